@@ -9,12 +9,13 @@ PIP := -m pip install --quiet --disable-pip-version-check
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak docs pins dist reproducible clean
+.PHONY: help demo test test-serve test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak browser test-opencode docs pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
 	@echo "make test    demo, every test, types and lints"
 	@echo "make test-serve  serve tools and skills to other programs, and ten thousand calls at once"
+	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
 	@echo "make bench   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz    a minute of random input for each target"
@@ -22,6 +23,7 @@ help:
 	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
 	@echo "make clients-under-fault   official clients against every example of faults; writes a page"
 	@echo "make conformance-suite     the official suite against the example that behaves well"
+	@echo "make browser the report page in Chromium; needs npm and Debian's chromium"
 	@echo "make soak    ten minutes of connections and floods against one server"
 	@echo "make docs    build the documentation"
 
@@ -78,6 +80,23 @@ endif
 test-serve: $(VENV)/.ready
 	sh tests/serve/install.sh
 	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider tests/serve
+
+# The page in Debian's Chromium (apt-get install chromium), driven by playwright-core. Nothing may be skipped.
+browser: $(VENV)/.ready
+	@test -d .clients/browser/node_modules/playwright-core || npm install --silent --no-audit --no-fund --prefix .clients/browser playwright-core@1.65.0
+	EQUIPAGE_TEST_BROWSER=1 EQUIPAGE_PLAYWRIGHT="$(CURDIR)/.clients/browser/node_modules/playwright-core" $(PY) -m pytest -q -p no:cacheprovider tests/browser
+
+# What agents may do, as OpenCode itself says it; installs the client.
+test-opencode: $(VENV)/.ready
+	@test -e .clients/opencode/node_modules/.bin/opencode || npm install --silent --no-audit --no-fund --prefix .clients/opencode opencode-ai@1.18.33
+	EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" $(PY) -m pytest -q -rs -p no:cacheprovider tests/views/test_matrix_opencode.py | tee .opencode.log; ! grep -Eq 'skipped|failed|error' .opencode.log
+	@rm -f .opencode.log
+
+# Needs Neovim and Emacs with eglot (apt-get install neovim elpa-eglot); installs OpenCode. Nothing may be skipped.
+test-lsp: $(VENV)/.ready
+	@test -e .clients/opencode/node_modules/.bin/opencode || npm install --silent --no-audit --no-fund --prefix .clients/opencode opencode-ai@1.18.33
+	EQUIPAGE_TEST_LSP=1 EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" $(PY) -m pytest -q -p no:cacheprovider tests/lsp
+	$(PY) bench/editing.py
 
 cases: $(VENV)/.ready
 	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py

@@ -312,6 +312,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypedDict, TypeVar, Unpack, overload
 
+from msgspec import Struct
+
 import equipage.models as _models
 from equipage.core.diagnostics import LoadError
 from equipage.loading.kind import Limits
@@ -331,6 +333,8 @@ class _Common(TypedDict, total=False):
     env: Mapping[str, str] | None
     strict: bool
     limits: Limits | None
+    options: Struct
+    """The options of a kind of your own, as a value of its Struct."""
 
 class _Load(_Common, total=False):
     """What `load` takes."""

@@ -55,7 +55,8 @@ def load(
     The kind is recognised, unless `kind` names it or `model` is the model of one. With either, type
     checkers know what `config` is. Variables come from `env`, by default the environment of the
     process, and so do limits unless `limits` gives them. Further options are the kind's own, such
-    as `library` for servers.
+    as `library` for servers; those of a kind of your own can be given as one value of its Struct,
+    `options=Wanted(…)`, which type checkers check.
 
     Raises `LoadError` with every error found (with `strict`, warnings fail too), and `UsageError`
     for an unknown kind or option.

@@ -35,7 +35,9 @@ SUFFIXES = {".md", ".py", ".pyi", ".toml"}
 def pages() -> Iterator[Path]:
     for folder in FOLDERS:
         for path in sorted((REPOSITORY / folder).rglob("*")):
-            if path.suffix in SUFFIXES and path.is_file():
+            # Pages that are made contain the text of examples.
+            made = "reference/codes/" in path.as_posix() or "reference/kinds/" in path.as_posix()
+            if path.suffix in SUFFIXES and path.is_file() and not made:
                 yield path
     yield from sorted(REPOSITORY.glob("*.md"))
 

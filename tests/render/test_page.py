@@ -257,6 +257,25 @@ def test_layers_show_what_they_replace(tmp_path: Path) -> None:
     assert "replaced" in told
 
 
+def test_the_state_of_the_lock_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = "---\nname: a\ndescription: d\ntools: {}\n---\nGo.\n"
+    repository(tmp_path, {".claude/agents/a.md": agent.format("Read")})
+    monkeypatch.chdir(tmp_path)
+    assert Reader(page_of(tmp_path)).data["lock"] is None
+    assert main(["lock", "-o", "equipage.lock"]) == 0
+    lock = Reader(page_of(tmp_path)).data["lock"]
+    assert (lock["same"], lock["lines"]) == (True, [])
+    repository(tmp_path, {".claude/agents/a.md": agent.format("Read, Bash")})
+    lock = Reader(page_of(tmp_path)).data["lock"]
+    assert not lock["same"]
+    assert any("Bash" in line for line in lock["lines"])
+    assert "source changed: .claude/agents/a.md" in lock["lines"]
+    (tmp_path / "equipage.lock").write_text("{}")
+    lock = Reader(page_of(tmp_path)).data["lock"]
+    assert not lock["same"]
+    assert lock["lines"][0].startswith("It cannot be used: ")
+
+
 def test_what_nobody_reads_is_named(tmp_path: Path) -> None:
     page = page_of(tmp_path, {".aider.conf.yml": "model: x\n", "CLAUDE.md": "Hi.\n"})
     data = Reader(page).data

@@ -53,10 +53,11 @@ TABLE = {
     "a table of contents": ("---\n- a\n- b\n---\nBody.\n", None, None),
 }  # fmt: skip
 
-#: What a tool reads as its author meant it, though others do not: Claude Code ends a header at any
-#: three dashes, and OpenCode takes the first of two documents for the header.
+#: What a tool reads as its author meant it, though others do not: Claude Code and OpenCode end a
+#: header at any three dashes, and OpenCode takes the first of two documents for the header.
 READ_WHOLE = {
     (".claude/agents", "a closing fence with text"),
+    (".opencode/agent", "a closing fence with text"),
     (".opencode/agent", "a second document"),
 }
 

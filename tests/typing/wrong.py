@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 import equipage
 from equipage.blueprints import expand_and_report
 from equipage.models import (
@@ -26,6 +28,24 @@ equipage.load("server.yaml", ServerConfig, libary="library")  # wrong
 equipage.load("server.yaml", kind="server", limits=GeneratorLimits(1))  # wrong
 equipage.load("server.yaml", kind="server", limits=ServerLimits(max_tool=1))  # wrong
 equipage.load(b"server.yaml", kind="server")  # wrong
+
+
+class Wanted(msgspec.Struct):
+    """The options of a kind in another package."""
+
+    dry: bool = False
+
+
+class Playbook(msgspec.Struct):
+    """The model of that kind."""
+
+    name: str
+
+
+playbook = equipage.load("release.yaml", Playbook, options=Wanted(dry=True)).config
+playbook.nmae  # wrong
+equipage.load("release.yaml", Playbook, options=Wanted(dri=True))  # wrong
+equipage.load("release.yaml", Playbook, options=Wanted(dry="yes"))  # wrong
 
 blueprint = equipage.load("blueprint.yaml", Blueprint).config
 blueprint.agents["writer"]  # wrong

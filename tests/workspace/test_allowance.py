@@ -15,6 +15,7 @@ import tiny
 from equipage.loading.session import Request
 from equipage.render import json as render_json
 from equipage.workspace import loads, parallel
+from equipage.workspace import report as workspace
 from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.loads import Candidate
 from equipage.workspace.report import Report, check_paths
@@ -84,6 +85,15 @@ def test_workers_that_cannot_start_leave_the_work_to_this_process(
     whole = check_paths(["."], REQUEST)
     monkeypatch.setattr(parallel, "limit_memory", lambda _more: kill())
     assert render_json.render(check_paths(["."], REQUEST, jobs=2)) == render_json.render(whole)
+
+
+def test_a_slow_file_holds_up_no_other(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One worker does the rest meanwhile, as far ahead as results may wait."""
+    monkeypatch.setattr(workspace, "CHUNK", 2)
+    misbehave(monkeypatch, "p000.yaml", lambda: time.sleep(1))
+    report = check_paths(["."], REQUEST, jobs=2)
+    assert not texts(report, "ended-early")
+    assert len(report.files) == 100
 
 
 def test_time_is_up(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

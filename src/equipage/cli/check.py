@@ -19,7 +19,6 @@ from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
-from equipage.files.memory import can_limit_memory
 from equipage.loading.registry import codes_for, codes_of
 from equipage.loading.session import Request, Run
 from equipage.render import text
@@ -77,6 +76,8 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
     code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
     if code == FOUND and files.text is None and not all(map(os.path.lexists, files.paths)):
         code = USAGE  # a path in the command is wrong: whatever else was found comes second
+    if report.unusable_settings:
+        code = USAGE  # which files count, and how, is not known
     output.code = code
     if options.diff:
         from equipage.cli.fixing import show_diff
@@ -144,8 +145,11 @@ def _allowance(options: argparse.Namespace) -> Allowance | None:
     size, a_size = partial(read_limit, in_bytes=True), "a size, such as 500mb"
     time = given("time", parse_duration, "a duration, such as 60s")
     memory = given("memory", size, a_size)
-    if memory is not None and not can_limit_memory():
-        raise UsageError("--max-memory works on Linux only")
+    if memory is not None:
+        from equipage.files.memory import can_limit_memory
+
+        if not can_limit_memory():
+            raise UsageError("--max-memory works on Linux only")
     return Allowance(
         seconds=None if time is None else time / 1000,
         memory=memory,
@@ -308,6 +312,8 @@ def _write_notes(report: Report, options: argparse.Namespace, output: Output) ->
         output.note(f"equipage: too many warnings: {warnings:,} (--max-warnings {most})")
     if options.quiet and options.strict and warnings and not report.errors:
         output.note(f"equipage: --strict fails on warnings that --quiet hides: {warnings}")
+    for path in report.unusable_settings:
+        output.note(f"equipage: {path} has errors, so its settings are not in effect")
     if report.hidden:
         files = ", ".join(map(visible, report.hidden))
         output.note(f"equipage: cannot be loaded, though every error is ignored: {files}")

@@ -51,6 +51,9 @@ def fix_all(
     report = check()
     for _ in range(_MAX_PASSES):
         repairs, refused = repair(report.diagnostics, unsafe=unsafe)
+        # Settings with errors may exclude any file, so nothing but them is fixed.
+        if unusable := report.unusable_settings:
+            repairs = tuple(each for each in repairs if each.source.name in unusable)
         # Only files inside the projects that were named are written, wherever links lead.
         written = [each for each in repairs if _rewritten(each, roots, unwritten)]
         if not written:

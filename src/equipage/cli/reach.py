@@ -20,6 +20,8 @@ from equipage.workspace.loads import load_all, settled
 
 _WORDS = {"allows": "yes", "partly": "partly", "asks": "asks", "denies": "no", "unknown": "?"}
 _ROLES = {"allows": "warning", "partly": "warning", "asks": "note", "denies": "help"}
+#: What the table calls the activities.
+_SHORT = dict(zip(ACTIVITIES, ("READS", "WRITES", "RUNS", "NETWORK", "AGENTS"), strict=True))
 #: How many servers a row of the table names.
 _NAMED = 4
 _DEFAULTS = "* by default: no file says so"
@@ -87,7 +89,7 @@ def _chosen(agents: Sequence[Found], name: str | None) -> list[Found]:
 
 def _table(chosen: Sequence[Found], output: Output) -> None:
     known = [name for name in ACTIVITIES if any(_cell(each, name) for each in chosen)]
-    head = ("AGENT", "CLIENT", *(name.upper() for name in known), "MCP SERVERS", "FILE")
+    head = ("AGENT", "CLIENT", *(_SHORT[name] for name in known), "SERVERS", "FILE")
     rows = [
         (
             agent.name,
@@ -98,7 +100,7 @@ def _table(chosen: Sequence[Found], output: Output) -> None:
         )
         for matrix, agent, answers in chosen
     ]
-    output.data(table(head, rows, output.style(), whole=("FILE",)))
+    output.data(table(head, rows, output.style(), whole=("AGENT", "CLIENT", "FILE")))
     if any("*" in cell for row in rows for cell in row[2 : 2 + len(known)]):
         output.note(_DEFAULTS)
 

@@ -116,6 +116,11 @@ def conventions() -> tuple[Recognition, ...]:
     return tuple(rows)
 
 
+def is_convention(kind: str) -> bool:
+    """Whether files of a kind belong to another agent tool and are recognised by their place."""
+    return _row(conventions(), kind) is not None
+
+
 @cache
 def agent_folders() -> frozenset[str]:
     """The hidden folders that files of some kind live in."""

@@ -100,11 +100,26 @@ def request_of(
         raise wrong("limits", limits, "an `equipage.Limits`")
     return Request(
         env=process_variables() if env is None else variables_given(env),
-        options={name: _plain(value) for name, value in options.items() if value is not None},
+        options={
+            name: _plain(value) for name, value in _together(options).items() if value is not None
+        },
         embedded=embedded,
         roots=folders_given("roots", roots),
         limits=limits,
     )
+
+
+def _together(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options one by one, where some are given as a value of the kind's own Struct."""
+    whole = options.get("options")
+    if whole is None:
+        return options
+    if not isinstance(whole, msgspec.Struct):
+        raise wrong("options", whole, "a value of the kind's own Struct of options")
+    single = {name: value for name, value in options.items() if name != "options"}
+    for name in single.keys() & set(whole.__struct_fields__):
+        raise UsageError(f"`{name}` is given twice: alone, and in `options`")
+    return {**msgspec.structs.asdict(whole), **single}
 
 
 def _given_limits(given: Limits, usual: Limits) -> Limits:

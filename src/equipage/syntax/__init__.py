@@ -50,7 +50,7 @@ class Irregularity(msgspec.Struct, frozen=True):
     path: Path = ROOT
     values: Mapping[str, object] = {}
     also: tuple[tuple[str, Range], ...] = ()
-    more: int = 0  #: if not 0, how many further ones this one stands for
+    more: int = 0  #: if not 0, how many further ones this one represents
 
 
 class Parsed(msgspec.Struct, frozen=True):

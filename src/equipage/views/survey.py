@@ -17,9 +17,10 @@ import msgspec
 from equipage.core.path import Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import expression
-from equipage.files import is_folder
-from equipage.files.reading import display_name
+from equipage.files import exists, is_folder, real_path
+from equipage.files.reading import display_name, peek
 from equipage.loading.outcome import Outcome
+from equipage.loading.projects import project_of_folder
 from equipage.loading.registry import agent_folders
 from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
@@ -27,11 +28,14 @@ from equipage.loading.tree import walk
 from equipage.loading.unread import unread_sort
 from equipage.reach import Reach, joined, reaches_of
 from equipage.syntax.suspicious import masked
+from equipage.views import workspace_lock
 from equipage.views.budget import budget_of
 from equipage.views.context import Measure
 from equipage.views.graph import Graph, graph_of
 from equipage.views.listing import Listed, rows_of
+from equipage.views.lock import LockError
 from equipage.views.matrix import Matrix, matrices
+from equipage.views.workspace_lock import Changes
 from equipage.workspace.loads import (
     Disk,
     FileLoad,
@@ -96,6 +100,14 @@ class Unread(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
 
 
+class LockState(msgspec.Struct, frozen=True):
+    """The lock of the project, and what changed since it was written."""
+
+    file: str
+    changes: Changes | None = None
+    problem: str = ""  #: why it cannot be used
+
+
 class Survey(msgspec.Struct, frozen=True):
     """Everything that a page shows of a workspace."""
 
@@ -107,6 +119,7 @@ class Survey(msgspec.Struct, frozen=True):
     unread: tuple[Unread, ...]
     matrices: tuple[Matrix, ...]
     places: Places  #: where the fields are that allow or deny
+    lock: LockState | None = None  #: None: there is none
 
 
 def survey(paths: Sequence[str], request: Request, *, kind: str | None = None) -> Survey:
@@ -125,7 +138,25 @@ def survey(paths: Sequence[str], request: Request, *, kind: str | None = None) -
         tuple(_unread(paths, request, found)),
         matrices(reaches),
         places_of(outcomes, reaches),
+        _lock_state(paths, request),
     )
+
+
+def _lock_state(paths: Sequence[str], request: Request) -> LockState | None:
+    """What the lock says of the project that all paths are in."""
+    roots = {real_path(project_of_folder(path)) for path in paths}
+    root = roots.pop() if len(roots) == 1 else None
+    file = None if root is None else os.path.join(root, workspace_lock.NAME)
+    data = None if file is None else peek(file)
+    if root is None or file is None or data is None:
+        return None
+    try:
+        old = workspace_lock.read(data)
+    except LockError as error:
+        return LockState(display_name(file), problem=str(error))
+    here = [each for each in (os.path.join(root, path) for path in old.paths) if exists(each)]
+    new, _ = workspace_lock.lock_all(here, root, request)
+    return LockState(display_name(file), workspace_lock.compare(old, new))
 
 
 def places_of(outcomes: Iterable[Outcome], reaches: Iterable[Reach]) -> Places:

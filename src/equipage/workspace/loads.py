@@ -17,7 +17,7 @@ from equipage.loading.kind import Kind, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
-from equipage.loading.registry import agent_folders, kind_named
+from equipage.loading.registry import agent_folders, is_convention, kind_named
 from equipage.loading.session import Request, Run
 from equipage.workspace.project import Policy, project_of
 
@@ -133,7 +133,7 @@ def load_all(
             yield found
 
 
-#: Reasons for a file not to be loaded that are given whoever named it.
+#: Reasons for a file not to be loaded that are given for unnamed files, too.
 _ALWAYS_SAID = (codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE)
 
 
@@ -374,6 +374,11 @@ def checked_of(
     """
     if load.outcome is None:
         return _without_load(load, named=candidate.named)
+    folder = [each for each in load.outcome.diagnostics if each.code == codes.FILE_IS_DIRECTORY]
+    if folder and not candidate.named and is_convention(load.outcome.kind.name):
+        # A folder may have any name, and no tool reads it as its file.
+        note = msgspec.structs.replace(folder[0], severity="note")
+        return Checked(load.path, display_name(load.path), None, ok=True, diagnostics=(note,))
     try:
         kept = _kept(load, load.outcome, run, again=again, digests=digests)
         return kept if policy is None else _by_policy(kept, load.outcome, policy)

@@ -71,6 +71,10 @@ def by_processes(
     shown = 0
     try:
         while True:
+            # Before new work is given out: how far ahead it may be depends on what was shown.
+            while shown in finished:
+                yield from finished.pop(shown)
+                shown += 1
             while crew.busy < jobs:
                 # Chunks of workers that died come first, so that results do not pile up behind.
                 task = again.popleft() if again else None
@@ -79,14 +83,7 @@ def by_processes(
                 if task is None:
                     break
                 crew.start(task)
-            before = shown
-            while shown in finished:
-                yield from finished.pop(shown)
-                shown += 1
             if not crew.busy:
-                # Every worker may wait for results to be shown; then there is room for more now.
-                if shown > before:
-                    continue
                 return
             if not (ready := crew.wait()):
                 return
@@ -180,7 +177,8 @@ class _Crew:
     def wait(self) -> list[_Worker]:
         """The workers that have a result or died; none when the time is up."""
         pipes = {each.pipe: each for each in self.workers if each.task is not None}
-        return [pipes[pipe] for pipe in wait([*pipes], self.meter.seconds_left())]  # type: ignore[index]
+        ready: list[Any] = wait([*pipes], self.meter.seconds_left())
+        return [pipes[pipe] for pipe in ready]
 
     def result_of(self, worker: _Worker) -> _Task:
         """What a worker did of its task. Raises what it raised."""

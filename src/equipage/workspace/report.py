@@ -103,6 +103,11 @@ class Report(msgspec.Struct, frozen=True):
     known: int = 0  #: findings left out because a baseline records them
     left_out: tuple[str, ...] = ()  #: files that were named and are excluded
 
+    @property
+    def unusable_settings(self) -> tuple[str, ...]:
+        """Settings of projects that have errors: what they say about files does not hold."""
+        return tuple(each.path for each in self.files if each.kind == SETTINGS and not each.ok)
+
     def rows(self) -> list[Row]:
         """The findings as plain tuples, for tables, data frames and queues.
 

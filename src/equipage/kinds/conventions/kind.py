@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks, codes
+from equipage.kinds.conventions import checks, codes, references
 from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
@@ -333,12 +333,12 @@ def kind_of(convention: Convention) -> Kind:
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
         rules=tuple(partial(rule, convention) for rule in (*checks.RULES, *own)),
         together=Together(
-            set_rules=(partial(checks.names_are_unique, convention),),
-            set_key=partial(checks.own_name, convention),
-            cross_rules=(partial(checks.references_exist, convention),),
+            set_rules=(partial(references.names_are_unique, convention),),
+            set_key=partial(references.own_name, convention),
+            cross_rules=(partial(references.references_exist, convention),),
             codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
-            offers=checks.names_in,
-            refers=partial(checks.refers, convention),
+            offers=references.names_in,
+            refers=partial(references.refers, convention),
         ),
         codes=(*CODES, *claude_codes.CODES) if own else CODES,
         presentation=Presentation(

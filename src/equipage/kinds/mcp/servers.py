@@ -142,8 +142,9 @@ def _no_servers(top: str, value: dict[str, Any]) -> Fact:
     )
 
 
-def _rename(path: Path, name: str, *, safe: bool = True) -> Remedy:
-    return Remedy(f"rename to `{name}`", (Change(path, name, "key"),), safe)
+def _rename(path: Path, name: str) -> Remedy:
+    """A rename is never safe: it starts servers, or changes what they may do."""
+    return Remedy(f"rename to `{name}`", (Change(path, name, "key"),), safe=False)
 
 
 def findings_in(tool: str, tree: Tree) -> list[Fact]:
@@ -250,7 +251,7 @@ def _unknown(
     yield core_codes.UNKNOWN_FIELD.at(
         place,
         part="key",
-        remedy=None if guess is None else _rename(place, guess, safe=False),
+        remedy=None if guess is None else _rename(place, guess),
         severity="error" if restricts or key == "bearer_token" else "warning",
         field=Shown(key),
         owner=f"a server of {dialect.tool}",

@@ -22,16 +22,19 @@ from equipage.core.source import Outline, Span
 from equipage.core.text import expression, visible
 from equipage.reach import Grant
 from equipage.render.json import shows_secret
-from equipage.render.text import line_to_show
+from equipage.render.reach import lines_of_reach
+from equipage.render.text import Style, line_to_show
 from equipage.views.context import Measure
 from equipage.views.matrix import Answer, Matrix
-from equipage.views.survey import Places, Survey, Value
+from equipage.views.survey import LockState, Places, Survey, Value
 
 #: How much of one text is shown, and how much room findings and values may take, in characters.
 _LONGEST, _LONGEST_NAME = 1_200, 240
 _ROOM_FINDINGS, _ROOM_VALUES = 1_400_000, 2_200_000
 #: Of a long line in an excerpt, this much is shown before, in and after the marked part.
 _BEFORE, _MARKED, _AFTER = 60, 120, 80
+#: How many changes since the lock are listed.
+_MOST_LINES = 100
 #: What follows a name that says it is a secret; a variable is none.
 _NAMED_SECRET = expression(
     r"(?:api[_-]?key|token|secret|password|passwd|credentials?|authorization)[\"']?"
@@ -120,7 +123,7 @@ def _name(text: str) -> str:
 class _Files:
     """The names of files by number: a page names each of them many times.
 
-    Where a folder is and whose it is are nobody's business: names start below `base`.
+    Where a folder is and whose it is are not for readers of the page: names start below `base`.
     """
 
     def __init__(self, base: str) -> None:
@@ -179,6 +182,7 @@ def to_dict(survey: Survey, title: str, *, base: str = "") -> dict[str, Any]:
             [_name(each.sort), [files(name) for name in each.files]] for each in survey.unread
         ],
     }
+    data["lock"] = None if survey.lock is None else _lock(survey.lock, files)
     return {**data, "files": [_name(files.short(name)) for name in files.numbers]}
 
 
@@ -322,6 +326,23 @@ def _measure(each: Measure, files: _Files) -> dict[str, Any]:
         ],
         "more": max(0, len(each.parts) - 12),
     }
+
+
+def _lock(lock: LockState, files: _Files) -> dict[str, Any]:
+    changes, lines = lock.changes, []
+    if changes is None:
+        lines.append(f"It cannot be used: {lock.problem}")
+    else:
+        style = Style()
+        lines += [line for each in changes.reach for line in lines_of_reach(each, style)]
+        lines += [f"meaning changed: {name}: {what}" for name, what in changes.meaning]
+        for word in ("changed", "added", "removed"):
+            lines += [f"source {word}: {name}" for name in getattr(changes, word)]
+    same = changes is not None and not changes.matters and not changes.sources
+    shown = [_text(files.short(line)) for line in lines[:_MOST_LINES]]
+    if len(lines) > _MOST_LINES:
+        shown.append(f"and {len(lines) - _MOST_LINES} more; run `equipage verify`")
+    return {"file": files(lock.file), "same": same, "lines": shown}
 
 
 def _values(survey: Survey, files: _Files) -> list[list[Any]]:

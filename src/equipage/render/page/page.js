@@ -132,7 +132,7 @@
         h("li", null, h("span", null, "Not read"), h("span", null, unread ? many(unread, "file") : "none")),
         h("li", null, h("span", null, "Over a limit"), h("span", { class: over.length ? "error-ink" : "" }, over.length ? String(over.length) : "nothing")))));
     const worst = data.findings.filter((each) => each.severity === "error").slice(0, 4);
-    return [h("h2", { class: "unseen" }, "Overview"), h("div", { class: "grid" }, cards),
+    return [h("h2", { class: "unseen" }, "Overview"), h("div", { class: "pack" }, cards),
       worst.length ? h("div", { class: "top-errors" }, h("h3", null, "First errors"), worst.map(drawFinding)) : null];
   };
 
@@ -228,7 +228,7 @@
     const table = h("table", { "aria-label": `What agents of ${matrix.program} may do` }, h("thead", null, above, head), rows);
     const sheet = h("div", { class: "sheet", tabindex: "0", role: "region", "aria-label": `${matrix.program}: agents and what they may do` }, table);
     let shown = matrix.agents, drawn = 0;
-    const next = (size = 40) => {
+    const next = (size = 20) => {
       const piece = document.createDocumentFragment();
       for (const agent of shown.slice(drawn, drawn + size)) piece.append(drawRow(agent));
       drawn = Math.min(shown.length, drawn + size);
@@ -450,7 +450,7 @@
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       const found = numbers.filter((number) => (kind.value === "\u0000" || (sheetOf.get(number) || { kind: "" }).kind === kind.value)
         && words.every((word) => file(number).toLowerCase().includes(word) || (itemsOf.get(number) || []).some((each) => each[1].toLowerCase().includes(word))));
-      list.replaceChildren(found.length ? lazily(found, row, 80) : h("p", { class: "empty" }, "No file matches."));
+      list.replaceChildren(found.length ? lazily(found, row, 30) : h("p", { class: "empty" }, "No file matches."));
       say(many(found.length, "file"));
     };
     search.addEventListener("input", update);
@@ -476,7 +476,8 @@
     if (!data.budget.length) return [h("h2", null, "Context budget"), h("p", { class: "empty" }, "Nothing here takes up a client's context.")];
     const clients = [...new Set(data.budget.map((each) => each.client))];
     const card = (client) => {
-      const measures = data.budget.filter((each) => each.client === client);
+      // What is nearest to its limit comes first.
+      const measures = data.budget.filter((each) => each.client === client).sort((a, b) => (b.limit ? b.used / b.limit : 0) - (a.limit ? a.used / a.limit : 0));
       return h("div", { class: "card" }, h("h3", null, client), lazily(measures, (each) => h("div", { class: "meter" },
         h("div", { class: "head" }, h("span", null, each.what, " ", h("span", { class: "muted small" }, bdi(each.folder))),
           h("span", null, `${each.used.toLocaleString("en")}${each.limit ? ` of ${each.limit.toLocaleString("en")}` : ""} ${each.unit}`, each.tokens ? h("span", { class: "muted small" }, ` ≈ ${each.tokens.toLocaleString("en")} tokens`) : null)),
