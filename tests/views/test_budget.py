@@ -52,8 +52,15 @@ def test_a_listing_counts_each_line_as_claude_code_writes_it(tmp_path: Path) -> 
     assert listing.used == sum(map(len, lines))
     assert listing.limit is not None
     assert (listing.limit.size, listing.limit.basis) == (8_000, "measured")
-    # The others know no commands, and nothing of `when_to_use`.
-    assert found["OpenCode", "skill listing"].used == len("- x: writes &lt;b&gt;\n")
+    # The others know no commands, nothing of `when_to_use`, and escape nothing.
+    assert found["OpenCode", "skill listing"].used == len("- x: writes <b>\n")
+
+
+def test_codex_lists_the_file_of_each_skill(tmp_path: Path) -> None:
+    """As `codex debug prompt-input` shows it."""
+    found = measured(tmp_path, {".agents/skills/s1/SKILL.md": skill("Writes <notes>.")})
+    line = "- x: Writes <notes>. (file: r1/s1/SKILL.md)\n"
+    assert found["Codex", "skill listing"].used == len(line)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +120,7 @@ def test_settings_move_the_limits(tmp_path: Path) -> None:
     found = measured(
         tmp_path,
         {
-            ".claude/skills/a/SKILL.md": skill("d" * 1_500),
+            ".claude/skills/a/SKILL.md": skill("d" * 1_000),
             ".claude/settings.json": {
                 "skillListingBudgetFraction": 0.02,
                 "skillListingMaxDescChars": 100,
@@ -129,7 +136,9 @@ def test_settings_move_the_limits(tmp_path: Path) -> None:
     assert listing.limit is not None
     assert longest.limit is not None
     assert (listing.limit.size, listing.used) == (16_000, len("- a: \n") + 100)
-    assert (longest.limit.size, longest.used, longest.is_lost) == (100, 1_500, True)
+    assert (longest.limit.size, longest.used, longest.is_lost) == (100, 1_000, True)
+    # Other clients that read the skill do not read these settings.
+    assert not found["GitHub Copilot", "longest description"].is_over
     assert longest.limit.source.endswith(".claude/settings.json: skillListingMaxDescChars")
     instructions = found["Codex", "instructions"]
     assert instructions.limit is not None

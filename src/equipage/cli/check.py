@@ -19,7 +19,6 @@ from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
-from equipage.files.memory import can_limit_memory
 from equipage.loading.registry import codes_for, codes_of
 from equipage.loading.session import Request, Run
 from equipage.render import text
@@ -146,8 +145,11 @@ def _allowance(options: argparse.Namespace) -> Allowance | None:
     size, a_size = partial(read_limit, in_bytes=True), "a size, such as 500mb"
     time = given("time", parse_duration, "a duration, such as 60s")
     memory = given("memory", size, a_size)
-    if memory is not None and not can_limit_memory():
-        raise UsageError("--max-memory works on Linux only")
+    if memory is not None:
+        from equipage.files.memory import can_limit_memory
+
+        if not can_limit_memory():
+            raise UsageError("--max-memory works on Linux only")
     return Allowance(
         seconds=None if time is None else time / 1000,
         memory=memory,

@@ -14,7 +14,7 @@ import msgspec
 
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
-from equipage.kinds.conventions.checks import references, words_of
+from equipage.kinds.conventions.references import references, words_of
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.tables import Convention
 from equipage.loading.outcome import Outcome
@@ -100,7 +100,7 @@ def _document(outcome: Outcome) -> Document | None:
 
 
 def _definitions(outcome: Outcome) -> Iterator[Named]:
-    """What a file offers under a name, with the place of the name; none if it is no text."""
+    """What a file offers under a name, with the place of the name; none if it is not a text."""
     offer, document = outcome.offer(), _document(outcome)
     if offer is None or document is None:
         return

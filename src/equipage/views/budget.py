@@ -84,13 +84,16 @@ class _Entry(msgspec.Struct, frozen=True):
     when: str = ""  #: what Claude Code adds to the description
     claude: str = ""  #: what Claude Code calls it
 
-    def line(self, limit: int | None = None) -> str:
-        """The entry as one line of a list, its description cut to `limit`."""
+    def line(self, client: str, limit: int | None = None) -> str:
+        """The entry as a line of a client's list, its description cut to `limit`."""
         text = self.description
         if limit is not None and len(text) > limit:
             text = text[: limit - 1] + "…"
-        # Markup is escaped, so it takes more room.
-        text = text.replace("<", "&lt;").replace(">", "&gt;")
+        if client == CLAUDE:  # markup is escaped, so it takes more room
+            text = text.replace("<", "&lt;").replace(">", "&gt;")
+        elif client == CODEX and self.sort == "skill":
+            # The folder of skills has a short name, such as `r0`.
+            text += f" (file: r0/{self.file.rpartition('/skills/')[2]})"
         return f"- {self.name}: {text}\n"
 
 
@@ -105,11 +108,12 @@ def _listings(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
             mine = [each for each in skills if each.place in places and _is_read_by_claude(each)]
             mine = list(map(_as_claude_shows, mine))
         for folder, group in _by_folder(mine).items():
-            described = settings.limit(folder, "skillListingMaxDescChars", DESCRIPTION.get(client))
-            listing = settings.limit(
-                folder, "skillListingBudgetFraction", LISTING.get(client), share=0.01
-            )
-            cut = described.size if described is not None and client == CLAUDE else None
+            described, listing = DESCRIPTION.get(client), LISTING.get(client)
+            if client == CLAUDE:  # the only client whose limits its settings move
+                described = settings.limit(folder, "skillListingMaxDescChars", described)
+                listing = settings.limit(folder, "skillListingBudgetFraction", listing, share=0.01)
+            cuts = described is not None and client in (CLAUDE, CODEX)
+            cut = described.size if described is not None and cuts else None
             yield _sum(client, folder, "skill listing", group, cut, listing)
             if described is not None:
                 yield _longest(
@@ -197,7 +201,7 @@ def _sum(
     cut: int | None,
     limit: Limit | None,
 ) -> Measure:
-    parts = tuple(Part(each.name, each.file, len(each.line(cut))) for each in entries)
+    parts = tuple(Part(each.name, each.file, len(each.line(client, cut))) for each in entries)
     used = sum(each.size for each in parts)
     return Measure(client, folder, what, used, "characters", limit, parts)
 

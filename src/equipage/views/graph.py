@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from equipage.directives.codes import FILE_NOT_FOUND, INCLUDE_NOT_FOUND
-from equipage.kinds.conventions.checks import is_pattern, references, words_of
+from equipage.kinds.conventions.references import is_pattern, references, words_of
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.tables import Convention, Field
 from equipage.loading.outcome import Outcome

@@ -12,8 +12,8 @@ import msgspec
 from equipage.files import is_folder, real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
-from equipage.kinds.conventions.checks import divided, is_pattern, names_in, references
 from equipage.kinds.conventions.kind import model_of
+from equipage.kinds.conventions.references import divided, is_pattern, names_in, references
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.defect.profile_model import AgentProfile
 from equipage.kinds.headers import has_header

@@ -23,7 +23,7 @@ from equipage.core.text import visible_json
 from equipage.files import is_file, is_inside, real_path
 from equipage.files.reading import sha256_of
 from equipage.files.trees import TooMany, hashed_below
-from equipage.kinds.conventions.checks import references
+from equipage.kinds.conventions.references import references
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import OPEN
 from equipage.kinds.mcp.launchers import launch_of

@@ -177,7 +177,8 @@ class _Crew:
     def wait(self) -> list[_Worker]:
         """The workers that have a result or died; none when the time is up."""
         pipes = {each.pipe: each for each in self.workers if each.task is not None}
-        return [pipes[pipe] for pipe in wait([*pipes], self.meter.seconds_left())]  # type: ignore[index]
+        ready: list[Any] = wait([*pipes], self.meter.seconds_left())
+        return [pipes[pipe] for pipe in ready]
 
     def result_of(self, worker: _Worker) -> _Task:
         """What a worker did of its task. Raises what it raised."""

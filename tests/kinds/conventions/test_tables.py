@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 import equipage
-from equipage.kinds.conventions.checks import divided, references
 from equipage.kinds.conventions.kind import kind_of, listed, model_of, sensitive_of
+from equipage.kinds.conventions.references import divided, references
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import CLAUDE, OPEN, OPENCODE
 from equipage.kinds.tables import Convention

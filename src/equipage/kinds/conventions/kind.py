@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks, codes
+from equipage.kinds.conventions import checks, codes, references
 from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
@@ -175,7 +175,11 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
     if convention.syntax == "text":
         return read_text(source, session)
     if convention.syntax != "header":
-        return session.parse(source, convention.syntax)
+        document, facts = session.parse(source, convention.syntax)
+        if not convention.measured and not source.text.strip():
+            # Whether a tool refuses an empty file is not known.
+            facts = [msgspec.structs.replace(each, severity="warning") for each in facts]
+        return document, facts
     style = HeaderStyle(
         convention.title,
         grammar=_grammar(convention),
@@ -293,7 +297,9 @@ def elsewhere(convention: Convention) -> dict[str, str]:
         return found
     for other in (*CONVENTIONS, skills.OPEN):
         if other.syntax == "header" and other.sort in _ACTING:
-            fields = (each.name for each in other.fields if each.name not in _DESCRIBING)
+            # `allowedTools` of Qwen Code is far more often a field of the tool itself, misspelt.
+            names = other.names - _DESCRIBING - {"allowedTools"}
+            fields = (each.name for each in other.fields if each.name in names)
             found = {**dict.fromkeys(fields, other.one), **found}
     found |= dict.fromkeys(_RESTRICTING, "other tools")
     return {folded(name): where for name, where in found.items() if name not in convention.names}
@@ -306,8 +312,11 @@ _PREAPPROVING = frozenset({"allowed-tools"})
 def _needed(convention: Convention) -> frozenset[str]:
     """The fields whose values have to fit, or the tool drops the file or the field."""
     found = convention.needed | (_PREAPPROVING & convention.names)
-    # A skill without a description is listed, but nothing says when to use it.
-    return found | {"description"} if convention.kind == "skill" else found
+    # Without these a skill or command is listed, but nothing says when to use it.
+    # What lies in no folder of a tool may be a template.
+    if convention.kind in ("skill", "claude-command") and convention.tool != skills.OPEN.tool:
+        found |= {"name", "description"}
+    return found
 
 
 def kind_of(convention: Convention) -> Kind:
@@ -333,12 +342,12 @@ def kind_of(convention: Convention) -> Kind:
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
         rules=tuple(partial(rule, convention) for rule in (*checks.RULES, *own)),
         together=Together(
-            set_rules=(partial(checks.names_are_unique, convention),),
-            set_key=partial(checks.own_name, convention),
-            cross_rules=(partial(checks.references_exist, convention),),
+            set_rules=(partial(references.names_are_unique, convention),),
+            set_key=partial(references.own_name, convention),
+            cross_rules=(partial(references.references_exist, convention),),
             codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
-            offers=checks.names_in,
-            refers=partial(checks.refers, convention),
+            offers=references.names_in,
+            refers=partial(references.refers, convention),
         ),
         codes=(*CODES, *claude_codes.CODES) if own else CODES,
         presentation=Presentation(

@@ -24,15 +24,10 @@ from equipage.files import entries_of, is_file, is_folder
 from equipage.files.reading import Files
 from equipage.files.roots import Places, StrPath, entry_in_layer, find_places
 from equipage.kinds.conventions import codes
-from equipage.kinds.conventions.checks import (
-    BODY,
-    bring_body,
-    keep_text,
-    look_for_suspicious,
-    names_in,
-)
+from equipage.kinds.conventions.checks import BODY, bring_body, keep_text, look_for_suspicious
 from equipage.kinds.conventions.codes import SKILL_CODES
 from equipage.kinds.conventions.kind import kind_of
+from equipage.kinds.conventions.references import names_in
 from equipage.kinds.conventions.tools import skills as tables
 from equipage.kinds.headers import STRICT_YAML, HeaderStyle, keep_as_written, read_header
 from equipage.kinds.layering import (

@@ -1,0 +1,283 @@
+"""Names in files of conventions: those a file gives itself, and those it uses for other files.
+
+A name is looked up where equipage knows the set: skills, servers and agents, if the workspace holds
+at least one of that sort. The user's own folders may hold others, so an unknown name is only a
+warning.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Shown
+from equipage.core.path import ROOT, Path
+from equipage.core.source import Span
+from equipage.core.text import Guesses
+from equipage.kinds.conventions import codes
+from equipage.kinds.shared import KnownNames, path_of
+from equipage.kinds.tables import Convention, Field, Sort
+from equipage.loading.kind import Offer
+from equipage.loading.tree import get
+from equipage.syntax.document import Document, Located
+
+if TYPE_CHECKING:
+    from equipage.loading.outcome import Outcome
+
+Finding = tuple["Outcome", Fact]
+
+# Lists of names as people write them: with commas, with blanks, as a list.
+
+#: A tool of a server, `mcp__github__search`, or all its tools, `mcp__github`. The name of the
+#: server has no `__`.
+_SERVER_TOOL = re.compile(r"mcp__(?P<server>[^_*](?:[^_]|_(?!_))*?)(?:__.*)?\Z")
+#: A tool with a pattern or with agents in brackets: `Bash(git log:*)`, `Agent(reviewer)`.
+_CALLED = re.compile(r"(?P<tool>[^()]+)\((?P<inside>.*)\)\Z", re.DOTALL)
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """Something that a file names."""
+
+    sort: Sort
+    name: str
+
+
+def divided(text: str, separators: str) -> Iterator[str]:
+    """The names in a text, divided at any of `separators` outside brackets."""
+    start = depth = 0
+    # One more separator at the end closes the last name, even if a bracket is still open.
+    for offset, letter in enumerate(text + separators[0]):
+        depth = max(0, depth + (letter in "([{") - (letter in ")]}"))
+        if offset == len(text) or (letter in separators and not depth):
+            name = text[start:offset].strip()
+            if name:
+                yield name
+            start = offset + 1
+
+
+def references(name: str, sort: Sort) -> Iterator[Reference]:
+    """What a name refers to: the name of a tool may also name a server or agents."""
+    if sort != "tool":
+        yield Reference(sort, name)
+        return
+    server = _SERVER_TOOL.match(name)
+    if server is not None:
+        yield Reference("server", server["server"])
+        return
+    called = _CALLED.match(name)
+    tool = called["tool"].rstrip() if called else name
+    yield Reference("tool", tool)
+    if called and tool in ("Agent", "Task"):
+        yield from (Reference("agent", each) for each in divided(called["inside"], ","))
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name may match many."""
+    return not {"*", "?", "$", "{"}.isdisjoint(name) or name.startswith("mcp_")
+
+
+def words_of(field: Field, value: Any, document: Document) -> Iterator[tuple[str, Span]]:
+    """The names in a field, each with its place in the text the author wrote."""
+    if isinstance(value, str):
+        located = document.locate([(field.name,)]).get((field.name,))
+        if located is not None:
+            yield from _words_in_text(value, field.split or ",", located.value)
+        return
+    if not isinstance(value, list | dict):
+        return
+    # The names in a list are its values, in a mapping its keys.
+    steps = range(len(value)) if isinstance(value, list) else value
+    places = document.locate((field.name, step) for step in steps)
+    for step in steps:
+        place = places.get((field.name, step))
+        name = value[step] if isinstance(value, list) else step
+        if isinstance(name, str) and place is not None:
+            yield name, place.value if isinstance(value, list) else place.key or place.value
+
+
+def _words_in_text(value: str, separators: str, place: Span) -> Iterator[tuple[str, Span]]:
+    """The names in a text; the whole text is the place of a name that is written otherwise."""
+    written, position = place.text(), 0
+    for name in divided(value, separators):
+        offset = written.find(name, position)
+        if offset < 0:
+            yield name, place
+            continue
+        position = offset + len(name)
+        yield name, Span(place.source, place.start + offset, place.start + position)
+
+
+def renamed(
+    name: str, guess: str | None, field: Field, span: Span, document: Document
+) -> Remedy | None:
+    """Write another name in place of one; never safe, because it is a guess about what was meant.
+
+    None where the name is not written as it is, with escapes for example.
+    """
+    value = document.value.get(field.name)
+    span = _without_quotes(span)
+    if guess is None or span.text() != name or document.substituted_text is not None:
+        return None
+    paths: list[Path] = [(field.name,)]
+    paths += [(field.name, number) for number in range(len(value)) if isinstance(value, list)]
+    places = document.locate(paths)
+    path = next((each for each in reversed(paths) if _holds(places.get(each), span)), None)
+    place = None if path is None else _without_quotes(places[path].value)
+    if path is None or place is None or get(document.value, path) != place.text():
+        return None
+    text = place.source.text
+    new = text[place.start : span.start] + guess + text[span.end : place.end]
+    effect = Effect("replace", path, new, document.format, document.window, document.merge)
+    change = Change(ROOT, guess, span=span, effect=effect)
+    return Remedy(f"change to `{guess}`", (change,), safe=False)
+
+
+def _without_quotes(span: Span) -> Span:
+    """The text between the quotes of a scalar, if it has some."""
+    text = span.text()
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return Span(span.source, span.start + 1, span.end - 1) if is_quoted else span
+
+
+def _holds(place: Located | None, span: Span) -> bool:
+    return place is not None and place.value.start <= span.start and span.end <= place.value.end
+
+
+# Names of other files.
+
+#: The kinds of files that define the agents which a file of a kind may name.
+_AGENT_KINDS = {
+    "claude-agent": ("claude-agent",),
+    "claude-command": ("claude-agent",),
+    "skill": ("claude-agent",),
+    "copilot-agent": ("copilot-agent", "claude-agent"),
+    "copilot-prompt": ("copilot-agent", "claude-agent"),
+    "opencode-agent": ("opencode-agent",),
+    "opencode-command": ("opencode-agent",),
+}
+_WORDS: dict[Sort, str] = {"skill": "skill", "server": "MCP server", "agent": "agent"}
+
+
+def references_exist(
+    convention: Convention, own: Sequence[Outcome], offers: Sequence[Offer]
+) -> Iterator[Finding]:
+    """The skills, servers and agents exist that a file names."""
+    agents = _AGENT_KINDS.get(convention.kind, ())
+    kinds: dict[Sort, tuple[str, ...]] = {
+        "skill": ("skill",),
+        "server": ("mcp", "settings"),
+        "agent": agents,
+    }
+    defined = {sort: KnownNames(offers, those) for sort, those in kinds.items()}
+    for outcome in own:
+        path, guesses = path_of(outcome), Guesses()
+        known: dict[Sort, frozenset[str]] = {}
+        for field, reference, span in _references(convention, outcome):
+            sort = reference.sort
+            if sort not in known:
+                known[sort] = defined[sort].seen_from(path)
+            # Where no file defines any, the names come from elsewhere.
+            if not known[sort] or _is_known(reference, known[sort], convention):
+                continue
+            guess = None
+            if not guesses.are_spent:  # sorting all names costs more than the rest
+                names = sorted({*known[sort], *convention.built_in.get(sort, ())})
+                guess = guesses.nearest(reference.name, names)
+            fact = codes.UNKNOWN_REFERENCE.at(
+                (field.name,),
+                span=span,
+                remedy=renamed(reference.name, guess, field, span, outcome.documents[0]),
+                sort=_WORDS[sort],
+                name=Shown(reference.name),
+                where=" in this workspace",
+                nearest=guess,
+            )
+            yield outcome, fact
+
+
+def refers(convention: Convention, outcome: Outcome) -> bool:
+    """Whether a file names anything to look up."""
+    return next(_references(convention, outcome), None) is not None
+
+
+def _is_known(reference: Reference, names: frozenset[str], convention: Convention) -> bool:
+    """Plugins put their own name before the names of what they bring: `plugin:skill`."""
+    return (
+        reference.name in names
+        or reference.name.rpartition(":")[2] in names
+        or reference.name in convention.built_in.get(reference.sort, frozenset())
+        or is_pattern(reference.name)
+    )
+
+
+def _references(
+    convention: Convention, outcome: Outcome
+) -> Iterator[tuple[Field, Reference, Span]]:
+    """What a file names, except tools and servers that it defines itself."""
+    document = outcome.documents[0] if outcome.documents else None
+    if document is None or not isinstance(document.value, dict):
+        return
+    own = document.value.get("mcpServers")
+    inline = frozenset(own) if isinstance(own, dict) else frozenset[str]()
+    for field in convention.fields:
+        if field.refers is None or field.name not in document.value:
+            continue
+        for name, span in words_of(field, document.value[field.name], document):
+            for each in references(name, field.refers):
+                if each.sort != "tool" and each.name not in inline:
+                    yield field, each, span
+
+
+# The name of a file itself.
+
+
+def name_by_path(path: str, *, by_folder: bool) -> str:
+    folder, file = os.path.split(path)
+    return os.path.basename(folder) if by_folder else file.partition(".")[0]
+
+
+def names_in(outcome: Outcome) -> Iterator[str]:
+    """The names by which other files may refer to a file."""
+    name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
+    if isinstance(name, str):
+        yield name
+    source = outcome.sources[0] if outcome.sources else None
+    if source is not None:
+        by_folder = outcome.kind.name == "skill"
+        yield name_by_path(source.path or source.name, by_folder=by_folder)
+
+
+def own_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | None:
+    """The folder within which a file's name must be unique, and the name itself.
+
+    That is everything below one `agents` folder of a tool, or `skills` folder. People choose from
+    other folders what they install, so two files of one name need not meet there.
+    """
+    if convention.identity != "field" or convention.syntax == "json" or not outcome.sources:
+        return None
+    name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
+    folder = path_of(outcome).rpartition("/")[0]
+    head, found, _ = f"{folder}/".rpartition(f"/{convention.sort}s/")
+    if not found or "/." not in f"/{head}" or not isinstance(name, str):
+        return None
+    return head + found, name
+
+
+def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator[Finding]:
+    """No two files below one folder have the same name."""
+    seen: dict[tuple[str, str], Outcome] = {}
+    for outcome in own:
+        named = own_name(convention, outcome)
+        if named is None:
+            continue
+        first = seen.setdefault(named, outcome)
+        if first is not outcome:
+            place = (
+                first.documents[0].locate([("name",)]).get(("name",)) if first.documents else None
+            )
+            also = () if place is None else (Also("the other one", span=place.value),)
+            yield outcome, codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]))

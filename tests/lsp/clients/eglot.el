@@ -1,0 +1,18 @@
+;; Opens a file with eglot in batch mode, and prints findings and what hover says.
+(require 'eglot) (require 'flymake)
+(define-derived-mode equipage-mode text-mode "equipage")
+(add-to-list 'eglot-server-programs (list 'equipage-mode (getenv "EQUIPAGE") "lsp"))
+(setq eglot-sync-connect 20 eglot-connect-timeout 30)
+(find-file (getenv "FILE"))
+(equipage-mode)
+(apply #'eglot--connect (eglot--guess-contact))
+(eglot--maybe-activate-editing-mode)
+(let ((end (+ (float-time) 20)))
+  (while (and (< (float-time) end) (null (flymake-diagnostics))) (accept-process-output nil 0.1) (flymake-start)))
+(dolist (each (flymake-diagnostics))
+  (princ (format "finding %d %s\n" (line-number-at-pos (flymake-diagnostic-beg each)) (flymake-diagnostic-text each))))
+(goto-char (point-min)) (forward-line 1)
+(princ (format "actions %S\n" (mapcar (lambda (each) (plist-get each :title))
+  (append (jsonrpc-request (eglot--current-server-or-lose) :textDocument/codeAction
+    (list :textDocument (eglot--TextDocumentIdentifier) :range (list :start (eglot--pos-to-lsp-position) :end (eglot--pos-to-lsp-position)) :context (list :diagnostics []))) nil))))
+(kill-emacs 0)

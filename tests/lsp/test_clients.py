@@ -1,0 +1,82 @@
+"""Real clients: Neovim, Emacs and OpenCode show what the server finds.
+
+`make test-lsp` runs them, and then none may be missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab import repository
+from lsp.test_diagnostics import PACK
+
+WANTED = bool(os.environ.get("EQUIPAGE_TEST_LSP"))
+HERE = Path(__file__).parent / "clients"
+COMMAND = str(Path(sys.executable).with_name("equipage"))
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not WANTED, reason="starts other programs; run `make test-lsp`"),
+]
+
+
+def program(name: str) -> str:
+    """A program that must be there: `make test-lsp` skips nothing."""
+    found = shutil.which(name) or os.environ.get(f"EQUIPAGE_{name.upper()}")
+    assert found, f"{name} is not installed"
+    return found
+
+
+def run(*command: str, cwd: Path, **env: str) -> str:
+    variables = {**os.environ, "EQUIPAGE": COMMAND, "HOME": str(cwd / "home"), **env}
+    done = subprocess.run(
+        command, cwd=cwd, env=variables, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return repository(tmp_path, {"a.tool.yaml": PACK.replace("version", "verison"), "home/x": ""})
+
+
+def test_neovim(project: Path) -> None:
+    script = f"luafile {HERE / 'neovim.lua'}"
+    where = {"FILE": "a.tool.yaml", "LINE": "1", "COLUMN": "2"}
+    out = run(program("nvim"), "--headless", "--clean", "-c", script, cwd=project, **where)
+    answers = json.loads(out[out.index("{") :])
+    codes = [(each["code"], each["line"]) for each in answers["diagnostics"]]
+    assert codes == [("missing-field", 0), ("unknown-field", 1)]
+    assert answers["actions"][0]["title"] == "Rename to `version`"
+    assert "version" in [each["label"] for each in answers["completion"]["items"]]
+    where = {"FILE": "a.tool.yaml", "LINE": "4", "COLUMN": "2"}
+    out = run(program("nvim"), "--headless", "--clean", "-c", script, cwd=project, **where)
+    hover = json.loads(out[out.index("{") :])["hover"]["contents"]["value"]
+    assert hover.startswith("**timeoutMs**")
+
+
+def test_emacs(project: Path) -> None:
+    packages = "(package-initialize)"
+    file = str(project / "a.tool.yaml")
+    script = str(HERE / "eglot.el")
+    command = (program("emacs"), "--batch", "--eval", packages, "-l", script)
+    out = run(*command, cwd=project, FILE=file)
+    assert "finding 2 equipage [unknown-field]: `verison` is not a field" in out
+    assert "Rename to `version`" in out
+
+
+def test_opencode(project: Path) -> None:
+    server = {"command": [COMMAND, "lsp"], "extensions": [".yaml"]}
+    (project / "opencode.json").write_text(json.dumps({"lsp": {"equipage": server}}))
+    command = (program("opencode"), "debug", "lsp", "diagnostics", "a.tool.yaml")
+    out = run(*command, cwd=project)
+    (found,) = json.loads(out[out.index("{") : out.rindex("}") + 1]).values()
+    assert {each["code"] for each in found} >= {"missing-field", "unknown-field"}
