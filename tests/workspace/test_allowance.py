@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -99,17 +100,17 @@ def test_a_slow_file_holds_up_no_other(project: Path, monkeypatch: pytest.Monkey
 def test_time_is_up(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     misbehave(monkeypatch, "p060.yaml", lambda: time.sleep(600))
     started = time.monotonic()
-    report = check_paths(["."], REQUEST, allowance=Allowance(seconds=1))
-    assert time.monotonic() - started < 60
-    assert texts(report, "ended-early") == [
-        (
-            "p048.yaml: error[ended-early] the check ended early: 52 of 100 files were not checked, "
-            "from here on (--max-time)"
-        )
-    ]
+    report = check_paths(["."], REQUEST, allowance=Allowance(seconds=2))
+    assert time.monotonic() - started < 300
+    (said,) = texts(report, "ended-early")
+    # How far it comes depends on the machine, but never past the file that takes forever.
+    found = re.search(r"ended early: (\d+) of 100 files were not checked.* \(--max-time\)$", said)
+    assert found is not None, said
+    assert int(found[1]) >= 40
     assert not report.ok
     # What was found before counts.
-    assert len([each for each in report.diagnostics if each.code == "unknown-field"]) == 48
+    before = [each for each in report.diagnostics if each.code == "unknown-field"]
+    assert len(before) == 100 - int(found[1])
 
 
 def test_memory_is_limited(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
