@@ -9,12 +9,13 @@ PIP := -m pip install --quiet --disable-pip-version-check
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak browser test-opencode docs pins dist reproducible clean
+.PHONY: help demo test test-serve test-registry test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak browser test-opencode docs pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
 	@echo "make test    demo, every test, types and lints"
 	@echo "make test-serve  serve tools and skills to other programs, and ten thousand calls at once"
+	@echo "make test-registry   push to and pull from a real registry, with skopeo and ORAS beside us"
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
 	@echo "make bench   compare with peers; writes bench/RESULTS.md"
@@ -80,6 +81,13 @@ endif
 test-serve: $(VENV)/.ready
 	sh tests/serve/install.sh
 	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider tests/serve
+
+# A real registry, skopeo, and the client of ORAS in an environment of its own. Nothing may be skipped.
+test-registry:
+	sh tests/locking/install.sh
+	@test -e .venv-registry/.ready || { $(PYTHON) -m venv .venv-registry && .venv-registry/bin/python -m pip install --quiet --disable-pip-version-check --editable . pytest hypothesis "oras>=0.2.40" && touch .venv-registry/.ready; }
+	EQUIPAGE_TEST_REGISTRY=1 .venv-registry/bin/python -m pytest -q -rs -p no:cacheprovider -W default tests/locking/test_registry.py | tee .registry.log; ! grep -Eq 'skipped|SKIPPED|failed|error' .registry.log
+	@rm -f .registry.log
 
 # The page in Debian's Chromium (apt-get install chromium), driven by playwright-core. Nothing may be skipped.
 browser: $(VENV)/.ready

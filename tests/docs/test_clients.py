@@ -207,7 +207,9 @@ a [Enabled]
   Location:    /p/.gemini/skills/s4/SKILL.md
 """
     seen, failed = gemini.listing(answer(tools, listing))
-    assert seen == {"s4"}
+    assert seen == {"a", "s4"}
+    assert gemini.named('---\nname: "b c"\n---\n') == "b c"
+    assert gemini.named("text") is None
     assert failed == {"f2": ("Validation failed: Unrecognized key(s) in object: 'foo'",)}
 
 

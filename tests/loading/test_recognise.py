@@ -103,3 +103,16 @@ def test_a_blueprint_of_another_extension_says_so(tmp_path: Path) -> None:
     path = write(tmp_path, {"b.toml": BLUEPRINT}) / "b.toml"
     with pytest.raises(equipage.LoadError, match=r"toml"):
         equipage.load(path, env={})
+
+
+@pytest.mark.requirement("F-011")
+@pytest.mark.parametrize("at", ["first", "last"])
+def test_a_large_file_is_recognised_like_a_small_one(tmp_path: Path, at: str) -> None:
+    """A thousand tools in one file are more than half a megabyte, and well within the limits."""
+    tool = "- {tool: {name: t%d, description: %s, inputSchema: {type: object}}, "
+    tool += "response: {content: [{type: text, text: done}]}}\n"
+    tools = "tools:\n" + "".join(tool % (number, "d" * 500) for number in range(1000))
+    server = "server: {name: x}\n"
+    report = _walked(tmp_path, server + tools if at == "first" else tools + server)
+    assert _kinds(report) == ["server"]
+    assert report.ok

@@ -149,14 +149,20 @@ def test_a_value_that_changes_the_structure(text: str, value: str, *, warns: boo
 @pytest.mark.parametrize(
     ("written", "values"),
     [
-        ("${X}", {"name": "X", "template": None, "meant": None, "default": "${X:-…}"}),
-        ("${X:?}", {"name": "X", "why": None, "export": "X", "instead": None}),
-        ("${X:?give it}", {"name": "X", "why": "give it", "export": "X", "instead": None}),
+        ("${X}", {"name": "X", "default": "${X:-…}"}),
+        ("${args.q}", {"name": "args.q", "default": "${args.q:-…}", "template": "$${args.q}"}),
+        ("${X-y}", {"name": "X-y", "meant": "${X:-y}"}),
+        ("${ X }", {"name": " X ", "meant": "${X}"}),
+        ("${X:?}", {"name": "X", "export": "X"}),
+        ("${X:?give it}", {"name": "X", "export": "X", "why": "give it"}),
+        ("${:?give it}", {"name": "${:?give it}", "instead": "${NAME:?…}", "why": "give it"}),
         ("${A:b}", {"written": "${A:b}", "state": ""}),
+        ("${A:c}", {"written": "${A:c}", "state": ", which is not set"}),
     ],
 )
 def test_a_finding_says_which_variable(written: str, values: dict[str, object]) -> None:
-    assert substitute(written, {"A:b": "1"}).irregularities[0].values == values
+    (found,) = substitute(written, {"A:b": "1"}).irregularities
+    assert {name: each for name, each in found.values.items() if each is not None} == values
 
 
 def test_each_piece_says_what_became_of_it() -> None:

@@ -51,9 +51,8 @@ def lock(options: argparse.Namespace, output: Output) -> int:
         output.note(f"equipage: {problem}")
     for file, runs in sorted(_unpinned(made)):
         output.note(f"equipage: {file}: `{runs}` is not pinned")
-    count = len(made.items)
-    what = "1 configuration" if count == 1 else f"{count:,} configurations"
-    output.note(f"equipage: locked {what}, {len(made.files):,} files, in {_shown(path)}")
+    what = f"{_count(len(made.items), 'configuration')}, {_count(len(made.files), 'file')}"
+    output.note(f"equipage: locked {what}, in {_shown(path)}")
     return OK
 
 
@@ -117,7 +116,7 @@ def verify(options: argparse.Namespace, output: Output) -> int:
         old = workspaces.read(data)
     except locks.LockError as error:
         raise UsageError(f"{_shown(path)} is not a lock that can be used: {error}") from None
-    signer = _signer(path, data, options.allowed_signers) if options.allowed_signers else None
+    signer = signer_of(path, data, options.allowed_signers) if options.allowed_signers else None
     folders = [os.path.join(root, each) for each in old.paths]
     gone = [each for each in folders if not os.path.exists(each)]
     here = [each for each in folders if each not in gone]
@@ -180,7 +179,7 @@ def _told(found: workspaces.Changes, style: Style) -> Iterator[str]:
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def _foreign_lines(foreign: list[Foreign], style: Style) -> Iterator[str]:
@@ -217,7 +216,7 @@ def _verify_file(options: argparse.Namespace, output: Output) -> int:
     if not isinstance(old, locks.Lock):
         raise UsageError(f"{options.lock} is the lock of a workspace; leave {options.file} out")
     if options.allowed_signers:
-        signer = _signer(options.lock, _data(options.lock), options.allowed_signers)
+        signer = signer_of(options.lock, _data(options.lock), options.allowed_signers)
         output.note(f"equipage: signed by {visible(signer)}")
     new = _lock_of_file(options, output)
     # Probably a mistake, but not certainly: the file may have been renamed.
@@ -266,7 +265,7 @@ def _sign(path: str, key: str) -> None:
         raise UsageError(f"cannot sign with {key}: {_first_line(done.stderr)}")
 
 
-def _signer(path: str, data: bytes, allowed: str) -> str:
+def signer_of(path: str, data: bytes, allowed: str) -> str:
     """Who signed a lock, of those that are allowed to. Raises `UsageError`."""
     signature = f"{path}.sig"
     shown = _shown(path)

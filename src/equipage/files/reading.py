@@ -151,16 +151,6 @@ class Files:
         """The content of a file that is not a source of this load; None if it cannot be read."""
         return peek(path)
 
-    def is_larger(self, path: str, limit: int) -> bool:
-        """Whether there is a file of more bytes than `limit`."""
-        overlay = active()
-        if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
-            return len(overlay.contents.get(overlay.path_of(path), b"")) > limit
-        try:
-            return os.stat(path).st_size > limit
-        except (OSError, ValueError):
-            return False
-
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
         """Up to `most` paths of files below a folder, relative to it, to guess what was meant."""
         found: list[str] = []
@@ -474,9 +464,6 @@ class MemoryFiles(Files):
             return overlay.is_folder(path)
         prefix = self._absolute_path(path).rstrip("/") + "/"
         return any(each.startswith(prefix) for each in self.contents)
-
-    def is_larger(self, path: str, limit: int) -> bool:
-        return len(self.contents.get(self._absolute_path(path), b"")) > limit
 
     def is_within(self, path: str, *folders: str) -> bool:
         real = self._absolute_path(path)

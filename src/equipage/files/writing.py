@@ -14,7 +14,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from equipage.core.source import Source
 from equipage.files import is_inside, real_path
@@ -38,6 +38,44 @@ def write_new(path: str, data: bytes, root: str) -> None:
         raise NotWritten("it exists already") from None
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
+
+
+def write_tree(folder: str, files: Mapping[str, bytes], executable: Collection[str] = ()) -> None:
+    """Write new files below a folder, all of them or none. Raises `NotWritten`.
+
+    Names are paths with `/`. Nothing is written if one of them exists, or leads out of the folder.
+    """
+    paths = {name: os.path.join(folder, *name.split("/")) for name in files}
+    for name, path in paths.items():
+        if os.path.lexists(path):
+            raise NotWritten(f"{name} is there already")
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise NotWritten("it is not a folder")
+    made: list[str] = []
+    try:
+        for name in sorted(files):
+            made += _make_folders(os.path.dirname(paths[name]))
+            write_new(paths[name], files[name], folder)
+            made.append(paths[name])
+            if name in executable:
+                os.chmod(paths[name], os.stat(paths[name]).st_mode | 0o111)
+    except (NotWritten, OSError) as error:
+        for path in reversed(made):
+            with contextlib.suppress(OSError):
+                os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise NotWritten(reason or type(error).__name__) from None
+
+
+def _make_folders(folder: str) -> list[str]:
+    """Make a folder and those around it; those that were missing, the outer ones first."""
+    missing = []
+    while folder and not os.path.lexists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for each in reversed(missing):
+        os.mkdir(each)
+    return missing[::-1]
 
 
 def write_whole(path: str, data: bytes) -> None:

@@ -103,6 +103,9 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
         return None, early  # what else is wrong follows from it
     document, facts = parse(source, header.format, window=(header.start, header.end))
     facts = session.strict(facts, header.format)
+    if "{{" in source.text[header.start : header.end]:
+        # `name: {{NAME}}` in a template: the value is a mapping, which is what its field reports.
+        facts = [each for each in facts if each.code != core_codes.NON_STRING_KEY]
     if style.reader in ("codex", "opencode", "strict"):
         # To these clients, a header with a key twice is not YAML; the others take the last value.
         facts = [_grave(each) if each.code == core_codes.DUPLICATE_KEY else each for each in facts]

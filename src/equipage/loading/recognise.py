@@ -153,9 +153,6 @@ def _places(rows: tuple[Recognition, ...]) -> Places:
 
 # 4: what only the content says.
 
-#: A walk does not look into larger files: recordings and lock files, which take most of its time.
-_MOST_SNIFFED = 256 * 1024
-
 
 def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognised:
     data = None if named else files.peek(path)
@@ -174,8 +171,6 @@ def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognis
 
 
 def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Recognised:
-    if not named and files.is_larger(path, _MOST_SNIFFED):
-        return Recognised()
     data = None if named else files.peek(path)
     if data is not None and not _worth_parsing(_decoded(data), syntax):
         return Recognised()

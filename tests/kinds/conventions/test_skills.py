@@ -89,6 +89,7 @@ def test_the_same_file_elsewhere_is_tolerated(tmp_path: Path) -> None:
         (".github", "name: a\ndescription:", ["wrong-type"]),
         (".github", "name: a\ndescription: 5", ["number-as-text"]),
         (".claude", "name: a\ndescription: [b]", ["wrong-type"]),
+        (".claude", "name: a\ndescription: {{TEXT}}", ["wrong-type"]),
         (".claude", "name: a\ndescription: b\ndescription: c", []),
     ],
 )

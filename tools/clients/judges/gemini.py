@@ -89,18 +89,27 @@ def _markdown(client: Client, inside: dict[str, list[Path]]) -> Iterator[Verdict
         answer = client.ask(root, "skills", "list", "--all", home=home)
         seen, failed = listing(answer)
         for number, path in enumerate(inside["skill"]):
-            lost = () if f"s{number}" in seen else ("not in the list of skills",)
+            # Of two skills with one name it lists one: that is about two files, not about this one.
+            twin = named(path.read_text("utf-8", "replace")) in seen
+            lost = () if twin or f"s{number}" in seen else ("not in the list of skills",)
             yield Verdict(NAME, "skill", str(path), lost)
         for number, path in enumerate(inside["gemini-agent"]):
             yield Verdict(NAME, "gemini-agent", str(path), failed.get(f"f{number}", ()))
 
 
+def named(text: str) -> str | None:
+    """The `name` in the header of a skill."""
+    found = re.search(r"^name:[ \t]*[\"']?(.+?)[\"']?[ \t\r]*$", text, re.MULTILINE)
+    return found[1] if found else None
+
+
 def listing(answer: Answer) -> tuple[set[str], dict[str, tuple[str, ...]]]:
-    """The folders of the skills that are listed; the agents that failed, with the reason."""
+    """The folders and names of the skills that are listed; the agents that failed, and why."""
     if answer.status != 0:
         raise NoAnswer(f"Gemini CLI: {answer.err}")
     said = answer.out + answer.err
     seen = set(re.findall(r"Location:\s+\S*?([^/\s]+)/SKILL\.md", said))
+    seen |= set(re.findall(r"^(\S+) \[Enabled\]", said, re.MULTILINE))
     failed = {}
     pattern = r"Agent loading error: Failed to load agent from \S*?([^/\s]+)\.md: (.*(?:\n\S.*)?)"
     for name, reason in re.findall(pattern, said):

@@ -406,6 +406,8 @@ def _name_of_place(place: str | None, session: Session) -> str | None:
     source = session.documents[0].source if session.documents else None
     if place is None or source is None or source.path is None:
         return None
+    if place == "folder" and os.path.dirname(session.path) == session.root:
+        return None  # people choose the name of a folder that they clone into
     return name_by_path(session.path, by_folder=place == "folder")  # links are not followed
 
 

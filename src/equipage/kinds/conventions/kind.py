@@ -175,7 +175,11 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
     if convention.syntax == "text":
         return read_text(source, session)
     if convention.syntax != "header":
-        return session.parse(source, convention.syntax)
+        document, facts = session.parse(source, convention.syntax)
+        if not convention.measured and not source.text.strip():
+            # Whether a tool refuses an empty file is not known.
+            facts = [msgspec.structs.replace(each, severity="warning") for each in facts]
+        return document, facts
     style = HeaderStyle(
         convention.title,
         grammar=_grammar(convention),
@@ -299,7 +303,9 @@ def elsewhere(convention: Convention) -> dict[str, str]:
         return found
     for other in (*CONVENTIONS, skills.OPEN):
         if other.syntax == "header" and other.sort in _ACTING:
-            fields = (each.name for each in other.fields if each.name not in _DESCRIBING)
+            # `allowedTools` of Qwen Code is far more often a field of the tool itself, misspelt.
+            names = other.names - _DESCRIBING - {"allowedTools"}
+            fields = (each.name for each in other.fields if each.name in names)
             found = {**dict.fromkeys(fields, other.one), **found}
     found |= dict.fromkeys(_RESTRICTING, "other tools")
     return {folded(name): where for name, where in found.items() if name not in convention.names}
@@ -312,8 +318,11 @@ _PREAPPROVING = frozenset({"allowed-tools"})
 def _needed(convention: Convention) -> frozenset[str]:
     """The fields whose values have to fit, or the tool drops the file or the field."""
     found = convention.needed | (_PREAPPROVING & convention.names)
-    # A skill without a description is listed, but nothing says when to use it.
-    return found | {"description"} if convention.kind == "skill" else found
+    # Without these a skill or command is listed, but nothing says when to use it.
+    # What lies in no folder of a tool may be a template.
+    if convention.kind in ("skill", "claude-command") and convention.tool != skills.OPEN.tool:
+        found |= {"name", "description"}
+    return found
 
 
 def kind_of(convention: Convention) -> Kind:

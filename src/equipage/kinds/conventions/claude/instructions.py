@@ -168,7 +168,8 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
             key = each.path if alone else os.path.dirname(each.path)
             missing.setdefault(key, []).append(each)
     for first, *others in missing.values():
-        more = f"; {len(others)} more links lead into the same missing folder" if others else ""
+        links_lead = "link leads" if len(others) == 1 else "links lead"
+        more = f"; {len(others)} more {links_lead} into the same missing folder" if others else ""
         span = Span(source, *first.range)
         yield codes.LINK_MISSING.at(span=span, file=Shown(first.path), more=more)
 

@@ -1,0 +1,281 @@
+"""A client of OCI registries, for the few requests that an artifact needs.
+
+Every answer is bounded in size and every exchange in time. Names of hosts come from the user alone:
+a redirect is followed without credentials, and only to HTTPS where HTTPS was asked for.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import re
+import socket
+import ssl
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode, urljoin, urlsplit
+
+import msgspec
+
+from equipage.files.reading import peek
+from equipage.ship import ShipError
+from equipage.ship.artifact import MANIFEST, MAX_MANIFEST, Artifact, Descriptor, digest_of, require
+
+_REDIRECTS = 5
+_CHUNK = 64 * 1024
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_REFERENCE = re.compile(
+    r"(?P<host>[A-Za-z0-9.-]+(?::\d+)?|\[[0-9a-fA-F:]+\](?::\d+)?)/"
+    r"(?P<name>[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*)"
+    r"(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
+)
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """Where an artifact is: `host/name:tag` or `host/name@sha256:…`."""
+
+    host: str
+    name: str
+    tag: str
+    digest: str | None = None
+
+    @property
+    def wanted(self) -> str:
+        return self.digest or self.tag
+
+
+def reference_of(written: str) -> Reference:
+    """Raises `ShipError` for what is not a reference."""
+    found = _REFERENCE.fullmatch(written.removeprefix("docker://").removeprefix("oci://"))
+    if found is None:
+        raise ShipError(f"`{written}` is not a reference: expected HOST/NAME:TAG")
+    return Reference(found["host"], found["name"], found["tag"] or "latest", found["digest"])
+
+
+class Credentials(msgspec.Struct, frozen=True):
+    """A name and a password; neither is ever shown."""
+
+    user: str
+    password: str
+
+    def __repr__(self) -> str:
+        return "Credentials(…)"
+
+    @property
+    def header(self) -> str:
+        return "Basic " + base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
+
+
+def credentials_of(how: str, host: str, env: Mapping[str, str]) -> Credentials | None:
+    """What the user allows to look for: nothing, variables, or what `docker login` kept."""
+    if how == "none":
+        return None
+    if how == "env":
+        names = ("EQUIPAGE_REGISTRY_USER", "EQUIPAGE_REGISTRY_PASSWORD")
+        missing = [name for name in names if not env.get(name)]
+        if missing:
+            raise ShipError(f"--auth env needs the variable {missing[0]}")
+        return Credentials(*(env[name] for name in names))
+    folder = env.get("DOCKER_CONFIG") or os.path.join(env.get("HOME", ""), ".docker")
+    path = os.path.join(folder, "config.json")
+    try:
+        known = json.loads(peek(path) or b"")["auths"][host]["auth"]
+        user, _, password = base64.b64decode(known).decode().partition(":")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ShipError(f"--auth docker: {path} has no password for {host}") from None
+    return Credentials(user, password)
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Registry:
+    """One registry, for one command. It gives up when its time is up."""
+
+    def __init__(
+        self,
+        host: str,
+        *,
+        seconds: float = 60,
+        plain_http: bool = False,
+        credentials: Credentials | None = None,
+    ) -> None:
+        name = urlsplit(f"//{host}").hostname or ""
+        self.scheme = "http" if plain_http or name in _LOOPBACK else "https"
+        self.host = host
+        self.seconds = seconds
+        self.deadline = time.monotonic() + seconds
+        self.credentials = credentials
+        self.token: str | None = None
+
+    # What an artifact needs.
+
+    def manifest(self, reference: Reference) -> bytes:
+        """The manifest of an artifact, with the digest that was asked for. Raises `ShipError`."""
+        url = f"/v2/{reference.name}/manifests/{quote(reference.wanted, safe=':')}"
+        answer = self._ask("GET", url, {"Accept": MANIFEST}, limit=MAX_MANIFEST)
+        if answer.status == 404:
+            raise ShipError(f"{self.host} has no {reference.name}:{reference.wanted}")
+        self._expect(answer, 200)
+        found = digest_of(answer.body)
+        said = reference.digest or answer.headers.get("docker-content-digest")
+        if said is not None and said != found:
+            raise ShipError(f"{self.host} sent a manifest {found} for {said}")
+        return answer.body
+
+    def blob(self, reference: Reference, wanted: Descriptor) -> bytes:
+        """A part of an artifact, checked. Raises `ShipError`."""
+        url = f"/v2/{reference.name}/blobs/{wanted.digest}"
+        answer = self._ask("GET", url, {}, limit=wanted.size)
+        self._expect(answer, 200)
+        require(wanted, answer.body)
+        return answer.body
+
+    def push(self, reference: Reference, artifact: Artifact) -> None:
+        """Put an artifact under a tag. Raises `ShipError`."""
+        for digest, data in artifact.blobs.items():
+            self._put_blob(reference, digest, data)
+        url = f"/v2/{reference.name}/manifests/{quote(reference.tag)}"
+        answer = self._ask("PUT", url, {"Content-Type": MANIFEST}, artifact.manifest)
+        self._expect(answer, 201, 202)
+        said = answer.headers.get("docker-content-digest", artifact.digest)
+        if said != artifact.digest:
+            raise ShipError(f"{self.host} took {artifact.digest} for {said}")
+
+    def _put_blob(self, reference: Reference, digest: str, data: bytes) -> None:
+        there = self._ask("HEAD", f"/v2/{reference.name}/blobs/{digest}", {})
+        if there.status == 200:
+            return
+        start = self._ask("POST", f"/v2/{reference.name}/blobs/uploads/", {}, b"")
+        self._expect(start, 202)
+        place = start.headers.get("location", "")
+        if not place:
+            raise ShipError(f"{self.host} does not say where to upload to")
+        place = f"{place}{'&' if '?' in place else '?'}{urlencode({'digest': digest})}"
+        headers = {"Content-Type": "application/octet-stream"}
+        self._expect(self._ask("PUT", place, headers, data), 201)
+
+    def _expect(self, answer: _Answer, *statuses: int) -> None:
+        if answer.status in statuses:
+            return
+        if answer.status in (401, 403):
+            raise ShipError(f"{self.host} refuses access; sign in with --auth docker or --auth env")
+        raise ShipError(f"{self.host} answered with HTTP {answer.status}")
+
+    # HTTP.
+
+    def _ask(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        *,
+        limit: int = MAX_MANIFEST,
+    ) -> _Answer:
+        """One request, signed in if the registry asks for it, redirects followed."""
+        base = f"{self.scheme}://{self.host}"
+        address = urljoin(base, url)
+        for _ in range(_REDIRECTS):
+            ours = urlsplit(address).netloc == self.host
+            signed = {"Authorization": self.token} if ours and self.token else {}
+            answer = self._exchange(method, address, {**headers, **signed}, body, limit)
+            if answer.status == 401 and ours and self.token is None:
+                self.token = self._signed_in(answer.headers.get("www-authenticate", ""))
+                if self.token is not None:
+                    continue
+            if answer.status not in (301, 302, 303, 307, 308):
+                return answer
+            target = urljoin(address, answer.headers.get("location", ""))
+            if method not in ("GET", "HEAD") or urlsplit(target).scheme not in (
+                "https",
+                self.scheme,
+            ):
+                raise ShipError(f"{self.host} redirects to a place that is not followed")
+            address = target
+        raise ShipError(f"{self.host} redirects too often")
+
+    def _signed_in(self, challenge: str) -> str | None:
+        """What to send as Authorization, by what a registry asks for."""
+        scheme, _, rest = challenge.partition(" ")
+        fields = dict(re.findall(r'(\w+)="([^"]*)"', rest))
+        if scheme.lower() == "basic":
+            return self.credentials.header if self.credentials else None
+        realm = fields.get("realm", "")
+        if scheme.lower() != "bearer" or urlsplit(realm).scheme not in ("https", self.scheme):
+            return None
+        query = urlencode({key: fields[key] for key in ("service", "scope") if key in fields})
+        address = f"{realm}{'&' if '?' in realm else '?'}{query}"
+        headers = {"Authorization": self.credentials.header} if self.credentials else {}
+        answer = self._exchange("GET", address, headers, None, MAX_MANIFEST)
+        self._expect(answer, 200)
+        try:
+            value: Any = json.loads(answer.body)
+            token = value.get("token") or value.get("access_token")
+        except (ValueError, AttributeError, RecursionError):
+            token = None
+        if not isinstance(token, str) or not token.isprintable():
+            raise ShipError(f"{self.host} sent no token")
+        return f"Bearer {token}"
+
+    def _exchange(
+        self, method: str, address: str, headers: Mapping[str, str], body: bytes | None, limit: int
+    ) -> _Answer:
+        parts = urlsplit(address)
+        path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+        connection = self._connection(parts.scheme, parts.netloc)
+        try:
+            connection.request(method, path, body, dict(headers))
+            if connection.sock is not None:
+                connection.sock.settimeout(self._left())
+            response = connection.getresponse()
+            data = b"" if method == "HEAD" else self._read(connection, response, limit)
+            named = {name.lower(): value for name, value in response.getheaders()}
+            return _Answer(response.status, named, data)
+        except TimeoutError:
+            raise self._late() from None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise ShipError(f"{parts.netloc} does not answer as a registry: {reason}") from None
+        finally:
+            connection.close()
+
+    def _connection(self, scheme: str, netloc: str) -> http.client.HTTPConnection:
+        if "@" in netloc or not netloc:
+            raise ShipError(f"{self.host} names an address that is not followed")
+        if scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(netloc, timeout=self._left(), context=context)
+        return http.client.HTTPConnection(netloc, timeout=self._left())
+
+    def _read(
+        self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse, limit: int
+    ) -> bytes:
+        """The body, up to a limit; a registry that drips does not hold us."""
+        found = bytearray()
+        while True:
+            if isinstance(connection.sock, socket.socket):
+                connection.sock.settimeout(self._left())
+            part = response.read1(_CHUNK)
+            if not part:
+                return bytes(found)
+            found += part
+            if len(found) > limit and response.status == 200:
+                raise ShipError(f"{self.host} sends more than {limit:,} bytes")
+            if len(found) > MAX_MANIFEST and response.status != 200:
+                return bytes(found)
+
+    def _left(self) -> float:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise self._late()
+        return left
+
+    def _late(self) -> ShipError:
+        return ShipError(f"{self.host} did not finish within {self.seconds:g} seconds")
