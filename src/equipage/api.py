@@ -65,6 +65,7 @@ def load(
     >>> loaded.config.baseline.tools[0].tool.name
     'echo'
     """
+    # Arguments are checked here, at the door; the rooms below trust their types.
     name, wanted = path_given("path", path), _wanted(kind, model)
     request = request_of(env, options, embedded=embedded, roots=roots, limits=limits)
     return _fitting(load_one(name, request, kind=wanted).result(strict=strict), model)
@@ -127,6 +128,8 @@ def watch(
     name, wanted = place_given("path", path), _wanted(kind, model)
     request = request_of(env, options, roots=roots, limits=limits)
 
+    # Each load gets the files of the watch, which remember what was read: a change of any of them,
+    # included ones too, wakes it.
     def reload(files: Files) -> Loaded[Any]:
         outcome = load_one(name, request, kind=wanted, files=files)
         return _fitting(outcome.result(strict=strict), model)

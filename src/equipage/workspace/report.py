@@ -362,6 +362,7 @@ class ReportBuilder:
             if checked.name not in self.used:
                 self.add(checked)
         self._add_grouped()
+        # What concerns several files comes after all of them, in this order.
         self.check_folders()
         # They load files again, in this process: a run whose time is up has none left for that.
         if self.meter.seconds_left() != 0:

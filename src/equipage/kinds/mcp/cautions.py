@@ -75,6 +75,23 @@ def collisions(servers: dict[str, Any], path: Path) -> Iterator[Fact]:
             )
 
 
+def undefined_inputs(
+    servers: dict[str, Any], path: Path, inputs: object, renamed: dict[str, str]
+) -> Iterator[Fact]:
+    """Values that VS Code should ask for, and no entry of `inputs` describes."""
+    entries = inputs if isinstance(inputs, list) else []
+    known = {each.get("id") for each in entries if isinstance(each, dict)}
+    tables = ((name, each) for name, each in servers.items() if isinstance(each, dict))
+    for name, server in tables:
+        for place, text, _ in _texts(server, (*path, name), renamed):
+            for match in _INPUT.finditer(text):
+                if match[1] not in known:
+                    yield codes.INPUT_UNDEFINED.at(place, name=Shown(match[1]))
+
+
+_INPUT = expression(r"\$\{input:([^}]*)\}")
+
+
 # Launchers.
 
 _SHELLS = frozenset({"sh", "bash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh", "/bin/sh"})

@@ -18,6 +18,7 @@ SERVER_RESTRICTION_IGNORED = _codes.error("server-restriction-ignored")
 SERVER_KEY_UNUSED = _codes.warning("server-key-unused")
 SERVER_NOT_PINNED = _codes.note("server-not-pinned")
 SERVER_NOT_ENCRYPTED = _codes.warning("server-not-encrypted")
+INPUT_UNDEFINED = _codes.warning("input-undefined")
 VARIABLE_NOT_EXPANDED = _codes.warning("variable-not-expanded")
 SERVER_NAMES_COLLIDE = _codes.warning("server-names-collide")
 

@@ -31,7 +31,7 @@ from equipage.kinds.mcp import (
     codes,
     dialect_of,
 )
-from equipage.kinds.mcp.cautions import cautions, collisions
+from equipage.kinds.mcp.cautions import cautions, collisions, undefined_inputs
 from equipage.kinds.mcp.codes import CODES
 from equipage.kinds.mcp.strict import STRICT, listed, server_names
 from equipage.kinds.shared import TOLERANT, suspicions, table_at
@@ -88,6 +88,8 @@ def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[
         return Tree({SERVERS: entries}, origins, moves), facts
     if dialect is CLAUDE:
         facts += collisions(entries, found)
+    if dialect is VSCODE:
+        facts += undefined_inputs(entries, found, tree.value.get("inputs"), dialect.renamed)
     servers: dict[Path, Tree] = {}
     guesses = Guesses()
     for name, value in entries.items():

@@ -36,6 +36,7 @@ class Requests:
         url = tool.request.address(names)
         headers = [(name, fill(names)) for name, fill in tool.request.headers]
         try:
+            # One bound for everything: a service that answers byte by byte gains nothing.
             async with asyncio.timeout(tool.timeout_ms / 1000):
                 data = await self._exchange(tool, tool.request, url, headers, body)
         except TimeoutError:
@@ -52,6 +53,8 @@ class Requests:
     ) -> bytes:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or _PORTS[request.scheme]
+        # Connected by the address that was judged: asking for the name again could give another
+        # one.
         address = await self._resolve(host, port)
         secure = ssl.create_default_context() if request.scheme == "https" else None
         try:
@@ -76,6 +79,7 @@ class Requests:
         except (OSError, UnicodeError):
             raise Failure("UNAVAILABLE", f"there is no host {host}") from None
         addresses = [str(each[4][0]) for each in found]
+        # Every address counts, because a name may lead to a public and a private one.
         for address in addresses:
             if not self.private_addresses and not _is_public(address):
                 raise Failure(
@@ -87,6 +91,7 @@ class Requests:
 
 def _is_public(text: str) -> bool:
     address = ipaddress.ip_address(text.partition("%")[0])
+    # An IPv4 address can be written as one of IPv6; what it means decides.
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_global and not address.is_multicast
 
@@ -104,6 +109,7 @@ async def _request(
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     given = {name.lower() for name, _ in headers}
     sends = request.method not in ("GET", "HEAD")
+    # One request for each connection, so no answer can be taken for another.
     own = [("host", parts.netloc), ("connection", "close"), ("accept", "application/json")]
     if sends:
         own += [("content-type", "application/json"), ("content-length", str(len(body)))]
@@ -122,9 +128,11 @@ async def _request(
         if event is h11.NEED_DATA:
             connection.receive_data(await reader.read(_CHUNK))
         elif isinstance(event, h11.Response):
+            # Redirects are not followed: the pack names where it connects to.
             if not 200 <= event.status_code < 300:
                 raise Failure("INTERNAL_ERROR", f"the service answered {event.status_code}")
         elif isinstance(event, h11.Data):
+            # Counted as it comes, so that a service cannot fill the memory.
             data += event.data
             if len(data) > tool.max_output_bytes:
                 text = f"the output is larger than {tool.max_output_bytes} bytes"
