@@ -58,7 +58,9 @@ def rows(folder: Path, *, files: int = 5000) -> list[Row]:
             **cold,
         ),
         *(
-            [_on_two_cores(folder / "mixed", files)] if files >= 5000 else []
+            [_on_two_cores(folder / "mixed", files), _locking(folder / "agents")]
+            if files >= 5000
+            else []
         ),  # few are not worth a second process
     ]
 
@@ -72,6 +74,30 @@ def _on_two_cores(folder: Path, files: int) -> Row:
         "faster",
         _run(folder, _equipage("check", "--jobs", "2", ".")),
         _run(folder, _equipage("check", "--jobs", "1", ".")),
+        elsewhere=True,
+    )
+
+
+def _locking(folder: Path, files: int = 2000) -> Row:
+    """Half of the files are agents, half belong to skills, four to each."""
+    agents, skills = folder / ".claude/agents", folder / ".claude/skills"
+    agents.mkdir(parents=True)
+    for number in range(files // 2):
+        text = f"---\nname: a{number}\ndescription: d\ntools: Read, Grep\n---\nText.\n"
+        (agents / f"a{number}.md").write_text(text)
+    for number in range(files // 8):
+        skill = skills / f"s{number}"
+        skill.mkdir(parents=True)
+        (skill / "SKILL.md").write_text(f"---\nname: s{number}\ndescription: d\n---\nText.\n")
+        for name in "abc":
+            (skill / f"{name}.py").write_text(f"print({number})\n")
+    return Row(
+        f"`equipage lock` of {files:,} files",
+        "`equipage check` of them",
+        1.5,
+        "at most",
+        _run(folder, _equipage("lock")),
+        _run(folder, _equipage("check")),
         elsewhere=True,
     )
 

@@ -313,3 +313,19 @@ def test_a_fragment_may_stand_at_one_place_only() -> None:
 def test_a_fragment_for_a_place_that_is_gone_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"the schema has no Everything\.nmae"):
         accept(schema_for(EVERYTHING), "text", {"type": "string"}, at=["Everything.nmae"])
+
+
+@pytest.mark.parametrize(
+    ("tools", "valid"),
+    [(5, False), (True, False), ({"a": 1}, False), ("Read", True), (["Read"], True)],
+)
+def test_a_list_that_restricts_is_a_list_or_text(tools: Any, valid: bool) -> None:
+    """As the loader judges it: a value of another type would let everything through."""
+    agent = {"name": "a", "description": "d", "tools": tools}
+    assert validator_of("claude-agent").is_valid(agent) == valid
+
+
+def test_every_field_of_an_agent_is_described() -> None:
+    definitions = schema_for(kind_named("claude-agent"))["$defs"]
+    fields = definitions["ClaudeCodeAgent"]["properties"]
+    assert [name for name, each in fields.items() if not each.get("description")] == []

@@ -35,7 +35,7 @@ _ARRAYS = (types.VarTupleType, types.ListType, types.SetType, types.FrozenSetTyp
 
 def schema_for(kind: Kind) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
-    writer = _Writer(kind.shape, variables=kind.reading.uses_environment)
+    writer = _Writer(kind.shape, kind.model, variables=kind.reading.uses_environment)
     root = writer.schema(type_info(kind.model))
     schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
     if kind.reading.uses_environment:
@@ -48,8 +48,9 @@ def schema_for(kind: Kind) -> Schema:
 class _Writer:
     """Types to schemas. Structs become definitions, because a model may contain itself."""
 
-    def __init__(self, shape: Shape, *, variables: bool) -> None:
+    def __init__(self, shape: Shape, root: type[Any], *, variables: bool) -> None:
         self.shape = shape
+        self.root = root  #: the model, some fields of which restrict
         self.variables = variables
         self.definitions: dict[str, Schema] = {}
         self.names: dict[type, str] = {}
@@ -72,13 +73,13 @@ class _Writer:
             return {"type": "object", "additionalProperties": self._slot(kind.value_type), **limits}
         return _scalar(kind)
 
-    def _slot(self, kind: types.Type, *, optional: bool = False) -> Schema:
+    def _slot(self, kind: types.Type, *, optional: bool = False, guarded: bool = False) -> Schema:
         """The schema of a place for a value; some kinds read `null` as an absent value.
 
         Where a value of another type is only a warning, the type is only a hint.
         """
         schema = self.schema(kind)
-        if self.shape.mismatch != "error":
+        if self.shape.mismatch != "error" and not guarded:
             return schema if takes_anything(schema) else {"anyOf": [*branches(schema), {}]}
         counts = self.shape.null_is_absent and (optional or _may_be_empty(kind))
         if not counts or takes_anything(schema):
@@ -113,7 +114,12 @@ class _Writer:
         if kind.tag_field is not None:
             properties[kind.tag_field] = {"const": kind.tag}
         for field in kind.fields:
-            slot = self._slot(field.type, optional=not field.required)
+            guarded = field.encode_name in self.shape.guarded and kind.cls is self.root
+            slot = self._slot(
+                field.type,
+                optional=not field.required,
+                guarded=guarded and self.shape.worst == "error",
+            )
             is_plain = isinstance(field.default, str | int | float | bool)
             default = {"default": field.default} if is_plain else {}
             # The place says it better than the class that several places share.

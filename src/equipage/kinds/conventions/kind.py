@@ -25,7 +25,7 @@ from equipage.kinds.conventions.tools import CONVENTIONS, claude, gemini, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header, read_text
 from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.shared import TOLERANT, hide_property
-from equipage.kinds.tables import Convention, Field, Group, Of, patterns_in
+from equipage.kinds.tables import Convention, Field, Group, Names, Of, patterns_in
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session
@@ -210,10 +210,16 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
     schema = hide_property(BODY, schema)
     if convention.mismatch == "error" or convention.wraps is not None:
         return _unwrapped(convention, schema)
-    forgiven = {"type": ["string", "number", "boolean", "null"]}
-    for definition in schema.get("$defs", {}).values():
+    # A value that does not fit a list that restricts is an error, so only text is forgiven there.
+    strict = {field.name for field in convention.fields if field.restricts and field.type is Names}
+    strict = strict if convention.measured else set()
+    own = _class_name(convention)
+    for owner, definition in schema.get("$defs", {}).items():
         properties = definition.get("properties", {})
         for name, each in properties.items():
+            is_strict = owner == own and name in strict
+            sorts = ["string", "null"] if is_strict else ["string", "number", "boolean", "null"]
+            forgiven = {"type": sorts}
             kept = {key: each[key] for key in ("title", "description", "default") if key in each}
             inner = {key: value for key, value in each.items() if key not in kept}
             properties[name] = {**kept, "anyOf": [inner, forgiven]}
