@@ -9,7 +9,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-registry test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak browser test-opencode docs pins dist reproducible clean
+.PHONY: help demo test test-serve test-registry test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak browser test-opencode docs pages pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -146,6 +146,10 @@ action: $(VENV)/.ready
 
 soak: $(VENV)/.ready
 	$(PY) tools/faults/soak.py
+
+# The pages that are made from the code, which are kept in the repository.
+pages: $(VENV)/.ready
+	$(PY) docs/build.py --pages
 
 docs: $(VENV)/.ready
 	$(PY) $(PIP) --editable ".[docs]"

@@ -31,7 +31,13 @@ from lab import REPOSITORY, Runner, in_process, write
 EXAMPLES = sorted(lab.EXAMPLES.glob("*/README.md"))
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), *EXAMPLES]
 #: Made from the code, whose examples are run when they are made; or parts of such pages.
-GENERATED = ("reference/kinds/", "reference/codes/", "reference/commands.md", "fixes/")
+GENERATED = (
+    "reference/kinds/",
+    "reference/codes/",
+    "reference/commands.md",
+    "reference/python.md",
+    "fixes/",
+)
 
 
 def pages() -> Iterator[Path]:

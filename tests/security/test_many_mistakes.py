@@ -201,7 +201,7 @@ def numbers_for_names(count: int) -> Case:
 
 def unknown_tools(count: int) -> Case:
     agent = f"---\nname: a\ndescription: d\ntools: {listed(count, 'Rad#')}\n---\nBody\n"
-    return {".claude/agents/a.md": agent}, "unknown-reference", count
+    return {".claude/agents/a.md": agent}, "unknown-reference", 1  # one cause, one finding
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,10 @@ def test_a_folder_named_like_a_file() -> None:
     assert [each.code for each in caught.value.errors] == ["file-is-directory"]
     report = equipage.check(["."], env={})
     assert [str(each) for each in report.errors] == [
-        "SKILL.md: error[file-is-directory] SKILL.md is a directory, expected a file",
-        "a.tool.yaml: error[file-is-directory] a.tool.yaml is a directory, expected a file",
+        "a.tool.yaml: error[file-is-directory] a.tool.yaml is a directory, expected a file"
     ]
+    # Of a folder that a tool would ignore, a note says so.
+    assert [each.name for each in report.notes] == ["SKILL.md"]
     Path(".gitignore").rmdir()
     Path(".gitignore").write_text("*.tool.yaml/\nSKILL.md\n")
     assert codes(kind=None) == []

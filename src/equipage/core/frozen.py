@@ -44,7 +44,7 @@ def _prepare(model: Any) -> None:
     An interrupt ends what the main thread does, wherever it is, and would leave tables half filled.
     The thread takes and releases the lock, so that nothing uses the model before it is ready.
     """
-    done = allocate_lock()
+    done, finished = allocate_lock(), []
     done.acquire()
 
     def use() -> None:
@@ -56,6 +56,7 @@ def _prepare(model: Any) -> None:
                         msgspec.convert(None, model)
                     _READY.add(model)
             finally:
+                finished.append(True)
                 done.release()
 
     try:
@@ -63,10 +64,10 @@ def _prepare(model: Any) -> None:
     except RuntimeError:  # no more threads, as at the end of a process
         use()
     interrupt: BaseException | None = None
-    while True:
+    # Not `while True`: an interrupt may come when the lock is taken and the loop not yet left.
+    while not finished:
         try:
             done.acquire()
-            break
         except BaseException as error:  # the process may end now, but not while the thread works
             interrupt = error
     if interrupt is not None:

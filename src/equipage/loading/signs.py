@@ -188,7 +188,7 @@ def _json_may_have(keys: frozenset[str], text: str) -> bool:
 
 def names_key(keys: Iterable[str], text: str) -> bool:
     """Whether a JSON text has one of the keys anywhere: a search, which costs less than parsing."""
-    # Without quotes it is no JSON, but its author may have thought so.
+    # Without quotes it is not JSON, but its author may have thought so.
     return "\\u" in text or any(f'"{key}"' in text or f"{key}:" in text for key in keys)
 
 

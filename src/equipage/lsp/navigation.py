@@ -243,7 +243,7 @@ def links(workspace: Workspace, opened: Opened) -> list[protocol.Link]:
 
 
 def description_of(workspace: Workspace, named: Named) -> str | None:
-    """What a name stands for, in the words of what defines it."""
+    """What a name means, in the words of what defines it."""
     if named.is_definition or named.sort == "file":
         return None
     for each in definitions_of(workspace, named):

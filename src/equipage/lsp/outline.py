@@ -19,7 +19,7 @@ from equipage.syntax.document import Located
 
 # The kinds of symbols, as the protocol numbers them.
 _MODULE, _FIELD, _STRING, _NUMBER, _BOOLEAN, _ARRAY, _OBJECT = 2, 8, 15, 16, 17, 18, 19
-#: Symbols are made down to this depth: nobody reads an outline of every leaf.
+#: Symbols are made down to this depth: an outline of every leaf helps no reader.
 _DEEPEST = 4
 _MOST = 2_000
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(\S.*?)[ \t]*#*\r?$", re.MULTILINE)
