@@ -413,6 +413,7 @@ local_deployed_file_hashes:
         ("node server.js", None, None),
         ("docker ps", None, None),
         ("npx", None, None),
+        ("npx -y --token s3cr3t a@1.2.3", "--token …", None),
         ("cmd /c npx a", "a", None),
     ],
 )  # fmt: skip

@@ -156,3 +156,11 @@ def test_the_first_file_is_a_good_one() -> None:
 def test_every_field_of_every_dialect_has_a_meaning() -> None:
     fields = [(each.tool, field) for each in DIALECTS for field in each.fields]
     assert [(tool, field.name) for tool, field in fields if not field.meaning] == []
+
+
+def test_a_word_after_an_unknown_option_is_not_taken_for_a_package(tmp_path: Path) -> None:
+    """It may be the option's value, and a secret: no message may name it."""
+    servers = {"a": {"command": "npx", "args": ["-y", "--token", "s3cr3t-value", "pkg"]}}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    report = equipage.check(tmp_path, env={})
+    assert "s3cr3t" not in "".join(map(str, report.diagnostics))

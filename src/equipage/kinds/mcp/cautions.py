@@ -100,7 +100,9 @@ _SHELLS = frozenset({"sh", "bash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh"
 def _unpinned(words: list[str], place: Path) -> Iterator[Fact]:
     launch = launch_of(words)
     # A tag of an image can be moved, but most are not: that is for a policy to refuse.
-    if launch is not None and launch.pin is None and launch.launcher in NPM | PYTHON:
+    if launch is None or launch.package.startswith("-"):  # no package that could be named
+        return
+    if launch.pin is None and launch.launcher in NPM | PYTHON:
         package, launcher = Shown(launch.package), launch.launcher
         yield codes.SERVER_NOT_PINNED.at(place, package=package, launcher=launcher)
 

@@ -21,6 +21,12 @@ _EXACT = expression(r"v?\d+\.\d+(?:\.\d+)?[\w.+-]*\Z")
 _TAKING = frozenset(
     {"-p", "--package", "--from", "--with", "--python", "-c", "--call", "--registry", "--index-url"}
 )
+#: Options that take none. After any other the next word may be its value, perhaps a secret.
+_FLAGS = frozenset({
+    "-y", "--yes", "-q", "--quiet", "-s", "--silent", "-v", "--verbose", "--no", "--no-install",
+    "--ignore-existing", "--prefer-offline", "--prefer-online", "--offline", "--bun", "--refresh",
+    "--no-cache", "-n", "--isolated", "--native-tls", "--no-config", "--no-progress", "--",
+})  # fmt: skip
 _NAMING = frozenset({"-p", "--package", "--from", "--spec"})
 # fmt: off
 #: Options of `docker run` that take the next word.
@@ -61,7 +67,7 @@ def launch_of(words: list[str]) -> Launch | None:
         program, rest = "uvx", rest[2:]
     if program in NPM | PYTHON:
         package = _package(rest)
-        if package is None or not re.match(r"[@\w]", package):
+        if package is None or not re.match(r"[@\w]|-.* …\Z", package):
             return None
         return Launch(program, package, _version(package, program))
     if program in _IMAGES and "run" in rest:
@@ -84,6 +90,8 @@ def _package(words: list[str]) -> str | None:
         if before in _NAMING:
             return word
         if not word.startswith("-") and before not in _TAKING and first is None:
+            if before.startswith("-") and "=" not in before and before not in _FLAGS:
+                return f"{before} …"  # which word is the package cannot be known: it is not pinned
             first = word
             if not any(each.partition("=")[0] in _NAMING for each in words[:number]):
                 break
