@@ -620,6 +620,10 @@ class AgentSkillsSkill(Struct, frozen=True, kw_only=True):
     text divided at `, `; every tool it names must exist."""
     version: str | None = None
     """The version of the skill."""
+    allowedTools: tuple[str, ...] | None = None
+    """Tools it may use without asking, as Qwen Code names the field; *restricts* the agent,
+    so a misspelling is an error; a list, or text divided at `,`; every tool it names must
+    exist."""
     body: str = ""
     """The text below the header."""
 

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from contextlib import chdir
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from equipage.cli import main
 from equipage.loading.session import Request
 from equipage.render.page import render
 from equipage.views.survey import survey
-from lab import EXAMPLES, repository
+from lab import EXAMPLES, REPOSITORY, repository
 
 #: A token that looks real and is not.
 TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz12Q"
@@ -66,7 +67,8 @@ def page_of(folder: Path, files: dict[str, Any] | None = None, title: str = "w")
 
 @pytest.fixture(scope="module")
 def examples() -> str:
-    return page_of(EXAMPLES)
+    with chdir(REPOSITORY):  # names on the page start there
+        return page_of(EXAMPLES)
 
 
 def test_the_policy_allows_this_script_and_this_style_and_nothing_else(examples: str) -> None:

@@ -179,7 +179,7 @@ def test_a_project_cannot_name_code_to_import() -> None:
         },
     )
     done = command("check", ".")
-    assert done.code == 1
+    assert done.code == 2
     assert done.out.count("unknown-kind") == 3
     assert not Path("pwned").exists()
 

@@ -228,7 +228,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     ),
     "claude-marketplace": _one(Row(("plugins", "*", "source"), "plugin", anything("x").read)),
     # Skills, whichever client reads them.
-    "skill": _one(*_CALLED),
+    "skill": _one(*_CALLED, allows("allowedTools")),  # as Qwen Code names the field
     # GitHub Copilot.
     "copilot-agent": _one(
         has("tools"),
