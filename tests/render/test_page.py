@@ -67,6 +67,10 @@ def page_of(folder: Path, files: dict[str, Any] | None = None, title: str = "w")
 
 @pytest.fixture(scope="module")
 def examples() -> str:
+    return page_of_examples()
+
+
+def page_of_examples() -> str:
     with chdir(REPOSITORY):  # names on the page start there
         return page_of(EXAMPLES)
 
@@ -110,7 +114,7 @@ def test_the_page_needs_nothing_else(examples: str) -> None:
 
 
 def test_equal_files_make_equal_bytes(examples: str) -> None:
-    assert page_of(EXAMPLES) == examples
+    assert page_of_examples() == examples
 
 
 @pytest.mark.parametrize(
