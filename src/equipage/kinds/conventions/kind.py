@@ -6,7 +6,7 @@ import functools
 import keyword
 import operator
 import re
-from _thread import allocate_lock
+from _thread import RLock
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -48,13 +48,13 @@ _FORMATS: dict[str, dict[str, Format]] = {
 #: Every table, those of the tools that read skills included.
 _TABLES = (*CONVENTIONS, *skills.VARIANTS)
 _MODELS: dict[str, type[Any]] = {}
-_MAKING = allocate_lock()
+_MAKING = RLock()  # one class for all threads, or a configuration would not pickle
 
 
 def model_of(convention: Convention) -> type[Any]:
     """The Struct of a convention. Every field is optional here; `rules` reports missing ones."""
     name = _class_name(convention)
-    with _MAKING:  # one class for all threads, or a configuration would not pickle
+    with _MAKING:
         if name not in _MODELS:
             _MODELS[name] = _made(convention, name)
         return _MODELS[name]
@@ -112,9 +112,15 @@ def _type(part: Any) -> Any:
     return tuple[first, ...] if part.how == "list" else dict[str, first]
 
 
-@functools.cache
 def _group(group: Group) -> type[Any]:
-    """The Struct of a group. The walk over its values reads the attributes in capitals."""
+    """The Struct of a group, the same for every thread."""
+    with _MAKING:  # two threads that miss the cache at once would each make one
+        return _made_group(group)
+
+
+@functools.cache
+def _made_group(group: Group) -> type[Any]:
+    """The walk over the values of such a Struct reads the attributes in capitals."""
     namespace = {
         "TITLE": group.title,
         "FIELDS": group.fields,
