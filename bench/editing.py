@@ -2,9 +2,9 @@
 
     python bench/editing.py
 
-Processor time of the server counts, so that other work on the machine does not. Fails if a bound
-is missed: 25 ms at 200 lines and 100 ms at 2,000 (95th percentile), ready within one second, and
-no more memory after 10,000 edits than a few megabytes of caches.
+Fails if a bound is missed, by the clock: 25 ms at 200 lines and 100 ms at 2,000 (95th percentile),
+ready within one second, and no more memory after 10,000 edits than a few megabytes of caches. The
+processor time is printed beside it, which says whether other work on the machine was in the way.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def measure(lines: int, most: float, *, many: bool) -> bool:
             print(f"{MANY:,} edits: {first:.0f} MB before, {grown:+.1f} MB after")
         server.process.kill()
         server.process.wait()
-    return cost <= most and start <= 1 and grown < 16
+    return p95 <= most and ready <= 1 and grown < 16
 
 
 def main() -> int:
