@@ -27,7 +27,7 @@ help:
 	@echo "make comparison  who finds which slip: other tools on the same files; writes docs/comparison.md"
 	@echo "make browser the report page in Chromium; needs npm and Debian's chromium"
 	@echo "make soak    ten minutes of connections and floods against one server"
-	@echo "make docs    build the documentation"
+	@echo "make docs    build the documentation and look at it; needs npm and Debian's chromium"
 
 $(VENV)/.installed: pyproject.toml constraints.txt constraints-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -156,9 +156,12 @@ comparison: $(VENV)/.ready
 pages: $(VENV)/.ready
 	$(PY) docs/build.py --pages
 
+# The site, and then a look at it: links, widths, contrast. Needs npm and Debian's chromium.
 docs: $(VENV)/.ready
+	@test -d .clients/browser/node_modules/playwright-core || npm install --silent --no-audit --no-fund --prefix .clients/browser playwright-core@1.65.0
 	$(PY) $(PIP) --editable ".[docs]"
 	$(PY) docs/build.py
+	$(PY) docs/inspect_site.py
 
 pins: $(VENV)/.ready
 	$(PY) $(PIP) uv
