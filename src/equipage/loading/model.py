@@ -91,6 +91,8 @@ class Shape(msgspec.Struct, frozen=True):
     #: unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
     #: meant to act
     elsewhere: Mapping[str, str] = {}
+    #: fields that only describe: a key that resembles one, and is no slip, is the author's own
+    describing: frozenset[str] = frozenset()
     #: whether unknown keys that resemble nothing are only ignored, with one note for all of them
     ignores: bool = False
     #: unknown keys that have a code of their own
@@ -265,6 +267,8 @@ class Collector:
             is_meant = name in shape.synonyms or folded(name) == folded(guess or "")
             if where is not None and not is_meant:
                 guess = None  # `mode` does not misspell `model` if another tool has `mode`
+            if guess in shape.describing and not (is_meant or is_slip(name, guess)):
+                guess = None  # `compatible-with` is a field of a shop, and `compatibility` is text
             if guess is None and where is None and guarded:
                 # It nearly has the name of a field beside it that restricts, but does not restrict.
                 twin = self.guesses.nearest(name, [each for each in guarded if each in value])

@@ -377,24 +377,32 @@ def name_is_valid(convention: Convention, config: Any, session: Session) -> Iter
     if rule is None or not isinstance(name, str) or not name.strip():
         return
     normal = unicodedata.normalize("NFKC", name)
+    other = _name_of_place(rule.equals, session)
     if not rule.allows(normal):
-        # A suggestion: everything but letters and digits becomes a hyphen.
+        # The name that it must have; else everything but letters and digits becomes a hyphen.
         better = re.sub(r"[\W_]+", "-", normal.casefold()).strip("-")
+        is_folder = other is not None and rule.allows(other)
+        better = other if other is not None and is_folder else better
+        remedy = Remedy(f"rename to `{better}`", (Change(("name",), better),), safe=False)
         words = f"{rule.words}, at most {rule.longest} of them" if rule.longest else rule.words
         yield codes.NAME_FORM.at(
             ("name",),
             severity=rule.severity,
+            remedy=remedy if is_folder else None,
             name=Shown(name),
-            tool=convention.tool,
+            # The specification asks for the form; most tools take any name.
+            tool="Agent Skills" if convention.kind == "skill" else convention.tool,
             rule=words,
             better=better if rule.allows(better) and better != name else None,
         )
-    other = _name_of_place(rule.equals, session)
-    if other and unicodedata.normalize("NFKC", other) != normal:
+    # One cause, one finding: a name of the right form may still be another than the folder's.
+    elif other and unicodedata.normalize("NFKC", other) != normal:
         yield codes.NAME_DIFFERS.at(
             ("name",),
             severity=rule.severity,
-            remedy=Remedy(f"rename to `{other}`", (Change(("name",), other),), safe=False),
+            remedy=Remedy(f"rename to `{other}`", (Change(("name",), other),), safe=False)
+            if rule.allows(other)
+            else None,
             name=Shown(name),
             place=rule.equals,
             other=other,

@@ -295,7 +295,7 @@ def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
 #: Fields that only describe: in no tool do they change what an agent does.
 _DESCRIBING = frozenset(
     {"name", "description", "title", "version", "author", "license", "metadata", "tags", "color"}
-    | {"category", "keywords", "compatibility", "homepage", "$schema", "prompt", "body"}
+    | {"category", "keywords", "compatibility", "homepage", "$schema", "prompt", "body", "hidden"}
 )
 #: What people write to restrict an agent, in one tool or another.
 _RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
@@ -308,7 +308,9 @@ def elsewhere(convention: Convention) -> dict[str, str]:
     if convention.syntax != "header":
         return found
     for other in (*CONVENTIONS, skills.OPEN):
-        if other.syntax == "header" and other.sort in _ACTING:
+        # A file that ends with `.mdc` outside the folder of Cursor may be a rule of Windsurf.
+        is_alike = {convention.kind, other.kind} == {"cursor-rule", "windsurf-rule"}
+        if other.syntax == "header" and other.sort in _ACTING and not is_alike:
             # `allowedTools` of Qwen Code is far more often a field of the tool itself, misspelt.
             names = other.names - _DESCRIBING - {"allowedTools"}
             fields = (each.name for each in other.fields if each.name in names)
@@ -349,6 +351,7 @@ def kind_of(convention: Convention) -> Kind:
             needed=_needed(convention),
             synonyms=convention.synonyms,
             elsewhere=elsewhere(convention),
+            describing=_DESCRIBING - {"name", "description"},
             ignores=True,
         ),
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
