@@ -13,7 +13,7 @@ from equipage.loading.registry import Places
 
 #: What the files are, and where they live.
 UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Aider configuration", (".aider.conf.{yml,yaml}",)),
+    ("Aider file", (".aider.conf.yaml", ".aider.model.settings.yml")),
     ("Amazon Q file", (".amazonq/**/*.{md,json}",)),
     ("Amp file", (".amp/**/*.{md,json,jsonc}",)),
     ("APM manifest", ("apm.yml", "apm.lock.yaml")),

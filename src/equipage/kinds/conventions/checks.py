@@ -274,7 +274,8 @@ def wrap(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, l
         return tree, []
     origin = tree.story(ROOT).origin
     entries = [each for each in tree.value.values() if isinstance(each, dict)]
-    if not any(len(convention.signs & each.keys()) > 1 for each in entries):
+    is_ours = any(len(convention.signs & each.keys()) > 1 for each in entries)
+    if convention.signs and not is_ours:
         return Tree({}, Origins(origin)), []
     origins = Origins(origin, below={convention.wraps: tree.origins})
     return Tree({convention.wraps: tree.value}, origins), []
@@ -453,6 +454,19 @@ def extension_is_read(convention: Convention, _config: Any, session: Session) ->
         )
 
 
+def patterns_are_bare(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """Cursor reads `globs` to the end of the line: quotes become a part of the pattern."""
+    globs = config.get("globs") if isinstance(config, dict) else None
+    if convention.kind != "cursor-rule" or not isinstance(globs, str) or not session.documents:
+        return
+    located = session.documents[0].locate([("globs",)]).get(("globs",))
+    written = located.value.text() if located is not None else ""
+    if located is not None and len(written) > 2 and written[0] == written[-1] in ("'", '"'):
+        change = Change(ROOT, written[1:-1], span=located.value)
+        remedy = Remedy("remove the quotes", (change,), safe=False)
+        yield codes.PATTERN_QUOTED.at(("globs",), remedy=remedy, tool=convention.tool)
+
+
 def place_is_read(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """The tool reads files in this place."""
     if convention.unread is not None and session.documents:
@@ -460,4 +474,11 @@ def place_is_read(convention: Convention, _config: Any, session: Session) -> Ite
         yield codes.PLACE_NOT_READ.at(span=span, tool=convention.tool, reason=convention.unread)
 
 
-RULES = (place_is_read, required_fields_are_there, name_is_valid, texts_fit, extension_is_read)
+RULES = (
+    place_is_read,
+    required_fields_are_there,
+    name_is_valid,
+    texts_fit,
+    extension_is_read,
+    patterns_are_bare,
+)

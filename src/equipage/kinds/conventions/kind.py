@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks, codes, references
+from equipage.kinds.conventions import checks, codes, companions, references
 from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
@@ -41,7 +41,7 @@ _FORMATS: dict[str, dict[str, Format]] = {
     "json": {".json": "json", ".jsonc": "json"},
     "yaml": {".yaml": "yaml", ".yml": "yaml"},
     "toml": {".toml": "toml"},
-    "text": {".md": "yaml"},
+    "text": {".md": "yaml", ".yml": "yaml"},
 }
 
 
@@ -335,6 +335,7 @@ def _needed(convention: Convention) -> frozenset[str]:
 
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
+    beyond = companions.RULES.get(convention.kind, ())
     own = claude_rules.RULES.get(convention.kind, ())
     return Kind(
         name=convention.kind,
@@ -355,7 +356,7 @@ def kind_of(convention: Convention) -> Kind:
             ignores=True,
         ),
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
-        rules=tuple(partial(rule, convention) for rule in (*checks.RULES, *own)),
+        rules=tuple(partial(rule, convention) for rule in (*checks.RULES, *beyond, *own)),
         together=Together(
             set_rules=(partial(references.names_are_unique, convention),),
             set_key=partial(references.own_name, convention),

@@ -291,7 +291,10 @@ def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator
             outer = [each for each in (first, outcome) if _is_directly_in(named[0], each)]
             if convention.kind == "claude-agent" and len(outer) == 1:
                 used = f"{convention.tool} uses the one that is not in a folder of its own"
-            yield outcome, codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]), used=used)
+            yield (
+                outcome,
+                codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]), used=used),
+            )
 
 
 def _is_directly_in(folder: str, outcome: Outcome) -> bool:

@@ -282,7 +282,7 @@ def _transport(
         empty = next((key for key, _ in dialect.inferred if server.get(key) == ""), None)
         if empty is not None:
             place = (*path, empty)
-            # Claude Code drops an empty program; every tool keeps an empty address, and fails later.
+            # Claude Code drops an empty program; any tool keeps an empty address.
             dropped = empty == "command" and dialect.tool == CLAUDE.tool
             severity: Severity = "error" if dropped else "warning"
             return None, [
