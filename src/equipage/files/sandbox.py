@@ -65,11 +65,11 @@ class FileProblem(Exception):
 class PathPolicy(msgspec.Struct, frozen=True):
     """Which references a directive may make. Data, so that the table in the docs is the code."""
 
-    #: what to do with an absolute path: refuse it, or warn if it leaves the roots, and then read it
-    #: (`outside`) or not (`unread`)
     absolute: Literal["refuse", "outside", "unread"] = "refuse"
-    #: what to do with a `..` component
+    """What to do with an absolute path: refuse it, or warn if it leaves the roots, and then read it
+    (`outside`) or not (`unread`)."""
     parents: Literal["refuse", "inside"] = "refuse"
+    """What to do with a `..` component."""
     max_bytes: int = MAX_BYTES
 
 

@@ -33,9 +33,6 @@ from equipage.loading.result import CANONICAL, canonical
 from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
 from equipage.loading.unread import unread_sort
-from equipage.reach import Effect, Grant, Reach, reaches_of
-from equipage.reach.clients import precedence_of
-from equipage.reach.policy import commands_in
 from equipage.syntax.suspicious import masked
 from equipage.views.code_digest import CodeProblem
 from equipage.views.lock import LockError, code_of_load
@@ -56,6 +53,9 @@ from equipage.workspace.project import (
     settings_file,
     settings_load,
 )
+from equipage.workspace.reach import Effect, Grant, Reach, reaches_of
+from equipage.workspace.reach.clients import precedence_of
+from equipage.workspace.reach.policy import commands_in
 from equipage.workspace.report import by_chunks
 
 #: The version of the format. That of a lock of one file is 1.
