@@ -42,7 +42,7 @@ class Loads(msgspec.Struct, frozen=True):
 
 
 class Unjudged(msgspec.Struct, frozen=True):
-    """A file of which nobody can tell what it allows, before or now."""
+    """A file whose permissions are unknown, before the change or after it."""
 
     file: str
     reason: str
