@@ -35,6 +35,7 @@ from equipage.views.listing import Listed, rows_of
 from equipage.views.lock import LockError
 from equipage.views.lock_changes import Changes, compare
 from equipage.views.matrix import Matrix, matrices
+from equipage.workspace.check import check_paths
 from equipage.workspace.loads import (
     Disk,
     FileLoad,
@@ -46,7 +47,7 @@ from equipage.workspace.loads import (
     with_folders,
 )
 from equipage.workspace.reach import Reach, joined, reaches_of
-from equipage.workspace.report import Report, check_paths
+from equipage.workspace.report import Report
 
 #: How many values of one file have a story: who needs more asks `equipage explain`.
 MOST_VALUES = 200

@@ -37,6 +37,7 @@ from equipage.syntax.suspicious import masked
 from equipage.views.code_digest import CodeProblem
 from equipage.views.lock import LockError, code_of_load
 from equipage.workspace.allowance import Allowance, Meter
+from equipage.workspace.check import by_chunks
 from equipage.workspace.loads import (
     Candidate,
     Disk,
@@ -56,7 +57,6 @@ from equipage.workspace.project import (
 from equipage.workspace.reach import Effect, Grant, Reach, reaches_of
 from equipage.workspace.reach.clients import precedence_of
 from equipage.workspace.reach.policy import commands_in
-from equipage.workspace.report import by_chunks
 
 #: The version of the format. That of a lock of one file is 1.
 VERSION = 3

@@ -49,6 +49,8 @@ from equipage.loading.tree import Tree, get, mapping
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
 #: The name of the baseline where the settings name no other.
 BASELINE = "equipage-baseline.json"
+#: The error for an option that only layered settings have a use for.
+NO_LAYERS = "--config applies to layered settings, and there are none here"
 _SECTION: Path = ("tool", "equipage")
 
 
