@@ -260,8 +260,8 @@ def _lines(diffs: list[FileDiff], unknown: list[Unjudged], style: Style) -> Iter
             yield from _change(diff, change, style)
         # The order of patterns may count although that of keys does not, and so may other files.
         told = any(change.meaning == MEANINGS[0] for change in diff.changes)
-        for each in diff.reach if diff.widens and not told else ():
-            yield from (f"  {line}" for line in lines_of_reach(each, style))
+        for reach in diff.reach if diff.widens and not told else ():
+            yield from (f"  {line}" for line in lines_of_reach(reach, style))
         yield ""
     found = Counter(change.word for diff in diffs for change in diff.changes)
     counts = ", ".join(f"{found[each]} × {each}" for each in _WORDS if found[each])
