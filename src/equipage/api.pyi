@@ -82,9 +82,9 @@ class _ServerOptions(TypedDict, total=False):
     """What the caller decides about a server configuration."""
 
     library: _Path | None
-    """Where includes start, see `library_of`."""
+    """The folder where includes start; by default `library` beside the file or in the project."""
     project_library: str | None
-    """The same, as the settings of the project say it."""
+    """That folder as the settings of the project name it; `library` counts more."""
     allow_absolute: bool | None
     """Whether directives may name absolute paths: no; yes; or, for None, as the command decides."""
     allow_handlers: bool
@@ -133,9 +133,9 @@ class _AnyOptions(TypedDict, total=False):
     )
     """The layer of the file; by default its path says."""
     library: _Path | None
-    """Where includes start, see `library_of`."""
+    """The folder where includes start; by default `library` beside the file or in the project."""
     project_library: str | None
-    """The same, as the settings of the project say it."""
+    """That folder as the settings of the project name it; `library` counts more."""
     allow_absolute: bool | None
     """Whether directives may name absolute paths: no; yes; or, for None, as the command decides."""
     allow_handlers: bool

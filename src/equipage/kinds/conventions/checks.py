@@ -197,6 +197,9 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
                         path, part="key", field=field.name, tool=convention.tool, effect=effect
                     )
                 )
+                # What the tool makes of it is its meaning: digests and reaches rest on that.
+                tree = put(tree, path, [] if nothing else None, how="")
+                continue
         elif field.refers == "tool" and convention.tools is not None:
             facts += _unknown_tools(convention, convention.tools, field, value, document)
         if isinstance(value, str) and field.split is not None:
