@@ -38,6 +38,8 @@ _BIDI = {
     "\u2069": "end of an isolate",
 }
 _TAGS = range(0xE0000, 0xE0080)
+#: Characters of a hidden text that a message quotes.
+_SHOWN_OF_HIDDEN = 40
 _BLACK_FLAG = "\U0001f3f4"
 #: Arabic, the scripts of India, Thai, Tibetan, Burmese and Khmer: their letters join.
 _JOINING = expression(
@@ -65,11 +67,14 @@ def invisible(text: str) -> Iterator[Suspicion]:
 
 
 def _described(run: str) -> str:
-    if len(run) > 1 and all(ord(letter) in _TAGS for letter in run):
-        return f"text of {len(run)} hidden characters"
     name = _BIDI.get(run[0]) or unicodedata.name(run[0], "no name").lower()
     shown = f"U+{ord(run[0]):04X} ({name})"
-    return shown if len(run) == 1 else f"{shown}, and {len(run) - 1} more"
+    if len(run) > 1:
+        shown += f", and {len(run) - 1} more"
+    # Tags are a second, unseen ASCII, and models read it: say what they would read.
+    letters = [chr(ord(letter) - _TAGS.start) for letter in run if ord(letter) in _TAGS]
+    hidden = "".join(letter for letter in letters if letter.isprintable())
+    return f"{shown}, which hide `{hidden[:_SHOWN_OF_HIDDEN]}`" if len(hidden) > 1 else shown
 
 
 def _is_needed(text: str, start: int, end: int) -> bool:

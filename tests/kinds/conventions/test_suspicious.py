@@ -20,7 +20,9 @@ from equipage.syntax.suspicious import invisible, mixed_scripts, secrets
             "a\u2066b\u2069", ["U+2066 (left-to-right isolate)", "U+2069 (end of an isolate)"]
         ),
         pytest.param(
-            "a\U000e0068\U000e0069b", ["text of 2 hidden characters"], id="tags spell hidden text"
+            "a\U000e0068\U000e0069b",
+            ["U+E0068 (tag latin small letter h), and 1 more, which hide `hi`"],
+            id="tags spell hidden text",
         ),
         pytest.param(
             "a\ufeffb", ["U+FEFF (zero width no-break space)"], id="a byte order mark inside"
