@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path as FilePath
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -47,12 +48,12 @@ class LayeredFolder(msgspec.Struct, frozen=True):
     """A folder of named files that each layer may have."""
 
     name: str
-    #: a pattern over the rest of a file's path, below the folder
     files: str
-    #: the file of an entry, a finding about an entry that is nearly one, or neither
+    """A pattern over the rest of a file's path, below the folder."""
     entry: Callable[[os.DirEntry[str]], Entry | Fact | None]
-    #: the code for a file of a project that a link takes from outside its repository
+    """The file of an entry, a finding about an entry that is nearly one, or neither."""
     outside: Code | None = None
+    """The code for a file of a project that a link takes from outside its repository."""
 
     def layer(self, path: str, _env: Mapping[str, str] | None = None) -> LayerName | None:
         """The layer of a file by its path; None if it lies in no such folder."""
@@ -119,10 +120,15 @@ class Found(msgspec.Struct, frozen=True):
     """
 
     name: str
+    """The name that its place gives it."""
     layer: LayerName
-    file: str
+    """Whose it is: the user's or the project's."""
+    file: FilePath
+    """Its file, absolute."""
     outcome: Outcome
-    shadowed_by: str | None = None  #: the file of the project that replaces it
+    """What its load came to."""
+    shadowed_by: FilePath | None = None
+    """The file of the project that replaces it."""
 
 
 class Discovery(msgspec.Struct, frozen=True):
@@ -155,7 +161,7 @@ def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
         request, run = Request(env={}, project=root or here), Run()
         for each in entries:
             outcome = load_path(each.file, kind, request, run)
-            found.append(Found(each.name, layer, each.file, outcome))
+            found.append(Found(each.name, layer, FilePath(each.file), outcome))
     # Two entries of one layer may share a name, which the rules for sets report.
     winners = {each.name: each.file for each in found if each.layer == "project"}
     found = [

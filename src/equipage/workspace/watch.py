@@ -24,6 +24,7 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading.projects import MANIFESTS
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
+from equipage.workspace.check import ReportBuilder
 from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders
 from equipage.workspace.project import (
     EVERYTHING,
@@ -32,7 +33,7 @@ from equipage.workspace.project import (
     projects_of,
     settings_files,
 )
-from equipage.workspace.report import Report, ReportBuilder
+from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -276,7 +277,8 @@ class Turn(msgspec.Struct, frozen=True):
     """The report after a change, and how it differs from the one before."""
 
     report: Report
-    changed: tuple[str, ...] = ()  #: the names of the files that changed
+    changed: tuple[str, ...] = ()
+    """The names of the files that changed."""
     new: tuple[Diagnostic, ...] = ()
     gone: tuple[Diagnostic, ...] = ()
 

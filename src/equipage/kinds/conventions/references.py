@@ -1,8 +1,8 @@
 """Names in files of conventions: those a file gives itself, and those it uses for other files.
 
 A name is looked up where equipage knows the set: skills, servers and agents, if the workspace holds
-at least one of that sort. The user's own folders may hold others, so an unknown name is only a
-warning.
+at least one of that sort. The user's own folders may hold others, so an unknown name is a warning
+only if it is close to a known one, and a note otherwise.
 """
 
 from __future__ import annotations
@@ -111,6 +111,21 @@ def _words_in_text(value: str, separators: str, place: Span) -> Iterator[tuple[s
         yield name, Span(place.source, place.start + offset, place.start + position)
 
 
+def references_in(
+    convention: Convention, outcome: Outcome
+) -> Iterator[tuple[Field, Reference, Span]]:
+    """Everything that the fields of a file name, with the place of the word that does so."""
+    document = outcome.documents[0] if outcome.documents else None
+    if document is None or not isinstance(document.value, dict):
+        return
+    for field in convention.fields:
+        if field.refers is None or field.name not in document.value:
+            continue
+        for name, span in words_of(field, document.value[field.name], document):
+            for each in references(name, field.refers):
+                yield field, each, span
+
+
 def renamed(
     name: str, guess: str | None, field: Field, span: Span, document: Document
 ) -> Remedy | None:
@@ -176,7 +191,11 @@ def references_exist(
     for outcome in own:
         path, guesses = path_of(outcome), Guesses()
         known: dict[Sort, frozenset[str]] = {}
-        for field, reference, span in _references(convention, outcome):
+        seen: set[Reference] = set()
+        for field, reference, span in _looked_up(convention, outcome):
+            if reference in seen:  # many tools of one server have one cause
+                continue
+            seen.add(reference)
             sort = reference.sort
             if sort not in known:
                 known[sort] = defined[sort].seen_from(path)
@@ -190,6 +209,7 @@ def references_exist(
             fact = codes.UNKNOWN_REFERENCE.at(
                 (field.name,),
                 span=span,
+                severity="note" if guess is None else None,
                 remedy=renamed(reference.name, guess, field, span, outcome.documents[0]),
                 sort=_WORDS[sort],
                 name=Shown(reference.name),
@@ -201,7 +221,7 @@ def references_exist(
 
 def refers(convention: Convention, outcome: Outcome) -> bool:
     """Whether a file names anything to look up."""
-    return next(_references(convention, outcome), None) is not None
+    return next(_looked_up(convention, outcome), None) is not None
 
 
 def _is_known(reference: Reference, names: frozenset[str], convention: Convention) -> bool:
@@ -214,22 +234,13 @@ def _is_known(reference: Reference, names: frozenset[str], convention: Conventio
     )
 
 
-def _references(
-    convention: Convention, outcome: Outcome
-) -> Iterator[tuple[Field, Reference, Span]]:
+def _looked_up(convention: Convention, outcome: Outcome) -> Iterator[tuple[Field, Reference, Span]]:
     """What a file names, except tools and servers that it defines itself."""
-    document = outcome.documents[0] if outcome.documents else None
-    if document is None or not isinstance(document.value, dict):
-        return
-    own = document.value.get("mcpServers")
+    own = get(outcome.documents[0].value, ("mcpServers",)) if outcome.documents else None
     inline = frozenset(own) if isinstance(own, dict) else frozenset[str]()
-    for field in convention.fields:
-        if field.refers is None or field.name not in document.value:
-            continue
-        for name, span in words_of(field, document.value[field.name], document):
-            for each in references(name, field.refers):
-                if each.sort != "tool" and each.name not in inline:
-                    yield field, each, span
+    for field, each, span in references_in(convention, outcome):
+        if each.sort != "tool" and each.name not in inline:
+            yield field, each, span
 
 
 # The name of a file itself.
@@ -280,4 +291,17 @@ def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator
                 first.documents[0].locate([("name",)]).get(("name",)) if first.documents else None
             )
             also = () if place is None else (Also("the other one", span=place.value),)
-            yield outcome, codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]))
+            used = "only one of the two is used"
+            # In Claude Code, files of the folder itself come before those of folders in it; else
+            # the order is that of the file system. Both were measured.
+            outer = [each for each in (first, outcome) if _is_directly_in(named[0], each)]
+            if convention.kind == "claude-agent" and len(outer) == 1:
+                used = f"{convention.tool} uses the one that is not in a folder of its own"
+            yield (
+                outcome,
+                codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]), used=used),
+            )
+
+
+def _is_directly_in(folder: str, outcome: Outcome) -> bool:
+    return "/" not in path_of(outcome).removeprefix(folder)

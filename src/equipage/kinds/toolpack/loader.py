@@ -55,7 +55,7 @@ class ToolpackValidationError(LoadError):
 
     def __str__(self) -> str:
         lines = []
-        for each in self.errors:
+        for each in self.errors or self.diagnostics:  # a strict loader raises warnings alone
             rule = phrase(each)
             is_said = rule is None or rule in each.message
             lines.append(str(each) if is_said else f"{each} ({rule})")
@@ -66,7 +66,8 @@ class _Entry(msgspec.Struct, frozen=True):
     """What is kept of a load: a folder may hold thousands of packs, and documents are large."""
 
     path: str
-    key: str | None  #: packs with the same key are checked together
+    key: str | None
+    """Packs with the same key are checked together."""
     pack: Toolpack | None
     sources: tuple[Source, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -86,8 +87,10 @@ class FoundToolpacks(msgspec.Struct, frozen=True):
     (['text.count'], ['wrong-type'])
     """
 
-    packs: tuple[Toolpack, ...]  #: those without errors, sorted by id
-    diagnostics: tuple[Diagnostic, ...]  #: every finding of every file
+    packs: tuple[Toolpack, ...]
+    """Those without errors, sorted by id."""
+    diagnostics: tuple[Diagnostic, ...]
+    """Every finding of every file."""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:

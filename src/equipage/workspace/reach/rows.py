@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from equipage.core.path import ROOT, Path
-from equipage.reach.values import EVERYTHING, Effect, Grant
 from equipage.syntax.suspicious import masked
+from equipage.workspace.reach.values import EVERYTHING, Effect, Grant
 
 #: Reads a value: the row, the value, its path → grants.
 Reader = Callable[["Row", Any, Path], Iterator[Grant]]
@@ -169,6 +169,17 @@ def rules(field: str, tool: str, decision: str, words: Mapping[str, Effect], *pa
 def anything(field: str, sort: str = "setting") -> Row:
     """A table whose every value counts, and of which only its author knows what it allows."""
     return Row(_at(field), sort, _leaves)
+
+
+def only(field: str, *names: str) -> Row:
+    """A list of which only some names count."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        for each in _leaves(row, value, path):
+            if each.name.rpartition(" = ")[2] in names:
+                yield each
+
+    return Row(_at(field), "setting", read)
 
 
 # How values are read.
