@@ -78,12 +78,10 @@ def author_schema(schema: dict[str, Any]) -> dict[str, Any]:
     blocks = schema["$defs"]
     whole, caps, env = (blocks[name]["properties"] for name in ("ToolpackFile", "Caps", "Env"))
     whole |= {"inputSchema": _SCHEMA, "outputSchema": _SCHEMA}
-    protocols = {"anyOf": [_PROTOCOL, {"type": "array", "items": _PROTOCOL}]}
-    variables = {"type": "array", "items": {"type": "string", **_VARIABLE}}
     # What the model says of a field stays; only what it takes is another.
-    for block, name, taken in ((whole, "id", _ID), (caps, "network", protocols)):
-        block[name] = {"description": block[name]["description"], **taken}
-    env["passthrough"] = {"description": env["passthrough"]["description"], **variables}
+    whole["id"] |= _ID
+    caps["network"]["anyOf"] = [_PROTOCOL, {"type": "array", "items": _PROTOCOL}]
+    env["passthrough"]["items"] |= _VARIABLE
     mapping = next(each for each in env["set"]["anyOf"] if each["type"] == "object")
     mapping["propertyNames"] = _VARIABLE
     for cls in (ToolpackFile, Limits):
