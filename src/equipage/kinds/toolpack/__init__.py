@@ -77,10 +77,9 @@ def author_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of the model with other spellings, and with the patterns that rules check."""
     blocks = schema["$defs"]
     whole, caps, env = (blocks[name]["properties"] for name in ("ToolpackFile", "Caps", "Env"))
-    whole |= {"inputSchema": _SCHEMA, "outputSchema": _SCHEMA}
-    # What the model says of a field stays; only what it takes is another.
-    whole["id"] |= _ID
-    caps["network"]["anyOf"] = [_PROTOCOL, {"type": "array", "items": _PROTOCOL}]
+    whole |= {"id": whole["id"] | _ID, "inputSchema": _SCHEMA, "outputSchema": _SCHEMA}
+    protocols = {"anyOf": [_PROTOCOL, {"type": "array", "items": _PROTOCOL}]}
+    caps["network"] = {"description": caps["network"]["description"], **protocols}
     env["passthrough"]["items"] |= _VARIABLE
     mapping = next(each for each in env["set"]["anyOf"] if each["type"] == "object")
     mapping["propertyNames"] = _VARIABLE
