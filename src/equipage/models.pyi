@@ -199,80 +199,90 @@ from equipage.kinds.toolpack.model import (
 from equipage.loading.kind import Limits as Limits
 
 __all__ = [
-    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfCrewAI",
-    "AgentOfDockerAgent", "AgentOfOpenCode", "AgentProfile", "AgentSettingsOfZed",
-    "AgentSkillsSkill", "AgenticWorkflow", "AgentsOfCodex", "Algo", "AmpSettingsFile", "And",
-    "ApprovalPolicyOfCodex", "ArgumentOfAServer", "Assign", "AttackSurface", "Audit",
-    "AuthorOfABundle", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool",
-    "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint",
-    "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern",
-    "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile",
-    "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule",
-    "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection",
-    "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler",
-    "CommandOfClaudeCode", "CommandOfOpenCode", "CompilerHints", "CompilerStrategy",
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentCard", "AgentKind", "AgentMeta",
+    "AgentOfCrewAI", "AgentOfDockerAgent", "AgentOfOpenCode", "AgentProfile",
+    "AgentSettingsOfZed", "AgentSkillsSkill", "AgenticWorkflow", "AgentsOfCodex",
+    "AiderConfiguration", "Algo", "AmpSettingsFile", "And", "ApprovalPolicyOfCodex",
+    "ArgumentOfAServer", "Assign", "AttackSurface", "Audit", "AuthorOfABundle",
+    "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool", "BasePrompt",
+    "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint", "BlueprintAgentProfile",
+    "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern", "Capabilities", "Caps",
+    "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile", "ClaudeCodeMarketplace",
+    "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule", "ClaudeCodeSettingsFile",
+    "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection", "CodexAgent",
+    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfClaudeCode",
+    "CommandOfOpenCode", "CompiledAgenticWorkflow", "CompilerHints", "CompilerStrategy",
     "Condition", "Config", "ContentItem", "ContentValue", "ContextOfGeminiCLI", "ContextPolicy",
-    "ContinueRule", "CopilotAgent", "CopilotInstructions", "CopilotPrompt", "CursorAgent",
+    "ContextProviderOfContinue", "ContinueConfiguration", "ContinueRule", "CopilotAgent",
+    "CopilotInstructions", "CopilotPrompt", "CopilotSettingsFile", "CursorAgent",
     "CursorCommand", "CursorEnvironment", "CursorPlugin", "CursorRule", "Default",
     "DefaultModel", "DefectMcpServer", "DependenciesOfASkill", "DependencyOfASkill",
     "DeploymentOfAFastMCPServer", "DisabledHook", "Div", "DockerAgentConfiguration",
     "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
     "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentOfAFastMCPServer",
-    "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "Fanout",
-    "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
+    "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "ExtensionOfGoose",
+    "Fanout", "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
     "FilesOfASandboxOfClaudeCode", "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge",
     "GeminiAgent", "GeminiCLISkill", "GeminiCommand", "GeminiExtension", "GeminiPolicy",
-    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill", "GooseRecipe",
-    "GranularApprovalPolicyOfCodex", "GraphOfLangGraph", "Gt", "Gte", "Hook",
-    "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfCopilot", "HookOfCursor",
-    "HookOfGeminiCLI", "HookOfWindsurf", "Hooks", "HooksOfCodex", "HooksOfCopilot",
-    "HooksOfCursor", "HooksOfGeminiCLI", "HooksOfWindsurf", "Http", "HttpExecution",
-    "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill", "InvalidUtf8",
-    "JsonRender", "JsonServer", "KindName", "KiroAgent", "KiroHook", "KiroSteeringFile",
-    "LangGraphConfiguration", "Langfuse", "LayeredHooks", "Le", "Len", "Limits",
-    "ListCapability", "ListOfCodexHooks", "ListOfCopilotHooks", "ListOfCrewAIAgents",
-    "ListOfCrewAITasks", "ListOfCursorHooks", "ListOfCursorPermissions", "ListOfRooModes",
-    "ListOfSkillMetadata", "ListOfWindsurfHooks", "Lit", "Logging", "Loop", "Lt", "Lte",
-    "ManifestOfAnMCPBundle", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
-    "Message", "Metadata", "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfDockerAgent",
+    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
+    "GooseConfiguration", "GooseRecipe", "GranularApprovalPolicyOfCodex", "GraphOfLangGraph",
+    "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfCopilot",
+    "HookOfCursor", "HookOfGeminiCLI", "HookOfWindsurf", "Hooks", "HooksOfCodex",
+    "HooksOfCopilot", "HooksOfCursor", "HooksOfGeminiCLI", "HooksOfWindsurf", "Http",
+    "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill",
+    "InterfaceOfAnAgentCard", "InvalidUtf8", "JsonRender", "JsonServer", "KeysOfOneContext",
+    "KindName", "KiroAgent", "KiroHook", "KiroSteeringFile", "LangGraphConfiguration",
+    "Langfuse", "LanguageServerOfClaudeCode", "LayeredHooks", "Le", "Len", "Limits",
+    "ListCapability", "ListOfClaudeCodeKeys", "ListOfCodexHooks", "ListOfCopilotHooks",
+    "ListOfCrewAIAgents", "ListOfCrewAITasks", "ListOfCursorHooks", "ListOfCursorPermissions",
+    "ListOfLanguageServers", "ListOfRooModes", "ListOfSkillMetadata", "ListOfWindsurfHooks",
+    "Lit", "Logging", "Loop", "Lt", "Lte", "ManifestOfAnMCPBundle", "MarketplaceOfCopilot",
+    "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers", "Message", "Metadata",
+    "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfContinue", "ModelOfDockerAgent",
     "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode",
     "Node", "NodeExecution", "Normal", "Not", "Notification", "NotificationFlood",
     "OpenCodeAgent", "OpenCodeCommand", "OpenCodeConfiguration", "OpenCodeSkill",
     "OpenHandsMicroagent", "Operator", "Or", "Otlp", "OutputStats", "Overrides",
-    "OwnerOfAMarketplace", "PackageOfAServer", "ParameterOfARecipe", "Path", "PermissionOfAmp",
-    "PermissionsOfClaudeCode", "PermissionsOfCursor", "PermissionsOfDockerAgent", "Phase",
-    "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode", "PolicyOfASkill",
-    "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt", "PromptArgument",
-    "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse", "Provider",
-    "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "QwenAgent",
-    "QwenSettingsFile", "Reference", "RegistryEntryOfAnMCPServer", "RemoteOfAServer",
-    "Repeated", "Resource", "ResourceCapability", "ResourceContent", "ResourceDefinition",
-    "ResourceResponse", "ResponseDelay", "RooCommand", "RuleOfAPolicy", "Runner", "Sampling",
+    "OwnerOfAMarketplace", "PackageOfAServer", "PageOfContinue", "ParameterOfARecipe", "Path",
+    "PermissionOfAmp", "PermissionsOfClaudeCode", "PermissionsOfCursor",
+    "PermissionsOfDockerAgent", "Phase", "PhpExecution", "PipeDeadlock",
+    "PlacesOfSkillsOfOpenCode", "PolicyOfASkill", "ProfilePrompt", "ProjectPrompt",
+    "ProjectionPlacement", "Prompt", "PromptArgument", "PromptDefinition", "PromptHandler",
+    "PromptOfContinue", "PromptOverlay", "PromptResponse", "Provider", "ProviderCapabilities",
+    "ProviderWebSearch", "Proxy", "PythonExecution", "QwenAgent", "QwenSettingsFile",
+    "Reference", "RegistryEntryOfAnMCPServer", "RemoteOfAServer", "Repeated", "Resource",
+    "ResourceCapability", "ResourceContent", "ResourceDefinition", "ResourceResponse",
+    "ResponseDelay", "RooCommand", "RuleOfAPolicy", "RuleOfContinue", "Runner", "Sampling",
     "Sandbox", "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
     "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
-    "ServerOfABundle", "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfABundle",
-    "SettingOfAnExtension", "Settings", "SettingsCapabilities", "ShellProgram", "Silent",
-    "Skill", "SkillTriggers", "SlowLoris", "SourceOfAFastMCPServer", "SpawnerHints",
-    "StartOfABundle", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
-    "TaskOfCrewAI", "Technique", "TemplateRender", "Templating", "TerminalOfCursor",
-    "TextContent", "Tool", "ToolDefinition", "ToolResponse", "ToolSettings", "Toolpack",
-    "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI", "ToolsetOfDockerAgent",
-    "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
-    "VariableOrHeaderOfAServer", "Verdict", "WatcherOfOpenCode", "WebSearch", "WindsurfRule",
-    "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields",
-    "kind_of_model",
+    "ServerOfABundle", "ServerOfContinue", "ServerRequest", "ServerRulesOfGeminiCLI",
+    "SettingOfABundle", "SettingOfAnExtension", "Settings", "SettingsCapabilities",
+    "ShellProgram", "Silent", "Skill", "SkillOfAnAgentCard", "SkillTriggers", "SlowLoris",
+    "SourceOfAFastMCPServer", "SpawnerHints", "StartOfABundle", "Step", "Sub", "Subprocess",
+    "SubprocessOutput", "SubprocessTemplate", "TaskOfCrewAI", "Technique", "TemplateRender",
+    "Templating", "TerminalOfCursor", "TextContent", "Tool", "ToolDefinition", "ToolResponse",
+    "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI",
+    "ToolsetOfDockerAgent", "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try",
+    "Turn", "UnboundedLine", "VariableOrHeaderOfAServer", "Verdict", "WatcherOfOpenCode",
+    "WebSearch", "WindsurfRule", "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator",
+    "ZedSettingsFile", "fields", "kind_of_model",
 ]  # fmt: skip
 
 KINDS: dict[str, tuple[str, ...]]
 
 KindName: TypeAlias = Literal[
+    "a2a-card",
     "agent_md",
     "agentic-workflow",
+    "agentic-workflow-lock",
+    "aider-config",
     "amp-settings",
     "blueprint",
     "claude-agent",
     "claude-command",
     "claude-hooks",
+    "claude-keybindings",
+    "claude-lsp",
     "claude-marketplace",
     "claude-output-style",
     "claude-plugin",
@@ -284,11 +294,13 @@ KindName: TypeAlias = Literal[
     "codex-hooks",
     "codex-plugin",
     "codex-skill-metadata",
+    "continue-config",
     "continue-rule",
     "copilot-agent",
     "copilot-hooks",
     "copilot-instructions",
     "copilot-prompt",
+    "copilot-settings",
     "crewai-agents",
     "crewai-tasks",
     "cursor-agent",
@@ -305,6 +317,7 @@ KindName: TypeAlias = Literal[
     "gemini-extension",
     "gemini-policy",
     "gemini-settings",
+    "goose-config",
     "goose-recipe",
     "instructions",
     "kiro-agent",
@@ -334,13 +347,18 @@ KindName: TypeAlias = Literal[
 ]
 
 Config: TypeAlias = (
-    Agent
+    AgentCard
+    | Agent
     | AgenticWorkflow
+    | CompiledAgenticWorkflow
+    | AiderConfiguration
     | AmpSettingsFile
     | Blueprint
     | ClaudeCodeAgent
     | ClaudeCodeCommand
     | ClaudeCodeHooksFile
+    | ListOfClaudeCodeKeys
+    | ListOfLanguageServers
     | ClaudeCodeMarketplace
     | ClaudeCodeOutputStyle
     | ClaudeCodePlugin
@@ -352,11 +370,13 @@ Config: TypeAlias = (
     | ListOfCodexHooks
     | CodexPlugin
     | ListOfSkillMetadata
+    | ContinueConfiguration
     | ContinueRule
     | CopilotAgent
     | ListOfCopilotHooks
     | CopilotInstructions
     | CopilotPrompt
+    | CopilotSettingsFile
     | ListOfCrewAIAgents
     | ListOfCrewAITasks
     | CursorAgent
@@ -373,6 +393,7 @@ Config: TypeAlias = (
     | GeminiExtension
     | GeminiPolicy
     | GeminiSettingsFile
+    | GooseConfiguration
     | GooseRecipe
     | FileOfInstructions
     | KiroAgent
@@ -410,6 +431,55 @@ Config: TypeAlias = (
 
 def fields(model: type[Any]) -> dict[str, str]: ...
 def kind_of_model(model: type[Any]) -> str | None: ...
+
+class AgentCard(Struct, frozen=True, kw_only=True):
+    """An agent card."""
+
+    name: str | None = None
+    """The name that people see; recommended."""
+    description: str | None = None
+    """What the agent does; recommended."""
+    version: str | None = None
+    """Its version; recommended."""
+    url: str | None = None
+    """Its address; from version 1.0 on in `supportedInterfaces`; recommended; common
+    misspelling, which the tool ignores: `supportedInterfaces`."""
+    supportedInterfaces: tuple[InterfaceOfAnAgentCard, ...] | None = None
+    """Its addresses, the best first."""
+    protocolVersion: str | None = None
+    """The version of the protocol."""
+    preferredTransport: str | None = None
+    """How to talk to it."""
+    additionalInterfaces: tuple[InterfaceOfAnAgentCard, ...] | None = None
+    """Further addresses."""
+    capabilities: dict[str, Any] | None = None
+    """What it can do; recommended."""
+    defaultInputModes: tuple[str, ...] | None = None
+    """The media types it takes; recommended."""
+    defaultOutputModes: tuple[str, ...] | None = None
+    """The media types it gives; recommended."""
+    skills: tuple[SkillOfAnAgentCard, ...] | None = None
+    """What one may ask it for; recommended."""
+    provider: dict[str, Any] | None = None
+    """Who runs it."""
+    securitySchemes: dict[str, Any] | None = None
+    """How to sign in, by name; *restricts* the agent, so a misspelling is an error."""
+    security: tuple[Any, ...] | None = None
+    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    securityRequirements: tuple[Any, ...] | None = None
+    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    supportsAuthenticatedExtendedCard: bool | None = None
+    """Whether those who sign in see more."""
+    signatures: tuple[Any, ...] | None = None
+    """Proofs of who wrote it."""
+    iconUrl: str | None = None
+    """Its picture."""
+    documentationUrl: str | None = None
+    """Where to read about it."""
+    authentication: dict[str, Any] | None = None
+    """How to sign in, in the first versions."""
+    _schema: str | None = None
+    """The schema for editors."""
 
 class AgentOfCrewAI(Struct, frozen=True, kw_only=True):
     """An agent of CrewAI."""
@@ -773,6 +843,264 @@ class AgentsOfCodex(Struct, frozen=True, kw_only=True):
     """How much their models reason."""
     interrupt_message: bool | None = None
     """Whether an interrupted agent learns of it."""
+
+class AiderConfiguration(Struct, frozen=True, kw_only=True):
+    """An Aider configuration."""
+
+    architect: bool | None = None
+    """As `--architect`."""
+    auto_accept_architect: bool | None = None
+    """As `--auto-accept-architect`."""
+    show_model_warnings: bool | None = None
+    """As `--show-model-warnings`."""
+    check_model_accepts_settings: bool | None = None
+    """As `--check-model-accepts-settings`."""
+    verify_ssl: bool | None = None
+    """As `--verify-ssl`."""
+    cache_prompts: bool | None = None
+    """As `--cache-prompts`."""
+    restore_chat_history: bool | None = None
+    """As `--restore-chat-history`."""
+    dark_mode: bool | None = None
+    """As `--dark-mode`."""
+    light_mode: bool | None = None
+    """As `--light-mode`."""
+    pretty: bool | None = None
+    """As `--pretty`."""
+    stream: bool | None = None
+    """As `--stream`."""
+    show_diffs: bool | None = None
+    """As `--show-diffs`."""
+    git: bool | None = None
+    """As `--git`."""
+    gitignore: bool | None = None
+    """As `--gitignore`."""
+    add_gitignore_files: bool | None = None
+    """As `--add-gitignore-files`."""
+    subtree_only: bool | None = None
+    """As `--subtree-only`."""
+    auto_commits: bool | None = None
+    """As `--auto-commits`."""
+    dirty_commits: bool | None = None
+    """As `--dirty-commits`."""
+    attribute_author: bool | None = None
+    """As `--attribute-author`."""
+    attribute_committer: bool | None = None
+    """As `--attribute-committer`."""
+    attribute_commit_message_author: bool | None = None
+    """As `--attribute-commit-message-author`."""
+    attribute_commit_message_committer: bool | None = None
+    """As `--attribute-commit-message-committer`."""
+    attribute_co_authored_by: bool | None = None
+    """As `--attribute-co-authored-by`."""
+    git_commit_verify: bool | None = None
+    """As `--git-commit-verify`."""
+    commit: bool | None = None
+    """As `--commit`."""
+    dry_run: bool | None = None
+    """As `--dry-run`."""
+    skip_sanity_check_repo: bool | None = None
+    """As `--skip-sanity-check-repo`."""
+    watch_files: bool | None = None
+    """As `--watch-files`."""
+    lint: bool | None = None
+    """As `--lint`."""
+    auto_lint: bool | None = None
+    """As `--auto-lint`."""
+    auto_test: bool | None = None
+    """As `--auto-test`."""
+    test: bool | None = None
+    """As `--test`."""
+    analytics: bool | None = None
+    """As `--analytics`."""
+    analytics_disable: bool | None = None
+    """As `--analytics-disable`."""
+    just_check_update: bool | None = None
+    """As `--just-check-update`."""
+    check_update: bool | None = None
+    """As `--check-update`."""
+    show_release_notes: bool | None = None
+    """As `--show-release-notes`."""
+    install_main_branch: bool | None = None
+    """As `--install-main-branch`."""
+    upgrade: bool | None = None
+    """As `--upgrade`."""
+    disable_playwright: bool | None = None
+    """As `--disable-playwright`."""
+    gui: bool | None = None
+    """As `--gui`."""
+    copy_paste: bool | None = None
+    """As `--copy-paste`."""
+    apply_clipboard_edits: bool | None = None
+    """As `--apply-clipboard-edits`."""
+    exit: bool | None = None
+    """As `--exit`."""
+    show_repo_map: bool | None = None
+    """As `--show-repo-map`."""
+    show_prompts: bool | None = None
+    """As `--show-prompts`."""
+    vim: bool | None = None
+    """As `--vim`."""
+    fancy_input: bool | None = None
+    """As `--fancy-input`."""
+    multiline: bool | None = None
+    """As `--multiline`."""
+    notifications: bool | None = None
+    """As `--notifications`."""
+    detect_urls: bool | None = None
+    """As `--detect-urls`."""
+    yes_always: bool | None = None
+    """As `--yes-always`."""
+    verbose: bool | None = None
+    """As `--verbose`."""
+    suggest_shell_commands: bool | None = None
+    """As `--suggest-shell-commands`."""
+    opus: bool | None = None
+    """As `--opus`."""
+    sonnet: bool | None = None
+    """As `--sonnet`."""
+    haiku: bool | None = None
+    """As `--haiku`."""
+    mini: bool | None = None
+    """As `--mini`."""
+    deepseek: bool | None = None
+    """As `--deepseek`."""
+    o1_mini: bool | None = None
+    """As `--o1-mini`."""
+    o1_preview: bool | None = None
+    """As `--o1-preview`."""
+    model: str | int | float | bool | None = None
+    """As `--model`."""
+    openai_api_key: str | int | float | bool | None = None
+    """As `--openai-api-key`."""
+    anthropic_api_key: str | int | float | bool | None = None
+    """As `--anthropic-api-key`."""
+    openai_api_base: str | int | float | bool | None = None
+    """As `--openai-api-base`."""
+    openai_api_type: str | int | float | bool | None = None
+    """As `--openai-api-type`."""
+    openai_api_version: str | int | float | bool | None = None
+    """As `--openai-api-version`."""
+    openai_api_deployment_id: str | int | float | bool | None = None
+    """As `--openai-api-deployment-id`."""
+    openai_organization_id: str | int | float | bool | None = None
+    """As `--openai-organization-id`."""
+    list_models: str | int | float | bool | None = None
+    """As `--list-models`."""
+    model_settings_file: str | int | float | bool | None = None
+    """As `--model-settings-file`."""
+    model_metadata_file: str | int | float | bool | None = None
+    """As `--model-metadata-file`."""
+    reasoning_effort: str | int | float | bool | None = None
+    """As `--reasoning-effort`."""
+    thinking_tokens: str | int | float | bool | None = None
+    """As `--thinking-tokens`."""
+    timeout: str | int | float | bool | None = None
+    """As `--timeout`."""
+    edit_format: str | int | float | bool | None = None
+    """As `--edit-format`."""
+    weak_model: str | int | float | bool | None = None
+    """As `--weak-model`."""
+    editor_model: str | int | float | bool | None = None
+    """As `--editor-model`."""
+    editor_edit_format: str | int | float | bool | None = None
+    """As `--editor-edit-format`."""
+    max_chat_history_tokens: str | int | float | bool | None = None
+    """As `--max-chat-history-tokens`."""
+    cache_keepalive_pings: str | int | float | bool | None = None
+    """As `--cache-keepalive-pings`."""
+    map_tokens: str | int | float | bool | None = None
+    """As `--map-tokens`."""
+    map_refresh: str | int | float | bool | None = None
+    """As `--map-refresh`."""
+    map_multiplier_no_files: str | int | float | bool | None = None
+    """As `--map-multiplier-no-files`."""
+    input_history_file: str | int | float | bool | None = None
+    """As `--input-history-file`."""
+    chat_history_file: str | int | float | bool | None = None
+    """As `--chat-history-file`."""
+    llm_history_file: str | int | float | bool | None = None
+    """As `--llm-history-file`."""
+    user_input_color: str | int | float | bool | None = None
+    """As `--user-input-color`."""
+    tool_output_color: str | int | float | bool | None = None
+    """As `--tool-output-color`."""
+    tool_error_color: str | int | float | bool | None = None
+    """As `--tool-error-color`."""
+    tool_warning_color: str | int | float | bool | None = None
+    """As `--tool-warning-color`."""
+    assistant_output_color: str | int | float | bool | None = None
+    """As `--assistant-output-color`."""
+    completion_menu_color: str | int | float | bool | None = None
+    """As `--completion-menu-color`."""
+    completion_menu_bg_color: str | int | float | bool | None = None
+    """As `--completion-menu-bg-color`."""
+    completion_menu_current_color: str | int | float | bool | None = None
+    """As `--completion-menu-current-color`."""
+    completion_menu_current_bg_color: str | int | float | bool | None = None
+    """As `--completion-menu-current-bg-color`."""
+    code_theme: str | int | float | bool | None = None
+    """As `--code-theme`."""
+    aiderignore: str | int | float | bool | None = None
+    """As `--aiderignore`."""
+    commit_prompt: str | int | float | bool | None = None
+    """As `--commit-prompt`."""
+    commit_language: str | int | float | bool | None = None
+    """As `--commit-language`."""
+    test_cmd: str | int | float | bool | None = None
+    """As `--test-cmd`."""
+    analytics_log: str | int | float | bool | None = None
+    """As `--analytics-log`."""
+    analytics_posthog_host: str | int | float | bool | None = None
+    """As `--analytics-posthog-host`."""
+    analytics_posthog_project_api_key: str | int | float | bool | None = None
+    """As `--analytics-posthog-project-api-key`."""
+    message: str | int | float | bool | None = None
+    """As `--message`."""
+    message_file: str | int | float | bool | None = None
+    """As `--message-file`."""
+    apply: str | int | float | bool | None = None
+    """As `--apply`."""
+    load: str | int | float | bool | None = None
+    """As `--load`."""
+    encoding: str | int | float | bool | None = None
+    """As `--encoding`."""
+    line_endings: str | int | float | bool | None = None
+    """As `--line-endings`."""
+    config: str | int | float | bool | None = None
+    """As `--config`."""
+    env_file: str | int | float | bool | None = None
+    """As `--env-file`."""
+    chat_language: str | int | float | bool | None = None
+    """As `--chat-language`."""
+    editor: str | int | float | bool | None = None
+    """As `--editor`."""
+    shell_completions: str | int | float | bool | None = None
+    """As `--shell-completions`."""
+    notifications_command: str | int | float | bool | None = None
+    """As `--notifications-command`."""
+    voice_format: str | int | float | bool | None = None
+    """As `--voice-format`."""
+    voice_language: str | int | float | bool | None = None
+    """As `--voice-language`."""
+    voice_input_device: str | int | float | bool | None = None
+    """As `--voice-input-device`."""
+    help: str | int | float | bool | None = None
+    """As `--help`."""
+    version: str | int | float | bool | None = None
+    """As `--version`."""
+    set_env: str | tuple[str, ...] | None = None
+    """As `--set-env`, one or several."""
+    api_key: str | tuple[str, ...] | None = None
+    """As `--api-key`, one or several."""
+    alias: str | tuple[str, ...] | None = None
+    """As `--alias`, one or several."""
+    lint_cmd: str | tuple[str, ...] | None = None
+    """As `--lint-cmd`, one or several."""
+    file: str | tuple[str, ...] | None = None
+    """As `--file`, one or several."""
+    read: str | tuple[str, ...] | None = None
+    """As `--read`, one or several."""
 
 class AmpSettingsFile(Struct, frozen=True, kw_only=True):
     """An Amp settings file."""
@@ -1760,6 +2088,12 @@ class CommandOfOpenCode(Struct, frozen=True, kw_only=True):
     subtask: bool | None = None
     """Whether it always runs in an agent of its own."""
 
+class CompiledAgenticWorkflow(Struct, frozen=True, kw_only=True):
+    """A compiled agentic workflow."""
+
+    body: str = ""
+    """The text below the header."""
+
 class ContextOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The context of Gemini CLI."""
 
@@ -1779,6 +2113,51 @@ class ContextOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """Files that end the search."""
     fileFiltering: dict[str, Any] | None = None
     """Which files are seen."""
+
+class ContextProviderOfContinue(Struct, frozen=True, kw_only=True):
+    """A context provider of Continue."""
+
+    provider: str | None = None
+    """What is added, such as `diff`; recommended; common misspelling, which the tool
+    ignores: `uses`."""
+    params: Any | None = None
+    """Its settings."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
+
+class ContinueConfiguration(Struct, frozen=True, kw_only=True):
+    """A Continue configuration."""
+
+    name: str | None = None
+    """The name that people see; recommended."""
+    version: str | int | float | None = None
+    """Its version; recommended."""
+    schema: str | None = None
+    """The version of the format: `v1`."""
+    metadata: dict[str, Any] | None = None
+    """Who wrote it, and further notes."""
+    env: dict[str, Any] | None = None
+    """Values for the whole file."""
+    requestOptions: dict[str, Any] | None = None
+    """How requests are sent."""
+    models: tuple[ModelOfContinue, ...] | None = None
+    """The models."""
+    mcpServers: tuple[ServerOfContinue, ...] | None = None
+    """MCP servers."""
+    rules: tuple[str | RuleOfContinue, ...] | None = None
+    """Rules, as text or taken over."""
+    prompts: tuple[PromptOfContinue, ...] | None = None
+    """Commands that people call."""
+    context: tuple[ContextProviderOfContinue, ...] | None = None
+    """What people may add to a question."""
+    docs: tuple[PageOfContinue, ...] | None = None
+    """Web pages to read."""
+    data: tuple[Any, ...] | None = None
+    """Where data of use is sent."""
 
 class ContinueRule(Struct, frozen=True, kw_only=True):
     """A Continue rule."""
@@ -1873,6 +2252,28 @@ class CopilotPrompt(Struct, frozen=True, kw_only=True):
     or text divided at `,`; every tool it names must exist."""
     body: str = ""
     """The text below the header."""
+
+class CopilotSettingsFile(Struct, frozen=True, kw_only=True):
+    """A Copilot settings file."""
+
+    companyAnnouncements: tuple[str, ...] | None = None
+    """Texts that are shown at the start."""
+    enabledPlugins: dict[str, bool] | None = None
+    """Plugins to turn on, as `name@marketplace`."""
+    extraKnownMarketplaces: dict[str, MarketplaceOfCopilot] | None = None
+    """Marketplaces, by name."""
+    hooks: dict[str, Any] | None = None
+    """What runs, by event."""
+    disableAllHooks: bool | None = None
+    """Whether no hook runs."""
+    allowedUrls: tuple[str, ...] | None = None
+    """Addresses that may be read without asking; *restricts* the agent, so a misspelling is
+    an error."""
+    deniedUrls: tuple[str, ...] | None = None
+    """Addresses that may not be read; *restricts* the agent, so a misspelling is an
+    error."""
+    model: str | None = None
+    """The model to use."""
 
 class CursorAgent(Struct, frozen=True, kw_only=True):
     """A Cursor agent."""
@@ -2095,6 +2496,49 @@ class EnvironmentPolicyOfCodex(Struct, frozen=True, kw_only=True):
     misspelling is an error."""
     experimental_use_profile: bool | None = None
     """Whether to read the shell's profile."""
+
+class ExtensionOfGoose(Struct, frozen=True, kw_only=True):
+    """An extension of Goose."""
+
+    enabled: bool | None = None
+    """Whether it is used."""
+    type: (
+        Literal[
+            "builtin", "platform", "stdio", "sse", "streamable_http", "frontend", "inline_python"
+        ]
+        | None
+    ) = None
+    """Where it comes from."""
+    name: str | None = None
+    """Its name."""
+    display_name: str | None = None
+    """The name that people see."""
+    description: str | None = None
+    """What it does."""
+    cmd: str | None = None
+    """With the type `stdio`, the program to start; common misspelling, which the tool
+    ignores: `command`."""
+    args: tuple[str, ...] | None = None
+    """The arguments of the program."""
+    envs: dict[str, Any] | None = None
+    """Environment variables to add for the program; common misspelling, which the tool
+    ignores: `env`."""
+    env_keys: tuple[str, ...] | None = None
+    """Variables whose values are kept as secrets."""
+    uri: str | None = None
+    """The address of a server that is not a program; common misspelling, which the tool
+    ignores: `url`."""
+    headers: dict[str, Any] | None = None
+    """Headers of each request."""
+    timeout: int | float | None = None
+    """How long a call may take, in seconds."""
+    bundled: bool | None = None
+    """Whether it came with Goose."""
+    available_tools: tuple[str, ...] | None = None
+    """The only tools of it to offer; *restricts* the agent, so a misspelling is an
+    error."""
+    config: dict[str, Any] | None = None
+    """The fields above, in the older form."""
 
 class FastMCPConfiguration(Struct, frozen=True, kw_only=True):
     """A FastMCP configuration."""
@@ -2452,6 +2896,23 @@ class GitHubCopilotSkill(Struct, frozen=True, kw_only=True):
     """The version of the skill."""
     body: str = ""
     """The text below the header."""
+
+class GooseConfiguration(Struct, frozen=True, kw_only=True):
+    """A Goose configuration."""
+
+    GOOSE_PROVIDER: str | None = None
+    """Who serves the model."""
+    GOOSE_MODEL: str | None = None
+    """The model."""
+    GOOSE_MODE: Literal["auto", "approve", "chat", "smart_approve"] | None = None
+    """What runs without asking; *restricts* the agent, so a misspelling is an error."""
+    GOOSE_MAX_TURNS: int | None = None
+    """How many turns it takes without a person."""
+    GOOSE_ALLOWLIST: str | None = None
+    """A list of the extensions that may be installed; *restricts* the agent, so a
+    misspelling is an error."""
+    extensions: dict[str, ExtensionOfGoose] | None = None
+    """Servers and parts of Goose, by name."""
 
 class GooseRecipe(Struct, frozen=True, kw_only=True):
     """A Goose recipe."""
@@ -2899,6 +3360,52 @@ class InterfaceOfASkill(Struct, frozen=True, kw_only=True):
     default_prompt: str | None = None
     """What to ask first."""
 
+class InterfaceOfAnAgentCard(Struct, frozen=True, kw_only=True):
+    """An interface of an agent card."""
+
+    url: str | None = None
+    """Its address; recommended."""
+    protocolBinding: str | None = None
+    """`JSONRPC`, `GRPC` or `HTTP+JSON`; common misspelling, which the tool ignores:
+    `transport`."""
+    transport: str | None = None
+    """The name of `protocolBinding` before version 1.0."""
+    protocolVersion: str | None = None
+    """The version of the protocol."""
+    tenant: str | None = None
+    """Whose requests they are."""
+
+class KeysOfOneContext(Struct, frozen=True, kw_only=True):
+    """The keys of one context."""
+
+    context: (
+        Literal[
+            "Global",
+            "Chat",
+            "Autocomplete",
+            "Confirmation",
+            "Help",
+            "Transcript",
+            "HistorySearch",
+            "Task",
+            "ThemePicker",
+            "Settings",
+            "Tabs",
+            "Attachments",
+            "Footer",
+            "MessageSelector",
+            "DiffDialog",
+            "ModelPicker",
+            "Select",
+            "Plugin",
+            "Scroll",
+        ]
+        | None
+    ) = None
+    """The part of the screen; recommended."""
+    bindings: dict[str, str | None] | None = None
+    """A key → an action, `command:NAME`, or `null` for nothing; recommended."""
+
 class KiroAgent(Struct, frozen=True, kw_only=True):
     """A Kiro agent."""
 
@@ -3019,6 +3526,49 @@ class LangGraphConfiguration(Struct, frozen=True, kw_only=True):
     _INTERNAL_docker_tag: str | None = None
     """For LangGraph's own use."""
 
+class LanguageServerOfClaudeCode(Struct, frozen=True, kw_only=True):
+    """A language server of Claude Code."""
+
+    command: str | None = None
+    """The program to start; **required**: the tool ignores a file without it."""
+    args: tuple[str, ...] | None = None
+    """The arguments of the program."""
+    extensionToLanguage: dict[str, str] | None = None
+    """An ending of files → the name of its language; **required**: the tool ignores a file
+    without it."""
+    transport: Literal["stdio", "socket"] | None = None
+    """How to talk to it."""
+    env: dict[str, str] | None = None
+    """Environment variables to add for the program."""
+    initializationOptions: Any | None = None
+    """What it is told at the start."""
+    settings: Any | None = None
+    """Its settings."""
+    workspaceFolder: str | None = None
+    """The folder it works in."""
+    startupTimeout: int | float | None = None
+    """How long the start may take, in milliseconds."""
+    shutdownTimeout: int | float | None = None
+    """How long the end may take, in milliseconds."""
+    restartOnCrash: bool | None = None
+    """Whether it is started again."""
+    maxRestarts: int | float | None = None
+    """How often it is started again."""
+    loggingConfig: Any | None = None
+    """What is logged."""
+    diagnostics: bool | None = None
+    """Whether its findings are shown."""
+
+class ListOfClaudeCodeKeys(Struct, frozen=True, kw_only=True):
+    """A list of Claude Code keys."""
+
+    _schema: str | None = None
+    """The address of the JSON Schema, for editors."""
+    _docs: str | None = None
+    """The address of the documentation."""
+    bindings: tuple[KeysOfOneContext, ...] | None = None
+    """Keys and what they do, for each part of the screen; recommended."""
+
 class ListOfCodexHooks(Struct, frozen=True, kw_only=True):
     """A list of Codex hooks."""
 
@@ -3072,6 +3622,12 @@ class ListOfCursorPermissions(Struct, frozen=True, kw_only=True):
     """What the agent may do; restricts the agent, so a misspelling is an error."""
     version: int | None = None
     """The version of the format."""
+
+class ListOfLanguageServers(Struct, frozen=True, kw_only=True):
+    """A list of language servers."""
+
+    servers: dict[str, LanguageServerOfClaudeCode] | None = None
+    """The language servers, by name."""
 
 class ListOfRooModes(Struct, frozen=True, kw_only=True):
     """A list of Roo modes."""
@@ -3157,6 +3713,14 @@ class ManifestOfAnMCPBundle(Struct, frozen=True, kw_only=True):
     _meta: dict[str, Any] | None = None
     """Anything else."""
 
+class MarketplaceOfCopilot(Struct, frozen=True, kw_only=True):
+    """A marketplace of Copilot."""
+
+    source: str | dict[str, Any] | None = None
+    """Where it is; recommended."""
+    autoUpdate: bool | None = None
+    """Whether it is kept up to date."""
+
 class ModeOfRooCode(Struct, frozen=True, kw_only=True):
     """A mode of Roo Code."""
 
@@ -3189,6 +3753,40 @@ class ModeOfRooCode(Struct, frozen=True, kw_only=True):
     """Where it comes from."""
     iconName: str | None = None
     """Its picture."""
+
+class ModelOfContinue(Struct, frozen=True, kw_only=True):
+    """A model of Continue."""
+
+    name: str | None = None
+    """The name that people see; recommended; common misspelling, which the tool ignores:
+    `uses`."""
+    provider: str | None = None
+    """Who serves it, such as `ollama`; recommended; common misspelling, which the tool
+    ignores: `uses`."""
+    model: str | None = None
+    """Its name there; recommended; common misspelling, which the tool ignores: `uses`."""
+    roles: (
+        tuple[
+            Literal[
+                "chat", "autocomplete", "embed", "rerank", "edit", "apply", "summarize", "subagent"
+            ],
+            ...,
+        ]
+        | None
+    ) = None
+    """What it is used for."""
+    apiKey: str | None = None
+    """The key of the provider."""
+    apiBase: str | None = None
+    """The address of the provider."""
+    capabilities: tuple[str, ...] | None = None
+    """What it can do, such as `tool_use`."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
 
 class ModelOfDockerAgent(Struct, frozen=True, kw_only=True):
     """A model of Docker Agent."""
@@ -3502,6 +4100,21 @@ class PackageOfAServer(Struct, frozen=True, kw_only=True):
     fileSha256: str | None = None
     """The hash of a bundle; common misspelling, which the tool ignores: `file_sha256`."""
 
+class PageOfContinue(Struct, frozen=True, kw_only=True):
+    """A page of Continue."""
+
+    name: str | None = None
+    """The name that people see; recommended; common misspelling, which the tool ignores:
+    `uses`."""
+    startUrl: str | None = None
+    """Where to begin; recommended; common misspelling, which the tool ignores: `uses`."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
+
 class ParameterOfARecipe(Struct, frozen=True, kw_only=True):
     """A parameter of a recipe."""
 
@@ -3596,6 +4209,23 @@ class PolicyOfASkill(Struct, frozen=True, kw_only=True):
     error."""
     products: tuple[str, ...] | None = None
     """The products that offer the skill."""
+
+class PromptOfContinue(Struct, frozen=True, kw_only=True):
+    """A prompt of Continue."""
+
+    name: str | None = None
+    """The name by which it is called; recommended; common misspelling, which the tool
+    ignores: `uses`."""
+    prompt: str | None = None
+    """The text; recommended; common misspelling, which the tool ignores: `uses`."""
+    description: str | None = None
+    """What it does."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
 
 class QwenAgent(Struct, frozen=True, kw_only=True):
     """A Qwen agent."""
@@ -3724,6 +4354,25 @@ class RuleOfAPolicy(Struct, frozen=True, kw_only=True):
     description: str | None = None
     """What it is for."""
 
+class RuleOfContinue(Struct, frozen=True, kw_only=True):
+    """A rule of Continue."""
+
+    name: str | None = None
+    """The name that people see; recommended; common misspelling, which the tool ignores:
+    `uses`."""
+    rule: str | None = None
+    """The text; recommended; common misspelling, which the tool ignores: `uses`."""
+    globs: str | tuple[str, ...] | None = None
+    """The files it applies to."""
+    alwaysApply: bool | None = None
+    """Whether it is part of every prompt."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
+
 class SandboxOfClaudeCode(Struct, frozen=True, kw_only=True):
     """The sandbox of Claude Code."""
 
@@ -3825,6 +4474,31 @@ class ServerOfABundle(Struct, frozen=True, kw_only=True):
     mcp_config: StartOfABundle | None = None
     """The command that starts it; recommended."""
 
+class ServerOfContinue(Struct, frozen=True, kw_only=True):
+    """A server of Continue."""
+
+    name: str | None = None
+    """The name that people see; recommended; common misspelling, which the tool ignores:
+    `uses`."""
+    command: str | None = None
+    """The program to start."""
+    args: tuple[str, ...] | None = None
+    """The arguments of the program."""
+    env: dict[str, Any] | None = None
+    """Environment variables to add for the program."""
+    cwd: str | None = None
+    """The folder to start the program in."""
+    url: str | None = None
+    """The address of a server that is not a program."""
+    type: Literal["stdio", "sse", "streamable-http"] | None = None
+    """How to talk to the server."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
+
 class ServerRulesOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The server rules of Gemini CLI."""
 
@@ -3868,6 +4542,28 @@ class SettingOfAnExtension(Struct, frozen=True, kw_only=True):
     """The variable that holds it; recommended."""
     sensitive: bool | None = None
     """Whether it is a secret."""
+
+class SkillOfAnAgentCard(Struct, frozen=True, kw_only=True):
+    """A skill of an agent card."""
+
+    id: str | None = None
+    """What tells it from the others; recommended."""
+    name: str | None = None
+    """The name that people see; recommended."""
+    description: str | None = None
+    """What it does; recommended."""
+    tags: tuple[str, ...] | None = None
+    """Words to find it by; recommended."""
+    examples: tuple[str, ...] | None = None
+    """What one may ask."""
+    inputModes: tuple[str, ...] | None = None
+    """The media types it takes."""
+    outputModes: tuple[str, ...] | None = None
+    """The media types it gives."""
+    security: tuple[Any, ...] | None = None
+    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    securityRequirements: tuple[Any, ...] | None = None
+    """Who may use it; *restricts* the agent, so a misspelling is an error."""
 
 class SourceOfAFastMCPServer(Struct, frozen=True, kw_only=True):
     """The source of a FastMCP server."""
@@ -4005,7 +4701,7 @@ class ToolsetOfDockerAgent(Struct, frozen=True, kw_only=True):
 class TransportOfAPackage(Struct, frozen=True, kw_only=True):
     """A transport of a package."""
 
-    type: Literal["stdio", "streamable-http", "sse"] | None = None
+    type: Literal["stdio", "sse", "streamable-http"] | None = None
     """How to talk to the server; recommended."""
     url: str | None = None
     """The address, unless the type is `stdio`."""

@@ -15,7 +15,7 @@ from equipage.loading.registry import Places
 _IGNORING = ("aider", "augment", "cline", "codeium", "cursor", "gemini", "kilocode", "qwen", "roo")
 #: What the files are, and where they live.
 UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Aider configuration", (".aider.conf.{yml,yaml}",)),
+    ("Aider file", (".aider.conf.yaml", ".aider.model.settings.yml")),
     ("Amazon Q file", (".amazonq/**/*.{md,json}",)),
     ("Amp file", (".amp/**/*.{md,json,jsonc}",)),
     ("APM manifest", ("apm.yml", "apm.lock.yaml")),
