@@ -25,6 +25,7 @@ from equipage.workspace.loads import (
     Candidate,
     Checked,
     Checker,
+    Keep,
     Progress,
     has_kind_by_settings,
     is_known_by_name,
@@ -61,19 +62,21 @@ def check_paths(
     jobs: int = 1,
     digests: bool = True,
     allowance: Allowance | None = None,
+    keep: Keep | None = None,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
 
     Without `digests`, the files of the report have none: making them takes time. `jobs` processes
     do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
     A check that uses up its `allowance` reports what it found so far, and that it ended early.
+    With one process, `keep` is given every load, those of files around `paths` included.
     Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
         kind_named(kind)
     request = with_folders(request, paths)
     builder = ReportBuilder(request, run_of(request), kind, selection)
-    checker = Checker(request, kind, builder.run, digests=digests)
+    checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
     builder.meter = meter = Meter(allowance or Allowance())
     return builder.build(
         paths, lambda found: by_chunks(found, checker, jobs, meter), progress, context=kind is None
