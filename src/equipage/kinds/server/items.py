@@ -19,7 +19,7 @@ from equipage.core.text import expression
 from equipage.kinds.server.model import MatchBranch
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
-from equipage.loading.tree import get, mapping
+from equipage.loading.tree import get
 
 #: A path and the value there.
 Place = tuple[Path, Any]
