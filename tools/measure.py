@@ -79,7 +79,7 @@ class Lines:
         )
 
 
-#: Tokens that are no part of a statement's text.
+#: Tokens that are not part of a statement's text.
 _LAYOUT = {
     tokenize.COMMENT,
     tokenize.DEDENT,
@@ -134,7 +134,7 @@ def fields_of(name: str, modules: Iterable[Path]) -> int | None:
 
 
 def static_figures(package: Path) -> Iterator[Figure]:
-    """What can be told without running anything."""
+    """What can be said without running anything."""
     modules = sorted(package.rglob("*.py"))
     lines = sum((lines_of(path.read_text(encoding="utf-8")) for path in modules), Lines())
     top = [path for path in package.iterdir() if path.suffix == ".py"]

@@ -192,7 +192,7 @@ class Loaded(Generic[C]):
         # people have stored.
         plain = self._with_written_paths(without_defaults(self.config))
         # `$${X}` in a file is the text `${X}`, and a variable is written `${X}` here: only then
-        # must the two be told apart, which costs a walk over the value.
+        # must the two be distinguished, which costs a walk over the value.
         alike = self._takes_variables and b"${" in canonical(plain)
         hidden = self._hidden(plain, literal=_as_literal if alike else None)
         return hashlib.sha256(canonical(hidden)).hexdigest()
