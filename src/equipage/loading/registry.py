@@ -243,6 +243,7 @@ def codes_for(wanted: Iterable[str]) -> dict[str, Code]:
 def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     """Every built-in code, and those of the named kinds that are installed."""
     codes = all_codes()
+    # Installed packages are only scanned for a name that is not ours.
     for name in set(kinds) - {None, BY_SCHEMA, *names()}:
         kind = installed().get(str(name))
         codes |= {code.name: code for code in kind.codes} if kind is not None else {}
@@ -348,6 +349,7 @@ class Places:
     def _rules_in(self, folder: str) -> tuple[_Rule, ...]:
         """The rules for names in a folder, in order."""
         found = [each for each in self._anywhere if _is_in(each, folder)]
+        # Few globs name a folder of this path, so few expressions are tried.
         for word in self._by_word.keys() & set(folder.split("/")):
             found += (each for each in self._by_word[word] if _is_in(each, folder))
         return tuple(sorted(found, key=lambda each: each.order))

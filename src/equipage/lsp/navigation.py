@@ -95,6 +95,7 @@ def _document(outcome: Outcome) -> Document | None:
 
 def _definitions(outcome: Outcome) -> Iterator[Named]:
     """What a file offers under a name, with the place of the name; none if it is not a text."""
+    # What a file offers to others is what it defines; the kind says which names these are.
     offer, document = outcome.offer(), _document(outcome)
     if offer is None or document is None:
         return
@@ -216,6 +217,7 @@ def references_at(
             for each in found
             if each.span is not None and each.span.source.path is not None
         ]
+    # A file that several loads read is found once through each of them.
     unique = {(each.uri, each.range): each for each in places}
     return list(unique.values())
 
