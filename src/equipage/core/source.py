@@ -190,6 +190,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
 
     def __reduce__(self) -> tuple[object, ...]:
         source, start, end = self.source, self.start, self.end
+        # Line and column are worked out now: the text they come from stays behind.
         places = ((start, source.position(start)), (end, source.position(end)))
         return Span, (_outline(source.name, source.path, places), start, end)
 

@@ -186,6 +186,7 @@ def _place_in(workspace: Workspace, named: Named) -> Range:
     """The place of a part of a file that a reference leads to."""
     if not named.inner or named.path is None:
         return _TOP
+    # A part of a file may be of no kind by itself: then a load that reads it knows the place.
     for path in (named.path, *workspace.users_of(named.path)):
         outcome = workspace.load(path).outcome
         for document in outcome.documents if outcome is not None else ():
