@@ -276,7 +276,7 @@ def class_lines(cls: type[Any]) -> Iterator[str]:
         assert not keyword.iskeyword(name)
         default = ' = ""' if name == "body" else " = None"
         yield f"    {name}: {written(hints[name])}{default}"
-        meaning = meaning_of(cls, name)
+        meaning = meaning_of(cls, name).replace("*", "")  # editors show the asterisks of emphasis
         if meaning:
             text = meaning[:1].upper() + meaning[1:]
             yield from textwrap.wrap(
