@@ -127,7 +127,8 @@ def fields_of(name: str, modules: Iterable[Path]) -> int | None:
     counts = [
         sum(isinstance(each, ast.AnnAssign) for each in node.body)
         for path in modules
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if f"class {name}(" in (text := path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ClassDef) and node.name == name
     ]
     return max(counts, default=None)
