@@ -59,11 +59,16 @@ class Waiting(msgspec.Struct, frozen=True):
     unused: Diagnostic  #: the finding about the comment if there is none
 
     def silences(self, each: Diagnostic) -> bool:
-        span, own = each.span, self.unused.span
-        if each.code != self.code or span is None or own is None:
+        """Whether it stands at the finding, or at another file that the finding is about."""
+        own = self.unused.span
+        if each.code != self.code or own is None:
             return False
+        spans = (each.span, *(label.span for label in each.related))
         # Not by identity: a file may have been read twice.
-        return span.source.name == own.source.name and span.line == own.line
+        return any(
+            span is not None and span.source.name == own.source.name and span.line == own.line
+            for span in spans
+        )
 
 
 class Placer:

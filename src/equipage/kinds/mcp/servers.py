@@ -291,8 +291,11 @@ def _transport(
         empty = next((key for key, _ in dialect.inferred if server.get(key) == ""), None)
         if empty is not None:
             place = (*path, empty)
+            # Claude Code drops an empty program; any tool keeps an empty address.
+            dropped = empty == "command" and dialect.tool == CLAUDE.tool
+            severity: Severity = "error" if dropped else "warning"
             return None, [
-                codes.SERVER_ADDRESS_EMPTY.at(place, severity=grave, name=name, key=empty)
+                codes.SERVER_ADDRESS_EMPTY.at(place, severity=severity, name=name, key=empty)
             ]
         return None, [codes.SERVER_UNREACHABLE.at(path, part="key", severity=grave, name=name)]
     written = server.get("type")
@@ -400,7 +403,11 @@ def author_schema(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
     (reference,), definitions = msgspec.json.schema_components(
         [msgspec.defstruct("Server", fields)], ref_template="#/$defs/{name}"
     )
-    servers = {"type": "object", "additionalProperties": reference}
+    for field in dialect.fields:
+        slot = definitions["Server"]["properties"][field.name]
+        definitions["Server"]["properties"][field.name] = {"description": field.meaning, **slot}
+    words = f"the MCP servers that {dialect.tool} may use, by name"
+    servers = {"description": words, "type": "object", "additionalProperties": reference}
     prose = {key: schema[key] for key in schema.keys() & {"$schema", "title", "description"}}
     return {**prose, "type": "object", "properties": {dialect.top: servers}, "$defs": definitions}
 
