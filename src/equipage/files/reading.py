@@ -41,6 +41,7 @@ from equipage.files.sandbox import (
     refuse_system,
     refuse_version_control,
 )
+from equipage.files.tracing import digest, trace
 
 #: Tells whether a file has changed without reading it: its inode, size and times.
 Stamp = tuple[int, int, int, int]
@@ -160,6 +161,8 @@ class Files:
             found += [name if inner == "." else f"{inner}/{name}" for name in sorted(names)]
             if len(found) >= most:
                 break
+        if (asked := trace()) is not None:
+            asked.note(("below", folder, str(most)), names_digest(found[:most]))
         return found[:most]
 
     def finds_program(self, name: str, search: str) -> bool:
@@ -168,7 +171,12 @@ class Files:
             return True  # the machine that will run it is not here
         import shutil  # slow to import, rarely needed
 
-        return shutil.which(name, path=search) is not None
+        found = shutil.which(name, path=search) is not None
+        if (asked := trace()) is not None:
+            asked.note(("program", name), found)
+            # What is searched is a value of the environment, and not written down.
+            asked.complete &= search == asked.variables.get("PATH")
+        return found
 
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
         """The file that the *caller* names; what a person asks for is not confined.
@@ -190,11 +198,21 @@ class Files:
         known = self._recall(real, name, max_bytes)
         if known is not None:
             return known
-        try:
-            descriptor, real = open_named(real, full)
-        except (OSError, ValueError) as error:
-            raise refusal(error, name) from None
+        descriptor, real = self._open_named(real, full, name)
         return self._take(descriptor, real, name, max_bytes)
+
+    def _open_named(self, real: str, full: str, name: str) -> tuple[int, str]:
+        asked = trace()
+        try:
+            descriptor, opened = open_named(real, full)
+        except (OSError, ValueError) as error:
+            problem = refusal(error, name)
+            if asked is not None:
+                asked.note(("named", real, full), problem.answer())
+            raise problem from None
+        if asked is not None:
+            asked.note(("named", real, full), opened)
+        return descriptor, opened
 
     def _open_within(self, within: tuple[str, str], full: str, name: str) -> tuple[int, str]:
         """Open a file that a walk found: nothing that was put in its place may lead elsewhere."""
@@ -324,13 +342,33 @@ class Files:
             # Of the descriptor, so that the stamp belongs to the content that is read.
             status = os.fstat(descriptor)
             self._stamps[real] = _stamp(status)
-            data = read_regular(descriptor, status, real, name, max_bytes)
+            data = noted_content(descriptor, status, real, name, max_bytes)
         except OSError as error:
             raise refusal(error, name) from None
         finally:
             os.close(descriptor)
         self._known[real] = decoded(name, data, real)
         return self.note(self._known[real])
+
+
+def noted_content(
+    descriptor: int, status: os.stat_result, real: str, name: str, max_bytes: int
+) -> bytes:
+    """As `read_regular`; what was found is noted if a trace is being made."""
+    asked = trace()
+    if asked is None:
+        return read_regular(descriptor, status, real, name, max_bytes)
+    question = ("content", real, str(max_bytes))
+    try:
+        data = read_regular(descriptor, status, real, name, max_bytes)
+    except FileProblem as problem:
+        asked.note(question, problem.answer())
+        raise
+    except OSError as error:
+        asked.note(question, refusal(error, name).answer())
+        raise
+    asked.note(question, digest(data))
+    return data
 
 
 def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
@@ -341,6 +379,13 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
     overlay = active()
     if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
         return overlay.contents.get(overlay.path_of(path))
+    data = _peek(path, max_bytes)
+    if (asked := trace()) is not None:
+        asked.note(("peek", path, str(max_bytes)), None if data is None else digest(data))
+    return data
+
+
+def _peek(path: str, max_bytes: int) -> bytes | None:
     try:
         descriptor = os.open(path, FLAGS)
     except (OSError, ValueError):
@@ -351,6 +396,11 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
         return None
     finally:
         os.close(descriptor)
+
+
+def names_digest(names: Iterable[str]) -> bytes:
+    """What tells names from all others."""
+    return digest(os.fsencode("\0".join(names)))
 
 
 def sha256_of(path: str) -> str | None:

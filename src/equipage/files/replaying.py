@@ -1,0 +1,195 @@
+"""Asking the system again what it was asked before, see `tracing`.
+
+Each question is asked by the very function that answered it, with the same arguments. There are
+shorter ways for the questions that nearly all files have in common; they are taken only where no
+link is on the way, and give the same answers. Contents are read and compared by their digests: the
+times of a file say nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Collection, Mapping
+
+from equipage.files import entries_of, listing
+from equipage.files.reading import Files, names_digest, peek
+from equipage.files.sandbox import (
+    FLAGS,
+    FileProblem,
+    is_below,
+    open_inside,
+    open_named,
+    read_regular,
+    refusal,
+)
+from equipage.files.tracing import Answer, Question, digest
+
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
+
+
+class Replay:
+    """What the system answers now. Each path is looked at once, so that all answers agree."""
+
+    def __init__(self, variables: Mapping[str, str], wanted: Collection[str] = ()) -> None:
+        self._variables = variables
+        self._wanted = wanted
+        self.contents: dict[str, bytes] = {}  #: of the files that are `wanted`, by real path
+        self._status: dict[str, os.stat_result | None] = {}
+        self._real: dict[str, str] = {"/": "/"}
+        self._read: dict[str, tuple[Answer, int]] = {}
+        self._opens: dict[tuple[str, str], bool] = {}
+        self._ask: dict[str, Callable[..., Answer]] = {
+            "exists": lambda path: self._is(path, None),
+            "is there": lambda path: self._look(path) is not None,
+            "is file": lambda path: self._is(path, stat.S_ISREG),
+            "is folder": lambda path: self._is(path, stat.S_ISDIR),
+            "is link": self._is_link,
+            "real path": self._real_path,
+            "content": self._content,
+            "peek": self._peek,
+            "named": self._named,
+            "inside": self._inside,
+            "entries": _entries,
+            "below": _below,
+            "program": self._program,
+        }
+
+    def answer(self, question: Question) -> Answer:
+        """The answer to a question. Raises `KeyError` for one that this room does not ask."""
+        return self._ask[question[0]](*question[1:])
+
+    # What is at a path.
+
+    def _look(self, path: str) -> os.stat_result | None:
+        if path not in self._status:
+            try:
+                self._status[path] = os.lstat(path)
+            except (OSError, ValueError):
+                self._status[path] = None
+        return self._status[path]
+
+    def _is(self, path: str, sort: Callable[[int], bool] | None) -> bool:
+        status = self._look(path)
+        if status is not None and stat.S_ISLNK(status.st_mode):
+            try:
+                status = os.stat(path)
+            except (OSError, ValueError):
+                return False
+        return status is not None and (sort is None or sort(status.st_mode))
+
+    def _is_link(self, path: str) -> bool:
+        status = self._look(path)
+        return status is not None and stat.S_ISLNK(status.st_mode)
+
+    def _real_path(self, path: str) -> str:
+        known = self._real.get(path)
+        if known is not None:
+            return known
+        if not os.path.isabs(path) or os.path.normpath(path) != path:
+            return os.path.realpath(path)
+        # As `realpath` does it, but each folder is looked at once for all paths in it.
+        folder, last = os.path.split(path)
+        real = os.path.join(self._real_path(folder), last)
+        if self._is_link(real):
+            real = os.path.realpath(path)
+        self._real[path] = real
+        return real
+
+    # What a file holds.
+
+    def _content(self, real: str, most: str) -> Answer:
+        limit = int(most)
+        known = self._read.get(real)
+        if known is None or known[1] > limit or not isinstance(known[0], bytes):
+            known = self._read[real] = self._content_now(real, limit)
+        return known[0]
+
+    def _content_now(self, path: str, limit: int) -> tuple[Answer, int]:
+        """The digest of a file that is no link, or the problem with it; and its size."""
+        try:
+            descriptor = os.open(path, FLAGS | _NOFOLLOW)
+        except (OSError, ValueError) as error:
+            return refusal(error, path).answer(), 0
+        try:
+            status = os.fstat(descriptor)
+            data = read_regular(descriptor, status, path, path, limit)
+        except FileProblem as problem:
+            return problem.answer(), 0
+        except OSError as error:
+            return refusal(error, path).answer(), 0
+        finally:
+            os.close(descriptor)
+        self._status.setdefault(path, status)
+        if path in self._wanted:
+            self.contents[path] = data
+        return digest(data), len(data)
+
+    def _peek(self, path: str, most: str) -> Answer:
+        if self._is_link(path):
+            data = peek(path, max_bytes=int(most))
+            return None if data is None else digest(data)
+        found = self._content(path, most)
+        return found if isinstance(found, bytes) else None
+
+    # Where a name leads.
+
+    def _named(self, real: str, full: str) -> Answer:
+        known = self._read.get(real)
+        is_read = known is not None and isinstance(known[0], bytes)
+        if is_read and os.path.basename(full) not in ("", ".", ".."):
+            return real  # it was opened under this name, so it is no link
+        try:
+            descriptor, opened = open_named(real, full)
+        except (OSError, ValueError) as error:
+            return refusal(error, full).answer()
+        os.close(descriptor)
+        return opened
+
+    def _inside(self, base: str, reference: str, *roots: str) -> Answer:
+        start = self._real_path(base)
+        root = next((each for each in map(self._real_path, roots) if is_below(start, each)), None)
+        target = f"{start.rstrip('/')}/{reference}"
+        if root is not None and not {"", ".", ".."}.intersection(reference.split("/")):
+            known = self._read.get(target)
+            is_read = known is not None and isinstance(known[0], bytes)
+            if is_read and self._leads_down(root, os.path.dirname(target)):
+                return target
+        try:
+            descriptor, real = open_inside(base, reference, roots)
+        except FileProblem as problem:
+            return problem.answer()
+        os.close(descriptor)
+        return real
+
+    def _leads_down(self, root: str, folder: str) -> bool:
+        """Whether every folder from a root down can be opened, and none of them is a link."""
+        key = root, folder
+        if key not in self._opens:
+            above = folder == root or self._leads_down(root, os.path.dirname(folder))
+            self._opens[key] = above and _opens(folder)
+        return self._opens[key]
+
+    def _program(self, name: str) -> Answer:
+        search = self._variables.get("PATH")
+        return search is not None and Files(cwd="/").finds_program(name, search)
+
+
+def _opens(folder: str) -> bool:
+    try:
+        os.close(os.open(folder, FLAGS | _NOFOLLOW | _DIRECTORY))
+    except OSError:
+        return False
+    return True
+
+
+def _entries(folder: str) -> Answer:
+    try:
+        return listing(entries_of(folder))
+    except OSError as error:
+        return str(error.errno)
+
+
+def _below(folder: str, most: str) -> Answer:
+    return names_digest(Files(cwd="/").names_below(folder, most=int(most)))
