@@ -82,14 +82,14 @@ class Here:
 
     def settle(self) -> None:
         """Let the server do everything that waits: checks, and surveys until one counts."""
-        server = self.server
+        server, publisher = self.server, self.server.publisher
         for _ in range(200):
-            while server._dirty:
+            while publisher._dirty:
                 server.idle()
-            if server._survey is None and server._survey_due is None:
+            if publisher.is_idle:
                 return
-            if server._survey is None:
-                server._survey_due = 0.0
+            if publisher._survey is None:
+                publisher.survey_now()
                 server.idle()
             server.handle(server.inbox.get(timeout=10))
         raise AssertionError("the server does not come to rest")

@@ -10,9 +10,9 @@ import pytest
 
 from equipage.cli import main
 from equipage.loading.session import Request
-from equipage.reach import joined, reaches_of
 from equipage.views.matrix import ACTIVITIES, Column, Matrix, answer, matrices
 from equipage.workspace.loads import load_all, settled
+from equipage.workspace.reach import joined, reaches_of
 from lab import repository
 
 

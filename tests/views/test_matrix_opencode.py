@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from equipage.loading.session import Request
-from equipage.reach import joined, reaches_of
 from equipage.views.matrix import Column, answer, matrices
 from equipage.workspace.loads import load_all, settled
+from equipage.workspace.reach import joined, reaches_of
 from lab import SHARED, write
 
 PROGRAM = os.environ.get("EQUIPAGE_OPENCODE", "")

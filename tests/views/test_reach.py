@@ -13,7 +13,7 @@ from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import OPEN
 from equipage.kinds.tables import patterns_in
 from equipage.loading.registry import kind_named
-from equipage.reach import (
+from equipage.workspace.reach import (
     EVERYTHING,
     Difference,
     Reach,
@@ -23,7 +23,7 @@ from equipage.reach import (
     order,
     reach_of_value,
 )
-from equipage.reach.clients import NOT_REACH, TABLES
+from equipage.workspace.reach.clients import NOT_REACH, TABLES
 
 
 def reaches(kind: str, text: str, file: str = "f") -> tuple[Reach, ...]:

@@ -26,12 +26,12 @@ from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded, Paths
 from equipage.loading.session import Run
-from equipage.reach import Difference, differences, reaches_of
 from equipage.render.reach import lines_of_reach, markdown, reach_to_dict
 from equipage.render.text import Style, lines_of
 from equipage.views.comparing import MEANINGS, Change, compare
 from equipage.workspace.loads import Disk, Place, load_all
 from equipage.workspace.project import project_of
+from equipage.workspace.reach import Difference, differences, reaches_of
 
 #: The words of changes that are printed in colour, and all of them in the order of the summary.
 _ALARMING = frozenset({"permission widened", "tool added", "agent added"})

@@ -12,11 +12,11 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
-from equipage.reach import Grant, Reach, joined, reaches_of
 from equipage.render.text import Style, table
 from equipage.views.matrix import ACTIVITIES, Answer, Column, Matrix, answer, matrices
 from equipage.views.survey import Places, places_of
 from equipage.workspace.loads import load_all, settled
+from equipage.workspace.reach import Grant, Reach, joined, reaches_of
 
 _WORDS = {"allows": "yes", "partly": "partly", "asks": "asks", "denies": "no", "unknown": "?"}
 _ROLES = {"allows": "warning", "partly": "warning", "asks": "note", "denies": "help"}

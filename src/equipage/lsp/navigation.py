@@ -14,7 +14,7 @@ import msgspec
 
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
-from equipage.kinds.conventions.references import references, words_of
+from equipage.kinds.conventions.references import references_in
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.tables import Convention
 from equipage.loading.outcome import Outcome
@@ -58,7 +58,7 @@ def _holds(span: Span, offset: int) -> bool:
 def names_in(context: Context) -> Iterator[Named]:
     """Everything that the load of a text names, wherever it is written."""
     yield from files_named(context.outcome)
-    yield from references_in(context.outcome)
+    yield from _others_named(context.outcome)
 
 
 def files_named(outcome: Outcome) -> Iterator[Named]:
@@ -74,21 +74,15 @@ def files_named(outcome: Outcome) -> Iterator[Named]:
         yield Named("file", os.path.basename(path), located.value, path=path, inner=target.path)
 
 
-def references_in(outcome: Outcome) -> Iterator[Named]:
+def _others_named(outcome: Outcome) -> Iterator[Named]:
     """The agents, skills, servers and tools that a file of an agent tool names."""
-    convention, document = convention_of(outcome), _document(outcome)
-    if convention is None or document is None or not isinstance(document.value, dict):
-        return
-    for field in convention.fields:
-        if field.refers is None or field.name not in document.value:
-            continue
-        for word, span in words_of(field, document.value[field.name], document):
-            for each in references(word, field.refers):
-                start = span.text().find(each.name)
-                if start < 0:
-                    continue
-                begin = span.start + start
-                yield Named(each.sort, each.name, Span(span.source, begin, begin + len(each.name)))
+    convention = convention_of(outcome)
+    for _, each, word in () if convention is None else references_in(convention, outcome):
+        # Of `Agent(reviewer)` only `reviewer` is the name; one that is escaped has no place.
+        inside = word.text().find(each.name)
+        if inside >= 0:
+            start = word.start + inside
+            yield Named(each.sort, each.name, Span(word.source, start, start + len(each.name)))
 
 
 def convention_of(outcome: Outcome) -> Convention | None:
@@ -157,7 +151,7 @@ def references_to(workspace: Workspace, named: Named) -> Iterator[Named]:
         outcome = workspace.load(checked.path).outcome if checked.kind is not None else None
         if outcome is None:
             continue
-        each_named = files_named(outcome) if named.sort == "file" else references_in(outcome)
+        each_named = files_named(outcome) if named.sort == "file" else _others_named(outcome)
         for each in each_named:
             same = each.path == named.path if named.sort == "file" else each.name == named.name
             if each.sort == named.sort and same and each.span is not None:

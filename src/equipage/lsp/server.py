@@ -1,17 +1,14 @@
 """The server: messages in, answers out. What an answer holds is decided elsewhere.
 
-One thread reads messages and one handles them, in order. When no message waits, the texts that
-changed are checked and their findings published; when it has been quiet for a moment, another
-thread surveys the workspace. Requests that the client cancelled, and those about a text that has
-changed since, are refused without being worked on.
+One thread reads messages and one handles them, in order. When no message waits, `publishing` may
+work on findings. Requests that the client cancelled, and those about a text that has changed since,
+are refused without being worked on.
 """
 
 from __future__ import annotations
 
-import hashlib
 import queue
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -19,20 +16,18 @@ from typing import Any, TypeVar
 import msgspec
 
 from equipage import __version__
-from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.core.diagnostics import UsageError, raised
-from equipage.lsp import diagnostics, fixes, navigation, outline, protocol, renaming, wire
+from equipage.lsp import fixes, navigation, outline, protocol, renaming, wire
 from equipage.lsp.completion import completion
 from equipage.lsp.hover import hover
 from equipage.lsp.positions import ENCODINGS, Encoding, path_of
-from equipage.lsp.state import Opened, Survey, Workspace, findings_by_file
+from equipage.lsp.publishing import Publisher
+from equipage.lsp.state import Opened, Survey, Workspace
 from equipage.lsp.wire import Message
 
 T = TypeVar("T")
 Send = Callable[[dict[str, Any]], None]
 
-#: How long it must be quiet before the workspace is surveyed, in seconds.
-QUIET = 0.3
 #: How many messages may wait; beyond that the client has to.
 _WAITING = 1000
 #: Requests about a text that are worthless once it has changed.
@@ -50,6 +45,8 @@ _ABOUT_TEXT = frozenset(
     )
 )
 _WATCHED = "**/*.{yaml,yml,json,jsonc,toml,md,mdc,roomodes,hook}"
+#: The request that waits for a survey, so that it may be answered after later ones.
+_HELD = "workspace/diagnostic"
 _INFO, _ERROR = 3, 1
 
 
@@ -88,17 +85,8 @@ class Server:
         self._enter = enter
         self._state = "new"
         self._capabilities: dict[str, Any] = {}
-        self._pulls = False
-        self._whole = True  #: whether files that are not open are checked, too
-        self._dirty: dict[str, None] = {}  #: open texts to be checked
-        self._found: dict[str, tuple[int, tuple[Finding, ...]]] = {}  #: by address, with generation
-        self._surveyed: dict[str, tuple[Finding, ...]] = {}  #: by real path
-        self._published: dict[str, bytes] = {}  #: what was sent last, by address
-        self._survey: threading.Thread | None = None
-        self._survey_due: float | None = None
-        self._stop_survey = threading.Event()
-        self._held: list[tuple[int | str, protocol.WorkspaceDiagnostics]] = []
         self._asked = 0  #: how many requests we sent
+        self.publisher = self._publisher()
 
     # Messages.
 
@@ -107,7 +95,7 @@ class Server:
         if isinstance(item, wire.Unreadable):
             self.send({"id": None, "error": {"code": item.code, "message": item.reason}})
         elif isinstance(item, Survey):
-            self._take(item)
+            self.publisher.take(item)
         elif isinstance(item, Message) and item.method is not None:
             if item.id is None:
                 self._notified(item.method, item.params)
@@ -120,9 +108,8 @@ class Server:
             shape, function = _REQUESTS[method]
             decoded = _decoded(params, shape)
             self._require_current(method, decoded)
-            if function is Server._workspace_diagnostics:
-                self._held.append((number, decoded))
-                self._answer_held()
+            if method == _HELD:
+                self.publisher.hold(number, decoded)
                 return
             result = function(self, decoded)
         except Refused as refusal:
@@ -132,9 +119,12 @@ class Server:
         except Exception as problem:
             self._refuse(number, wire.INTERNAL_ERROR, _bug(problem))
         else:
-            self.send({"id": number, "result": result})
+            self._answer(number, result)
         finally:
             self.cancelled.discard(number)
+
+    def _answer(self, number: int | str, result: Any) -> None:
+        self.send({"id": number, "result": result})
 
     def _refuse(self, number: int | str, code: int, reason: str) -> None:
         self.send({"id": number, "error": {"code": code, "message": reason}})
@@ -170,9 +160,11 @@ class Server:
         if method in _ABOUT_TEXT and self.changing[params.text_document.uri] > 0:
             raise Refused(wire.MODIFIED, "the text has changed")
 
+    def _notify(self, method: str, params: Any) -> None:
+        self.send({"method": method, "params": params})
+
     def _log(self, sort: int, words: str) -> None:
-        params = {"type": sort, "message": f"equipage: {words}"}
-        self.send({"method": "window/logMessage", "params": params})
+        self._notify("window/logMessage", {"type": sort, "message": f"equipage: {words}"})
 
     def _request(self, method: str, params: Any = None) -> None:
         """Ask the client for something; nothing depends on its answer."""
@@ -202,23 +194,33 @@ class Server:
             folders = [params.root_path]
         if folders:  # names that people are shown start there
             self._enter(folders[0])
-        own = params.initialization_options
-        if isinstance(own, dict) and own.get("workspace") is False:
-            self._whole = False
         offered = self._can("general", "positionEncodings") or ()
         known: Iterator[Encoding] = (each for name in offered for each in ENCODINGS if name == each)
         encoding: Encoding = next(known, "utf-16")
         self.workspace = Workspace(
             folders, env=self._env, encoding=encoding, options=self._options, roots=self._roots
         )
-        # Findings are pulled or pushed, never both: editors would show them twice.
         refreshes = self._can("workspace", "diagnostics", "refreshSupport")
-        self._pulls = self._can("textDocument", "diagnostic") is not None and bool(refreshes)
+        pulls = self._can("textDocument", "diagnostic") is not None and bool(refreshes)
+        own = params.initialization_options
+        whole = not (isinstance(own, dict) and own.get("workspace") is False)
+        self.publisher = self._publisher(pulls=pulls, whole=whole)
         self._state = "ready"
         info = {"name": "equipage", "version": __version__}
-        return {"capabilities": self._offer(encoding), "serverInfo": info}
+        return {"capabilities": self._offer(encoding, pulls=pulls), "serverInfo": info}
 
-    def _offer(self, encoding: Encoding) -> dict[str, Any]:
+    def _publisher(self, **options: bool) -> Publisher:
+        return Publisher(
+            self.workspace,
+            notify=self._notify,
+            answer=self._answer,
+            refresh=lambda: self._request("workspace/diagnostic/refresh"),
+            surveyed=self.inbox.put,  # from another thread
+            site=self.site,
+            **options,
+        )
+
+    def _offer(self, encoding: Encoding, *, pulls: bool) -> dict[str, Any]:
         """What this server can do."""
         pulled = {
             "identifier": "equipage",
@@ -240,7 +242,7 @@ class Server:
             "inlayHintProvider": True,
             "executeCommandProvider": {"commands": [fixes.EXPLAIN]},
             "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
-            **({"diagnosticProvider": pulled} if self._pulls else {}),
+            **({"diagnosticProvider": pulled} if pulls else {}),
         }
 
     def _initialized(self, _params: Any) -> None:
@@ -252,18 +254,18 @@ class Server:
                 "registerOptions": watchers,
             }
             self._request("client/registerCapability", {"registrations": [registration]})
-        self._survey_due = time.monotonic()
+        self.publisher.survey_now()
 
     def _shutdown(self, _params: Any) -> None:
         self._state = "over"
-        self._stop_survey.set()
+        self.publisher.stop()
 
     # Texts and files.
 
     def _did_open(self, params: protocol.DidOpen) -> None:
         document = params.text_document
         self.workspace.did_open(document.uri, document.text, document.version)
-        self._changed(document.uri)
+        self.publisher.text_changed(document.uri)
 
     def _did_change(self, params: protocol.DidChange) -> None:
         document = params.text_document
@@ -271,21 +273,16 @@ class Server:
         if self.changing[document.uri] <= 0:
             del self.changing[document.uri]
         self.workspace.did_change(document.uri, params.content_changes, document.version)
-        self._changed(document.uri)
+        self.publisher.text_changed(document.uri)
 
     def _did_close(self, params: protocol.Document) -> None:
         uri = params.text_document.uri
         opened = self.workspace.open.get(uri)
         self.workspace.did_close(uri)
-        self._dirty.pop(uri, None)
-        self._found.pop(uri, None)
-        if opened is not None and not self.workspace.holds(opened.path):
-            self._publish(uri, (), None)  # no survey looks at it
-            self._published.pop(uri, None)
-        self._survey_soon()
+        self.publisher.text_closed(uri, opened)
 
     def _did_save(self, params: protocol.Document) -> None:
-        self._survey_soon()
+        self.publisher.survey_soon()
 
     def _did_change_files(self, params: protocol.Watched) -> None:
         for each in params.changes:
@@ -293,8 +290,7 @@ class Server:
             # The text of an open file is what the editor says, and not what is on the disk.
             if path is not None and self.workspace.opened_at(path) is None:
                 self.workspace.touch(path, came_or_went=each.type != 2)
-        self._dirty.update(dict.fromkeys(self.workspace.open))
-        self._survey_soon()
+        self.publisher.files_changed()
 
     def _did_change_folders(self, params: protocol.FoldersChanged) -> None:
         gone = {path_of(each.uri) for each in params.event.removed}
@@ -302,139 +298,17 @@ class Server:
         added = [path for each in params.event.added if (path := path_of(each.uri)) is not None]
         self.workspace.folders = list(dict.fromkeys([*kept, *added]))
         self.workspace.touch()
-        self._survey_soon()
-
-    def _changed(self, uri: str) -> None:
-        self._dirty[uri] = None
-        self._survey_soon()
-
-    def _survey_soon(self) -> None:
-        self._survey_due = time.monotonic() + QUIET
-        self._stop_survey.set()
-
-    # Findings.
-
-    def findings(self, opened: Opened) -> tuple[Finding, ...]:
-        """The findings in an open text as it is now."""
-        known = self._found.get(opened.uri)
-        if known is None or known[0] != self.workspace.generation:
-            known = self.workspace.generation, self.workspace.check(opened)
-            self._found[opened.uri] = known
-        return known[1]
-
-    def wait(self) -> float:
-        """How long to wait for a message before `idle` has something to do."""
-        if self._dirty:
-            return 0.0
-        if self._survey_due is not None and self._survey is None:
-            return max(0.0, self._survey_due - time.monotonic())
-        return 5.0
+        self.publisher.survey_soon()
 
     def idle(self) -> None:
         """Do what waits until there are no messages."""
         if self._client and not self._is_alive(self._client):
             self.ended = 1
-        if self._state != "ready":
-            return
-        if self._dirty:
-            uri = next(iter(self._dirty))
-            del self._dirty[uri]
-            opened = self.workspace.open.get(uri)
-            if opened is not None and not self._pulls:
-                self._publish(uri, self.findings(opened), opened.version)
-            return
-        if self._survey_due is not None and time.monotonic() >= self._survey_due:
-            self._start_survey()
-
-    def _start_survey(self) -> None:
-        if self._survey is not None:
-            return  # it was asked to stop, and comes to the inbox when it has
-        self._survey_due = None
-        self._stop_survey = threading.Event()
-        survey, stop = self.workspace.snapshot(), self._stop_survey
-        if not self._whole:
-            survey.folders = ()
-
-        def run() -> None:
-            try:
-                survey.run(stop.is_set)
-            finally:
-                self.inbox.put(survey)
-
-        self._survey = threading.Thread(target=run, name="survey", daemon=True)
-        self._survey.start()
-
-    def _take(self, survey: Survey) -> None:
-        """Publish what a survey found."""
-        self._survey = None
-        if not self.workspace.take(survey) or survey.report is None:
-            self._survey_due = self._survey_due or time.monotonic()
-            return
-        self._found.clear()
-        self._surveyed = findings_by_file(survey.report)
-        self._answer_held()
-        if self._pulls:
-            self._request("workspace/diagnostic/refresh")
-            return
-        own = {each.real: each for each in self.workspace.open.values()}
-        files = {self.workspace.uri(path): path for path in self._surveyed}
-        for uri in [*files, *(self._published.keys() - files.keys())]:
-            if uri not in self.workspace.open:
-                path = files.get(uri, "")
-                self._publish(uri, self._surveyed.get(path, ()), None)
-        for opened in own.values():
-            self._publish(opened.uri, self.findings(opened), opened.version)
-
-    def _publish(self, uri: str, findings: Sequence[Finding], version: int | None) -> None:
-        """Send the findings of a file, unless the client has them already."""
-        shown = diagnostics.shown(findings, self.workspace, self.site)
-        data = msgspec.json.encode(shown)
-        is_open = uri in self.workspace.open
-        if not is_open and self._published.get(uri, b"[]") == data:
-            return
-        if shown or is_open:
-            self._published[uri] = data
-        else:
-            self._published.pop(uri, None)
-        params: dict[str, Any] = {"uri": uri, "diagnostics": shown}
-        if version is not None:
-            params["version"] = version
-        self.send({"method": "textDocument/publishDiagnostics", "params": params})
+        if self._state == "ready":
+            self.publisher.work()
 
     def _diagnostics(self, params: protocol.DocumentDiagnostics) -> dict[str, Any]:
-        opened = self.workspace.open.get(params.text_document.uri)
-        findings: tuple[Finding, ...] = ()
-        if opened is not None:
-            self._dirty.pop(opened.uri, None)
-            findings = self.findings(opened)
-        return self._report(findings, params.previous_result_id)
-
-    def _report(self, findings: Sequence[Finding], previous: str | None) -> dict[str, Any]:
-        items = diagnostics.shown(findings, self.workspace, self.site)
-        number = hashlib.sha256(msgspec.json.encode(items)).hexdigest()[:16]
-        if number == previous:
-            return {"kind": "unchanged", "resultId": number}
-        return {"kind": "full", "resultId": number, "items": items}
-
-    def _workspace_diagnostics(self, params: protocol.WorkspaceDiagnostics) -> dict[str, Any]:
-        previous = {each.uri: each.value for each in params.previous_result_ids}
-        files = {self.workspace.uri(path): found for path, found in self._surveyed.items()}
-        items: list[dict[str, Any]] = []
-        for uri in dict.fromkeys([*files, *previous]):
-            opened = self.workspace.open.get(uri)
-            findings = files.get(uri, ()) if opened is None else self.findings(opened)
-            report = self._report(findings, previous.get(uri))
-            version = None if opened is None else opened.version
-            items.append({"uri": uri, "version": version, **report})
-        return {"items": items}
-
-    def _answer_held(self) -> None:
-        """Answer requests for the findings of the workspace, if they are known."""
-        if self.workspace.surveyed != self.workspace.generation:
-            return
-        held, self._held = self._held, []
-        for number, params in held:
-            self.send({"id": number, "result": self._workspace_diagnostics(params)})
+        return self.publisher.of_text(params)
 
     # What can be done about findings.
 
@@ -442,7 +316,7 @@ class Server:
         opened = self._opened(params.text_document)
         if opened is None:
             return []
-        found, only = self.findings(opened), params.context.only
+        found, only = self.publisher.findings(opened), params.context.only
         return fixes.actions(self.workspace, opened, found, params.range, only, self.site)
 
     def _execute(self, params: protocol.Execute) -> None:
@@ -457,8 +331,7 @@ class Server:
         words = fixes.explained(code)
         if words is None:
             raise Refused(wire.INVALID_PARAMS, f"there is no code `{code}`")
-        params_ = {"type": _INFO, "message": words}
-        self.send({"method": "window/showMessage", "params": params_})
+        self._notify("window/showMessage", {"type": _INFO, "message": words})
 
     def _opened(self, document: protocol.Identifier) -> Opened | None:
         return self.workspace.open.get(document.uri)
@@ -539,7 +412,7 @@ _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
     "initialize": (protocol.Initialize, Server._initialize),
     "shutdown": (Any, Server._shutdown),
     "textDocument/diagnostic": (protocol.DocumentDiagnostics, Server._diagnostics),
-    "workspace/diagnostic": (protocol.WorkspaceDiagnostics, Server._workspace_diagnostics),
+    _HELD: (protocol.WorkspaceDiagnostics, lambda *_: None),  # the publisher answers it
     "textDocument/codeAction": (protocol.ActionsIn, Server._actions),
     "workspace/executeCommand": (protocol.Execute, Server._execute),
     "textDocument/hover": (protocol.At, Server._hover),
@@ -574,7 +447,7 @@ def serve(reader: wire.Reader, writer: wire.Writer, **options: Any) -> int:
     try:
         while server.ended is None:
             try:
-                item = server.inbox.get(timeout=server.wait())
+                item = server.inbox.get(timeout=server.publisher.wait())
             except queue.Empty:
                 server.idle()
                 continue

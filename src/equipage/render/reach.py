@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from equipage.core.text import visible
-from equipage.reach import Difference, Step
 from equipage.render.text import Style
+from equipage.workspace.reach import Difference, Step
 
 _VERBS = {"allows": "allowed", "asks": "asks", "denies": "denied"}
 #: More lines about one agent than this hide what matters.

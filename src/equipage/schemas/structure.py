@@ -134,6 +134,37 @@ def meta_validator(draft: Draft) -> Any:
     return validator({"$ref": draft.uri}, offline=True, validate_formats=False)
 
 
+#: How much work a regular expression may make before it counts as not matching.
+_MOST_STEPS = 100_000
+#: How much of the validator's own words about a schema is worth showing.
+_LONGEST_REASON = 120
+
+
+class SchemaProblem(ValueError):
+    """No validator can be made of a schema; the text says why."""
+
+
+def validator_of(schema: Any) -> Any:
+    """A validator of values by a plain schema, native and bounded. Raises `SchemaProblem`.
+
+    It never looks up anything outside of the schema, which is read as 2020-12 unless it names
+    another draft.
+    """
+    import jsonschema_rs  # most files hold no schema that anything is compared with
+
+    draft, _ = written_draft(schema, draft_named("2020-12"))
+    if draft.validator is None:
+        raise SchemaProblem(f"no validator reads schemas of {draft.name}")
+    # A pattern of a stranger may need exponential time; the engine gives up instead.
+    limit = jsonschema_rs.FancyRegexOptions(backtrack_limit=_MOST_STEPS)
+    try:
+        made = getattr(jsonschema_rs, draft.validator)
+        return made(schema, offline=True, pattern_options=limit)
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        # The lines behind the first quote the whole schema.
+        raise SchemaProblem(str(error).partition("\n")[0][:_LONGEST_REASON]) from None
+
+
 # --------------------------------------------------------------------------------------- subschemas
 # A `$ref` or `pattern` means something only at the position of a schema: under `properties` the
 # same word is the name of a property; under `const`, `enum`, `default` and `examples` it is data.

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from equipage.kinds.toolpack.model import Toolpack
+from equipage.schemas.structure import SchemaProblem
 from equipage.serve import templates
 from equipage.serve.confinement import (
     Confinement,
@@ -30,7 +31,7 @@ from equipage.serve.confinement import (
 )
 from equipage.serve.platform import Platform
 from equipage.serve.templates import Template, TemplateProblem
-from equipage.serve.validation import SchemaProblem, Validator
+from equipage.serve.validation import Validator
 from equipage.views.code_digest import PATH, Code, CodeProblem, code_of
 
 KINDS = ("python", "node", "php", "cli", "http")

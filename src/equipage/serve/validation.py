@@ -6,33 +6,20 @@ import json
 from typing import Any
 
 from equipage.core.frozen import thawed
-from equipage.schemas.structure import draft_named, written_draft
+from equipage.schemas.structure import SchemaProblem, validator_of
 
-#: How much work a regular expression may make before it counts as not matching.
-_STEPS = 100_000
 _LONGEST = 120
 
 
-class SchemaProblem(ValueError):
-    """No validator can be made of a schema; the text says why."""
-
-
 class Validator:
-    """Compares values with one schema. Never looks up anything outside of it."""
+    """Compares values with one schema. Making one raises `SchemaProblem`."""
 
     def __init__(self, schema: Any) -> None:
-        import jsonschema_rs
-
         self.schema = thawed(schema)
-        draft, _ = written_draft(self.schema, draft_named("2020-12"))
-        if draft.validator is None:
-            raise SchemaProblem(f"values cannot be checked by a schema of {draft.name}")
-        limit = jsonschema_rs.FancyRegexOptions(backtrack_limit=_STEPS)
         try:
-            made = getattr(jsonschema_rs, draft.validator)
-            self._validator = made(self.schema, offline=True, pattern_options=limit)
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            raise SchemaProblem(f"the schema cannot be used: {error}") from None
+            self._validator = validator_of(self.schema)
+        except SchemaProblem as problem:
+            raise SchemaProblem(f"the schema cannot be used: {problem}") from None
 
     def problem(self, value: Any) -> str | None:
         """Where a value does not fit and what the schema says there; None if it fits."""

@@ -9,7 +9,7 @@ from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.loading.kind import Kind
 from equipage.loading.model import describe, type_info
 from equipage.loading.registry import BUILT_IN, conventions, kind_named, known_names
-from equipage.reach.clients import program_of
+from equipage.workspace.reach.clients import program_of
 
 _BY_CONTENT = "any file, by its content"
 _BY_NAME = "only as part of others, or with --kind"

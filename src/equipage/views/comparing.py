@@ -18,7 +18,7 @@ import msgspec
 from equipage.core.path import ROOT, Path
 from equipage.loading.kind import Sensitive
 from equipage.loading.tree import walk
-from equipage.reach import Difference, Grant, Step, order_by_patterns
+from equipage.workspace.reach import Difference, Grant, Step, order_by_patterns
 
 How = Literal["added", "removed", "changed", "reordered"]
 #: What a change means, the most important first.

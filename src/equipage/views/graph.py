@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from equipage.directives.codes import FILE_NOT_FOUND, INCLUDE_NOT_FOUND
-from equipage.kinds.conventions.references import is_pattern, references, words_of
+from equipage.kinds.conventions.references import is_pattern, references_in
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.tables import Convention, Field
 from equipage.loading.outcome import Outcome
@@ -133,17 +133,12 @@ class _Drawing:
     def add_references(self, outcome: Outcome) -> None:
         """What an agent names: tools, skills, servers and other agents."""
         convention = next((each for each in CONVENTIONS if each.kind == outcome.kind.name), None)
-        document = outcome.documents[0] if outcome.documents else None
-        if convention is None or document is None or not isinstance(document.value, dict):
+        if convention is None:
             return
-        for field in convention.fields:
-            if field.refers is None or field.name not in document.value:
-                continue
-            for word, span in words_of(field, document.value[field.name], document):
-                for each in references(word, field.refers):
-                    target = self._named(each.sort, each.name, convention)
-                    if target is not None:
-                        self.connect(document.source.name, target, _verb(field), span.start)
+        for field, each, span in references_in(convention, outcome):
+            target = self._named(each.sort, each.name, convention)
+            if target is not None:
+                self.connect(span.source.name, target, _verb(field), span.start)
 
     def _named(self, sort: str, name: str, convention: Convention) -> str | None:
         """The node of something that is named; None for a pattern, which may match many."""

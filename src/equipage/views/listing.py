@@ -24,9 +24,9 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.registry import agent_folders, kind_named, names
 from equipage.loading.result import Paths
 from equipage.loading.session import Request
-from equipage.reach.clients import program_of
 from equipage.syntax.document import Document
 from equipage.workspace.loads import FileLoad, load_all, settled
+from equipage.workspace.reach.clients import program_of
 
 #: Findings that say that no program reads a file, although it is listed.
 _OVERLOOKED = frozenset({"toolpack-overlooked", "extension-not-read"})

@@ -26,7 +26,6 @@ from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.loading.unread import unread_sort
-from equipage.reach import Reach, joined, reaches_of
 from equipage.syntax.suspicious import masked
 from equipage.views import workspace_lock
 from equipage.views.budget import budget_of
@@ -46,6 +45,7 @@ from equipage.workspace.loads import (
     settled,
     with_folders,
 )
+from equipage.workspace.reach import Reach, joined, reaches_of
 from equipage.workspace.report import Report, check_paths
 
 #: How many values of one file have a story: who needs more asks `equipage explain`.

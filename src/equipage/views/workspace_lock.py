@@ -31,9 +31,6 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL, canonical
 from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
-from equipage.reach import Difference, Effect, Grant, Reach, differences, reaches_of
-from equipage.reach.clients import precedence_of
-from equipage.reach.policy import commands_in
 from equipage.syntax.suspicious import masked
 from equipage.views.code_digest import CodeProblem
 from equipage.views.lock import LockError, code_of_load
@@ -48,6 +45,9 @@ from equipage.workspace.loads import (
     with_folders,
 )
 from equipage.workspace.project import project_of
+from equipage.workspace.reach import Difference, Effect, Grant, Reach, differences, reaches_of
+from equipage.workspace.reach.clients import precedence_of
+from equipage.workspace.reach.policy import commands_in
 from equipage.workspace.report import by_chunks
 
 #: The version of the format. That of a lock of one file is 1.

@@ -21,13 +21,14 @@ from equipage.directives.ref import Ref
 from equipage.files.gitignore import glob_pattern
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.kinds.by_schema import codes
-from equipage.kinds.by_schema.judging import SchemaProblem, Validator
+from equipage.kinds.by_schema.judging import Validator
 from equipage.kinds.headers import HeaderStyle, read_header
 from equipage.kinds.jsonc import read_with_comments
 from equipage.loading.kind import Kind, Presentation, Reading
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, walk
 from equipage.schemas.codes import CODES as SCHEMA_CODES
+from equipage.schemas.structure import SchemaProblem
 from equipage.syntax.document import Document
 from equipage.syntax.frontmatter import CONVENTION
 

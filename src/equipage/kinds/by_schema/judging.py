@@ -18,11 +18,9 @@ from equipage.core.text import Guesses, visible
 from equipage.kinds.by_schema import codes
 from equipage.loading.tree import Origin, get
 from equipage.schemas.checking import WORDS
-from equipage.schemas.structure import IN_PLACE, MAPS, draft_named, point, subschemas, written_draft
+from equipage.schemas.structure import IN_PLACE, MAPS, point, subschemas, validator_of
 from equipage.syntax.document import Document
 
-#: How much work a regular expression may make before it counts as not matching.
-_STEPS = 100_000
 #: How often the schema may judge one value of a file.
 MOST_VISITS = 100_000
 _LONGEST = 120
@@ -30,27 +28,13 @@ _MOST_NAMED = 20
 _MISSING: Any = object()
 
 
-class SchemaProblem(ValueError):
-    """No validator can be made of a schema; the text says why."""
-
-
 class Validator:
-    """Compares files with one schema."""
+    """Compares files with one schema. Making one raises `SchemaProblem`."""
 
     def __init__(self, schema: Any, document: Document) -> None:
-        import jsonschema_rs
-
         self.schema, self.document = thawed(schema), document
         self.owner = f"what `{visible(document.source.name)}` describes"
-        draft, _ = written_draft(self.schema, draft_named("2020-12"))
-        if draft.validator is None:
-            raise SchemaProblem(f"files cannot be checked by a schema of {draft.name}")
-        limit = jsonschema_rs.FancyRegexOptions(backtrack_limit=_STEPS)
-        try:
-            made = getattr(jsonschema_rs, draft.validator)
-            self._validator = made(self.schema, offline=True, pattern_options=limit)
-        except (ValueError, jsonschema_rs.ReferencingError) as error:
-            raise SchemaProblem(str(error).partition("\n")[0][:_LONGEST]) from None
+        self._validator = validator_of(self.schema)
         self._visits = Visits(self.schema)
 
     def mismatches(self, value: Any, guesses: Guesses) -> Iterator[Fact]:

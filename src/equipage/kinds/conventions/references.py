@@ -111,6 +111,21 @@ def _words_in_text(value: str, separators: str, place: Span) -> Iterator[tuple[s
         yield name, Span(place.source, place.start + offset, place.start + position)
 
 
+def references_in(
+    convention: Convention, outcome: Outcome
+) -> Iterator[tuple[Field, Reference, Span]]:
+    """Everything that the fields of a file name, with the place of the word that does so."""
+    document = outcome.documents[0] if outcome.documents else None
+    if document is None or not isinstance(document.value, dict):
+        return
+    for field in convention.fields:
+        if field.refers is None or field.name not in document.value:
+            continue
+        for name, span in words_of(field, document.value[field.name], document):
+            for each in references(name, field.refers):
+                yield field, each, span
+
+
 def renamed(
     name: str, guess: str | None, field: Field, span: Span, document: Document
 ) -> Remedy | None:
@@ -176,7 +191,7 @@ def references_exist(
     for outcome in own:
         path, guesses = path_of(outcome), Guesses()
         known: dict[Sort, frozenset[str]] = {}
-        for field, reference, span in _references(convention, outcome):
+        for field, reference, span in _looked_up(convention, outcome):
             sort = reference.sort
             if sort not in known:
                 known[sort] = defined[sort].seen_from(path)
@@ -201,7 +216,7 @@ def references_exist(
 
 def refers(convention: Convention, outcome: Outcome) -> bool:
     """Whether a file names anything to look up."""
-    return next(_references(convention, outcome), None) is not None
+    return next(_looked_up(convention, outcome), None) is not None
 
 
 def _is_known(reference: Reference, names: frozenset[str], convention: Convention) -> bool:
@@ -214,22 +229,13 @@ def _is_known(reference: Reference, names: frozenset[str], convention: Conventio
     )
 
 
-def _references(
-    convention: Convention, outcome: Outcome
-) -> Iterator[tuple[Field, Reference, Span]]:
+def _looked_up(convention: Convention, outcome: Outcome) -> Iterator[tuple[Field, Reference, Span]]:
     """What a file names, except tools and servers that it defines itself."""
-    document = outcome.documents[0] if outcome.documents else None
-    if document is None or not isinstance(document.value, dict):
-        return
-    own = document.value.get("mcpServers")
+    own = get(outcome.documents[0].value, ("mcpServers",)) if outcome.documents else None
     inline = frozenset(own) if isinstance(own, dict) else frozenset[str]()
-    for field in convention.fields:
-        if field.refers is None or field.name not in document.value:
-            continue
-        for name, span in words_of(field, document.value[field.name], document):
-            for each in references(name, field.refers):
-                if each.sort != "tool" and each.name not in inline:
-                    yield field, each, span
+    for field, each, span in references_in(convention, outcome):
+        if each.sort != "tool" and each.name not in inline:
+            yield field, each, span
 
 
 # The name of a file itself.

@@ -20,13 +20,13 @@ from equipage import __version__
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.source import Outline, Span
 from equipage.core.text import expression, visible
-from equipage.reach import Grant
 from equipage.render.json import shows_secret
 from equipage.render.reach import lines_of_reach
 from equipage.render.text import Style, line_to_show
 from equipage.views.context import Measure
 from equipage.views.matrix import Answer, Matrix
 from equipage.views.survey import LockState, Places, Survey, Value
+from equipage.workspace.reach import Grant
 
 #: How much of one text is shown, and how much room findings and values may take, in characters.
 _LONGEST, _LONGEST_NAME = 1_200, 240

@@ -15,8 +15,8 @@ from equipage.core.path import Path
 from equipage.kinds.mcp.launchers import Launch, launch_of
 from equipage.loading.outcome import Outcome, place_more
 from equipage.loading.tree import get, walk
-from equipage.reach import Grant, Reach, covers, reaches_of
-from equipage.reach.rows import divided, words_of
+from equipage.workspace.reach import Grant, Reach, covers, reaches_of
+from equipage.workspace.reach.rows import divided, words_of
 
 #: The lists of a policy → the sort of things that each is about.
 SORTS = {

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from equipage.core.path import ROOT, Path
-from equipage.reach.values import EVERYTHING, Effect, Grant
 from equipage.syntax.suspicious import masked
+from equipage.workspace.reach.values import EVERYTHING, Effect, Grant
 
 #: Reads a value: the row, the value, its path → grants.
 Reader = Callable[["Row", Any, Path], Iterator[Grant]]

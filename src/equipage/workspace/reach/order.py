@@ -7,7 +7,15 @@ from typing import Literal
 
 import msgspec
 
-from equipage.reach.values import EFFECTS, EVERYTHING, Effect, Grant, Reach, covers, is_unrestricted
+from equipage.workspace.reach.values import (
+    EFFECTS,
+    EVERYTHING,
+    Effect,
+    Grant,
+    Reach,
+    covers,
+    is_unrestricted,
+)
 
 How = Literal["widened", "narrowed"]
 #: How far a step goes that lets everything of a sort through, everything of a server or a tool, or

@@ -13,7 +13,7 @@ import msgspec
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.defect.profile_model import READ_ONLY
 from equipage.kinds.defect.trust import DEFAULT_SANDBOX, SANDBOXES
-from equipage.reach.rows import (
+from equipage.workspace.reach.rows import (
     Row,
     actions,
     allows,
@@ -31,7 +31,7 @@ from equipage.reach.rows import (
     usually,
     widens,
 )
-from equipage.reach.values import Precedence
+from equipage.workspace.reach.values import Precedence
 
 
 class Subject(msgspec.Struct, frozen=True):

@@ -1,0 +1,221 @@
+"""The findings that a client sees: which texts wait for a check, what was found, what was sent.
+
+An open text is checked when no message waits. When it has been quiet for a moment, another thread
+surveys the workspace for all other files, and for what only several files together have wrong.
+Findings are pulled by the client or pushed to it, never both: editors would show them twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from equipage.core.diagnostics import Diagnostic as Finding
+from equipage.lsp import diagnostics, protocol
+from equipage.lsp.state import Opened, Survey, Workspace, findings_by_file
+
+#: How long it must be quiet before the workspace is surveyed, in seconds.
+QUIET = 0.3
+#: How long to wait for a message if nothing is to be done; then the client may be gone.
+_PATIENCE = 5.0
+
+
+class Publisher:
+    """Finds and sends the findings of one workspace. One thread uses it, that of the messages."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        notify: Callable[[str, dict[str, Any]], None],
+        answer: Callable[[int | str, Any], None],
+        refresh: Callable[[], None],
+        surveyed: Callable[[Survey], None],
+        site: str | None = None,
+        pulls: bool = False,
+        whole: bool = True,
+    ) -> None:
+        """`refresh` asks the client to pull again; `surveyed` gets a survey from its thread."""
+        self.workspace = workspace
+        self._notify, self._answer = notify, answer
+        self._refresh, self._surveyed = refresh, surveyed
+        self._site = site  #: where pages of codes are published
+        self._pulls = pulls  #: whether the client asks for findings
+        self._whole = whole  #: whether files that are not open are checked, too
+        self._dirty: dict[str, None] = {}  #: open texts to be checked
+        self._found: dict[str, tuple[int, tuple[Finding, ...]]] = {}  #: by address, with generation
+        self._known: dict[str, tuple[Finding, ...]] = {}  #: of the last survey, by real path
+        self._sent: dict[str, bytes] = {}  #: what was sent last, by address
+        self._survey: threading.Thread | None = None
+        self._survey_due: float | None = None
+        self._stop_survey = threading.Event()
+        self._held: list[tuple[int | str, protocol.WorkspaceDiagnostics]] = []
+
+    # What happened.
+
+    def text_changed(self, uri: str) -> None:
+        self._dirty[uri] = None
+        self.survey_soon()
+
+    def files_changed(self) -> None:
+        """Something on the disk changed, which may matter for any open text."""
+        self._dirty.update(dict.fromkeys(self.workspace.open))
+        self.survey_soon()
+
+    def text_closed(self, uri: str, opened: Opened | None) -> None:
+        self._dirty.pop(uri, None)
+        self._found.pop(uri, None)
+        if opened is not None and not self.workspace.holds(opened.path):
+            self._publish(uri, (), None)  # no survey looks at it
+            self._sent.pop(uri, None)
+        self.survey_soon()
+
+    def survey_soon(self) -> None:
+        """Survey when it is quiet; a survey that runs is of what was there before."""
+        self._survey_due = time.monotonic() + QUIET
+        self._stop_survey.set()
+
+    def survey_now(self) -> None:
+        self._survey_due = time.monotonic()
+
+    def stop(self) -> None:
+        self._stop_survey.set()
+
+    # What to do when no message waits.
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether every text was checked and the last survey has arrived."""
+        return not self._dirty and self._survey is None and self._survey_due is None
+
+    def wait(self) -> float:
+        """How long to wait for a message before `work` has something to do."""
+        if self._dirty:
+            return 0.0
+        if self._survey_due is not None and self._survey is None:
+            return max(0.0, self._survey_due - time.monotonic())
+        return _PATIENCE
+
+    def work(self) -> None:
+        """Check one text that changed; if there is none, survey if it is time."""
+        if self._dirty:
+            uri = next(iter(self._dirty))
+            del self._dirty[uri]
+            opened = self.workspace.open.get(uri)
+            if opened is not None and not self._pulls:
+                self._publish(uri, self.findings(opened), opened.version)
+            return
+        if self._survey_due is not None and time.monotonic() >= self._survey_due:
+            self._start_survey()
+
+    def _start_survey(self) -> None:
+        if self._survey is not None:
+            return  # it was asked to stop, and arrives when it has
+        self._survey_due = None
+        self._stop_survey = threading.Event()
+        survey, stop = self.workspace.snapshot(), self._stop_survey
+        if not self._whole:
+            survey.folders = ()
+
+        def run() -> None:
+            try:
+                survey.run(stop.is_set)
+            finally:
+                self._surveyed(survey)
+
+        self._survey = threading.Thread(target=run, name="survey", daemon=True)
+        self._survey.start()
+
+    def take(self, survey: Survey) -> None:
+        """Publish what a survey found; one that is of the past is made again."""
+        self._survey = None
+        if not self.workspace.take(survey) or survey.report is None:
+            self._survey_due = self._survey_due or time.monotonic()
+            return
+        self._found.clear()  # it may know more about open texts than they say alone
+        self._known = findings_by_file(survey.report)
+        self._answer_held()
+        if self._pulls:
+            self._refresh()
+            return
+        own = {each.real: each for each in self.workspace.open.values()}
+        files = {self.workspace.uri(path): path for path in self._known}
+        # Files that have no findings any more are sent, too: without any.
+        for uri in [*files, *(self._sent.keys() - files.keys())]:
+            if uri not in self.workspace.open:
+                path = files.get(uri, "")
+                self._publish(uri, self._known.get(path, ()), None)
+        for opened in own.values():
+            self._publish(opened.uri, self.findings(opened), opened.version)
+
+    # What is known, for those who ask and those who do not.
+
+    def findings(self, opened: Opened) -> tuple[Finding, ...]:
+        """The findings in an open text as it is now."""
+        known = self._found.get(opened.uri)
+        if known is None or known[0] != self.workspace.generation:
+            known = self.workspace.generation, self.workspace.check(opened)
+            self._found[opened.uri] = known
+        return known[1]
+
+    def _publish(self, uri: str, findings: Sequence[Finding], version: int | None) -> None:
+        """Send the findings of a file, unless the client has them already."""
+        shown = diagnostics.shown(findings, self.workspace, self._site)
+        data = msgspec.json.encode(shown)
+        is_open = uri in self.workspace.open
+        if not is_open and self._sent.get(uri, b"[]") == data:
+            return
+        if shown or is_open:
+            self._sent[uri] = data
+        else:
+            self._sent.pop(uri, None)
+        params: dict[str, Any] = {"uri": uri, "diagnostics": shown}
+        if version is not None:
+            params["version"] = version
+        self._notify("textDocument/publishDiagnostics", params)
+
+    def of_text(self, params: protocol.DocumentDiagnostics) -> dict[str, Any]:
+        """The answer to a client that pulls the findings of a text."""
+        opened = self.workspace.open.get(params.text_document.uri)
+        findings: tuple[Finding, ...] = ()
+        if opened is not None:
+            self._dirty.pop(opened.uri, None)
+            findings = self.findings(opened)
+        return self._report(findings, params.previous_result_id)
+
+    def _report(self, findings: Sequence[Finding], previous: str | None) -> dict[str, Any]:
+        items = diagnostics.shown(findings, self.workspace, self._site)
+        # The number is a hash of what is reported, so that equal findings need not be sent again.
+        number = hashlib.sha256(msgspec.json.encode(items)).hexdigest()[:16]
+        if number == previous:
+            return {"kind": "unchanged", "resultId": number}
+        return {"kind": "full", "resultId": number, "items": items}
+
+    def hold(self, number: int | str, params: protocol.WorkspaceDiagnostics) -> None:
+        """Answer a request for the findings of the workspace when a survey knows them."""
+        self._held.append((number, params))
+        self._answer_held()
+
+    def _answer_held(self) -> None:
+        if self.workspace.surveyed != self.workspace.generation:
+            return
+        held, self._held = self._held, []
+        for number, params in held:
+            self._answer(number, self._of_workspace(params))
+
+    def _of_workspace(self, params: protocol.WorkspaceDiagnostics) -> dict[str, Any]:
+        previous = {each.uri: each.value for each in params.previous_result_ids}
+        files = {self.workspace.uri(path): found for path, found in self._known.items()}
+        items: list[dict[str, Any]] = []
+        for uri in dict.fromkeys([*files, *previous]):
+            opened = self.workspace.open.get(uri)
+            findings = files.get(uri, ()) if opened is None else self.findings(opened)
+            report = self._report(findings, previous.get(uri))
+            version = None if opened is None else opened.version
+            items.append({"uri": uri, "version": version, **report})
+        return {"items": items}
