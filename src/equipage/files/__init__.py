@@ -111,7 +111,7 @@ def _entries_on_disk(folder: str) -> list[os.DirEntry[str]]:
     return entries
 
 
-def listing(entries: Iterable[os.DirEntry[str]]) -> bytes:
+def listing(entries: Iterable[os.DirEntry[str]]) -> str:
     """A digest of what entries say about themselves: their names, and what each is."""
     lines = (
         f"{entry.name}/{entry.is_symlink():d}{leads_to_folder(entry):d}{_is_file(entry):d}\0"

@@ -398,7 +398,7 @@ def _peek(path: str, max_bytes: int) -> bytes | None:
         os.close(descriptor)
 
 
-def names_digest(names: Iterable[str]) -> bytes:
+def names_digest(names: Iterable[str]) -> str:
     """What tells names from all others."""
     return digest(os.fsencode("\0".join(names)))
 

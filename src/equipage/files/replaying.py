@@ -12,7 +12,7 @@ import os
 import stat
 from collections.abc import Callable, Collection, Mapping
 
-from equipage.files import entries_of, listing
+from equipage.files import entries_of, listing, working_directory
 from equipage.files.reading import Files, names_digest, peek
 from equipage.files.sandbox import (
     FLAGS,
@@ -23,7 +23,7 @@ from equipage.files.sandbox import (
     read_regular,
     refusal,
 )
-from equipage.files.tracing import Answer, Question, digest
+from equipage.files.tracing import Answer, Question, digest, is_digest
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
@@ -37,6 +37,7 @@ class Replay:
         self._wanted = wanted
         self.contents: dict[str, bytes] = {}  #: of the files that are `wanted`, by real path
         self._status: dict[str, os.stat_result | None] = {}
+        self._cwd = working_directory()
         self._real: dict[str, str] = {"/": "/"}
         self._read: dict[str, tuple[Answer, int]] = {}
         self._opens: dict[tuple[str, str], bool] = {}
@@ -87,11 +88,12 @@ class Replay:
         known = self._real.get(path)
         if known is not None:
             return known
-        if not os.path.isabs(path) or os.path.normpath(path) != path:
+        if ".." in path or "\0" in path:  # behind a link, two dots lead elsewhere
             return os.path.realpath(path)
         # As `realpath` does it, but each folder is looked at once for all paths in it.
-        folder, last = os.path.split(path)
-        real = os.path.join(self._real_path(folder), last)
+        full = os.path.normpath(os.path.join(self._cwd, path))
+        folder, last = os.path.split(full)
+        real = os.path.join(self._real_path(folder), last) if last else full
         if self._is_link(real):
             real = os.path.realpath(path)
         self._real[path] = real
@@ -102,7 +104,7 @@ class Replay:
     def _content(self, real: str, most: str) -> Answer:
         limit = int(most)
         known = self._read.get(real)
-        if known is None or known[1] > limit or not isinstance(known[0], bytes):
+        if known is None or known[1] > limit or not is_digest(known[0]):
             known = self._read[real] = self._content_now(real, limit)
         return known[0]
 
@@ -131,13 +133,13 @@ class Replay:
             data = peek(path, max_bytes=int(most))
             return None if data is None else digest(data)
         found = self._content(path, most)
-        return found if isinstance(found, bytes) else None
+        return found if is_digest(found) else None
 
     # Where a name leads.
 
     def _named(self, real: str, full: str) -> Answer:
         known = self._read.get(real)
-        is_read = known is not None and isinstance(known[0], bytes)
+        is_read = known is not None and is_digest(known[0])
         if is_read and os.path.basename(full) not in ("", ".", ".."):
             return real  # it was opened under this name, so it is no link
         try:
@@ -153,7 +155,7 @@ class Replay:
         target = f"{start.rstrip('/')}/{reference}"
         if root is not None and not {"", ".", ".."}.intersection(reference.split("/")):
             known = self._read.get(target)
-            is_read = known is not None and isinstance(known[0], bytes)
+            is_read = known is not None and is_digest(known[0])
             if is_read and self._leads_down(root, os.path.dirname(target)):
                 return target
         try:

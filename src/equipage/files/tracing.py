@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 #: The name of a question, and its arguments.
 Question = tuple[str, ...]
-#: A digest of the content of a file or folder is bytes; a problem is text.
-Answer = bool | str | bytes | None
+#: Text is a path, a problem in words, or a `digest` of what a file or folder holds.
+Answer = bool | str | None
 
 _active: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
@@ -33,8 +33,8 @@ class Trace:
     def __init__(self) -> None:
         self.answers: dict[Question, Answer] = {}
         self.variables: dict[str, str | None] = {}  #: the variables that were asked for
-        #: whether asking again says everything: not if one question had two answers, or if something
-        #: was asked that cannot be asked again
+        #: whether asking again says everything: not if one question had two answers, or if code of
+        #: others took part
         self.complete = True
 
     def note(self, question: Question, answer: Answer) -> None:
@@ -62,11 +62,15 @@ class _Watched(Mapping[str, str]):
         return len(self._of)
 
 
-def digest(data: bytes) -> bytes:
-    """What tells a content from every other."""
+def digest(data: bytes) -> str:
+    """What tells a content from every other; no path and no problem begins like it."""
     from blake3 import blake3  # only a check that keeps what it found needs it
 
-    return blake3(data).digest()
+    return f"={blake3(data).hexdigest()}"
+
+
+def is_digest(answer: Answer) -> bool:
+    return isinstance(answer, str) and answer.startswith("=")
 
 
 def trace() -> Trace | None:
@@ -74,11 +78,18 @@ def trace() -> Trace | None:
     return _active.get()
 
 
+def opaque() -> None:
+    """Say that what goes on depends on code of others, which may ask anything."""
+    active = _active.get()
+    if active is not None:
+        active.complete = False
+
+
 def noted(name: str, argument: str, answer: T) -> T:
     """The answer to a question of one argument, which is noted if a trace is being made."""
     active = _active.get()
     if active is not None:
-        assert answer is None or isinstance(answer, bool | str | bytes)
+        assert answer is None or isinstance(answer, bool | str)
         active.note((name, argument), answer)
     return answer
 

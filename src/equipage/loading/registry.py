@@ -22,6 +22,7 @@ import msgspec
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import nearest
+from equipage.files.tracing import opaque
 from equipage.loading.kind import Kind
 from equipage.loading.signs import (
     is_blueprint,
@@ -171,6 +172,12 @@ def kind_named(name: str) -> Kind:
     raise UsageError(f"there is no kind `{name}`{hint}")
 
 
+@cache
+def is_built_in(name: str) -> bool:
+    """Whether a kind is part of equipage, and not of another package."""
+    return any(_row(rows, name) is not None for rows in (BUILT_IN, _UNNAMED, conventions()))
+
+
 def _row(rows: Iterable[Recognition], name: str) -> Recognition | None:
     return next((each for each in rows if each.kind == name), None)
 
@@ -181,6 +188,7 @@ def installed() -> dict[str, Kind]:
     Scanning costs more than a whole start, so it happens on demand.
     """
     global _scanned
+    opaque()
     if _scanned is _plugins:
         return _plugins
     with _SCAN:  # other threads wait until the scan is complete

@@ -21,7 +21,8 @@ import msgspec
 from equipage.core.diagnostics import Diagnostic
 from equipage.files.keeping import Kept, installed, open_kept
 from equipage.files.replaying import Replay
-from equipage.files.tracing import Answer, Question, Trace, traced
+from equipage.files.tracing import Answer, Question, Trace, digest, traced
+from equipage.loading.kind import Offer
 from equipage.loading.registry import is_built_in
 from equipage.loading.session import Request
 from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker
@@ -30,8 +31,6 @@ from equipage.workspace.packing import Packed, Packer, Unfit, Unpacker
 if TYPE_CHECKING:
     from equipage.workspace.parallel import Checks
 
-#: Fewer files than this are checked in less time than it is worth to leave a folder behind.
-WORTH_IT = 64
 #: About so many files are one piece of work.
 _PIECE = 16
 #: Variables whose values are places, which the questions name.
@@ -41,7 +40,7 @@ _SHORT = 3
 #: The questions whose answers spare others come first.
 _FIRST = ("content", "peek")
 
-Results = Callable[[Iterator[Sequence[Candidate]], "Checks"], Iterator[Any]]
+Results = Callable[[Sequence[Sequence[Candidate]], "Checks"], Iterator[Any]]
 
 
 class _Piece(msgspec.Struct, array_like=True):
@@ -58,7 +57,7 @@ class _Book(msgspec.Struct, array_like=True):
     questions: tuple[tuple[Question, Answer], ...] = ()
     #: files whose text findings show, by real path
     shown: tuple[str, ...] = ()
-    pieces: dict[bytes, _Piece] = {}
+    pieces: dict[str, _Piece] = {}
 
 
 class Traced(msgspec.Struct, frozen=True):
@@ -92,9 +91,10 @@ class Cache:
         self._replay = Replay(request.env, frozenset(self._book.shown))
         self._holds: list[bool | None] = [None] * len(self._book.questions)
         self._unpacker = Unpacker(self._replay.contents)
+        self._offers: str | None = None
         #: the pieces of this run: as they were, or what they asked and found now
-        self._used: dict[bytes, _Piece] = {}
-        self._new: dict[bytes, tuple[Trace, Packed]] = {}
+        self._used: dict[str, _Piece] = {}
+        self._new: dict[str, tuple[Trace, Packed]] = {}
 
     # Files, a few at a time.
 
@@ -104,7 +104,7 @@ class Cache:
         known = [self._recall(_key("files", *map(_written, piece))) for piece in pieces]
         checker = TracedChecker(self._request, self._kind, digests=self._digests)
         todo = [piece for piece, packed in zip(pieces, known, strict=True) if packed is None]
-        results = run(iter(todo), checker)
+        results = run(todo, checker)
         for piece, packed in zip(pieces, known, strict=True):
             if packed is not None:
                 yield from self._unpacker.files(packed)
@@ -131,14 +131,17 @@ class Cache:
     def together(
         self,
         files: Sequence[Checked],
-        offers: bytes,
+        offers: Sequence[Offer],
         find: Callable[[Request], list[tuple[int, Diagnostic]]],
     ) -> list[tuple[int, Diagnostic]]:
         """What `find` finds about these files together, each by the number of its file.
 
-        `offers` is a digest of what all files offer.
+        `offers` are what all files of the run offer.
         """
-        key = _key("together", offers.hex(), *(f"{each.kind} {each.path}" for each in files))
+        if self._offers is None:
+            rows = ("\0".join((each.kind, each.path, *each.names)) for each in offers)
+            self._offers = _key(*rows)
+        key = _key("together", self._offers, *(f"{each.kind} {each.path}" for each in files))
         packed = self._recall(key)
         if packed is not None:
             return self._unpacker.together(packed)
@@ -151,7 +154,7 @@ class Cache:
 
     # What is known, and whether it still holds.
 
-    def _recall(self, key: bytes) -> Packed | None:
+    def _recall(self, key: str) -> Packed | None:
         piece = self._book.pieces.get(key)
         if piece is None or not self._is_as_it_was(piece):
             return None
@@ -184,7 +187,7 @@ class Cache:
 
     # What is kept for the next run.
 
-    def _keep(self, key: bytes, trace: Trace, pack: Callable[[Packer], Packed]) -> None:
+    def _keep(self, key: str, trace: Trace, pack: Callable[[Packer], Packed]) -> None:
         if trace.complete:
             try:
                 self._new[key] = trace, pack(Packer(trace))
@@ -197,7 +200,7 @@ class Cache:
             return
         numbers: dict[tuple[Question, Answer], int] = {}
         shown: set[str] = set()
-        pieces: dict[bytes, _Piece] = {}
+        pieces: dict[str, _Piece] = {}
         for key, old in self._used.items():
             rows = (self._book.questions[number] for number in old.asked)
             asked = tuple(numbers.setdefault(row, len(numbers)) for row in rows)
@@ -233,9 +236,7 @@ class Cache:
         return _Piece(asked, variables, msgspec.Raw(found))
 
 
-def cache_of(
-    root: str, request: Request, kind: str | None, *, digests: bool
-) -> Cache | None:
+def cache_of(root: str, request: Request, kind: str | None, *, digests: bool) -> Cache | None:
     """The cache of a project for checks that are asked for in this way; None without one."""
     if kind is not None and not is_built_in(kind):
         return None
@@ -280,9 +281,7 @@ def _written(each: Candidate) -> str:
     return f"{each.named:d}{each.outside:d}{each.path}"
 
 
-def _key(*parts: str) -> bytes:
-    from equipage.files.tracing import digest
-
+def _key(*parts: str) -> str:
     return digest(os.fsencode("\0".join(parts)))
 
 

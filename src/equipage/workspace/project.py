@@ -117,6 +117,7 @@ class ProjectSettings(
     per_file_ignores: dict[str, tuple[str, ...]] = {}  #: glob → codes not reported there
     schemas: tuple[OwnSchema, ...] = ()  #: JSON Schemas for files of no other kind
     policy: Policy | None = None  #: what agents may never do
+    cache: bool = True  #: whether large checks keep what they found, in `.equipage_cache`
 
 
 class Selection(msgspec.Struct, frozen=True):

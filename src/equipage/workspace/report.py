@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -12,9 +13,12 @@ from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label, UsageError
 from equipage.core.source import pickled_with_text
 from equipage.files import is_folder, real_path, repository_root
+from equipage.files.overlay import active
 from equipage.files.reading import display_name
+from equipage.loading.kind import Offer
 from equipage.loading.outcome import Outcome, place_alone
 from equipage.loading.pipeline import load_path
+from equipage.loading.projects import is_marked
 from equipage.loading.recognise import folders_of_kinds
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
@@ -45,6 +49,7 @@ if TYPE_CHECKING:  # imported where they are needed
     import pyarrow
 
     from equipage.files.walking import Found
+    from equipage.workspace.cache import Cache
     from equipage.workspace.parallel import Checks
 
 #: The kind of the files that hold settings, as reports name it.
@@ -54,6 +59,8 @@ NO_LAYERS = "--config applies to layered settings, and there are none here"
 _GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name, codes.LINK_BROKEN.name})
 #: Fewer candidates than this are checked before other processes would have started.
 WORTH_IT = 256
+#: Fewer than this are checked in less time than it is worth to leave a folder behind.
+CACHE_WORTH_IT = 64
 
 
 class FileReport(msgspec.Struct, frozen=True):
@@ -193,13 +200,15 @@ def check_paths(
     jobs: int = 1,
     digests: bool = True,
     allowance: Allowance | None = None,
+    cached: bool = False,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
 
     Without `digests`, the files of the report have none: making them takes time. `jobs` processes
     do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
     A check that uses up its `allowance` reports what it found so far, and that it ended early.
-    Raises `UsageError` for an unknown kind.
+    `cached` allows to use what earlier checks found and is still so, and to keep it in the project;
+    fixes in such a report cannot be applied. Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
         kind_named(kind)
@@ -207,9 +216,41 @@ def check_paths(
     builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests)
     builder.meter = meter = Meter(allowance or Allowance())
-    return builder.build(
-        paths, lambda found: by_chunks(found, checker, jobs, meter), progress, context=kind is None
-    )
+    # A run with an allowance may end anywhere, and what a process was refused is not a result.
+    if not cached or allowance is not None or active() is not None:
+        return builder.build(
+            paths,
+            lambda found: by_chunks(found, checker, jobs, meter),
+            progress,
+            context=kind is None,
+        )
+
+    def check(found: Sequence[Candidate]) -> Iterator[Any]:
+        if builder.cache is None and len(found) >= CACHE_WORTH_IT:
+            builder.cache = _cache(paths, request, kind, builder.run, digests=digests)
+        if builder.cache is None:
+            return by_chunks(found, checker, jobs, meter)
+        return builder.cache.checked(
+            found, lambda pieces, traced: _results(pieces, traced, jobs, meter)
+        )
+
+    report = builder.build(paths, check, progress, context=kind is None)
+    if builder.cache is not None:
+        builder.cache.save()
+    return report
+
+
+def _cache(
+    paths: Sequence[str], request: Request, kind: str | None, run: Run, *, digests: bool
+) -> Cache | None:
+    """The cache in the project of the first path, if it is a project and allows it."""
+    first = os.path.join(paths[0], "file") if is_folder(paths[0]) else paths[0]
+    project = project_of(first, run)
+    if not project.settings.cache or not is_marked(project.root, run.files):
+        return None
+    from equipage.workspace.cache import cache_of  # only large checks need it
+
+    return cache_of(project.root, request, kind, digests=digests)
 
 
 #: The folder that files in memory are in: it has no name that people are shown.
@@ -235,24 +276,24 @@ def by_chunks(
 ) -> Iterator[Any]:
     """What is kept of each candidate, in order, as far as the allowance goes."""
     candidates = meter.affordable(candidates)
+    chunks = [candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK)]
     done = 0
-    for each in _results(candidates, checker, jobs, meter):
+    for each in _results(chunks, checker, jobs, meter):
         yield each
         done += 1
     meter.out_of_time(candidates, done)
 
 
 def _results(
-    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
+    chunks: Sequence[Sequence[Candidate]], checker: Checks, jobs: int, meter: Meter
 ) -> Iterator[Any]:
-    chunks = (candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK))
-    wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
+    wanted = jobs or (_processors() if sum(map(len, chunks)) >= WORTH_IT else 1)
     if wanted > 1 or meter.allowance.needs_processes:
         # Importing it takes longer than checking a small file.
         from equipage.workspace.parallel import by_processes, can_share
 
         if can_share():
-            yield from by_processes(chunks, checker, wanted, meter)
+            yield from by_processes(iter(chunks), checker, wanted, meter)
             return
     for chunk in chunks:
         if meter.seconds_left() == 0:
@@ -302,6 +343,7 @@ class ReportBuilder:
         self.left_out: list[str] = []  #: files that the caller named and that are excluded
         self._excludes = excluded_by(selection.exclude, run.files.cwd)
         self.meter = Meter(Allowance())
+        self.cache: Cache | None = None
 
     def build(
         self,
@@ -570,31 +612,62 @@ class ReportBuilder:
         }
         asked = (each for each in self.checked.values() if each.name not in self.context)
         together |= {each.name for each in asked if each.refers}
-        run, outcomes = run_of(self.request), list[Outcome]()
-        about: dict[int, Checked] = {}
         # Of two files with one name, the later one is reported: in the order of a whole check.
+        clusters: dict[Hashable, list[Checked]] = {}
         for each in sorted(
             self.checked.values(), key=lambda each: self.order.get(os.path.abspath(each.path), -1)
         ):
-            if each.name in together and each.kind is not None:
-                request = project_of(each.path, self.run).applied(self.request)
-                outcomes.append(load_path(each.path, kind_named(each.kind), request, run))
-                about[id(outcomes[-1])] = each
+            if each.name in together:
+                alone = (each.name,)
+                key = alone if each.key is None else (each.kind, each.key)
+                clusters.setdefault(key, []).append(each)
         waiting = [(each, one) for each in self.checked.values() for one in each.waiting]
         silent: set[int] = set()
-        if about:
-            from equipage.loading.outcome import findings_by_load
-
-            offers = [each.offer for each in self.checked.values() if each.offer is not None]
-            for outcome, found in findings_by_load(outcomes, offers):
-                checked = about[id(outcome)]
-                hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
-                silent |= hits
-                if not hits:
-                    self.add_findings(checked.path, checked.name, [found])
+        for checked, found in self._found_together(list(clusters.values())):
+            hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
+            silent |= hits
+            if not hits:
+                self.add_findings(checked.path, checked.name, [found])
         for number, (checked, one) in enumerate(waiting):
             if number not in silent:
                 self.add_findings(checked.path, checked.name, [one.unused])
+
+    def _found_together(
+        self, clusters: Sequence[Sequence[Checked]]
+    ) -> Iterator[tuple[Checked, Diagnostic]]:
+        """What is wrong with files that concern each other, and with those that refer to others."""
+        if not clusters:
+            return
+        offers = [each.offer for each in self.checked.values() if each.offer is not None]
+        shared = run_of(self.request)
+
+        for files in clusters:
+            if self.cache is None:
+                found = self._load_together(files, offers, self.request, shared)
+            else:
+                # What is kept depends on nothing that other loads asked: each has its own run.
+                load = partial(self._load_together, files, offers)
+                found = self.cache.together(files, offers, load)
+            yield from ((files[number], each) for number, each in found)
+
+    def _load_together(
+        self,
+        files: Sequence[Checked],
+        offers: Sequence[Offer],
+        request: Request,
+        run: Run | None = None,
+    ) -> list[tuple[int, Diagnostic]]:
+        """The findings about these files, each with the number of its file."""
+        from equipage.loading.outcome import findings_by_load
+
+        projects = self.run if run is not None else run_of(request)
+        run, outcomes = run or projects, list[Outcome]()
+        for each in files:
+            applied = project_of(each.path, projects).applied(request)
+            outcomes.append(load_path(each.path, kind_named(str(each.kind)), applied, run))
+        numbers = {id(outcome): number for number, outcome in enumerate(outcomes)}
+        found = findings_by_load(outcomes, offers)
+        return [(numbers[id(outcome)], each) for outcome, each in found]
 
     def check_layers(self) -> None:
         """Merge the layers among the files, and report what is wrong with the result.
