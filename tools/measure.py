@@ -114,15 +114,12 @@ def lines_of(text: str) -> Lines:
 
 
 def docstring_lines(tree: ast.Module) -> Iterator[int]:
-    """The numbers of all lines with docstrings: of the module, its classes and functions."""
+    """The numbers of all lines with docstrings: of the module, its classes, functions, fields."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            continue
-        first = node.body[0] if node.body else None
-        if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
-            continue
-        if isinstance(first.value.value, str):
-            yield from range(first.lineno, (first.end_lineno or first.lineno) + 1)
+        # No other statement is a mere string.
+        match node:
+            case ast.Expr(value=ast.Constant(value=str())):
+                yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def fields_of(name: str, modules: Iterable[Path]) -> int | None:

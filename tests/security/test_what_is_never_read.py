@@ -108,6 +108,31 @@ def test_other_folders_of_version_control(project: Path, folder: str) -> None:
     assert any("version control" in each.message for each in report.errors)
 
 
+@pytest.mark.parametrize("folder", [".bare", "vendor/lib.git", "keep/.git"])
+def test_a_repository_under_another_name(project: Path, folder: str) -> None:
+    """A worktree may keep its repository beside it; a bare one may lie anywhere."""
+    of_git = {"HEAD": "ref: x\n", "objects/a": "", "refs/a": "", "config": CANARY}
+    write(project, {f"{folder}/{name}": text for name, text in of_git.items()})
+    write(project, {f"library/{folder}/{name}": text for name, text in of_git.items()})
+    write(
+        project, {"link.txt": Link(f"{folder}/config"), "library/link.txt": Link(f"{folder}/HEAD")}
+    )
+    for way in (f"{folder}/config", f"{folder}/objects/a", "link.txt"):
+        assert refused(filing(way)) == ["reference-private"]
+        assert refused(including(way)) == ["reference-private"]
+    assert refused(filing(str(project / folder / "config"))) == ["reference-private"]
+    outside = write(project.parent / "bare", of_git)
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.loads(filing(str(outside / "config")), kind="server", env={})
+    assert [each.code for each in caught.value.errors] == ["reference-private"]
+
+
+def test_a_folder_that_is_only_a_little_like_a_repository(project: Path) -> None:
+    write(project, {"docs/HEAD": "", "docs/refs/a": "", "docs/a.txt": "text"})
+    write(project, {"s.yaml": filing("docs/a.txt")})
+    assert equipage.load("s.yaml", kind="server", env={}).config
+
+
 @pytest.mark.parametrize("file", ["/proc/self/environ", "/sys/kernel/notes", "/proc/version"])
 @pytest.mark.parametrize("text", [including, filing])
 def test_what_a_system_says_about_itself(

@@ -16,6 +16,7 @@ import sys
 from equipage.cli.arguments import colour_in, command_in, help_of, parser
 from equipage.cli.output import Output, Unwritable, flush, wants_colour, write
 from equipage.cli.parser import coloured
+from equipage.core import interrupts
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 # Exit codes.
-OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
+OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, interrupts.INTERRUPTED
+#: Modules of commands that have something of their own to clean up: programs they started, private
+#: files. For these an interrupt is an exception; every other command ends at once.
+_UNWINDING = frozenset({"locking", "lsp", "run", "serve", "shipping"})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,6 +91,8 @@ def _run(arguments: Sequence[str]) -> int:
     output = Output(colour=options.color, path=getattr(options, "output", None))
     from equipage.core.diagnostics import LoadError, UsageError
 
+    if module in _UNWINDING:
+        interrupts.raise_instead()
     try:
         code = command(options, output)
         output.finish()

@@ -235,8 +235,11 @@ class Label(msgspec.Struct, frozen=True):
     """
 
     span: Span | None
+    """The place; None if it is in no text."""
     message: str
+    """The word, such as `first here`."""
     path: str = ""
+    """The path of the value there."""
 
     def without_text_outside(self) -> Label:
         if self.span is None or not self.span.source.outside:
@@ -253,8 +256,11 @@ class Edit(msgspec.Struct, frozen=True):
     """
 
     span: Span
+    """What is replaced."""
     text: str
+    """What is written there instead."""
     effect: Effect | None = None
+    """What the edit does to the value of the document."""
 
 
 class Fix(msgspec.Struct, frozen=True):
@@ -266,8 +272,11 @@ class Fix(msgspec.Struct, frozen=True):
     """
 
     message: str
+    """What it does, in a few words."""
     edits: tuple[Edit, ...]
+    """The changes of the text. They belong together."""
     safe: bool = True
+    """Whether it changes nothing but what the finding is about."""
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
@@ -280,19 +289,30 @@ class Diagnostic(msgspec.Struct, frozen=True):
     ('id', 1, 'put quotes around it')
     """
 
-    code: str  #: kebab-case, stable, documented: `include-cycle`
+    code: str
+    """Kebab-case, stable, documented: `include-cycle`."""
     severity: Severity
-    message: str  #: one line, names the offending value, no final period
-    path: str = ""  #: the path the author wrote, as text
-    pointer: str = ""  #: that path as a JSON Pointer
-    #: the narrowest place at fault; None: the command line, a limit, a whole load
+    """`error`, `warning` or `note`."""
+    message: str
+    """One line, names the offending value, no final period."""
+    path: str = ""
+    """The path the author wrote, as text."""
+    pointer: str = ""
+    """That path as a JSON Pointer."""
     span: Span | None = None
-    help: str | None = None  #: what to write instead
+    """The narrowest place at fault; None: the command line, a limit, a whole load."""
+    help: str | None = None
+    """What to write instead."""
     fix: Fix | None = None
+    """A change that resolves it."""
     related: tuple[Label, ...] = ()
-    count: int = 1  #: how often it was found, for example through several includes
-    file: str | None = None  #: the name of the file if there is no span
+    """Other places needed to understand it."""
+    count: int = 1
+    """How often it was found, for example through several includes."""
+    file: str | None = None
+    """The name of the file if there is no span."""
     url: str | None = None
+    """The page of its code, if a site has one."""
 
     @property
     def name(self) -> str | None:

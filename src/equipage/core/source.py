@@ -26,8 +26,7 @@ _SECRETS: WeakKeyDictionary[Source, tuple[tuple[str, str], ...]] = WeakKeyDictio
 class Source(msgspec.Struct, eq=False, weakref=True):
     """A text with a name, read once.
 
-    `name` is what people are shown; `path` is where it was read from, None for strings. The text
-    keeps a leading byte order mark, so that offsets count what the author's editor counts.
+    The text keeps a leading byte order mark, so that offsets count what the author's editor counts.
 
     >>> source = loaded.sources[0]
     >>> source.name, source.line(1), len(source.sha256)
@@ -35,10 +34,13 @@ class Source(msgspec.Struct, eq=False, weakref=True):
     """
 
     name: str
+    """What people are shown."""
     _data: bytes | None
     _text: str | None
     path: str | None = None
-    outside: bool = False  #: it lies outside the allowed folders: no finding may quote it
+    """Where it was read from; None for strings."""
+    outside: bool = False
+    """It lies outside the allowed folders: no finding may quote it."""
     _starts: list[int] | None = None
     _digest: str | None = None
     _again: Callable[[str], bytes | None] | None = None
@@ -135,7 +137,8 @@ class Outline(Source, eq=False):
     There is no text: a finding must be small, and may travel further than the file should.
     """
 
-    places: _Places = ()  #: offsets with their line and column
+    places: _Places = ()
+    """Offsets with their line and column."""
 
     def position(self, offset: int) -> tuple[int, int]:
         # Only the start and the end of a place are ever asked for.
@@ -165,9 +168,12 @@ class Span(msgspec.Struct, frozen=True, gc=False):
     (1, 5, '')
     """
 
-    source: Source  #: the text it is in
-    start: int  #: the offset of its first character, in code points
-    end: int  #: the offset behind its last character
+    source: Source
+    """The text it is in."""
+    start: int
+    """The offset of its first character, in code points."""
+    end: int
+    """The offset behind its last character."""
 
     @property
     def line(self) -> int:

@@ -42,7 +42,8 @@ class Generated(msgspec.Struct, frozen=True, eq=False, rename={"params": KEY}):
 
     made_by_directive: ClassVar[str] = "a payload from `$generate`"
 
-    params: Any  #: the mapping under `$generate`, without defaults and with sizes as numbers
+    params: Any
+    """The mapping under `$generate`, without defaults and with sizes as numbers."""
 
     @classmethod
     def by(cls, generator: Generator) -> Generated:
@@ -111,8 +112,9 @@ class Generate(Directive):
     codes: ClassVar[tuple[Code, ...]] = (*codes.GENERATE_CODES, *GENERATOR_CODES)
 
     limits: GeneratorLimits
-    #: what a path is for: `text`, other payloads, or `free` data, where the mapping stays as it is
     slot: Callable[[Path], str]
+    """What a path is for: `text`, other payloads, or `free` data, where the mapping stays as it
+    is."""
     known: dict[Generator, Generated] = msgspec.field(default_factory=dict)
 
     @classmethod

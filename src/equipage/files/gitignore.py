@@ -254,12 +254,11 @@ def _stars(glob: str, position: int, literal: int) -> tuple[str, int]:
     end = position
     while glob[end : end + 1] == "*":
         end += 1
-    # `a**` and `**b` are stars like one; `**/` takes its slash along, a final `**` is not empty.
+    # `a**` and `**b` are stars like one; `**/` takes its slash along.
     at_start = position in (0, literal) or glob[position - 1] == "/"
     if end - position < 2 or not at_start or glob[end : end + 1] not in ("", "/"):
         return _STAR, end
-    after = position > 0 and glob[position - 1] != "/"
-    return (_STEPS, end + 1) if end < len(glob) else (".*" if after else ".+", end)
+    return (_STEPS, end + 1) if end < len(glob) else (".*", end)
 
 
 def _brackets(glob: str, position: int) -> tuple[str, int]:

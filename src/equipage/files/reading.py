@@ -31,6 +31,7 @@ from equipage.files.sandbox import (
     MAX_BYTES,
     FileProblem,
     PathPolicy,
+    above,
     check_reference,
     is_below,
     open_inside,
@@ -38,6 +39,7 @@ from equipage.files.sandbox import (
     outside,
     read_regular,
     refusal,
+    refuse_repository,
     refuse_system,
     refuse_version_control,
 )
@@ -306,6 +308,8 @@ class Files:
             raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
         # Elsewhere the file is read as if the caller had named it.
         refuse_version_control(real, reference)
+        for folder in above(real):
+            refuse_repository(folder, reference)
         # The confinement of the walk does not hold for a place that the policy allows by name.
         within, self.within = self.within, None
         try:

@@ -16,6 +16,7 @@ import errno
 import os
 import posixpath
 import stat
+from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
@@ -53,6 +54,9 @@ _SYSTEM = ("/proc", "/sys", "/dev")
 _SHARED_MEMORY = "/dev/shm/"
 #: What version control keeps about a project: addresses with passwords, the text of old files.
 _VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "_darcs"})
+#: What git looks for itself: a folder that has these is a repository, whatever its name. A file
+#: `.git` may lead to one, and a bare one has no `.git` at all.
+_OF_A_REPOSITORY = ("HEAD", "objects", "refs")
 
 
 class FileProblem(Exception):
@@ -71,11 +75,11 @@ class FileProblem(Exception):
 class PathPolicy(msgspec.Struct, frozen=True):
     """Which references a directive may make. Data, so that the table in the docs is the code."""
 
-    #: what to do with an absolute path: refuse it, or warn if it leaves the roots, and then read it
-    #: (`outside`) or not (`unread`)
     absolute: Literal["refuse", "outside", "unread"] = "refuse"
-    #: what to do with a `..` component
+    """What to do with an absolute path: refuse it, or warn if it leaves the roots, and then read it
+    (`outside`) or not (`unread`)."""
     parents: Literal["refuse", "inside"] = "refuse"
+    """What to do with a `..` component."""
     max_bytes: int = MAX_BYTES
 
 
@@ -108,11 +112,24 @@ def outside(reference: str, *, linked: bool | None = None) -> FileProblem:
 def refuse_version_control(path: str, reference: str) -> None:
     """Refuse a path through a folder of version control, however it is spelt, on every system.
 
-    Raises `FileProblem`.
+    Raises `FileProblem`. What only a look at the disk tells is left to `refuse_repository`.
     """
     # Some file systems do not tell upper from lower case, or drop dots and blanks at the end.
     if any(part.rstrip(". ").lower() in _VERSION_CONTROL for part in path.split("/")):
         raise FileProblem(codes.REFERENCE_PRIVATE, reference=reference)
+
+
+def refuse_repository(folder: int | str, reference: str) -> None:
+    """Refuse to read what is in a folder that git keeps its own files in. Raises `FileProblem`."""
+    for name in _OF_A_REPOSITORY:
+        try:
+            if isinstance(folder, int):
+                os.stat(name, dir_fd=folder, follow_symlinks=False)
+            else:
+                os.lstat(os.path.join(folder, name))
+        except (OSError, ValueError):
+            return
+    raise FileProblem(codes.REFERENCE_PRIVATE, reference=reference)
 
 
 def refuse_system(path: str) -> None:
@@ -183,6 +200,13 @@ def is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
+def above(path: str) -> Iterator[str]:
+    """The folders that a path lies in, the nearest first."""
+    while (folder := os.path.dirname(path)) != path:
+        yield folder
+        path = folder
+
+
 class _Walk:
     """The way from a root to a target.
 
@@ -238,6 +262,7 @@ class _Walk:
                 if any(each not in ("", ".") for each in pending):
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 return descriptor
+            refuse_repository(descriptor, self.reference)
         return None
 
     def up(self, pending: list[str]) -> None:
@@ -285,6 +310,8 @@ def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[in
     if not os.path.normcase(real).startswith(tuple(folders)):
         raise outside(reference)
     refuse_version_control(real.replace(os.sep, "/"), reference)
+    for folder in above(real):
+        refuse_repository(folder, reference)
     if os.path.isdir(real):
         raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
     try:

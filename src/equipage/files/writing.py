@@ -16,6 +16,7 @@ import stat
 import time
 from collections.abc import Collection, Iterable, Mapping
 
+from equipage.core.interrupts import Undisturbed
 from equipage.core.source import Source
 from equipage.files import is_inside, real_path
 
@@ -52,19 +53,22 @@ def write_tree(folder: str, files: Mapping[str, bytes], executable: Collection[s
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise NotWritten("it is not a folder")
     made: list[str] = []
-    try:
-        for name in sorted(files):
-            made += _make_folders(os.path.dirname(paths[name]))
-            write_new(paths[name], files[name], folder)
-            made.append(paths[name])
-            if name in executable:
-                os.chmod(paths[name], os.stat(paths[name]).st_mode | 0o111)
-    except (NotWritten, OSError) as error:
-        for path in reversed(made):
-            with contextlib.suppress(OSError):
-                os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise NotWritten(reason or type(error).__name__) from None
+    with Undisturbed():
+        try:
+            for name in sorted(files):
+                made += _make_folders(os.path.dirname(paths[name]))
+                write_new(paths[name], files[name], folder)
+                made.append(paths[name])
+                if name in executable:
+                    os.chmod(paths[name], os.stat(paths[name]).st_mode | 0o111)
+        except BaseException as error:
+            for path in reversed(made):
+                with contextlib.suppress(OSError):
+                    os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
+            if not isinstance(error, NotWritten | OSError):
+                raise  # an interrupt
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise NotWritten(reason or type(error).__name__) from None
 
 
 def _make_folders(folder: str) -> list[str]:
@@ -171,19 +175,20 @@ def _put(
 ) -> None:
     """Put a finished file in the place of another."""
     finished = _beside(path)
-    try:
-        _write(finished, data, like, path)
-        if unless_changed_from is not None:
-            _require_unchanged(path, unless_changed_from)
-        if like is not None and like.st_nlink > 1:
-            _write_over(path, data)  # its other names must not keep the old text
-            os.unlink(finished)
-        else:
-            os.replace(finished, path)
-    except BaseException:  # an interrupt by the user must not leave a copy behind, either
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(finished)
-        raise
+    with Undisturbed():
+        try:
+            _write(finished, data, like, path)
+            if unless_changed_from is not None:
+                _require_unchanged(path, unless_changed_from)
+            if like is not None and like.st_nlink > 1:
+                _write_over(path, data)  # its other names must not keep the old text
+                os.unlink(finished)
+            else:
+                os.replace(finished, path)
+        except BaseException:  # an exception by an interrupt must not leave a copy, either
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(finished)
+            raise
     _sync_folder(os.path.dirname(path))
 
 
@@ -205,19 +210,20 @@ def _require_unchanged(path: str, before: bytes) -> None:
 def _put_new(path: str, data: bytes) -> None:
     """Put a finished file where none is."""
     finished = _beside(path)
-    try:
-        _write(finished, data, None)
+    with Undisturbed():
         try:
-            os.link(finished, path)  # unlike renaming, it never replaces
-        except FileExistsError:
-            raise
-        except OSError:  # not every file system has links
-            if os.path.lexists(path):
-                raise FileExistsError(path) from None
-            os.rename(finished, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(finished)
+            _write(finished, data, None)
+            try:
+                os.link(finished, path)  # unlike renaming, it never replaces
+            except FileExistsError:
+                raise
+            except OSError:  # not every file system has links
+                if os.path.lexists(path):
+                    raise FileExistsError(path) from None
+                os.rename(finished, path)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(finished)
 
 
 def _beside(path: str) -> str:

@@ -80,11 +80,14 @@ _LARGEST = 2**64 - 1
 
 
 class GeneratorLimits(msgspec.Struct, frozen=True):
-    """The largest payload in bytes, the deepest nesting, the most items of one batch."""
+    """The limits of payloads that are made."""
 
     max_payload_bytes: int = 104_857_600
+    """The largest payload, in bytes."""
     max_nest_depth: int = 100_000
+    """The deepest nesting of a payload."""
     max_batch_size: int = 100_000
+    """The most items of one batch."""
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str]) -> tuple[GeneratorLimits, tuple[Fact, ...]]:
@@ -217,7 +220,8 @@ class Whole(msgspec.Struct, frozen=True):
     minimum: int = 0
     maximum: int | None = None
     limit: str | None = None
-    none_is_odd: bool = False  #: whether 0, though accepted, makes the whole generator pointless
+    none_is_odd: bool = False
+    """Whether 0, though accepted, makes the whole generator pointless."""
     nullable: ClassVar[bool] = False
 
     @property

@@ -47,12 +47,12 @@ class LayeredFolder(msgspec.Struct, frozen=True):
     """A folder of named files that each layer may have."""
 
     name: str
-    #: a pattern over the rest of a file's path, below the folder
     files: str
-    #: the file of an entry, a finding about an entry that is nearly one, or neither
+    """A pattern over the rest of a file's path, below the folder."""
     entry: Callable[[os.DirEntry[str]], Entry | Fact | None]
-    #: the code for a file of a project that a link takes from outside its repository
+    """The file of an entry, a finding about an entry that is nearly one, or neither."""
     outside: Code | None = None
+    """The code for a file of a project that a link takes from outside its repository."""
 
     def layer(self, path: str, _env: Mapping[str, str] | None = None) -> LayerName | None:
         """The layer of a file by its path; None if it lies in no such folder."""
@@ -119,10 +119,15 @@ class Found(msgspec.Struct, frozen=True):
     """
 
     name: str
+    """The name that its place gives it."""
     layer: LayerName
+    """Whose it is: the user's or the project's."""
     file: str
+    """Its file, absolute."""
     outcome: Outcome
-    shadowed_by: str | None = None  #: the file of the project that replaces it
+    """What its load came to."""
+    shadowed_by: str | None = None
+    """The file of the project that replaces it."""
 
 
 class Discovery(msgspec.Struct, frozen=True):

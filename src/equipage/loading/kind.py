@@ -51,28 +51,31 @@ class Limits(msgspec.Struct, frozen=True):
     'server'
     """
 
-    max_file_bytes: int = 10 * 1024 * 1024  #: how large a file may be
-    file_bytes_variable: str | None = None  #: the environment variable that raises it
+    max_file_bytes: int = 10 * 1024 * 1024
+    """How large a file may be."""
+    file_bytes_variable: str | None = None
+    """The environment variable that raises it."""
 
 
 class Reading(msgspec.Struct, frozen=True):
     """How the text of a kind becomes a document, and what the caller may decide about it."""
 
-    #: file extension → format; a file with another extension cannot be of this kind
     formats: Mapping[str, Format] = msgspec.field(default_factory=lambda: dict(YAML_ONLY))
-    #: overrides `formats` for sources with a structure of their own, such as a header and a body
+    """File extension → format; a file with another extension cannot be of this kind."""
     read: Reader | None = None
+    """Overrides `formats` for sources with their own structure, such as a header and a body."""
     options: type[Any] = NoOptions
-    #: the limits by the environment, and what is wrong with its variables; None: `Limits()`
     limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] | None = None
-    uses_environment: bool = False  #: replace `${VAR}` before parsing
-    merge_keys: bool = False  #: apply `<<`
-    #: whether a comment may silence an error of a rule, so that the file loads in spite of it
+    """The limits by the environment, and what is wrong with its variables; None: `Limits()`."""
+    uses_environment: bool = False
+    """Replace `${VAR}` before parsing."""
+    merge_keys: bool = False
+    """Apply `<<`."""
     lenient: bool = True
-    #: the kind a file is of more closely, by its absolute path with `/` and what lies around it,
-    #: for files of one sort that several tools read. Every variant has the name, the codes and the
-    #: options of this kind
+    """Whether a comment may silence an error of a rule, so that the file loads in spite of it."""
     variant: Callable[[str, Files], Kind] | None = None
+    """For files that several tools read: the kind of one of them, by its absolute path with `/` and
+    what lies around it. Every variant has the name, the codes and the options of this kind."""
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -87,16 +90,16 @@ class Together(msgspec.Struct, frozen=True):
     """What several files of a kind have to do with each other, and with files of other kinds."""
 
     set_rules: tuple[SetRule, ...] = ()
-    #: files with equal keys are seen together by the set rules, others need not be. A key of None
-    #: means with no other file; without a function, any two files may concern each other
     set_key: Callable[[Outcome], Hashable] | None = None
+    """Files with equal keys are seen together by the set rules, others need not be. A key of None
+    means with no other file; without a function, any two files may concern each other."""
     cross_rules: tuple[CrossRule, ...] = ()
-    #: the names under which other files may refer to a file of this kind
     offers: Callable[[Outcome], Iterable[str]] | None = None
-    #: whether the cross rules have anything to say about a file
+    """The names under which other files may refer to a file of this kind."""
     refers: Callable[[Outcome], bool] | None = None
-    #: the codes of both sorts of rules: one load cannot say that a comment ignores them in vain
+    """Whether the cross rules have anything to say about a file."""
     codes: tuple[Code, ...] = ()
+    """The codes of both sorts of rules: one load cannot say that a comment ignores them in vain."""
 
     def key_of(self, outcome: Outcome) -> Hashable:
         """What a file shares with those that the set rules must see it together with."""
@@ -113,28 +116,24 @@ class Elsewhere(msgspec.Struct, frozen=True):
 class Layering(msgspec.Struct, frozen=True):
     """For kinds whose files lie in layers: the user's, the project's, the machine's own."""
 
-    #: the names of the layers, lowest first: of two items with one name, the higher layer wins
     layers: tuple[str, ...] = ()
-    #: the layer of a file, by its absolute path
+    """The names of the layers, lowest first: of two items with one name, the higher layer wins."""
     layer: Callable[[str, Mapping[str, str]], str | None] | None = None
-    #: what tells a file from others, by its path, where that is not the file that links lead to:
-    #: a name that comes from the path makes two of one file
+    """The layer of a file, by its absolute path."""
     identity: Callable[[str], str] | None = None
-    #: whether a discovery decides which files there are. It reads them wherever links lead, so a
-    #: check must do so, too
+    """What tells a file from others, by its path, where that is not the file that links lead to."""
     discovered: bool = False
-    #: findings about a folder of such files that belong to none of them, each with its path; the
-    #: folder may be missing
+    """Whether a discovery decides which files there are: a check follows links as it does."""
     beside: Callable[[str], Iterable[tuple[str, Fact]]] | None = None
-    #: the folder of such files in the layer that a folder belongs to, though it may lie above it
+    """Findings about a folder of such files, itself perhaps missing, each with its path."""
     above: Callable[[str], Iterable[Elsewhere]] | None = None
-    #: a file together with the layers it is merged with; None where it is not one of them
+    """The folder of such files in the layer that a folder belongs to; it may lie above it."""
     stack: Callable[[str, Request], Outcome | None] | None = None
-    #: the merges that the files of a check make, each once. They depend on these files and their
-    #: project alone, so that a check says the same on every machine
+    """A file together with the layers it is merged with; None where it is not one of them."""
     stacks: Callable[[Sequence[str], Request], Iterable[Outcome]] | None = None
-    #: folders outside the project that take part, by the environment
+    """The merges that the files of a check make, each once, by them and their project alone."""
     elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] | None = None
+    """Folders outside the project that take part, by the environment."""
 
     def layer_of(self, path: str, env: Mapping[str, str]) -> str | None:
         return None if self.layer is None else self.layer(path, env)
@@ -143,10 +142,12 @@ class Layering(msgspec.Struct, frozen=True):
 class Item(msgspec.Struct, frozen=True):
     """Something a configuration offers under a name: an agent, a tool, a server."""
 
-    sort: str  #: what it is, in one word
+    sort: str
+    """What it is, in one word."""
     name: str
     description: str | None = None
-    path: Path = ROOT  #: its place in the configuration
+    path: Path = ROOT
+    """Its place in the configuration."""
 
 
 class Sensitive(msgspec.Struct, frozen=True):
@@ -159,13 +160,13 @@ class Sensitive(msgspec.Struct, frozen=True):
 
     pattern: str
     what: Literal["tool", "agent", "permission", "prompt"]
-    #: what widens a permission: more entries (an allow list), fewer (a deny list)
     widens: Literal["more", "fewer"] = "more"
+    """What widens a permission: more entries (an allow list), fewer (a deny list)."""
     absent: Literal["nothing", "everything"] = "nothing"
-    #: for a permission that is one of a few values: these, from narrow to wide
     order: tuple[Any, ...] = ()
-    #: the value that an absent permission has, where there is one
+    """For a permission that is one of a few values: these, from narrow to wide."""
     default: Any = None
+    """The value that an absent permission has, where there is one."""
 
     def expression(self) -> re.Pattern[str]:
         """The pattern as an expression over steps, each followed by a NUL."""
@@ -208,42 +209,40 @@ def itself(plain: Any, file: str) -> Iterator[Item]:
 class Presentation(msgspec.Struct, frozen=True):
     """How commands and editors show a kind."""
 
-    #: the text of a good first file; `NAME` in it becomes the name of the file, `WORD` the letters
-    #: and digits of that name in lower case
     example: str | None = None
+    """The text of a good first file; `NAME` is its name, `WORD` the letters and digits of it."""
     example_path: str = "NAME.yaml"
-    #: what `list` shows: the plain configuration and the name of its file → items
     listing: Callable[[Any, str], Iterable[Item]] = itself
-    #: whether the tool that a file is for ignores it, so that `list` does not show it
+    """What `list` shows: the plain configuration and the name of its file → items."""
     ignored: Callable[[Outcome], bool] | None = None
-    #: what `diff` shows first
+    """Whether the tool that a file is for ignores it, so that `list` does not show it."""
     sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
-    #: adds to the JSON Schema of the model what directives and shorthands accept beyond it
+    """What `diff` shows first."""
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-    #: the configuration as plain data as the format's own tools write it; by default the model
-    #: without its defaults
+    """Adds to the JSON Schema of the model what directives and shorthands accept beyond it."""
     dump: Callable[[Any], Any] | None = None
+    """Plain data as the format's own tools write it; by default the model without its defaults."""
 
 
 class Kind(msgspec.Struct, frozen=True):
     """One sort of configuration."""
 
     name: str
-    title: str  #: as in “is not a valid …”
+    title: str
+    """As in “is not a valid …”."""
     model: type[Any]
     reading: Reading = Reading()
-    #: code → severity where this kind is stricter or milder than the code itself; None silences it.
-    #: A format may precede the code, as in `json:duplicate-key`
     strictness: Mapping[str, Severity | Judgement | None] = {}
+    """Code → severity where this kind is stricter or milder than the code itself; None silences it.
+    A format may precede the code, as in `json:duplicate-key`."""
     shape: Shape = Shape()
     stages: tuple[Stage, ...] = ()
     rules: tuple[Rule, ...] = ()
     codes: tuple[Code, ...] = ()
-    #: folds what the author may write (the model) into what a program gets, once it is valid
     fold: Callable[[Tree, Any], tuple[Tree, Any]] | None = None
-    #: makes `Loaded.config` from the resolved value, where that is not the model itself; it has
-    #: `to_dict` and freezes what it takes
+    """Folds what the author may write (the model) into what a program gets, once it is valid."""
     build_result: Callable[[Any, Session], Any] | None = None
+    """Makes `Loaded.config`, frozen and with `to_dict`, where that is not the model itself."""
     together: Together = Together()
     layering: Layering = Layering()
     presentation: Presentation = Presentation()

@@ -68,35 +68,38 @@ OFTEN_WRITTEN = frozenset(
 class Shape(msgspec.Struct, frozen=True):
     """How strictly a kind reads its model."""
 
-    #: the severity of an unknown key; None keeps it silent
     unknown: Severity | None = "error"
-    #: `null` counts as absent for optional fields, as `[]` for lists and `{}` for mappings
+    """The severity of an unknown key; None keeps it silent."""
     null_is_absent: bool = False
-    #: classes whose unknown keys are errors although the kind's are not
+    """`null` counts as absent for optional fields, as `[]` for lists and `{}` for mappings."""
     closed: tuple[type, ...] = ()
-    #: unknown keys with this prefix are allowed everywhere, but in a closed class
+    """Classes whose unknown keys are errors although the kind's are not."""
     exempt: tuple[str, ...] = ()
-    #: the severity of a value that does not fit a field; unless it is an error, the value is left
-    #: out
+    """Unknown keys with this prefix are allowed everywhere, but in a closed class."""
     mismatch: Severity = "error"
-    #: the worst that a finding may be, for kinds whose readers were never seen to refuse anything
+    """The severity of a value that does not fit a field; unless it is an error, the value is left
+    out."""
     worst: Severity = "error"
-    #: fields of the root that restrict. A key that nearly spells one, or a value that does not fit
-    #: one, would let everything through; both are errors, whatever else is forgiven
+    """The worst that a finding may be, for kinds whose readers were never seen to refuse
+    anything."""
     guarded: frozenset[str] = frozenset()
-    #: fields of the root that the file is useless without: a value that does not fit is an error
+    """Fields of the root that restrict. A key that nearly spells one, or a value that does not fit
+    one, would let everything through; both are errors, whatever else is forgiven."""
     needed: frozenset[str] = frozenset()
-    #: what people write for a field of the root that has another name
+    """Fields of the root that the file is useless without: a value that does not fit is an
+    error."""
     synonyms: Mapping[str, str] = {}
-    #: unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
-    #: meant to act
+    """What people write for a field of the root that has another name."""
     elsewhere: Mapping[str, str] = {}
-    #: whether unknown keys that resemble nothing are only ignored, with one note for all of them
+    """Unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
+    meant to act."""
     ignores: bool = False
-    #: unknown keys that have a code of their own
+    """Whether unknown keys that resemble nothing are only ignored, with one note for all of
+    them."""
     own_codes: Mapping[str, Code] = {}
-    #: mappings whose values may be secrets: only their type is shown
+    """Unknown keys that have a code of their own."""
     secret: tuple[Path, ...] = ()
+    """Mappings whose values may be secrets: only their type is shown."""
 
 
 def build(

@@ -35,10 +35,15 @@ class Setting(msgspec.Struct, frozen=True):
     """One place that had a say in a value: where, what it said, and whether that counts."""
 
     span: Span | None
+    """The place; None for a default or an argument of the command line."""
     path: str
-    how: str  #: `written`, `overridden`, `included from here`, …
+    """The path of the value there."""
+    how: str
+    """`written`, `overridden`, `included from here`, …"""
     value: Any = None
+    """What it said."""
     wins: bool = False
+    """Whether that counts."""
 
     @property
     def place(self) -> str | None:
@@ -56,10 +61,15 @@ class Explanation(msgspec.Struct, frozen=True):
     """
 
     path: str
+    """The path of the value."""
     value: Any
+    """The value itself; without `show_env`, variables are `${NAME}`."""
     settings: tuple[Setting, ...]
+    """Every place that set it, in order; the last one counts."""
     through: tuple[Setting, ...] = ()
+    """The directives that it came through, outermost first."""
     variables: tuple[str, ...] = ()
+    """The environment variables that are part of it."""
 
     @property
     def steps(self) -> tuple[Setting, ...]:
@@ -81,7 +91,8 @@ class Placed(msgspec.Struct, frozen=True):
     """Where a value is written, the directives it came through, and the variables in it."""
 
     span: Span | None
-    through: tuple[Span, ...] = ()  #: outermost first
+    through: tuple[Span, ...] = ()
+    """Outermost first."""
     variables: tuple[str, ...] = ()
 
 
@@ -101,14 +112,19 @@ class Loaded(Generic[C]):
     )
 
     config: C
+    """The configuration, an immutable value of the model of its kind."""
     kind: str
+    """The name of its kind, such as `server`."""
     warnings: tuple[Diagnostic, ...]
+    """What was found. None of it prevents loading."""
     sources: tuple[Source, ...]
+    """Every text that was read, the file itself first."""
     _tree: Tree
     _documents: tuple[Document, ...]
     _dump: Callable[[C], Any]
     _takes_variables: bool
-    _derived: dict[str, Any]  #: what was worked out when it was first asked for
+    _derived: dict[str, Any]
+    """What was worked out when it was first asked for."""
 
     def __init__(self, outcome: Outcome) -> None:
         """Of a load without errors."""

@@ -1,4 +1,4 @@
-"""What fields mean: from the comments `#:` beside them, or from the table of a convention."""
+"""What fields mean: from the docstrings below them, or from the table of a convention."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 
 from equipage.kinds.tables import Field
 
 
 def meaning_of(cls: type, field: str) -> str:
     """What a field of a model means, in a few words; empty if it has no meaning written down."""
-    return _commented(cls).get(field) or _of_convention(cls, field)
+    return _documented(cls).get(field) or _of_convention(cls, field)
 
 
 def _of_convention(cls: type, name: str) -> str:
@@ -49,40 +50,42 @@ def _facts(field: Field) -> Iterator[str]:
 
 
 @cache
-def _commented(cls: type) -> dict[str, str]:
-    """The `#:` comments of a class, its bases included, by the name of the field they describe."""
-    comments: dict[str, str] = {}
+def _documented(cls: type) -> dict[str, str]:
+    """The docstrings of the fields of a class, its bases included, as meanings."""
+    found: dict[str, str] = {}
     for each in reversed(cls.__mro__):
-        if each.__module__.startswith("equipage.") and each.__name__ in _classes(each.__module__):
-            comments |= _comments_in(each.__module__, each.__name__)
-    return comments
+        node = _classes(each.__module__).get(each.__name__)
+        found |= {} if node is None else _docstrings(node)
+    return found
 
 
 @cache
 def _classes(module: str) -> dict[str, ast.ClassDef]:
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError):  # built in, or installed without its source
+        return {}
     return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
 
 
-def _comments_in(module: str, name: str) -> dict[str, str]:
-    lines = inspect.getsource(sys.modules[module]).splitlines()
+def _docstrings(cls: ast.ClassDef) -> dict[str, str]:
+    """The string below each field, which editors show and Python drops."""
     found: dict[str, str] = {}
-    for node in _classes(module)[name].body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            beside = lines[node.end_lineno - 1] if node.end_lineno else ""
-            comment = _after(beside, "#: ") or " ".join(_above(lines, node.lineno - 2))
-            if comment:
-                found[node.target.id] = comment
+    for node, below in pairwise(cls.body):
+        match node, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                found[name] = _clause(" ".join(text.split()))
     return found
 
 
-def _above(lines: list[str], number: int) -> list[str]:
-    comments: list[str] = []
-    while lines[number].strip().startswith("#: "):
-        comments.insert(0, _after(lines[number], "#: "))
-        number -= 1
-    return comments
+def _clause(sentence: str) -> str:
+    """A sentence as part of another one: without its period and its capital.
 
-
-def _after(line: str, mark: str) -> str:
-    return line.partition(mark)[2].strip()
+    A first word that has more capitals, or is `None`, is a name and stays.
+    """
+    first = sentence.partition(" ")[0].rstrip(":,;.")
+    is_name = first == "None" or first[1:] != first[1:].lower()
+    return (sentence if is_name else sentence[:1].lower() + sentence[1:]).removesuffix(".")

@@ -28,10 +28,14 @@ class Allowance(msgspec.Struct, frozen=True):
     True
     """
 
-    seconds: float | None = None  #: of wall-clock time
-    memory: int | None = None  #: bytes that a process may add to those it starts with
-    files: int | None = None  #: files that are looked at
-    bytes: int | None = None  #: of the files that are looked at
+    seconds: float | None = None
+    """Of wall-clock time."""
+    memory: int | None = None
+    """Bytes that a process may add to those it starts with."""
+    files: int | None = None
+    """Files that are looked at."""
+    bytes: int | None = None
+    """Of the files that are looked at."""
 
     @property
     def needs_processes(self) -> bool:

@@ -25,6 +25,7 @@ from ctypes import c_int
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol
 
+from equipage.core import interrupts
 from equipage.core.source import Source, whole_span
 from equipage.files.memory import limit_memory
 from equipage.files.reading import decoded
@@ -124,17 +125,27 @@ class _Task:
 class _Worker:
     """A process that checks one chunk after the other."""
 
-    def __init__(self, checker: Checks, memory: int | None) -> None:
+    def __init__(self, checker: Checks, memory: int | None, others: Sequence[_Worker]) -> None:
         context = _context()
         self.pipe, there = context.Pipe()
+        # A fork has every pipe of its parent. While it holds our end of one, it never sees that we
+        # are gone, and would wait for ever.
+        ours = [self, *others] if context.get_start_method() == "fork" else []
         #: which candidate of its chunk it is at; it survives the process
         self.at = context.RawValue(c_int, -1)
         self.process = context.Process(  # type: ignore[attr-defined]  # typeshed has it by method
             target=_work,
-            args=(there, self.at, (type(checker), *_settings(checker)), memory),
+            args=(
+                there,
+                self.at,
+                (type(checker), *_settings(checker)),
+                memory,
+                [each.pipe for each in ours],
+            ),
             daemon=True,
         )
         self.process.start()
+        interrupts.ends_with_us(self, self.process.kill)
         there.close()  # so that the death of the worker is the end of the pipe
         self.task: _Task | None = None
 
@@ -143,6 +154,7 @@ class _Worker:
         self.pipe.close()
         self.process.kill()
         self.process.join()
+        interrupts.ended(self)
         return int(self.process.exitcode or 0)
 
 
@@ -168,7 +180,7 @@ class _Crew:
         self.last = max(self.last, task.number)
         worker = next((each for each in self.workers if each.task is None), None)
         if worker is None:
-            worker = _Worker(self.checker, self.meter.memory)
+            worker = _Worker(self.checker, self.meter.memory, self.workers)
             self.workers.append(worker)
         worker.task, worker.at.value = task, -1
         with suppress(OSError):  # it died meanwhile: `wait` finds the end of its pipe
@@ -197,6 +209,7 @@ class _Crew:
 
     def _lost(self, task: _Task, worker: _Worker) -> None:
         worker.process.join()
+        interrupts.ended(worker)
         at, code = worker.at.value, int(worker.process.exitcode or 0)
         worker.pipe.close()
         if at >= 0:
@@ -242,9 +255,12 @@ def _work(
     at: Any,
     job: tuple[type[Checks], Request, str | None, bool],
     memory: int | None,
+    of_parent: Sequence[Connection],
 ) -> None:
     """Check chunks until the pipe ends. An interrupt is the business of who started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for each in of_parent:
+        each.close()
     limit_memory(memory)
     make, request, kind, digests = job
     checker, departures = make(request, kind, digests=digests), _Departures()

@@ -70,26 +70,41 @@ class FileReport(msgspec.Struct, frozen=True):
     'toolpack'
     """
 
-    path: str  #: its name as people are shown it, with `/`
-    kind: str | None  #: None: it was only read by others
-    ok: bool  #: whether it loads, also where its errors are ignored
-    digest: str | None = None  #: sha256 of its meaning, if it could be loaded
-    used_by: tuple[str, ...] = ()  #: the names of the files that read it
+    path: str
+    """Its name as people are shown it, with `/`."""
+    kind: str | None
+    """None: it was only read by others."""
+    ok: bool
+    """Whether it loads, also where its errors are ignored."""
+    digest: str | None = None
+    """Sha256 of its meaning, if it could be loaded."""
+    used_by: tuple[str, ...] = ()
+    """The names of the files that read it."""
 
 
 class Row(NamedTuple):
     """A finding as a row of a table. Lines and columns count from 1 in code points."""
 
-    file: str | None  #: None: it is about the command line or the environment
-    line: int | None  #: None: it is about no text in particular
+    file: str | None
+    """The name of the file; None: it is about the command line or the environment."""
+    line: int | None
+    """The line it starts in; None: it is about no text in particular."""
     column: int | None
+    """The column it starts at."""
     end_line: int | None
+    """The line it ends in."""
     end_column: int | None
+    """The column behind its end."""
     severity: str
+    """`error`, `warning` or `note`."""
     code: str
+    """The code of the finding, such as `wrong-type`."""
     message: str
-    path: str  #: the path of the value at fault
+    """One line without a final period."""
+    path: str
+    """The path of the value at fault."""
     help: str | None
+    """What to write instead."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -103,12 +118,16 @@ class Report(msgspec.Struct, frozen=True):
     (False, 1, 8, 'missing-field')
     """
 
-    files: tuple[FileReport, ...]  #: every file, sorted by name
-    diagnostics: tuple[Diagnostic, ...]  #: every finding, sorted by file and position
-    #: files that cannot be loaded, though no error of theirs is among the findings
+    files: tuple[FileReport, ...]
+    """Every file, sorted by name."""
+    diagnostics: tuple[Diagnostic, ...]
+    """Every finding, sorted by file and position."""
     hidden: tuple[str, ...] = ()
-    known: int = 0  #: findings left out because a baseline records them
-    left_out: tuple[str, ...] = ()  #: files that were named and are excluded
+    """Files that cannot be loaded, though no error of theirs is among the findings."""
+    known: int = 0
+    """Findings left out because a baseline records them."""
+    left_out: tuple[str, ...] = ()
+    """Files that were named and are excluded."""
 
     @property
     def unusable_settings(self) -> tuple[str, ...]:

@@ -276,7 +276,8 @@ class Turn(msgspec.Struct, frozen=True):
     """The report after a change, and how it differs from the one before."""
 
     report: Report
-    changed: tuple[str, ...] = ()  #: the names of the files that changed
+    changed: tuple[str, ...] = ()
+    """The names of the files that changed."""
     new: tuple[Diagnostic, ...] = ()
     gone: tuple[Diagnostic, ...] = ()
 

@@ -43,10 +43,10 @@ _JSON_OBJECT = re.compile(r"""\s*\{\s*["}]""")
 class BlueprintOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options for loading a blueprint, which the document itself cannot set."""
 
-    #: the kind of agents from files, where neither the reference nor the blueprint says it
     default_agent_kind: AgentKind | None = None
-    #: further folders in which references are looked up, after the blueprint's own
+    """The kind of agents from files, where neither the reference nor the blueprint says it."""
     include_roots: tuple[str, ...] = ()
+    """Further folders in which references are looked up, after the blueprint's own."""
 
 
 # Reading and expanding.

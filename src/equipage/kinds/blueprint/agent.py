@@ -330,7 +330,8 @@ Quote each one with its address. Say so when you find nothing.
 class AgentOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options for loading one agent file."""
 
-    default_agent_kind: AgentKind = DEFAULT_KIND  #: the kind of the agent; a header cannot say it
+    default_agent_kind: AgentKind = DEFAULT_KIND
+    """The kind of the agent; a header cannot say it."""
 
 
 def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:

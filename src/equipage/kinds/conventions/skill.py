@@ -51,8 +51,10 @@ from equipage.syntax.frontmatter import PROFILE
 class SkillTriggers(Table, frozen=True):
     """When a skill is offered."""
 
-    globs: tuple[str, ...] = ()  #: offered if a path that the user names matches one of these
-    keywords: tuple[str, ...] = ()  #: offered if the user writes one of these words
+    globs: tuple[str, ...] = ()
+    """Offered if a path that the user names matches one of these."""
+    keywords: tuple[str, ...] = ()
+    """Offered if the user writes one of these words."""
 
 
 class Skill(Table, frozen=True):
@@ -64,13 +66,18 @@ class Skill(Table, frozen=True):
 
     TITLE: ClassVar[str] = "a skill"
 
-    name: str  #: the name of the skill and of its folder
-    description: str  #: what the skill does and when to use it, in one sentence
-    always: bool = False  #: whether the text is part of the prompt from the start
-    #: when the skill is offered
+    name: str
+    """The name of the skill and of its folder."""
+    description: str
+    """What the skill does and when to use it, in one sentence."""
+    always: bool = False
+    """Whether the text is part of the prompt from the start."""
     triggers: SkillTriggers = msgspec.field(default_factory=SkillTriggers)
-    allowed_tools: tuple[str, ...] = ()  #: the tools that the skill may use
-    body: str = ""  #: the text below the header: what to do
+    """When the skill is offered."""
+    allowed_tools: tuple[str, ...] = ()
+    """The tools that the skill may use."""
+    body: str = ""
+    """The text below the header: what to do."""
 
 
 # Where the skills of the `.defect` convention are.
@@ -265,8 +272,10 @@ class DiscoveredSkill(Skill, frozen=True, kw_only=True):
     'greet'
     """
 
-    file: FilePath  #: its `SKILL.md`, absolute
-    layer: LayerName  #: whose it is: the user's or the project's
+    file: FilePath
+    """Its `SKILL.md`, absolute."""
+    layer: LayerName
+    """Whose it is: the user's or the project's."""
 
 
 def _discovered(found: Found) -> DiscoveredSkill:

@@ -47,34 +47,47 @@ Seconds = Annotated[int, msgspec.Meta(ge=0)]
 class HookMatch(Table, frozen=True):
     """When a hook runs: all conditions must hold, and no condition means always."""
 
-    tool: str | None = None  #: only for the tool of this name
-    tool_glob: str | None = None  #: only for tools whose names match this pattern
-    safety: tuple[Safety, ...] = ()  #: only for tools of one of these classes
+    tool: str | None = None
+    """Only for the tool of this name."""
+    tool_glob: str | None = None
+    """Only for tools whose names match this pattern."""
+    safety: tuple[Safety, ...] = ()
+    """Only for tools of one of these classes."""
 
 
 class BuiltinHandler(Table, frozen=True, tag_field="type", tag="builtin"):
     """A hook that comes with the agent."""
 
-    name: str  #: the name of the built-in hook
+    name: str
+    """The name of the built-in hook."""
 
 
 class ShellProgram(Table, frozen=True):
     """A shell by its program."""
 
-    program: str  #: the program to start
-    args: tuple[str, ...] = ()  #: its arguments; the command follows them
+    program: str
+    """The program to start."""
+    args: tuple[str, ...] = ()
+    """Its arguments; the command follows them."""
 
 
 class CommandHandler(Table, frozen=True, tag_field="type", tag="command"):
     """A program: its arguments, or a line for a shell."""
 
-    argv: tuple[str, ...] | None = None  #: the program and its arguments, run without a shell
-    argv_windows: tuple[str, ...] | None = None  #: what to run on Windows instead of `argv`
-    shell: Shell | ShellProgram | None = None  #: the shell that runs `command`
-    command: str | None = None  #: a line for the shell, instead of `argv`
-    cwd: str | None = None  #: the folder to run in
-    env: dict[str, str] = EMPTY  #: environment variables to add
-    timeout_sec: Seconds | None = None  #: how long it may run, in seconds
+    argv: tuple[str, ...] | None = None
+    """The program and its arguments, run without a shell."""
+    argv_windows: tuple[str, ...] | None = None
+    """What to run on Windows instead of `argv`."""
+    shell: Shell | ShellProgram | None = None
+    """The shell that runs `command`."""
+    command: str | None = None
+    """A line for the shell, instead of `argv`."""
+    cwd: str | None = None
+    """The folder to run in."""
+    env: dict[str, str] = EMPTY
+    """Environment variables to add."""
+    timeout_sec: Seconds | None = None
+    """How long it may run, in seconds."""
 
 
 class JsonRender(Table, frozen=True, tag_field="type", tag="json"):
@@ -84,16 +97,21 @@ class JsonRender(Table, frozen=True, tag_field="type", tag="json"):
 class TemplateRender(Table, frozen=True, tag_field="type", tag="template"):
     """The event put into a template."""
 
-    template: str  #: the text; `{{key}}` becomes a field of the event
+    template: str
+    """The text; `{{key}}` becomes a field of the event."""
 
 
 class PromptHandler(Table, frozen=True, tag_field="type", tag="prompt"):
     """A question to a model."""
 
-    system: str  #: the system prompt of the model that judges the event
-    render: JsonRender | TemplateRender  #: how the model sees the event
-    model: str | None = None  #: the model to ask
-    timeout_sec: Seconds | None = None  #: how long to wait for the answer, in seconds
+    system: str
+    """The system prompt of the model that judges the event."""
+    render: JsonRender | TemplateRender
+    """How the model sees the event."""
+    model: str | None = None
+    """The model to ask."""
+    timeout_sec: Seconds | None = None
+    """How long to wait for the answer, in seconds."""
 
 
 Handler = BuiltinHandler | CommandHandler | PromptHandler
@@ -102,29 +120,47 @@ Handler = BuiltinHandler | CommandHandler | PromptHandler
 class Hook(Table, frozen=True):
     """One hook."""
 
-    handler: Handler  #: what runs
-    name: str | None = None  #: a name for people
-    match: HookMatch = HookMatch()  #: when it runs; by default always
-    source: Layer | None = None  #: the layer that declared it; authors cannot write this
+    handler: Handler
+    """What runs."""
+    name: str | None = None
+    """A name for people."""
+    match: HookMatch = HookMatch()
+    """When it runs; by default always."""
+    source: Layer | None = None
+    """The layer that declared it; authors cannot write this."""
 
 
 class Hooks(Table, frozen=True):
     """The hooks of each event, in the order they run."""
 
-    after_session_enter: tuple[Hook, ...] = ()  #: after a session started
-    after_turn_enter: tuple[Hook, ...] = ()  #: after a turn started
-    before_ingest: tuple[Hook, ...] = ()  #: before input joins the conversation
-    after_ingest: tuple[Hook, ...] = ()  #: after input joined the conversation
-    before_compact: tuple[Hook, ...] = ()  #: before the conversation is shortened
-    after_compact: tuple[Hook, ...] = ()  #: after the conversation was shortened
-    before_generate: tuple[Hook, ...] = ()  #: before a request to the model
-    after_generate: tuple[Hook, ...] = ()  #: after the model's answer
-    before_permission: tuple[Hook, ...] = ()  #: before the user is asked to permit a tool call
-    after_permission: tuple[Hook, ...] = ()  #: after the user decided about a tool call
-    before_tool_apply: tuple[Hook, ...] = ()  #: before a tool runs
-    after_tool_apply: tuple[Hook, ...] = ()  #: after a tool ran
-    after_tool_batch: tuple[Hook, ...] = ()  #: after all tool calls of one answer
-    before_turn_end: tuple[Hook, ...] = ()  #: before a turn ends
+    after_session_enter: tuple[Hook, ...] = ()
+    """After a session started."""
+    after_turn_enter: tuple[Hook, ...] = ()
+    """After a turn started."""
+    before_ingest: tuple[Hook, ...] = ()
+    """Before input joins the conversation."""
+    after_ingest: tuple[Hook, ...] = ()
+    """After input joined the conversation."""
+    before_compact: tuple[Hook, ...] = ()
+    """Before the conversation is shortened."""
+    after_compact: tuple[Hook, ...] = ()
+    """After the conversation was shortened."""
+    before_generate: tuple[Hook, ...] = ()
+    """Before a request to the model."""
+    after_generate: tuple[Hook, ...] = ()
+    """After the model's answer."""
+    before_permission: tuple[Hook, ...] = ()
+    """Before the user is asked to permit a tool call."""
+    after_permission: tuple[Hook, ...] = ()
+    """After the user decided about a tool call."""
+    before_tool_apply: tuple[Hook, ...] = ()
+    """Before a tool runs."""
+    after_tool_apply: tuple[Hook, ...] = ()
+    """After a tool ran."""
+    after_tool_batch: tuple[Hook, ...] = ()
+    """After all tool calls of one answer."""
+    before_turn_end: tuple[Hook, ...] = ()
+    """Before a turn ends."""
 
 
 EVENTS: tuple[str, ...] = Hooks.__struct_fields__

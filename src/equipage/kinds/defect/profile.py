@@ -363,18 +363,31 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
     """
 
     name: str
+    """The name of its folder or file, by which agents choose it."""
     layer: LayerName
+    """Whose it is: the user's or the project's."""
     variant: Variant
-    file: FilePath  #: the profile's own file, absolute
-    dir: FilePath  #: its folder; for a single file, the `agents` folder
+    """`folder` or `file`: which of the two forms it has."""
+    file: FilePath
+    """The profile's own file, absolute."""
+    dir: FilePath
+    """Its folder; for a single file, the `agents` folder."""
     description: str
+    """When to use the agent."""
     system_prompt_text: str
-    model: str | None  #: None: the caller's
+    """Its system prompt, wherever that is written."""
+    model: str | None
+    """The model to use; None: the caller's."""
     tool_allow: tuple[str, ...]
-    sampling: Sampling | None  #: None: the caller's
+    """Names and patterns of the tools that it may use."""
+    sampling: Sampling | None
+    """Sampling parameters of the model; None: the caller's."""
     inherit_project_prompt: bool
-    request_limit: RequestLimit | None  #: None: left to the program
-    hooks: Mapping[str, tuple[Hook, ...]]  #: only events that have hooks
+    """Whether the project's own instructions come before the prompt."""
+    request_limit: RequestLimit | None
+    """How many requests one turn may make; None: left to the program."""
+    hooks: Mapping[str, tuple[Hook, ...]]
+    """What runs at which event; only events that have hooks."""
 
 
 class Profiles(Layered[Profile]):

@@ -45,31 +45,37 @@ READ_ONLY = ("read_file", "search")
 class Default(Table, frozen=True):
     """The table that the settings also have; a profile may name its model here."""
 
-    model: str | None = None  #: the model, as an alternative to the key `model`
+    model: str | None = None
+    """The model, as an alternative to the key `model`."""
 
 
 class Prompt(Table, frozen=True):
     """The system prompt. A loaded profile always has `text`, wherever it came from."""
 
-    text: str | None = None  #: the prompt itself
-    #: the file that holds the prompt, in the folder of the profile; `system.md` by default
+    text: str | None = None
+    """The prompt itself."""
     file: str | None = None
+    """The file that holds the prompt, in the folder of the profile; `system.md` by default."""
 
 
 class Tools(Table, frozen=True):
     """The tools an agent may use."""
 
-    #: names and patterns; an empty list allows no tool, no list allows reading and searching
     allow: tuple[str, ...] = READ_ONLY
+    """Names and patterns; an empty list allows no tool, no list allows reading and searching."""
 
 
 class Sampling(Table, frozen=True):
     """Sampling parameters of the model. The table replaces the caller's table as a whole."""
 
-    max_tokens: U32 | None = None  #: the longest answer, in tokens
-    temperature: float | None = None  #: how random the answer is, from 0 to 2
-    top_p: float | None = None  #: sample only from the most likely tokens up to this probability
-    top_k: U32 | None = None  #: sample only from this many of the most likely tokens
+    max_tokens: U32 | None = None
+    """The longest answer, in tokens."""
+    temperature: float | None = None
+    """How random the answer is, from 0 to 2."""
+    top_p: float | None = None
+    """Sample only from the most likely tokens up to this probability."""
+    top_k: U32 | None = None
+    """Sample only from this many of the most likely tokens."""
 
 
 class AgentProfile(Table, frozen=True):
@@ -77,26 +83,33 @@ class AgentProfile(Table, frozen=True):
 
     TITLE: ClassVar[str] = "a profile"
 
-    description: str  #: when to use the agent; other agents choose it by this text
-    model: str | None = None  #: the model to use; by default the caller's
-    default: Default | None = None  #: the table of the settings; only its `model` is allowed
-    #: the system prompt of a folder; a single file has it below the header
+    description: str
+    """When to use the agent; other agents choose it by this text."""
+    model: str | None = None
+    """The model to use; by default the caller's."""
+    default: Default | None = None
+    """The table of the settings; only its `model` is allowed."""
     prompt: Prompt = Prompt()
-    tools: Tools = Tools()  #: the tools the agent may use
-    sampling: Sampling | None = None  #: sampling parameters; by default the caller's
-    #: whether the project's own instructions come before the agent's prompt
+    """The system prompt of a folder; a single file has it below the header."""
+    tools: Tools = Tools()
+    """The tools the agent may use."""
+    sampling: Sampling | None = None
+    """Sampling parameters; by default the caller's."""
     inherit_project_prompt: bool = False
-    request_limit: U32 | None = None  #: how many requests to the model one turn may make
-    #: whether the limit is fixed, grows with each tool call, or does not exist
+    """Whether the project's own instructions come before the agent's prompt."""
+    request_limit: U32 | None = None
+    """How many requests to the model one turn may make."""
     request_limit_mode: RequestLimitMode | None = None
-    hooks: Hooks = Hooks()  #: what runs at certain events; an agent inherits no hooks
+    """Whether the limit is fixed, grows with each tool call, or does not exist."""
+    hooks: Hooks = Hooks()
+    """What runs at certain events; an agent inherits no hooks."""
 
 
 class ProfileOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options of a load."""
 
-    #: the layer of the file; by default its path says
     layer: Literal["user", "project"] | None = None
+    """The layer of the file; by default its path says."""
 
 
 class RequestLimit(msgspec.Struct, frozen=True):

@@ -63,7 +63,8 @@ def layer_by_path(path: str, _env: Mapping[str, str] | None = None) -> Layer | N
 class SettingsOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options of a load."""
 
-    layer: Layer | None = None  #: the layer of the file; by default its path says
+    layer: Layer | None = None
+    """The layer of the file; by default its path says."""
 
 
 def _layer_of(tree: Tree, session: Session) -> Layer | None:

@@ -72,7 +72,9 @@ class SettingsLayer(msgspec.Struct, frozen=True):
     """
 
     name: Layer
+    """Whose it is: `user`, `project`, `project-local` or `command line`."""
     file: str | None
+    """Its file, absolute; None for the command line."""
 
 
 class SettingsFound(msgspec.Struct, frozen=True):
@@ -93,6 +95,7 @@ class LoadedSettings(Loaded[Settings]):
     __slots__ = ("layers",)
 
     layers: tuple[SettingsLayer, ...]
+    """The layers that exist, lowest first."""
 
     def __init__(self, found: SettingsFound) -> None:
         super().__init__(found.outcome)

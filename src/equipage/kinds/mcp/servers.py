@@ -46,16 +46,24 @@ Transport = Literal["stdio", "http", "sse", "ws"]
 class McpServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """How to reach one server."""
 
-    transport: Transport  #: how to talk to the server; the other keys may imply it
-    command: str | None = None  #: the program to start
-    args: tuple[str, ...] = ()  #: the arguments of the program
-    env: dict[str, Any] = msgspec.field(default_factory=dict)  #: variables to add for the program
-    cwd: str | None = None  #: the folder to start the program in
-    url: str | None = None  #: the address of a server that is not a program
-    headers: dict[str, Any] = msgspec.field(default_factory=dict)  #: headers of each request
-    enabled: bool = True  #: whether the tool uses the server
-    #: keys that mean something only to the tool that the file is for
+    transport: Transport
+    """How to talk to the server; the other keys may imply it."""
+    command: str | None = None
+    """The program to start."""
+    args: tuple[str, ...] = ()
+    """The arguments of the program."""
+    env: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Variables to add for the program."""
+    cwd: str | None = None
+    """The folder to start the program in."""
+    url: str | None = None
+    """The address of a server that is not a program."""
+    headers: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Headers of each request."""
+    enabled: bool = True
+    """Whether the tool uses the server."""
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Keys that mean something only to the tool that the file is for."""
 
 
 class McpServers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -63,7 +71,8 @@ class McpServers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     TITLE: ClassVar[str] = "a list of MCP servers"
 
-    servers: dict[str, McpServer] = msgspec.field(default_factory=dict)  #: the servers by name
+    servers: dict[str, McpServer] = msgspec.field(default_factory=dict)
+    """The servers by name."""
 
 
 SERVERS = "servers"

@@ -45,19 +45,27 @@ ENABLED: Path = ("mcp", "enabled_servers")
 class McpServer(Table, frozen=True):
     """How to reach a server. A layer may set some of the keys; together they must suffice."""
 
-    transport: Transport | None = None  #: how to talk to the server
-    command: str | None = None  #: the program to start
-    args: tuple[str, ...] = ()  #: the arguments of the program
-    env: dict[str, str] = EMPTY  #: environment variables to add for the program
-    url: str | None = None  #: the address of a server that is not a program
-    headers: dict[str, str] = EMPTY  #: headers of each request to that address
+    transport: Transport | None = None
+    """How to talk to the server."""
+    command: str | None = None
+    """The program to start."""
+    args: tuple[str, ...] = ()
+    """The arguments of the program."""
+    env: dict[str, str] = EMPTY
+    """Environment variables to add for the program."""
+    url: str | None = None
+    """The address of a server that is not a program."""
+    headers: dict[str, str] = EMPTY
+    """Headers of each request to that address."""
 
 
 class Mcp(Table, frozen=True):
     """MCP servers."""
 
-    enabled_servers: tuple[str, ...] = ()  #: the names of the servers to use, in order
-    servers: dict[str, McpServer] = EMPTY  #: the servers by name
+    enabled_servers: tuple[str, ...] = ()
+    """The names of the servers to use, in order."""
+    servers: dict[str, McpServer] = EMPTY
+    """The servers by name."""
 
 
 class JsonServer(Table, frozen=True):
@@ -65,12 +73,18 @@ class JsonServer(Table, frozen=True):
 
     TITLE: ClassVar[str] = "an MCP server"
 
-    type: str | None = None  #: how to talk to the server; the other keys may imply it
-    command: str | None = None  #: the program to start
-    url: str | None = None  #: the address of a server that is not a program
-    args: tuple[str, ...] = ()  #: the arguments of the program
-    env: dict[str, str] = EMPTY  #: environment variables to add for the program
-    headers: dict[str, str] = EMPTY  #: headers of each request to that address
+    type: str | None = None
+    """How to talk to the server; the other keys may imply it."""
+    command: str | None = None
+    """The program to start."""
+    url: str | None = None
+    """The address of a server that is not a program."""
+    args: tuple[str, ...] = ()
+    """The arguments of the program."""
+    env: dict[str, str] = EMPTY
+    """Environment variables to add for the program."""
+    headers: dict[str, str] = EMPTY
+    """Headers of each request to that address."""
 
 
 class McpJson(Table, frozen=True):
@@ -78,7 +92,8 @@ class McpJson(Table, frozen=True):
 
     TITLE: ClassVar[str] = "a list of MCP servers"
 
-    mcpServers: dict[str, JsonServer]  # noqa: N815  #: the servers by name
+    mcpServers: dict[str, JsonServer]  # noqa: N815
+    """The servers by name."""
 
 
 #: The keys of each transport, the one that it needs first.

@@ -41,11 +41,14 @@ CONTENT_KEYS = {"text": "text", "image": "data"}
 class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the caller decides about a server configuration."""
 
-    library: str | None = None  #: where includes start, see `library_of`
-    project_library: str | None = None  #: the same, as the settings of the project say it
-    #: whether directives may name absolute paths: no; yes; or, for None, as the command decides
+    library: str | None = None
+    """Where includes start, see `library_of`."""
+    project_library: str | None = None
+    """The same, as the settings of the project say it."""
     allow_absolute: bool | None = None
-    allow_handlers: bool = True  #: whether responses may come from programs and web services
+    """Whether directives may name absolute paths: no; yes; or, for None, as the command decides."""
+    allow_handlers: bool = True
+    """Whether responses may come from programs and web services."""
 
 
 # Limits. The environment of the caller can change most of them, up to a hard cap.
@@ -60,10 +63,14 @@ MAX_DEPTH = 64
 class Limit(msgspec.Struct, frozen=True):
     """One limit that the environment can change."""
 
-    variable: str  #: the environment variable that sets it
-    default: int  #: what holds without the variable
-    cap: int  #: the most that the variable can set
-    in_bytes: bool = False  #: whether the variable may have a unit, as in `20mb`
+    variable: str
+    """The environment variable that sets it."""
+    default: int
+    """What holds without the variable."""
+    cap: int
+    """The most that the variable can set."""
+    in_bytes: bool = False
+    """Whether the variable may have a unit, as in `20mb`."""
 
 
 #: By the name of the field of `ServerLimits`.
@@ -82,12 +89,18 @@ LIMITS: Mapping[str, Limit] = {
 class ServerLimits(Limits, frozen=True):
     """The limits of one load."""
 
-    max_phases: int = LIMITS["max_phases"].default  #: the most phases
-    max_tools: int = LIMITS["max_tools"].default  #: the most tools, those of all phases included
-    max_resources: int = LIMITS["max_resources"].default  #: the most resources, likewise
-    max_prompts: int = LIMITS["max_prompts"].default  #: the most prompts, likewise
-    max_include_depth: int = LIMITS["max_include_depth"].default  #: how deep includes may nest
-    generators: GeneratorLimits = GeneratorLimits()  #: how large payloads may become
+    max_phases: int = LIMITS["max_phases"].default
+    """The most phases."""
+    max_tools: int = LIMITS["max_tools"].default
+    """The most tools, those of all phases included."""
+    max_resources: int = LIMITS["max_resources"].default
+    """The most resources, likewise."""
+    max_prompts: int = LIMITS["max_prompts"].default
+    """The most prompts, likewise."""
+    max_include_depth: int = LIMITS["max_include_depth"].default
+    """How deep includes may nest."""
+    generators: GeneratorLimits = GeneratorLimits()
+    """How large payloads may become."""
 
 
 def limits_of(env: Mapping[str, str]) -> tuple[ServerLimits, list[Fact]]:

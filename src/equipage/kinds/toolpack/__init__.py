@@ -105,8 +105,8 @@ def _accept_legacy_names(block: dict[str, Any], cls: type[Block]) -> None:
 class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the caller decides about a toolpack."""
 
-    #: `warn` reads the snake_case names of older packs, with a warning
     legacy_keys: Literal["error", "warn"] = "error"
+    """`warn` reads the snake_case names of older packs, with a warning."""
 
 
 def resolve_schemas(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:

@@ -66,7 +66,8 @@ class _Entry(msgspec.Struct, frozen=True):
     """What is kept of a load: a folder may hold thousands of packs, and documents are large."""
 
     path: str
-    key: str | None  #: packs with the same key are checked together
+    key: str | None
+    """Packs with the same key are checked together."""
     pack: Toolpack | None
     sources: tuple[Source, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -86,8 +87,10 @@ class FoundToolpacks(msgspec.Struct, frozen=True):
     (['text.count'], ['wrong-type'])
     """
 
-    packs: tuple[Toolpack, ...]  #: those without errors, sorted by id
-    diagnostics: tuple[Diagnostic, ...]  #: every finding of every file
+    packs: tuple[Toolpack, ...]
+    """Those without errors, sorted by id."""
+    diagnostics: tuple[Diagnostic, ...]
+    """Every finding of every file."""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:

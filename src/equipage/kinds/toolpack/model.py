@@ -37,78 +37,103 @@ class Block(
 class Limits(Block, frozen=True):
     """How much a tool takes and gives."""
 
-    max_input_bytes: PositiveInt  #: the largest input, in bytes
-    max_output_bytes: PositiveInt  #: the largest output, in bytes
+    max_input_bytes: PositiveInt
+    """The largest input, in bytes."""
+    max_output_bytes: PositiveInt
+    """The largest output, in bytes."""
 
 
 class Filesystem(Block, frozen=True):
     """The files and folders that a tool uses."""
 
-    read: tuple[NonEmpty, ...] = ()  #: paths that it reads
-    write: tuple[NonEmpty, ...] = ()  #: paths that it writes
+    read: tuple[NonEmpty, ...] = ()
+    """Paths that it reads."""
+    write: tuple[NonEmpty, ...] = ()
+    """Paths that it writes."""
 
 
 class Caps(Block, frozen=True):
     """What a tool may do."""
 
-    network: tuple[Literal["http", "https"], ...] = ()  #: protocols that it speaks
-    filesystem: Filesystem | None = None  #: files and folders that it uses
-    subprocess: bool = False  #: whether it starts other programs
+    network: tuple[Literal["http", "https"], ...] = ()
+    """Protocols that it speaks."""
+    filesystem: Filesystem | None = None
+    """Files and folders that it uses."""
+    subprocess: bool = False
+    """Whether it starts other programs."""
 
 
 class Env(Block, frozen=True):
     """The environment variables that a tool sees."""
 
-    passthrough: tuple[NonEmpty, ...] = ()  #: names of the caller's variables, in capitals
-    set: dict[str, str] | None = None  #: variables and their values
+    passthrough: tuple[NonEmpty, ...] = ()
+    """Names of the caller's variables, in capitals."""
+    set: dict[str, str] | None = None
+    """Variables and their values."""
 
 
 class Templating(Block, frozen=True):
     """How templates in the execution are filled."""
 
-    engine: Literal["jinja2"] = "jinja2"  #: there is no other engine
-    cache_key: NonEmpty = ""  #: what filled templates are cached by
-    context: dict[str, Any] | None = None  #: values for the templates; they must be JSON
+    engine: Literal["jinja2"] = "jinja2"
+    """There is no other engine."""
+    cache_key: NonEmpty = ""
+    """What filled templates are cached by."""
+    context: dict[str, Any] | None = None
+    """Values for the templates; they must be JSON."""
 
 
 class PythonExecution(Block, frozen=True, tag_field="kind", tag="python"):
     """A Python callable or script."""
 
-    module: NonEmpty | None = None  #: what to import and call, as `module:callable`
-    script: NonEmpty | None = None  #: a file to run instead
+    module: NonEmpty | None = None
+    """What to import and call, as `module:callable`."""
+    script: NonEmpty | None = None
+    """A file to run instead."""
 
 
 class NodeExecution(Block, frozen=True, tag_field="kind", tag="node"):
     """A script for Node.js, under one of three names."""
 
-    script: str | None = None  #: a file to run
-    node: str | None = None  #: another name for `script`
-    module: str | None = None  #: another name for `script`
-    args: tuple[NonEmpty, ...] | None = None  #: arguments of the script
+    script: str | None = None
+    """A file to run."""
+    node: str | None = None
+    """Another name for `script`."""
+    module: str | None = None
+    """Another name for `script`."""
+    args: tuple[NonEmpty, ...] | None = None
+    """Arguments of the script."""
 
 
 class PhpExecution(Block, frozen=True, tag_field="kind", tag="php"):
     """A PHP script, under one of two names."""
 
-    php: str | None = None  #: a file to run
-    script: str | None = None  #: another name for `php`
-    php_binary: NonEmpty | None = None  #: the PHP program that runs it
+    php: str | None = None
+    """A file to run."""
+    script: str | None = None
+    """Another name for `php`."""
+    php_binary: NonEmpty | None = None
+    """The PHP program that runs it."""
 
 
 class CliExecution(Block, frozen=True, tag_field="kind", tag="cli"):
     """A program. It is started without a shell."""
 
-    #: the program and its arguments
     cmd: Annotated[tuple[NonEmpty, ...], Meta(min_length=1)]
+    """The program and its arguments."""
 
 
 class HttpExecution(Block, frozen=True, tag_field="kind", tag="http"):
     """A request to a web service."""
 
-    url: NonEmpty  #: where the request is sent
-    method: NonEmpty | None = None  #: the method of the request, such as `POST`
-    headers: dict[str, str] | None = None  #: the headers of the request
-    timeout_ms: PositiveInt | None = None  #: how long to wait for the answer, in milliseconds
+    url: NonEmpty
+    """Where the request is sent."""
+    method: NonEmpty | None = None
+    """The method of the request, such as `POST`."""
+    headers: dict[str, str] | None = None
+    """The headers of the request."""
+    timeout_ms: PositiveInt | None = None
+    """How long to wait for the answer, in milliseconds."""
 
 
 Execution = PythonExecution | NodeExecution | PhpExecution | CliExecution | HttpExecution
@@ -126,22 +151,38 @@ class ToolpackFile(Block, frozen=True):
         "version": "a version, such as `1.4.0`",
     }
 
-    id: NonEmpty  #: words in lower case and dots, such as `pkg.tool`; unique among all packs
-    version: NonEmpty  #: a semantic version, such as `1.4.0`
-    deterministic: bool  #: whether equal input gives equal output
-    timeout_ms: PositiveInt  #: how long a call may take, in milliseconds
-    limits: Limits  #: how much the tool takes and gives
-    input_schema: Schema  #: a JSON Schema of the input, or `{$ref: …}`
-    output_schema: Schema  #: a JSON Schema of the output, or `{$ref: …}`
-    execution: Execution  #: how the tool is run; `kind` says which of five ways
-    caps: Caps | None = None  #: what the tool may do
-    env: Env | None = None  #: the environment variables that the tool sees
-    templating: Templating | None = None  #: how templates in the execution are filled
-    name: Any = None  #: a title for people
-    summary: Any = None  #: one sentence for people
-    description: Any = None  #: a longer text for people
-    metadata: Any = None  #: anything else for people
-    on_success: Any = None  #: what to do with the result, for people
+    id: NonEmpty
+    """Words in lower case and dots, such as `pkg.tool`; unique among all packs."""
+    version: NonEmpty
+    """A semantic version, such as `1.4.0`."""
+    deterministic: bool
+    """Whether equal input gives equal output."""
+    timeout_ms: PositiveInt
+    """How long a call may take, in milliseconds."""
+    limits: Limits
+    """How much the tool takes and gives."""
+    input_schema: Schema
+    """A JSON Schema of the input, or `{$ref: …}`."""
+    output_schema: Schema
+    """A JSON Schema of the output, or `{$ref: …}`."""
+    execution: Execution
+    """How the tool is run; `kind` says which of five ways."""
+    caps: Caps | None = None
+    """What the tool may do."""
+    env: Env | None = None
+    """The environment variables that the tool sees."""
+    templating: Templating | None = None
+    """How templates in the execution are filled."""
+    name: Any = None
+    """A title for people."""
+    summary: Any = None
+    """One sentence for people."""
+    description: Any = None
+    """A longer text for people."""
+    metadata: Any = None
+    """Anything else for people."""
+    on_success: Any = None
+    """What to do with the result, for people."""
 
 
 #: Blocks whose unknown keys are errors: a misspelt restriction must not go unnoticed.
@@ -179,22 +220,38 @@ class Toolpack(_Kept):
     ('text.count', 'Counts the words of a text.', 65536, 'tools')
     """
 
-    id: str  #: words in lower case and dots, such as `pkg.tool`
-    version: str  #: a semantic version
-    deterministic: bool  #: whether equal input gives equal output
-    timeout_ms: int  #: how long a call may take, in milliseconds
-    limits: Mapping[str, Any]  #: how much the tool takes and gives
-    input_schema: Any  #: a JSON Schema of the input
-    output_schema: Any  #: a JSON Schema of the output
-    execution: Mapping[str, Any]  #: how the tool is run
-    caps: Mapping[str, Any]  #: what the tool may do; may be empty
-    env: Mapping[str, Any]  #: the environment variables that the tool sees; may be empty
-    templating: Mapping[str, Any]  #: how templates are filled; may be empty
-    source_path: Path  #: the file of the pack
-    name: str | None = None  #: a title for people
-    summary: str | None = None  #: one sentence for people
-    description: str | None = None  #: a longer text for people
-    metadata: Any = None  #: anything else for people
+    id: str
+    """Words in lower case and dots, such as `pkg.tool`."""
+    version: str
+    """A semantic version."""
+    deterministic: bool
+    """Whether equal input gives equal output."""
+    timeout_ms: int
+    """How long a call may take, in milliseconds."""
+    limits: Mapping[str, Any]
+    """How much the tool takes and gives."""
+    input_schema: Any
+    """A JSON Schema of the input."""
+    output_schema: Any
+    """A JSON Schema of the output."""
+    execution: Mapping[str, Any]
+    """How the tool is run."""
+    caps: Mapping[str, Any]
+    """What the tool may do; may be empty."""
+    env: Mapping[str, Any]
+    """The environment variables that the tool sees; may be empty."""
+    templating: Mapping[str, Any]
+    """How templates are filled; may be empty."""
+    source_path: Path
+    """The file of the pack."""
+    name: str | None = None
+    """A title for people."""
+    summary: str | None = None
+    """One sentence for people."""
+    description: str | None = None
+    """A longer text for people."""
+    metadata: Any = None
+    """Anything else for people."""
 
     @property
     def title(self) -> str:
