@@ -19,6 +19,7 @@ import secrets
 import stat
 import sys
 import time
+from functools import cache
 
 from equipage.files.sandbox import FLAGS, FileProblem, read_regular
 
@@ -220,6 +221,7 @@ def _write_new(folder: int, name: str, data: bytes) -> None:
         os.close(descriptor)
 
 
+@cache
 def installed() -> str:
     """What is installed: the code of equipage itself, Python, and every package by its version."""
     own = os.path.dirname(os.path.dirname(__file__))

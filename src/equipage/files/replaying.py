@@ -29,6 +29,63 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 
 
+#: What is so for a file that was opened by its own name, and is no link.
+_OF_A_FILE = {
+    "exists": True,
+    "is there": True,
+    "is file": True,
+    "is folder": False,
+    "is link": False,
+}
+#: Their answers spare other questions, so they are asked first.
+_FIRST = ("content", "peek")
+
+
+def essential(asked: Mapping[Question, Answer]) -> list[tuple[Question, Answer]]:
+    """The questions that have to be asked again, in order: their answers say what the others were.
+
+    Most files are no links, in folders that are none. Then reading the file says all about it, and
+    one look at its folder all about the way there, for every file in the folder.
+    """
+    files = {
+        each[1] for each, answer in asked.items() if each[0] == "content" and is_digest(answer)
+    }
+    rows: dict[Question, Answer] = {}
+    for question, answer in asked.items():
+        name, path = question[:2]
+        if path in files and _OF_A_FILE.get(name) is answer:
+            continue
+        if name == "real path" and path in files and answer == path:
+            folder = os.path.dirname(path)
+            if asked.get(("real path", folder), folder) == folder:
+                rows["real path", folder] = folder
+                continue
+        if name == "named" and path in files and answer == path and _is_name(question[2]):
+            continue
+        if name == "inside" and answer in files:
+            root = _root_of(question, str(answer), asked)
+            if root is not None:
+                rows["leads down", root, os.path.dirname(str(answer))] = True
+                continue
+        rows[question] = answer
+    return sorted(rows.items(), key=lambda row: row[0][0] not in _FIRST)
+
+
+def _root_of(question: Question, answer: str, asked: Mapping[Question, Answer]) -> str | None:
+    """The root that a way began at which has no link and no detour; its real paths were asked."""
+    _, base, reference, *roots = question
+    if answer != f"{base.rstrip('/')}/{reference}" or asked.get(("real path", base)) != base:
+        return None
+    if not all(map(_is_name, reference.split("/"))):
+        return None
+    real = (asked.get(("real path", root)) for root in roots)
+    return next((each for each in real if isinstance(each, str) and is_below(base, each)), None)
+
+
+def _is_name(path: str) -> bool:
+    return os.path.basename(path) not in ("", ".", "..")
+
+
 class Replay:
     """What the system answers now. Each path is looked at once, so that all answers agree."""
 
@@ -52,6 +109,7 @@ class Replay:
             "peek": self._peek,
             "named": self._named,
             "inside": self._inside,
+            "leads down": self._leads_down,
             "entries": _entries,
             "below": _below,
             "program": self._program,
@@ -139,8 +197,7 @@ class Replay:
 
     def _named(self, real: str, full: str) -> Answer:
         known = self._read.get(real)
-        is_read = known is not None and is_digest(known[0])
-        if is_read and os.path.basename(full) not in ("", ".", ".."):
+        if known is not None and is_digest(known[0]) and _is_name(full):
             return real  # it was opened under this name, so it is no link
         try:
             descriptor, opened = open_named(real, full)
@@ -153,7 +210,7 @@ class Replay:
         start = self._real_path(base)
         root = next((each for each in map(self._real_path, roots) if is_below(start, each)), None)
         target = f"{start.rstrip('/')}/{reference}"
-        if root is not None and not {"", ".", ".."}.intersection(reference.split("/")):
+        if root is not None and all(map(_is_name, reference.split("/"))):
             known = self._read.get(target)
             is_read = known is not None and is_digest(known[0])
             if is_read and self._leads_down(root, os.path.dirname(target)):

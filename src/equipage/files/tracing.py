@@ -12,6 +12,7 @@ While an overlay is active, nothing is noted: its answers are not those of the s
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -89,8 +90,10 @@ def noted(name: str, argument: str, answer: T) -> T:
     """The answer to a question of one argument, which is noted if a trace is being made."""
     active = _active.get()
     if active is not None:
-        assert answer is None or isinstance(answer, bool | str)
-        active.note((name, argument), answer)
+        assert isinstance(answer, bool | str)
+        # One question about one file, however it is spelt; behind a link, two dots lead elsewhere.
+        plain = os.path.isabs(argument) or ".." in argument or "\0" in argument
+        active.note((name, argument if plain else os.path.abspath(argument)), answer)
     return answer
 
 

@@ -45,11 +45,13 @@ def root_in(run: Run, path: str) -> str:
 
 
 def _real_in(known: _Roots, folder: str) -> str:
-    """A folder without links. In a walk, the folder above it is known already."""
+    """A folder without links. Each folder on the way is looked at once in a run."""
     if folder not in known.real:
         above, name = os.path.split(folder)
-        is_known = above in known.real and not is_link(folder)
-        known.real[folder] = os.path.join(known.real[above], name) if is_known else _real(folder)
+        if name in ("", ".", "..") or is_link(folder):
+            known.real[folder] = _real(folder)
+        else:
+            known.real[folder] = os.path.join(_real_in(known, above), name)
     return known.real[folder]
 
 

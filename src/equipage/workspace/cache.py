@@ -20,7 +20,7 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic
 from equipage.files.keeping import Kept, installed, open_kept
-from equipage.files.replaying import Replay
+from equipage.files.replaying import Replay, essential
 from equipage.files.tracing import Answer, Question, Trace, digest, traced
 from equipage.loading.kind import Offer
 from equipage.loading.registry import is_built_in
@@ -37,8 +37,6 @@ _PIECE = 16
 _PLACES = frozenset({"HOME", "PATH", "XDG_CONFIG_HOME"})
 #: Values of variables that are shorter are in any text.
 _SHORT = 3
-#: The questions whose answers spare others come first.
-_FIRST = ("content", "peek")
 
 Results = Callable[[Sequence[Sequence[Candidate]], "Checks"], Iterator[Any]]
 
@@ -220,7 +218,7 @@ class Cache:
         self, trace: Trace, packed: Packed, numbers: dict[tuple[Question, Answer], int]
     ) -> _Piece | None:
         """A piece to write down; None if that cannot be, or must not."""
-        rows = sorted(trace.answers.items(), key=lambda row: row[0][0] not in _FIRST)
+        rows = essential(trace.answers)
         try:
             found = msgspec.msgpack.encode(packed)
             written = msgspec.msgpack.encode([rows, packed])

@@ -19,6 +19,7 @@ from equipage.files.reading import decoded
 from equipage.files.tracing import Trace, digest
 from equipage.loading.findings import Waiting
 from equipage.loading.kind import Offer
+from equipage.syntax.suspicious import masked
 from equipage.workspace.loads import Checked
 
 
@@ -160,6 +161,8 @@ class Packer:
     def _edit(self, each: Edit) -> _Edit:
         place = self._place(each.span)
         assert place is not None
+        if masked(each.text) != each.text:
+            raise Unfit(each.span.source.name)  # reports do not show it, either
         return _Edit(place, each.text)
 
     def _place(self, span: Span | None) -> _Place | None:

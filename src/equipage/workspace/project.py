@@ -259,6 +259,8 @@ def _folder_globs(globs: Iterable[str]) -> list[re.Pattern[str]]:
 def excluded_by(globs: Sequence[str], cwd: str) -> Callable[[str], bool]:
     """Whether globs of the command line, which start at the working directory, match a path."""
     compiled = _folder_globs(globs)
+    if not compiled:
+        return lambda _path: False
 
     def matches(path: str) -> bool:
         relative = os.path.relpath(path, cwd).replace(os.sep, "/")

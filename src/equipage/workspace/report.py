@@ -12,7 +12,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label, UsageError
 from equipage.core.source import pickled_with_text
-from equipage.files import is_folder, real_path, repository_root
+from equipage.files import exists, is_folder, real_path, repository_root
 from equipage.files.overlay import active
 from equipage.files.reading import display_name
 from equipage.loading.kind import Offer
@@ -510,7 +510,8 @@ class ReportBuilder:
         # The walk does not come to a layer that is a file, or a link elsewhere.
         here = os.path.abspath(folder)
         layer = os.path.join(here, PROJECT_FOLDER)
-        if repository_root(here) == here and not is_ignored(layer):
+        is_layer = repository_root(here) == here and exists(layer, follow_links=False)
+        if is_layer and not is_ignored(layer):
             self._note_folders(layer + "/")
 
     def _is_left_out(self, path: str, start: str | None = None) -> bool:
