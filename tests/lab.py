@@ -32,7 +32,8 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.registry import kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.report import Report, check_paths
+from equipage.workspace.check import check_paths
+from equipage.workspace.report import Report
 
 T = TypeVar("T")
 

@@ -1,5 +1,5 @@
 """Writes what is made from the kinds: what type checkers read (`models.py`, `models.pyi` and
-`api.pyi` of the package), and `kinds/conventions/paths.py`, by which files are recognised.
+`api.pyi` of the package), and `kinds/convention_paths.py`, by which files are recognised.
 
     python tools/faces.py           write them
     python tools/faces.py --check   fail if they are not what this program would write
@@ -26,9 +26,10 @@ import msgspec
 
 from equipage.directives.generate import Generated
 from equipage.generators.parameters import GeneratorLimits
+from equipage.kinds import convention_paths as paths
 from equipage.kinds import mcp
 from equipage.kinds.conventions import kind as conventions
-from equipage.kinds.conventions import paths, skill, tools
+from equipage.kinds.conventions import skill, tools
 from equipage.kinds.conventions.tools.skills import VARIANTS
 from equipage.kinds.mcp.strict import McpJson
 from equipage.kinds.server.compose import ServerLimits
@@ -275,7 +276,7 @@ def class_lines(cls: type[Any]) -> Iterator[str]:
         assert not keyword.iskeyword(name)
         default = ' = ""' if name == "body" else " = None"
         yield f"    {name}: {written(hints[name])}{default}"
-        meaning = meaning_of(cls, name)
+        meaning = meaning_of(cls, name).replace("*", "")  # editors show the asterisks of emphasis
         if meaning:
             text = meaning[:1].upper() + meaning[1:]
             yield from textwrap.wrap(
@@ -442,7 +443,7 @@ def overloads(function: str, call: str, kinds: dict[str, type[Any]]) -> Iterator
         yield f") -> {result}[_models.Config]: ..."
 
 
-# ---------------------------------------------------------------------- kinds/conventions/paths.py
+# ---------------------------------------------------------------------- kinds/convention_paths.py
 
 PATHS_PY = '''\
 """Where files of other agent tools are, kind by kind, in order of recognition.
@@ -462,7 +463,7 @@ def files() -> dict[Path, str]:
         "models.py": models_py(),
         "models.pyi": models_pyi(),
         "api.pyi": api_pyi(),
-        "kinds/conventions/paths.py": PATHS_PY.format(made=MADE, paths=paths.PATHS),
+        "kinds/convention_paths.py": PATHS_PY.format(made=MADE, paths=paths.PATHS),
     }
     return {PACKAGE / name: formatted(text, name) for name, text in made.items()}
 

@@ -29,8 +29,9 @@ from equipage.loading.registry import kind_named, known_options
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
 from equipage.workspace.allowance import Allowance
+from equipage.workspace.check import check_contents, check_paths
 from equipage.workspace.project import load_one
-from equipage.workspace.report import Report, check_contents, check_paths
+from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
     from equipage.workspace.watch import Watch

@@ -82,9 +82,9 @@ class _ServerOptions(TypedDict, total=False):
     """What the caller decides about a server configuration."""
 
     library: _Path | None
-    """Where includes start, see `library_of`."""
+    """The folder where includes start; by default `library` beside the file or in the project."""
     project_library: str | None
-    """The same, as the settings of the project say it."""
+    """That folder as the settings of the project name it; `library` counts more."""
     allow_absolute: bool | None
     """Whether directives may name absolute paths: no; yes; or, for None, as the command decides."""
     allow_handlers: bool
@@ -133,9 +133,9 @@ class _AnyOptions(TypedDict, total=False):
     )
     """The layer of the file; by default its path says."""
     library: _Path | None
-    """Where includes start, see `library_of`."""
+    """The folder where includes start; by default `library` beside the file or in the project."""
     project_library: str | None
-    """The same, as the settings of the project say it."""
+    """That folder as the settings of the project name it; `library` counts more."""
     allow_absolute: bool | None
     """Whether directives may name absolute paths: no; yes; or, for None, as the command decides."""
     allow_handlers: bool
@@ -149,12 +149,24 @@ class _WatchAnyOptions(_Watch, _AnyOptions, total=False): ...
 
 @overload
 def load(
+    path: _Path, *, kind: Literal["a2a-card"], **options: Unpack[_Load]
+) -> Loaded[_models.AgentCard]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["agent_md"], **options: Unpack[_LoadAgentOptions]
 ) -> Loaded[_models.Agent]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["agentic-workflow"], **options: Unpack[_Load]
 ) -> Loaded[_models.AgenticWorkflow]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["agentic-workflow-lock"], **options: Unpack[_Load]
+) -> Loaded[_models.CompiledAgenticWorkflow]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["aider-config"], **options: Unpack[_Load]
+) -> Loaded[_models.AiderConfiguration]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["amp-settings"], **options: Unpack[_Load]
@@ -175,6 +187,14 @@ def load(
 def load(
     path: _Path, *, kind: Literal["claude-hooks"], **options: Unpack[_Load]
 ) -> Loaded[_models.ClaudeCodeHooksFile]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["claude-keybindings"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfClaudeCodeKeys]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["claude-lsp"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfLanguageServers]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["claude-marketplace"], **options: Unpack[_Load]
@@ -221,6 +241,10 @@ def load(
 ) -> Loaded[_models.ListOfSkillMetadata]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["continue-config"], **options: Unpack[_Load]
+) -> Loaded[_models.ContinueConfiguration]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["continue-rule"], **options: Unpack[_Load]
 ) -> Loaded[_models.ContinueRule]: ...
 @overload
@@ -239,6 +263,10 @@ def load(
 def load(
     path: _Path, *, kind: Literal["copilot-prompt"], **options: Unpack[_Load]
 ) -> Loaded[_models.CopilotPrompt]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["copilot-settings"], **options: Unpack[_Load]
+) -> Loaded[_models.CopilotSettingsFile]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["crewai-agents"], **options: Unpack[_Load]
@@ -303,6 +331,10 @@ def load(
 def load(
     path: _Path, *, kind: Literal["gemini-settings"], **options: Unpack[_Load]
 ) -> Loaded[_models.GeminiSettingsFile]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["goose-config"], **options: Unpack[_Load]
+) -> Loaded[_models.GooseConfiguration]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["goose-recipe"], **options: Unpack[_Load]
@@ -425,12 +457,24 @@ def load(
 def load(path: _Path, **options: Unpack[_LoadAnyOptions]) -> Loaded[_models.Config]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["a2a-card"], **options: Unpack[_Loads]
+) -> Loaded[_models.AgentCard]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["agent_md"], **options: Unpack[_LoadsAgentOptions]
 ) -> Loaded[_models.Agent]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["agentic-workflow"], **options: Unpack[_Loads]
 ) -> Loaded[_models.AgenticWorkflow]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["agentic-workflow-lock"], **options: Unpack[_Loads]
+) -> Loaded[_models.CompiledAgenticWorkflow]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["aider-config"], **options: Unpack[_Loads]
+) -> Loaded[_models.AiderConfiguration]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["amp-settings"], **options: Unpack[_Loads]
@@ -451,6 +495,14 @@ def loads(
 def loads(
     text: str, *, kind: Literal["claude-hooks"], **options: Unpack[_Loads]
 ) -> Loaded[_models.ClaudeCodeHooksFile]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["claude-keybindings"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfClaudeCodeKeys]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["claude-lsp"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfLanguageServers]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["claude-marketplace"], **options: Unpack[_Loads]
@@ -497,6 +549,10 @@ def loads(
 ) -> Loaded[_models.ListOfSkillMetadata]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["continue-config"], **options: Unpack[_Loads]
+) -> Loaded[_models.ContinueConfiguration]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["continue-rule"], **options: Unpack[_Loads]
 ) -> Loaded[_models.ContinueRule]: ...
 @overload
@@ -515,6 +571,10 @@ def loads(
 def loads(
     text: str, *, kind: Literal["copilot-prompt"], **options: Unpack[_Loads]
 ) -> Loaded[_models.CopilotPrompt]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["copilot-settings"], **options: Unpack[_Loads]
+) -> Loaded[_models.CopilotSettingsFile]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["crewai-agents"], **options: Unpack[_Loads]
@@ -579,6 +639,10 @@ def loads(
 def loads(
     text: str, *, kind: Literal["gemini-settings"], **options: Unpack[_Loads]
 ) -> Loaded[_models.GeminiSettingsFile]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["goose-config"], **options: Unpack[_Loads]
+) -> Loaded[_models.GooseConfiguration]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["goose-recipe"], **options: Unpack[_Loads]
@@ -699,12 +763,24 @@ def loads(
 ) -> Loaded[_models.Config]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["a2a-card"], **options: Unpack[_Watch]
+) -> Watch[_models.AgentCard]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["agent_md"], **options: Unpack[_WatchAgentOptions]
 ) -> Watch[_models.Agent]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["agentic-workflow"], **options: Unpack[_Watch]
 ) -> Watch[_models.AgenticWorkflow]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["agentic-workflow-lock"], **options: Unpack[_Watch]
+) -> Watch[_models.CompiledAgenticWorkflow]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["aider-config"], **options: Unpack[_Watch]
+) -> Watch[_models.AiderConfiguration]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["amp-settings"], **options: Unpack[_Watch]
@@ -725,6 +801,14 @@ def watch(
 def watch(
     path: _Path, *, kind: Literal["claude-hooks"], **options: Unpack[_Watch]
 ) -> Watch[_models.ClaudeCodeHooksFile]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["claude-keybindings"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfClaudeCodeKeys]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["claude-lsp"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfLanguageServers]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["claude-marketplace"], **options: Unpack[_Watch]
@@ -771,6 +855,10 @@ def watch(
 ) -> Watch[_models.ListOfSkillMetadata]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["continue-config"], **options: Unpack[_Watch]
+) -> Watch[_models.ContinueConfiguration]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["continue-rule"], **options: Unpack[_Watch]
 ) -> Watch[_models.ContinueRule]: ...
 @overload
@@ -789,6 +877,10 @@ def watch(
 def watch(
     path: _Path, *, kind: Literal["copilot-prompt"], **options: Unpack[_Watch]
 ) -> Watch[_models.CopilotPrompt]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["copilot-settings"], **options: Unpack[_Watch]
+) -> Watch[_models.CopilotSettingsFile]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["crewai-agents"], **options: Unpack[_Watch]
@@ -853,6 +945,10 @@ def watch(
 def watch(
     path: _Path, *, kind: Literal["gemini-settings"], **options: Unpack[_Watch]
 ) -> Watch[_models.GeminiSettingsFile]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["goose-config"], **options: Unpack[_Watch]
+) -> Watch[_models.GooseConfiguration]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["goose-recipe"], **options: Unpack[_Watch]

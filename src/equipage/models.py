@@ -15,79 +15,89 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfCrewAI",
-    "AgentOfDockerAgent", "AgentOfOpenCode", "AgentProfile", "AgentSettingsOfZed",
-    "AgentSkillsSkill", "AgenticWorkflow", "AgentsOfCodex", "Algo", "AmpSettingsFile", "And",
-    "ApprovalPolicyOfCodex", "ArgumentOfAServer", "Assign", "AttackSurface", "Audit",
-    "AuthorOfABundle", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool",
-    "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint",
-    "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern",
-    "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile",
-    "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule",
-    "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection",
-    "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler",
-    "CommandOfClaudeCode", "CommandOfOpenCode", "CompilerHints", "CompilerStrategy",
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentCard", "AgentKind", "AgentMeta",
+    "AgentOfCrewAI", "AgentOfDockerAgent", "AgentOfOpenCode", "AgentProfile",
+    "AgentSettingsOfZed", "AgentSkillsSkill", "AgenticWorkflow", "AgentsOfCodex",
+    "AiderConfiguration", "Algo", "AmpSettingsFile", "And", "ApprovalPolicyOfCodex",
+    "ArgumentOfAServer", "Assign", "AttackSurface", "Audit", "AuthorOfABundle",
+    "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool", "BasePrompt",
+    "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint", "BlueprintAgentProfile",
+    "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern", "Capabilities", "Caps",
+    "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile", "ClaudeCodeMarketplace",
+    "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule", "ClaudeCodeSettingsFile",
+    "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection", "CodexAgent",
+    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfClaudeCode",
+    "CommandOfOpenCode", "CompiledAgenticWorkflow", "CompilerHints", "CompilerStrategy",
     "Condition", "Config", "ContentItem", "ContentValue", "ContextOfGeminiCLI", "ContextPolicy",
-    "ContinueRule", "CopilotAgent", "CopilotInstructions", "CopilotPrompt", "CursorAgent",
+    "ContextProviderOfContinue", "ContinueConfiguration", "ContinueRule", "CopilotAgent",
+    "CopilotInstructions", "CopilotPrompt", "CopilotSettingsFile", "CursorAgent",
     "CursorCommand", "CursorEnvironment", "CursorPlugin", "CursorRule", "Default",
     "DefaultModel", "DefectMcpServer", "DependenciesOfASkill", "DependencyOfASkill",
     "DeploymentOfAFastMCPServer", "DisabledHook", "Div", "DockerAgentConfiguration",
     "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
     "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentOfAFastMCPServer",
-    "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "Fanout",
-    "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
+    "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "ExtensionOfGoose",
+    "Fanout", "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
     "FilesOfASandboxOfClaudeCode", "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge",
     "GeminiAgent", "GeminiCLISkill", "GeminiCommand", "GeminiExtension", "GeminiPolicy",
-    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill", "GooseRecipe",
-    "GranularApprovalPolicyOfCodex", "GraphOfLangGraph", "Gt", "Gte", "Hook",
-    "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfCopilot", "HookOfCursor",
-    "HookOfGeminiCLI", "HookOfWindsurf", "Hooks", "HooksOfCodex", "HooksOfCopilot",
-    "HooksOfCursor", "HooksOfGeminiCLI", "HooksOfWindsurf", "Http", "HttpExecution",
-    "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill", "InvalidUtf8",
-    "JsonRender", "JsonServer", "KindName", "KiroAgent", "KiroHook", "KiroSteeringFile",
-    "LangGraphConfiguration", "Langfuse", "LayeredHooks", "Le", "Len", "Limits",
-    "ListCapability", "ListOfCodexHooks", "ListOfCopilotHooks", "ListOfCrewAIAgents",
-    "ListOfCrewAITasks", "ListOfCursorHooks", "ListOfCursorPermissions", "ListOfRooModes",
-    "ListOfSkillMetadata", "ListOfWindsurfHooks", "Lit", "Logging", "Loop", "Lt", "Lte",
-    "ManifestOfAnMCPBundle", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
-    "Message", "Metadata", "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfDockerAgent",
+    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
+    "GooseConfiguration", "GooseRecipe", "GranularApprovalPolicyOfCodex", "GraphOfLangGraph",
+    "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfCopilot",
+    "HookOfCursor", "HookOfGeminiCLI", "HookOfWindsurf", "Hooks", "HooksOfCodex",
+    "HooksOfCopilot", "HooksOfCursor", "HooksOfGeminiCLI", "HooksOfWindsurf", "Http",
+    "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill",
+    "InterfaceOfAnAgentCard", "InvalidUtf8", "JsonRender", "JsonServer", "KeysOfOneContext",
+    "KindName", "KiroAgent", "KiroHook", "KiroSteeringFile", "LangGraphConfiguration",
+    "Langfuse", "LanguageServerOfClaudeCode", "LayeredHooks", "Le", "Len", "Limits",
+    "ListCapability", "ListOfClaudeCodeKeys", "ListOfCodexHooks", "ListOfCopilotHooks",
+    "ListOfCrewAIAgents", "ListOfCrewAITasks", "ListOfCursorHooks", "ListOfCursorPermissions",
+    "ListOfLanguageServers", "ListOfRooModes", "ListOfSkillMetadata", "ListOfWindsurfHooks",
+    "Lit", "Logging", "Loop", "Lt", "Lte", "ManifestOfAnMCPBundle", "MarketplaceOfCopilot",
+    "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers", "Message", "Metadata",
+    "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfContinue", "ModelOfDockerAgent",
     "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode",
     "Node", "NodeExecution", "Normal", "Not", "Notification", "NotificationFlood",
     "OpenCodeAgent", "OpenCodeCommand", "OpenCodeConfiguration", "OpenCodeSkill",
     "OpenHandsMicroagent", "Operator", "Or", "Otlp", "OutputStats", "Overrides",
-    "OwnerOfAMarketplace", "PackageOfAServer", "ParameterOfARecipe", "Path", "PermissionOfAmp",
-    "PermissionsOfClaudeCode", "PermissionsOfCursor", "PermissionsOfDockerAgent", "Phase",
-    "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode", "PolicyOfASkill",
-    "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt", "PromptArgument",
-    "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse", "Provider",
-    "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "QwenAgent",
-    "QwenSettingsFile", "Reference", "RegistryEntryOfAnMCPServer", "RemoteOfAServer",
-    "Repeated", "Resource", "ResourceCapability", "ResourceContent", "ResourceDefinition",
-    "ResourceResponse", "ResponseDelay", "RooCommand", "RuleOfAPolicy", "Runner", "Sampling",
+    "OwnerOfAMarketplace", "PackageOfAServer", "PageOfContinue", "ParameterOfARecipe", "Path",
+    "PermissionOfAmp", "PermissionsOfClaudeCode", "PermissionsOfCursor",
+    "PermissionsOfDockerAgent", "Phase", "PhpExecution", "PipeDeadlock",
+    "PlacesOfSkillsOfOpenCode", "PolicyOfASkill", "ProfilePrompt", "ProjectPrompt",
+    "ProjectionPlacement", "Prompt", "PromptArgument", "PromptDefinition", "PromptHandler",
+    "PromptOfContinue", "PromptOverlay", "PromptResponse", "Provider", "ProviderCapabilities",
+    "ProviderWebSearch", "Proxy", "PythonExecution", "QwenAgent", "QwenSettingsFile",
+    "Reference", "RegistryEntryOfAnMCPServer", "RemoteOfAServer", "Repeated", "Resource",
+    "ResourceCapability", "ResourceContent", "ResourceDefinition", "ResourceResponse",
+    "ResponseDelay", "RooCommand", "RuleOfAPolicy", "RuleOfContinue", "Runner", "Sampling",
     "Sandbox", "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
     "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
-    "ServerOfABundle", "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfABundle",
-    "SettingOfAnExtension", "Settings", "SettingsCapabilities", "ShellProgram", "Silent",
-    "Skill", "SkillTriggers", "SlowLoris", "SourceOfAFastMCPServer", "SpawnerHints",
-    "StartOfABundle", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
-    "TaskOfCrewAI", "Technique", "TemplateRender", "Templating", "TerminalOfCursor",
-    "TextContent", "Tool", "ToolDefinition", "ToolResponse", "ToolSettings", "Toolpack",
-    "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI", "ToolsetOfDockerAgent",
-    "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
-    "VariableOrHeaderOfAServer", "Verdict", "WatcherOfOpenCode", "WebSearch", "WindsurfRule",
-    "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields",
-    "kind_of_model",
+    "ServerOfABundle", "ServerOfContinue", "ServerRequest", "ServerRulesOfGeminiCLI",
+    "SettingOfABundle", "SettingOfAnExtension", "Settings", "SettingsCapabilities",
+    "ShellProgram", "Silent", "Skill", "SkillOfAnAgentCard", "SkillTriggers", "SlowLoris",
+    "SourceOfAFastMCPServer", "SpawnerHints", "StartOfABundle", "Step", "Sub", "Subprocess",
+    "SubprocessOutput", "SubprocessTemplate", "TaskOfCrewAI", "Technique", "TemplateRender",
+    "Templating", "TerminalOfCursor", "TextContent", "Tool", "ToolDefinition", "ToolResponse",
+    "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI",
+    "ToolsetOfDockerAgent", "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try",
+    "Turn", "UnboundedLine", "VariableOrHeaderOfAServer", "Verdict", "WatcherOfOpenCode",
+    "WebSearch", "WindsurfRule", "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator",
+    "ZedSettingsFile", "fields", "kind_of_model",
 ]  # fmt: skip
 
 #: kind → the names of the models that a load may give
 KINDS: dict[str, tuple[str, ...]] = {
+    "a2a-card": ("AgentCard",),
     "agent_md": ("Agent",),
     "agentic-workflow": ("AgenticWorkflow",),
+    "agentic-workflow-lock": ("CompiledAgenticWorkflow",),
+    "aider-config": ("AiderConfiguration",),
     "amp-settings": ("AmpSettingsFile",),
     "blueprint": ("Blueprint",),
     "claude-agent": ("ClaudeCodeAgent",),
     "claude-command": ("ClaudeCodeCommand",),
     "claude-hooks": ("ClaudeCodeHooksFile",),
+    "claude-keybindings": ("ListOfClaudeCodeKeys",),
+    "claude-lsp": ("ListOfLanguageServers",),
     "claude-marketplace": ("ClaudeCodeMarketplace",),
     "claude-output-style": ("ClaudeCodeOutputStyle",),
     "claude-plugin": ("ClaudeCodePlugin",),
@@ -99,11 +109,13 @@ KINDS: dict[str, tuple[str, ...]] = {
     "codex-hooks": ("ListOfCodexHooks",),
     "codex-plugin": ("CodexPlugin",),
     "codex-skill-metadata": ("ListOfSkillMetadata",),
+    "continue-config": ("ContinueConfiguration",),
     "continue-rule": ("ContinueRule",),
     "copilot-agent": ("CopilotAgent",),
     "copilot-hooks": ("ListOfCopilotHooks",),
     "copilot-instructions": ("CopilotInstructions",),
     "copilot-prompt": ("CopilotPrompt",),
+    "copilot-settings": ("CopilotSettingsFile",),
     "crewai-agents": ("ListOfCrewAIAgents",),
     "crewai-tasks": ("ListOfCrewAITasks",),
     "cursor-agent": ("CursorAgent",),
@@ -120,6 +132,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "gemini-extension": ("GeminiExtension",),
     "gemini-policy": ("GeminiPolicy",),
     "gemini-settings": ("GeminiSettingsFile",),
+    "goose-config": ("GooseConfiguration",),
     "goose-recipe": ("GooseRecipe",),
     "instructions": ("FileOfInstructions",),
     "kiro-agent": ("KiroAgent",),
@@ -169,37 +182,41 @@ _HOMES: dict[str, str] = {
         "Expression Node Runner "
     ),
     "equipage.kinds.conventions.kind": (
-        "AgentOfCrewAI AgentOfDockerAgent AgentOfOpenCode AgentSettingsOfZed AgentSkillsSkill "
-        "AgenticWorkflow AgentsOfCodex AmpSettingsFile ApprovalPolicyOfCodex "
-        "ArgumentOfAServer AuthorOfABundle AuthorOfACodexPlugin AuthorOfAPlugin "
-        "ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeHooksFile ClaudeCodeMarketplace "
-        "ClaudeCodeOutputStyle ClaudeCodePlugin ClaudeCodeRule ClaudeCodeSettingsFile "
-        "ClaudeCodeSkill ClineRule CodexAgent CodexConfiguration CodexPlugin CodexSkill "
-        "CommandOfClaudeCode CommandOfOpenCode ContextOfGeminiCLI ContinueRule CopilotAgent "
-        "CopilotInstructions CopilotPrompt CursorAgent CursorCommand CursorEnvironment "
-        "CursorPlugin CursorRule DependenciesOfASkill DependencyOfASkill "
-        "DeploymentOfAFastMCPServer DockerAgentConfiguration EntryOfTheHooksOfCodex "
-        "EntryOfTheHooksOfGeminiCLI EnvironmentOfAFastMCPServer EnvironmentPolicyOfCodex "
-        "FastMCPConfiguration FileOfInstructions FilesOfASandboxOfClaudeCode "
-        "FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill GeminiCommand GeminiExtension "
-        "GeminiPolicy GeminiSettingsFile GitHubCopilotSkill GooseRecipe "
-        "GranularApprovalPolicyOfCodex GraphOfLangGraph HookOfCodex HookOfCopilot "
-        "HookOfCursor HookOfGeminiCLI HookOfWindsurf HooksOfCodex HooksOfCopilot "
-        "HooksOfCursor HooksOfGeminiCLI HooksOfWindsurf InterfaceOfASkill KiroAgent KiroHook "
-        "KiroSteeringFile LangGraphConfiguration ListOfCodexHooks ListOfCopilotHooks "
-        "ListOfCrewAIAgents ListOfCrewAITasks ListOfCursorHooks ListOfCursorPermissions "
-        "ListOfRooModes ListOfSkillMetadata ListOfWindsurfHooks ManifestOfAnMCPBundle "
-        "ModeOfRooCode ModelOfDockerAgent NetworkOfASandboxOfClaudeCode OpenCodeAgent "
-        "OpenCodeCommand OpenCodeConfiguration OpenCodeSkill OpenHandsMicroagent "
-        "OwnerOfAMarketplace PackageOfAServer ParameterOfARecipe PermissionOfAmp "
-        "PermissionsOfClaudeCode PermissionsOfCursor PermissionsOfDockerAgent "
-        "PlacesOfSkillsOfOpenCode PolicyOfASkill QwenAgent QwenSettingsFile "
-        "RegistryEntryOfAnMCPServer RemoteOfAServer RooCommand RuleOfAPolicy "
-        "SandboxOfClaudeCode SandboxOfCodex SandboxOfGeminiCLI SecurityOfGeminiCLI "
-        "ServerOfABundle ServerRulesOfGeminiCLI SettingOfABundle SettingOfAnExtension "
-        "SourceOfAFastMCPServer StartOfABundle TaskOfCrewAI TerminalOfCursor ToolsOfGeminiCLI "
-        "ToolsetOfDockerAgent TransportOfAPackage VariableOrHeaderOfAServer WatcherOfOpenCode "
-        "WindsurfRule WindsurfWorkflow ZedSettingsFile "
+        "AgentCard AgentOfCrewAI AgentOfDockerAgent AgentOfOpenCode AgentSettingsOfZed "
+        "AgentSkillsSkill AgenticWorkflow AgentsOfCodex AiderConfiguration AmpSettingsFile "
+        "ApprovalPolicyOfCodex ArgumentOfAServer AuthorOfABundle AuthorOfACodexPlugin "
+        "AuthorOfAPlugin ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeHooksFile "
+        "ClaudeCodeMarketplace ClaudeCodeOutputStyle ClaudeCodePlugin ClaudeCodeRule "
+        "ClaudeCodeSettingsFile ClaudeCodeSkill ClineRule CodexAgent CodexConfiguration "
+        "CodexPlugin CodexSkill CommandOfClaudeCode CommandOfOpenCode CompiledAgenticWorkflow "
+        "ContextOfGeminiCLI ContextProviderOfContinue ContinueConfiguration ContinueRule "
+        "CopilotAgent CopilotInstructions CopilotPrompt CopilotSettingsFile CursorAgent "
+        "CursorCommand CursorEnvironment CursorPlugin CursorRule DependenciesOfASkill "
+        "DependencyOfASkill DeploymentOfAFastMCPServer DockerAgentConfiguration "
+        "EntryOfTheHooksOfCodex EntryOfTheHooksOfGeminiCLI EnvironmentOfAFastMCPServer "
+        "EnvironmentPolicyOfCodex ExtensionOfGoose FastMCPConfiguration FileOfInstructions "
+        "FilesOfASandboxOfClaudeCode FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill "
+        "GeminiCommand GeminiExtension GeminiPolicy GeminiSettingsFile GitHubCopilotSkill "
+        "GooseConfiguration GooseRecipe GranularApprovalPolicyOfCodex GraphOfLangGraph "
+        "HookOfCodex HookOfCopilot HookOfCursor HookOfGeminiCLI HookOfWindsurf HooksOfCodex "
+        "HooksOfCopilot HooksOfCursor HooksOfGeminiCLI HooksOfWindsurf InterfaceOfASkill "
+        "InterfaceOfAnAgentCard KeysOfOneContext KiroAgent KiroHook KiroSteeringFile "
+        "LangGraphConfiguration LanguageServerOfClaudeCode ListOfClaudeCodeKeys "
+        "ListOfCodexHooks ListOfCopilotHooks ListOfCrewAIAgents ListOfCrewAITasks "
+        "ListOfCursorHooks ListOfCursorPermissions ListOfLanguageServers ListOfRooModes "
+        "ListOfSkillMetadata ListOfWindsurfHooks ManifestOfAnMCPBundle MarketplaceOfCopilot "
+        "ModeOfRooCode ModelOfContinue ModelOfDockerAgent NetworkOfASandboxOfClaudeCode "
+        "OpenCodeAgent OpenCodeCommand OpenCodeConfiguration OpenCodeSkill "
+        "OpenHandsMicroagent OwnerOfAMarketplace PackageOfAServer PageOfContinue "
+        "ParameterOfARecipe PermissionOfAmp PermissionsOfClaudeCode PermissionsOfCursor "
+        "PermissionsOfDockerAgent PlacesOfSkillsOfOpenCode PolicyOfASkill PromptOfContinue "
+        "QwenAgent QwenSettingsFile RegistryEntryOfAnMCPServer RemoteOfAServer RooCommand "
+        "RuleOfAPolicy RuleOfContinue SandboxOfClaudeCode SandboxOfCodex SandboxOfGeminiCLI "
+        "SecurityOfGeminiCLI ServerOfABundle ServerOfContinue ServerRulesOfGeminiCLI "
+        "SettingOfABundle SettingOfAnExtension SkillOfAnAgentCard SourceOfAFastMCPServer "
+        "StartOfABundle TaskOfCrewAI TerminalOfCursor ToolsOfGeminiCLI ToolsetOfDockerAgent "
+        "TransportOfAPackage VariableOrHeaderOfAServer WatcherOfOpenCode WindsurfRule "
+        "WindsurfWorkflow ZedSettingsFile "
     ),
     "equipage.kinds.conventions.skill": ("Skill SkillTriggers "),
     "equipage.kinds.defect.hooks": (

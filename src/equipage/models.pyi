@@ -199,80 +199,90 @@ from equipage.kinds.toolpack.model import (
 from equipage.loading.kind import Limits as Limits
 
 __all__ = [
-    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfCrewAI",
-    "AgentOfDockerAgent", "AgentOfOpenCode", "AgentProfile", "AgentSettingsOfZed",
-    "AgentSkillsSkill", "AgenticWorkflow", "AgentsOfCodex", "Algo", "AmpSettingsFile", "And",
-    "ApprovalPolicyOfCodex", "ArgumentOfAServer", "Assign", "AttackSurface", "Audit",
-    "AuthorOfABundle", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool",
-    "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint",
-    "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern",
-    "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile",
-    "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule",
-    "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection",
-    "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler",
-    "CommandOfClaudeCode", "CommandOfOpenCode", "CompilerHints", "CompilerStrategy",
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentCard", "AgentKind", "AgentMeta",
+    "AgentOfCrewAI", "AgentOfDockerAgent", "AgentOfOpenCode", "AgentProfile",
+    "AgentSettingsOfZed", "AgentSkillsSkill", "AgenticWorkflow", "AgentsOfCodex",
+    "AiderConfiguration", "Algo", "AmpSettingsFile", "And", "ApprovalPolicyOfCodex",
+    "ArgumentOfAServer", "Assign", "AttackSurface", "Audit", "AuthorOfABundle",
+    "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool", "BasePrompt",
+    "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint", "BlueprintAgentProfile",
+    "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern", "Capabilities", "Caps",
+    "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile", "ClaudeCodeMarketplace",
+    "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule", "ClaudeCodeSettingsFile",
+    "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection", "CodexAgent",
+    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfClaudeCode",
+    "CommandOfOpenCode", "CompiledAgenticWorkflow", "CompilerHints", "CompilerStrategy",
     "Condition", "Config", "ContentItem", "ContentValue", "ContextOfGeminiCLI", "ContextPolicy",
-    "ContinueRule", "CopilotAgent", "CopilotInstructions", "CopilotPrompt", "CursorAgent",
+    "ContextProviderOfContinue", "ContinueConfiguration", "ContinueRule", "CopilotAgent",
+    "CopilotInstructions", "CopilotPrompt", "CopilotSettingsFile", "CursorAgent",
     "CursorCommand", "CursorEnvironment", "CursorPlugin", "CursorRule", "Default",
     "DefaultModel", "DefectMcpServer", "DependenciesOfASkill", "DependencyOfASkill",
     "DeploymentOfAFastMCPServer", "DisabledHook", "Div", "DockerAgentConfiguration",
     "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
     "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentOfAFastMCPServer",
-    "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "Fanout",
-    "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
+    "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "ExtensionOfGoose",
+    "Fanout", "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
     "FilesOfASandboxOfClaudeCode", "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge",
     "GeminiAgent", "GeminiCLISkill", "GeminiCommand", "GeminiExtension", "GeminiPolicy",
-    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill", "GooseRecipe",
-    "GranularApprovalPolicyOfCodex", "GraphOfLangGraph", "Gt", "Gte", "Hook",
-    "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfCopilot", "HookOfCursor",
-    "HookOfGeminiCLI", "HookOfWindsurf", "Hooks", "HooksOfCodex", "HooksOfCopilot",
-    "HooksOfCursor", "HooksOfGeminiCLI", "HooksOfWindsurf", "Http", "HttpExecution",
-    "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill", "InvalidUtf8",
-    "JsonRender", "JsonServer", "KindName", "KiroAgent", "KiroHook", "KiroSteeringFile",
-    "LangGraphConfiguration", "Langfuse", "LayeredHooks", "Le", "Len", "Limits",
-    "ListCapability", "ListOfCodexHooks", "ListOfCopilotHooks", "ListOfCrewAIAgents",
-    "ListOfCrewAITasks", "ListOfCursorHooks", "ListOfCursorPermissions", "ListOfRooModes",
-    "ListOfSkillMetadata", "ListOfWindsurfHooks", "Lit", "Logging", "Loop", "Lt", "Lte",
-    "ManifestOfAnMCPBundle", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
-    "Message", "Metadata", "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfDockerAgent",
+    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
+    "GooseConfiguration", "GooseRecipe", "GranularApprovalPolicyOfCodex", "GraphOfLangGraph",
+    "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfCopilot",
+    "HookOfCursor", "HookOfGeminiCLI", "HookOfWindsurf", "Hooks", "HooksOfCodex",
+    "HooksOfCopilot", "HooksOfCursor", "HooksOfGeminiCLI", "HooksOfWindsurf", "Http",
+    "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill",
+    "InterfaceOfAnAgentCard", "InvalidUtf8", "JsonRender", "JsonServer", "KeysOfOneContext",
+    "KindName", "KiroAgent", "KiroHook", "KiroSteeringFile", "LangGraphConfiguration",
+    "Langfuse", "LanguageServerOfClaudeCode", "LayeredHooks", "Le", "Len", "Limits",
+    "ListCapability", "ListOfClaudeCodeKeys", "ListOfCodexHooks", "ListOfCopilotHooks",
+    "ListOfCrewAIAgents", "ListOfCrewAITasks", "ListOfCursorHooks", "ListOfCursorPermissions",
+    "ListOfLanguageServers", "ListOfRooModes", "ListOfSkillMetadata", "ListOfWindsurfHooks",
+    "Lit", "Logging", "Loop", "Lt", "Lte", "ManifestOfAnMCPBundle", "MarketplaceOfCopilot",
+    "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers", "Message", "Metadata",
+    "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfContinue", "ModelOfDockerAgent",
     "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode",
     "Node", "NodeExecution", "Normal", "Not", "Notification", "NotificationFlood",
     "OpenCodeAgent", "OpenCodeCommand", "OpenCodeConfiguration", "OpenCodeSkill",
     "OpenHandsMicroagent", "Operator", "Or", "Otlp", "OutputStats", "Overrides",
-    "OwnerOfAMarketplace", "PackageOfAServer", "ParameterOfARecipe", "Path", "PermissionOfAmp",
-    "PermissionsOfClaudeCode", "PermissionsOfCursor", "PermissionsOfDockerAgent", "Phase",
-    "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode", "PolicyOfASkill",
-    "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt", "PromptArgument",
-    "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse", "Provider",
-    "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "QwenAgent",
-    "QwenSettingsFile", "Reference", "RegistryEntryOfAnMCPServer", "RemoteOfAServer",
-    "Repeated", "Resource", "ResourceCapability", "ResourceContent", "ResourceDefinition",
-    "ResourceResponse", "ResponseDelay", "RooCommand", "RuleOfAPolicy", "Runner", "Sampling",
+    "OwnerOfAMarketplace", "PackageOfAServer", "PageOfContinue", "ParameterOfARecipe", "Path",
+    "PermissionOfAmp", "PermissionsOfClaudeCode", "PermissionsOfCursor",
+    "PermissionsOfDockerAgent", "Phase", "PhpExecution", "PipeDeadlock",
+    "PlacesOfSkillsOfOpenCode", "PolicyOfASkill", "ProfilePrompt", "ProjectPrompt",
+    "ProjectionPlacement", "Prompt", "PromptArgument", "PromptDefinition", "PromptHandler",
+    "PromptOfContinue", "PromptOverlay", "PromptResponse", "Provider", "ProviderCapabilities",
+    "ProviderWebSearch", "Proxy", "PythonExecution", "QwenAgent", "QwenSettingsFile",
+    "Reference", "RegistryEntryOfAnMCPServer", "RemoteOfAServer", "Repeated", "Resource",
+    "ResourceCapability", "ResourceContent", "ResourceDefinition", "ResourceResponse",
+    "ResponseDelay", "RooCommand", "RuleOfAPolicy", "RuleOfContinue", "Runner", "Sampling",
     "Sandbox", "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
     "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
-    "ServerOfABundle", "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfABundle",
-    "SettingOfAnExtension", "Settings", "SettingsCapabilities", "ShellProgram", "Silent",
-    "Skill", "SkillTriggers", "SlowLoris", "SourceOfAFastMCPServer", "SpawnerHints",
-    "StartOfABundle", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
-    "TaskOfCrewAI", "Technique", "TemplateRender", "Templating", "TerminalOfCursor",
-    "TextContent", "Tool", "ToolDefinition", "ToolResponse", "ToolSettings", "Toolpack",
-    "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI", "ToolsetOfDockerAgent",
-    "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
-    "VariableOrHeaderOfAServer", "Verdict", "WatcherOfOpenCode", "WebSearch", "WindsurfRule",
-    "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields",
-    "kind_of_model",
+    "ServerOfABundle", "ServerOfContinue", "ServerRequest", "ServerRulesOfGeminiCLI",
+    "SettingOfABundle", "SettingOfAnExtension", "Settings", "SettingsCapabilities",
+    "ShellProgram", "Silent", "Skill", "SkillOfAnAgentCard", "SkillTriggers", "SlowLoris",
+    "SourceOfAFastMCPServer", "SpawnerHints", "StartOfABundle", "Step", "Sub", "Subprocess",
+    "SubprocessOutput", "SubprocessTemplate", "TaskOfCrewAI", "Technique", "TemplateRender",
+    "Templating", "TerminalOfCursor", "TextContent", "Tool", "ToolDefinition", "ToolResponse",
+    "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI",
+    "ToolsetOfDockerAgent", "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try",
+    "Turn", "UnboundedLine", "VariableOrHeaderOfAServer", "Verdict", "WatcherOfOpenCode",
+    "WebSearch", "WindsurfRule", "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator",
+    "ZedSettingsFile", "fields", "kind_of_model",
 ]  # fmt: skip
 
 KINDS: dict[str, tuple[str, ...]]
 
 KindName: TypeAlias = Literal[
+    "a2a-card",
     "agent_md",
     "agentic-workflow",
+    "agentic-workflow-lock",
+    "aider-config",
     "amp-settings",
     "blueprint",
     "claude-agent",
     "claude-command",
     "claude-hooks",
+    "claude-keybindings",
+    "claude-lsp",
     "claude-marketplace",
     "claude-output-style",
     "claude-plugin",
@@ -284,11 +294,13 @@ KindName: TypeAlias = Literal[
     "codex-hooks",
     "codex-plugin",
     "codex-skill-metadata",
+    "continue-config",
     "continue-rule",
     "copilot-agent",
     "copilot-hooks",
     "copilot-instructions",
     "copilot-prompt",
+    "copilot-settings",
     "crewai-agents",
     "crewai-tasks",
     "cursor-agent",
@@ -305,6 +317,7 @@ KindName: TypeAlias = Literal[
     "gemini-extension",
     "gemini-policy",
     "gemini-settings",
+    "goose-config",
     "goose-recipe",
     "instructions",
     "kiro-agent",
@@ -334,13 +347,18 @@ KindName: TypeAlias = Literal[
 ]
 
 Config: TypeAlias = (
-    Agent
+    AgentCard
+    | Agent
     | AgenticWorkflow
+    | CompiledAgenticWorkflow
+    | AiderConfiguration
     | AmpSettingsFile
     | Blueprint
     | ClaudeCodeAgent
     | ClaudeCodeCommand
     | ClaudeCodeHooksFile
+    | ListOfClaudeCodeKeys
+    | ListOfLanguageServers
     | ClaudeCodeMarketplace
     | ClaudeCodeOutputStyle
     | ClaudeCodePlugin
@@ -352,11 +370,13 @@ Config: TypeAlias = (
     | ListOfCodexHooks
     | CodexPlugin
     | ListOfSkillMetadata
+    | ContinueConfiguration
     | ContinueRule
     | CopilotAgent
     | ListOfCopilotHooks
     | CopilotInstructions
     | CopilotPrompt
+    | CopilotSettingsFile
     | ListOfCrewAIAgents
     | ListOfCrewAITasks
     | CursorAgent
@@ -373,6 +393,7 @@ Config: TypeAlias = (
     | GeminiExtension
     | GeminiPolicy
     | GeminiSettingsFile
+    | GooseConfiguration
     | GooseRecipe
     | FileOfInstructions
     | KiroAgent
@@ -411,6 +432,55 @@ Config: TypeAlias = (
 def fields(model: type[Any]) -> dict[str, str]: ...
 def kind_of_model(model: type[Any]) -> str | None: ...
 
+class AgentCard(Struct, frozen=True, kw_only=True):
+    """An agent card."""
+
+    name: str | None = None
+    """The name that people see; recommended."""
+    description: str | None = None
+    """What the agent does; recommended."""
+    version: str | None = None
+    """Its version; recommended."""
+    url: str | None = None
+    """Its address; from version 1.0 on in `supportedInterfaces`; recommended; common
+    misspelling, which the tool ignores: `supportedInterfaces`."""
+    supportedInterfaces: tuple[InterfaceOfAnAgentCard, ...] | None = None
+    """Its addresses, the best first."""
+    protocolVersion: str | None = None
+    """The version of the protocol."""
+    preferredTransport: str | None = None
+    """How to talk to it."""
+    additionalInterfaces: tuple[InterfaceOfAnAgentCard, ...] | None = None
+    """Further addresses."""
+    capabilities: dict[str, Any] | None = None
+    """What it can do; recommended."""
+    defaultInputModes: tuple[str, ...] | None = None
+    """The media types it takes; recommended."""
+    defaultOutputModes: tuple[str, ...] | None = None
+    """The media types it gives; recommended."""
+    skills: tuple[SkillOfAnAgentCard, ...] | None = None
+    """What one may ask it for; recommended."""
+    provider: dict[str, Any] | None = None
+    """Who runs it."""
+    securitySchemes: dict[str, Any] | None = None
+    """How to sign in, by name; *restricts* the agent, so a misspelling is an error."""
+    security: tuple[Any, ...] | None = None
+    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    securityRequirements: tuple[Any, ...] | None = None
+    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    supportsAuthenticatedExtendedCard: bool | None = None
+    """Whether those who sign in see more."""
+    signatures: tuple[Any, ...] | None = None
+    """Proofs of who wrote it."""
+    iconUrl: str | None = None
+    """Its picture."""
+    documentationUrl: str | None = None
+    """Where to read about it."""
+    authentication: dict[str, Any] | None = None
+    """How to sign in, in the first versions."""
+    _schema: str | None = None
+    """The schema for editors."""
+
 class AgentOfCrewAI(Struct, frozen=True, kw_only=True):
     """An agent of CrewAI."""
 
@@ -429,9 +499,9 @@ class AgentOfCrewAI(Struct, frozen=True, kw_only=True):
     allow_delegation: bool | None = None
     """Whether it may ask others."""
     allow_code_execution: bool | None = None
-    """Whether it may run code; *restricts* the agent, so a misspelling is an error."""
+    """Whether it may run code; restricts the agent, so a misspelling is an error."""
     code_execution_mode: Literal["safe", "unsafe"] | None = None
-    """Where code runs; *restricts* the agent, so a misspelling is an error."""
+    """Where code runs; restricts the agent, so a misspelling is an error."""
     max_iter: int | None = None
     """After how many steps it stops."""
     max_rpm: int | None = None
@@ -536,15 +606,15 @@ class AgentOfOpenCode(Struct, frozen=True, kw_only=True):
     prompt: str | None = None
     """The prompt, instead of the text below the header."""
     tools: dict[str, bool] | None = None
-    """Tools to turn on or off by name; `permission` replaces it; *restricts* the agent, so
-    a misspelling is an error; every tool it names must exist; common misspelling, which the
+    """Tools to turn on or off by name; `permission` replaces it; restricts the agent, so a
+    misspelling is an error; every tool it names must exist; common misspelling, which the
     tool ignores: `allowed-tools`, `allowed_tools`."""
     permission: (
         dict[str, Literal["ask", "allow", "deny"] | dict[str, Literal["ask", "allow", "deny"]]]
         | Literal["ask", "allow", "deny"]
         | None
     ) = None
-    """What it may do: one action, or an action for each tool; *restricts* the agent, so a
+    """What it may do: one action, or an action for each tool; restricts the agent, so a
     misspelling is an error; common misspelling, which the tool ignores: `permissions`."""
     steps: int | None = None
     """After how many steps it stops."""
@@ -565,11 +635,11 @@ class AgentSettingsOfZed(Struct, frozen=True, kw_only=True):
     default_model: Any | None = None
     """The model."""
     profiles: dict[str, Any] | None = None
-    """Which tools each profile has; *restricts* the agent, so a misspelling is an error."""
+    """Which tools each profile has; restricts the agent, so a misspelling is an error."""
     default_profile: str | None = None
     """The profile to start with."""
     tool_permissions: dict[str, Any] | None = None
-    """What tools may do; *restricts* the agent, so a misspelling is an error."""
+    """What tools may do; restricts the agent, so a misspelling is an error."""
     always_allow_tool_actions: bool | None = None
     """Whether nothing is asked."""
 
@@ -587,8 +657,8 @@ class AgentSkillsSkill(Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None = None
     """Anything else, as text by name."""
     allowed_tools: tuple[str, ...] | None = None
-    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
-    an error; a list, or text divided at `, `; every tool it names must exist."""
+    """Tools it may use without asking the user; restricts the agent, so a misspelling is an
+    error; a list, or text divided at `, `; every tool it names must exist."""
     argument_hint: str | tuple[Any, ...] | None = None
     """The arguments, as the menu shows them: `[file] [line]`."""
     arguments: str | tuple[Any, ...] | None = None
@@ -598,7 +668,7 @@ class AgentSkillsSkill(Struct, frozen=True, kw_only=True):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
     """How much the model reasons while it runs."""
     disable_model_invocation: bool | None = None
-    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    """Whether only people may call it; restricts the agent, so a misspelling is an
     error."""
     context: Literal["fork"] | None = None
     """`fork`: it runs in an agent of its own."""
@@ -616,12 +686,12 @@ class AgentSkillsSkill(Struct, frozen=True, kw_only=True):
     """Whether people may call it; `false` hides it in the menu; common misspelling, which
     the tool ignores: `user-invokable`."""
     disallowed_tools: tuple[str, ...] | None = None
-    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    """Tools it may not use; restricts the agent, so a misspelling is an error; a list, or
     text divided at `, `; every tool it names must exist."""
     version: str | None = None
     """The version of the skill."""
     allowedTools: tuple[str, ...] | None = None
-    """Tools it may use without asking, as Qwen Code names the field; *restricts* the agent,
+    """Tools it may use without asking, as Qwen Code names the field; restricts the agent,
     so a misspelling is an error; a list, or text divided at `,`; every tool it names must
     exist."""
     body: str = ""
@@ -637,12 +707,12 @@ class AgenticWorkflow(Struct, frozen=True, kw_only=True):
     description: str | None = None
     """What it does."""
     permissions: str | dict[str, Any] | None = None
-    """What it may do on GitHub; *restricts* the agent, so a misspelling is an error; common
+    """What it may do on GitHub; restricts the agent, so a misspelling is an error; common
     misspelling, which the tool ignores: `permission`."""
     engine: str | dict[str, Any] | None = None
     """The agent that runs it."""
     tools: dict[str, Any] | None = None
-    """The tools it has; *restricts* the agent, so a misspelling is an error."""
+    """The tools it has; restricts the agent, so a misspelling is an error."""
     mcp_servers: dict[str, Any] | None = None
     """MCP servers, by name."""
     safe_outputs: dict[str, Any] | None = None
@@ -652,7 +722,7 @@ class AgenticWorkflow(Struct, frozen=True, kw_only=True):
     mcp_scripts: dict[str, Any] | None = None
     """Tools of its own, by name."""
     network: str | dict[str, Any] | None = None
-    """The hosts it may reach; *restricts* the agent, so a misspelling is an error."""
+    """The hosts it may reach; restricts the agent, so a misspelling is an error."""
     strict: bool | None = None
     """Whether it is compiled strictly."""
     sandbox: Any | None = None
@@ -668,7 +738,7 @@ class AgenticWorkflow(Struct, frozen=True, kw_only=True):
     redirect: str | None = None
     """Where it went."""
     roles: str | tuple[str, ...] | None = None
-    """Who may start it; *restricts* the agent, so a misspelling is an error."""
+    """Who may start it; restricts the agent, so a misspelling is an error."""
     bots: tuple[str, ...] | None = None
     """Bots that may start it."""
     skip_roles: str | tuple[str, ...] | None = None
@@ -774,18 +844,276 @@ class AgentsOfCodex(Struct, frozen=True, kw_only=True):
     interrupt_message: bool | None = None
     """Whether an interrupted agent learns of it."""
 
+class AiderConfiguration(Struct, frozen=True, kw_only=True):
+    """An Aider configuration."""
+
+    architect: bool | None = None
+    """As `--architect`."""
+    auto_accept_architect: bool | None = None
+    """As `--auto-accept-architect`."""
+    show_model_warnings: bool | None = None
+    """As `--show-model-warnings`."""
+    check_model_accepts_settings: bool | None = None
+    """As `--check-model-accepts-settings`."""
+    verify_ssl: bool | None = None
+    """As `--verify-ssl`."""
+    cache_prompts: bool | None = None
+    """As `--cache-prompts`."""
+    restore_chat_history: bool | None = None
+    """As `--restore-chat-history`."""
+    dark_mode: bool | None = None
+    """As `--dark-mode`."""
+    light_mode: bool | None = None
+    """As `--light-mode`."""
+    pretty: bool | None = None
+    """As `--pretty`."""
+    stream: bool | None = None
+    """As `--stream`."""
+    show_diffs: bool | None = None
+    """As `--show-diffs`."""
+    git: bool | None = None
+    """As `--git`."""
+    gitignore: bool | None = None
+    """As `--gitignore`."""
+    add_gitignore_files: bool | None = None
+    """As `--add-gitignore-files`."""
+    subtree_only: bool | None = None
+    """As `--subtree-only`."""
+    auto_commits: bool | None = None
+    """As `--auto-commits`."""
+    dirty_commits: bool | None = None
+    """As `--dirty-commits`."""
+    attribute_author: bool | None = None
+    """As `--attribute-author`."""
+    attribute_committer: bool | None = None
+    """As `--attribute-committer`."""
+    attribute_commit_message_author: bool | None = None
+    """As `--attribute-commit-message-author`."""
+    attribute_commit_message_committer: bool | None = None
+    """As `--attribute-commit-message-committer`."""
+    attribute_co_authored_by: bool | None = None
+    """As `--attribute-co-authored-by`."""
+    git_commit_verify: bool | None = None
+    """As `--git-commit-verify`."""
+    commit: bool | None = None
+    """As `--commit`."""
+    dry_run: bool | None = None
+    """As `--dry-run`."""
+    skip_sanity_check_repo: bool | None = None
+    """As `--skip-sanity-check-repo`."""
+    watch_files: bool | None = None
+    """As `--watch-files`."""
+    lint: bool | None = None
+    """As `--lint`."""
+    auto_lint: bool | None = None
+    """As `--auto-lint`."""
+    auto_test: bool | None = None
+    """As `--auto-test`."""
+    test: bool | None = None
+    """As `--test`."""
+    analytics: bool | None = None
+    """As `--analytics`."""
+    analytics_disable: bool | None = None
+    """As `--analytics-disable`."""
+    just_check_update: bool | None = None
+    """As `--just-check-update`."""
+    check_update: bool | None = None
+    """As `--check-update`."""
+    show_release_notes: bool | None = None
+    """As `--show-release-notes`."""
+    install_main_branch: bool | None = None
+    """As `--install-main-branch`."""
+    upgrade: bool | None = None
+    """As `--upgrade`."""
+    disable_playwright: bool | None = None
+    """As `--disable-playwright`."""
+    gui: bool | None = None
+    """As `--gui`."""
+    copy_paste: bool | None = None
+    """As `--copy-paste`."""
+    apply_clipboard_edits: bool | None = None
+    """As `--apply-clipboard-edits`."""
+    exit: bool | None = None
+    """As `--exit`."""
+    show_repo_map: bool | None = None
+    """As `--show-repo-map`."""
+    show_prompts: bool | None = None
+    """As `--show-prompts`."""
+    vim: bool | None = None
+    """As `--vim`."""
+    fancy_input: bool | None = None
+    """As `--fancy-input`."""
+    multiline: bool | None = None
+    """As `--multiline`."""
+    notifications: bool | None = None
+    """As `--notifications`."""
+    detect_urls: bool | None = None
+    """As `--detect-urls`."""
+    yes_always: bool | None = None
+    """As `--yes-always`."""
+    verbose: bool | None = None
+    """As `--verbose`."""
+    suggest_shell_commands: bool | None = None
+    """As `--suggest-shell-commands`."""
+    opus: bool | None = None
+    """As `--opus`."""
+    sonnet: bool | None = None
+    """As `--sonnet`."""
+    haiku: bool | None = None
+    """As `--haiku`."""
+    mini: bool | None = None
+    """As `--mini`."""
+    deepseek: bool | None = None
+    """As `--deepseek`."""
+    o1_mini: bool | None = None
+    """As `--o1-mini`."""
+    o1_preview: bool | None = None
+    """As `--o1-preview`."""
+    model: str | int | float | bool | None = None
+    """As `--model`."""
+    openai_api_key: str | int | float | bool | None = None
+    """As `--openai-api-key`."""
+    anthropic_api_key: str | int | float | bool | None = None
+    """As `--anthropic-api-key`."""
+    openai_api_base: str | int | float | bool | None = None
+    """As `--openai-api-base`."""
+    openai_api_type: str | int | float | bool | None = None
+    """As `--openai-api-type`."""
+    openai_api_version: str | int | float | bool | None = None
+    """As `--openai-api-version`."""
+    openai_api_deployment_id: str | int | float | bool | None = None
+    """As `--openai-api-deployment-id`."""
+    openai_organization_id: str | int | float | bool | None = None
+    """As `--openai-organization-id`."""
+    list_models: str | int | float | bool | None = None
+    """As `--list-models`."""
+    model_settings_file: str | int | float | bool | None = None
+    """As `--model-settings-file`."""
+    model_metadata_file: str | int | float | bool | None = None
+    """As `--model-metadata-file`."""
+    reasoning_effort: str | int | float | bool | None = None
+    """As `--reasoning-effort`."""
+    thinking_tokens: str | int | float | bool | None = None
+    """As `--thinking-tokens`."""
+    timeout: str | int | float | bool | None = None
+    """As `--timeout`."""
+    edit_format: str | int | float | bool | None = None
+    """As `--edit-format`."""
+    weak_model: str | int | float | bool | None = None
+    """As `--weak-model`."""
+    editor_model: str | int | float | bool | None = None
+    """As `--editor-model`."""
+    editor_edit_format: str | int | float | bool | None = None
+    """As `--editor-edit-format`."""
+    max_chat_history_tokens: str | int | float | bool | None = None
+    """As `--max-chat-history-tokens`."""
+    cache_keepalive_pings: str | int | float | bool | None = None
+    """As `--cache-keepalive-pings`."""
+    map_tokens: str | int | float | bool | None = None
+    """As `--map-tokens`."""
+    map_refresh: str | int | float | bool | None = None
+    """As `--map-refresh`."""
+    map_multiplier_no_files: str | int | float | bool | None = None
+    """As `--map-multiplier-no-files`."""
+    input_history_file: str | int | float | bool | None = None
+    """As `--input-history-file`."""
+    chat_history_file: str | int | float | bool | None = None
+    """As `--chat-history-file`."""
+    llm_history_file: str | int | float | bool | None = None
+    """As `--llm-history-file`."""
+    user_input_color: str | int | float | bool | None = None
+    """As `--user-input-color`."""
+    tool_output_color: str | int | float | bool | None = None
+    """As `--tool-output-color`."""
+    tool_error_color: str | int | float | bool | None = None
+    """As `--tool-error-color`."""
+    tool_warning_color: str | int | float | bool | None = None
+    """As `--tool-warning-color`."""
+    assistant_output_color: str | int | float | bool | None = None
+    """As `--assistant-output-color`."""
+    completion_menu_color: str | int | float | bool | None = None
+    """As `--completion-menu-color`."""
+    completion_menu_bg_color: str | int | float | bool | None = None
+    """As `--completion-menu-bg-color`."""
+    completion_menu_current_color: str | int | float | bool | None = None
+    """As `--completion-menu-current-color`."""
+    completion_menu_current_bg_color: str | int | float | bool | None = None
+    """As `--completion-menu-current-bg-color`."""
+    code_theme: str | int | float | bool | None = None
+    """As `--code-theme`."""
+    aiderignore: str | int | float | bool | None = None
+    """As `--aiderignore`."""
+    commit_prompt: str | int | float | bool | None = None
+    """As `--commit-prompt`."""
+    commit_language: str | int | float | bool | None = None
+    """As `--commit-language`."""
+    test_cmd: str | int | float | bool | None = None
+    """As `--test-cmd`."""
+    analytics_log: str | int | float | bool | None = None
+    """As `--analytics-log`."""
+    analytics_posthog_host: str | int | float | bool | None = None
+    """As `--analytics-posthog-host`."""
+    analytics_posthog_project_api_key: str | int | float | bool | None = None
+    """As `--analytics-posthog-project-api-key`."""
+    message: str | int | float | bool | None = None
+    """As `--message`."""
+    message_file: str | int | float | bool | None = None
+    """As `--message-file`."""
+    apply: str | int | float | bool | None = None
+    """As `--apply`."""
+    load: str | int | float | bool | None = None
+    """As `--load`."""
+    encoding: str | int | float | bool | None = None
+    """As `--encoding`."""
+    line_endings: str | int | float | bool | None = None
+    """As `--line-endings`."""
+    config: str | int | float | bool | None = None
+    """As `--config`."""
+    env_file: str | int | float | bool | None = None
+    """As `--env-file`."""
+    chat_language: str | int | float | bool | None = None
+    """As `--chat-language`."""
+    editor: str | int | float | bool | None = None
+    """As `--editor`."""
+    shell_completions: str | int | float | bool | None = None
+    """As `--shell-completions`."""
+    notifications_command: str | int | float | bool | None = None
+    """As `--notifications-command`."""
+    voice_format: str | int | float | bool | None = None
+    """As `--voice-format`."""
+    voice_language: str | int | float | bool | None = None
+    """As `--voice-language`."""
+    voice_input_device: str | int | float | bool | None = None
+    """As `--voice-input-device`."""
+    help: str | int | float | bool | None = None
+    """As `--help`."""
+    version: str | int | float | bool | None = None
+    """As `--version`."""
+    set_env: str | tuple[str, ...] | None = None
+    """As `--set-env`, one or several."""
+    api_key: str | tuple[str, ...] | None = None
+    """As `--api-key`, one or several."""
+    alias: str | tuple[str, ...] | None = None
+    """As `--alias`, one or several."""
+    lint_cmd: str | tuple[str, ...] | None = None
+    """As `--lint-cmd`, one or several."""
+    file: str | tuple[str, ...] | None = None
+    """As `--file`, one or several."""
+    read: str | tuple[str, ...] | None = None
+    """As `--read`, one or several."""
+
 class AmpSettingsFile(Struct, frozen=True, kw_only=True):
     """An Amp settings file."""
 
     amp_mcpServers: dict[str, dict[str, Any]] | None = None
     """MCP servers, by name."""
     amp_permissions: tuple[PermissionOfAmp, ...] | None = None
-    """What may be done; the first rule that matches counts; *restricts* the agent, so a
+    """What may be done; the first rule that matches counts; restricts the agent, so a
     misspelling is an error."""
     amp_tools_disable: tuple[str, ...] | None = None
-    """Tools that are left out; *restricts* the agent, so a misspelling is an error."""
+    """Tools that are left out; restricts the agent, so a misspelling is an error."""
     amp_mcpPermissions: Any | None = None
-    """Which servers may be used; *restricts* the agent, so a misspelling is an error."""
+    """Which servers may be used; restricts the agent, so a misspelling is an error."""
 
 class ApprovalPolicyOfCodex(Struct, frozen=True, kw_only=True):
     """An approval policy of Codex."""
@@ -847,7 +1175,7 @@ class AuthorOfAPlugin(Struct, frozen=True, kw_only=True):
     """The author of a plugin."""
 
     name: str | None = None
-    """The name; **required**: the tool ignores a file without it."""
+    """The name; required: the tool ignores a file without it."""
     email: str | None = None
     """The address for mail."""
     url: str | None = None
@@ -857,18 +1185,18 @@ class ClaudeCodeAgent(Struct, frozen=True, kw_only=True):
     """A Claude Code agent."""
 
     name: str | None = None
-    """The name by which people and agents call it; **required**: the tool ignores a file
+    """The name by which people and agents call it; required: the tool ignores a file
     without it."""
     description: str | None = None
-    """When to use it; Claude chooses it by this text; **required**: the tool ignores a file
+    """When to use it; Claude chooses it by this text; required: the tool ignores a file
     without it."""
     tools: tuple[str, ...] | None = None
-    """The only tools it may use; without the field it has all of them; *restricts* the
-    agent, so a misspelling is an error; a list, or text divided at `, `; every tool it
-    names must exist; common misspelling, which the tool ignores: `allowed-tools`,
-    `allowed_tools`, `allowedTools`, `tool`."""
+    """The only tools it may use; without the field it has all of them; restricts the agent,
+    so a misspelling is an error; a list, or text divided at `, `; every tool it names must
+    exist; common misspelling, which the tool ignores: `allowed-tools`, `allowed_tools`,
+    `allowedTools`, `tool`."""
     disallowedTools: tuple[str, ...] | None = None
-    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    """Tools it may not use; restricts the agent, so a misspelling is an error; a list, or
     text divided at `,`; every tool it names must exist; common misspelling, which the tool
     ignores: `denied-tools`."""
     model: str | None = None
@@ -876,7 +1204,7 @@ class ClaudeCodeAgent(Struct, frozen=True, kw_only=True):
     permissionMode: (
         Literal["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"] | None
     ) = None
-    """What it may do without asking the user; *restricts* the agent, so a misspelling is an
+    """What it may do without asking the user; restricts the agent, so a misspelling is an
     error."""
     maxTurns: int | None = None
     """After how many turns it stops; common misspelling, which the tool ignores: `max-
@@ -912,8 +1240,8 @@ class ClaudeCodeCommand(Struct, frozen=True, kw_only=True):
     name: str | None = None
     """A name to show; the file gives the name to call it by."""
     allowed_tools: tuple[str, ...] | None = None
-    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
-    an error; a list, or text divided at `, `; every tool it names must exist."""
+    """Tools it may use without asking the user; restricts the agent, so a misspelling is an
+    error; a list, or text divided at `, `; every tool it names must exist."""
     argument_hint: str | tuple[Any, ...] | None = None
     """The arguments, as the menu shows them: `[file] [line]`."""
     arguments: str | tuple[Any, ...] | None = None
@@ -923,7 +1251,7 @@ class ClaudeCodeCommand(Struct, frozen=True, kw_only=True):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
     """How much the model reasons while it runs."""
     disable_model_invocation: bool | None = None
-    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    """Whether only people may call it; restricts the agent, so a misspelling is an
     error."""
     context: Literal["fork"] | None = None
     """`fork`: it runs in an agent of its own."""
@@ -948,7 +1276,7 @@ class ClaudeCodeHooksFile(Struct, frozen=True, kw_only=True):
     """A Claude Code hooks file."""
 
     hooks: Any | None = None
-    """Handlers by event; *restricts* the agent, so a misspelling is an error."""
+    """Handlers by event; restricts the agent, so a misspelling is an error."""
     description: str | None = None
     """What the hooks are for."""
     _schema: str | None = None
@@ -958,14 +1286,14 @@ class ClaudeCodeMarketplace(Struct, frozen=True, kw_only=True):
     """A Claude Code marketplace."""
 
     name: str | None = None
-    """The name; users write it as `plugin@name`; **required**: the tool ignores a file
-    without it."""
+    """The name; users write it as `plugin@name`; required: the tool ignores a file without
+    it."""
     owner: OwnerOfAMarketplace | None = None
-    """Who keeps it: `name`, `email` and `url`; **required**: the tool ignores a file
-    without it."""
+    """Who keeps it: `name`, `email` and `url`; required: the tool ignores a file without
+    it."""
     plugins: tuple[Any, ...] | None = None
-    """The plugins, each with its name and where it comes from; **required**: the tool
-    ignores a file without it."""
+    """The plugins, each with its name and where it comes from; required: the tool ignores a
+    file without it."""
     _schema: str | None = None
     """The address of the JSON Schema, for editors."""
     version: str | None = None
@@ -999,7 +1327,7 @@ class ClaudeCodePlugin(Struct, frozen=True, kw_only=True):
     """A Claude Code plugin."""
 
     name: str | None = None
-    """The name; it precedes the names of all parts; **required**: the tool ignores a file
+    """The name; it precedes the names of all parts; required: the tool ignores a file
     without it."""
     _schema: str | None = None
     """The address of the JSON Schema, for editors."""
@@ -1073,12 +1401,12 @@ class ClaudeCodeSettingsFile(Struct, frozen=True, kw_only=True):
     _schema: str | None = None
     """The address of the JSON Schema, for editors."""
     permissions: PermissionsOfClaudeCode | None = None
-    """What Claude may do; *restricts* the agent, so a misspelling is an error."""
+    """What Claude may do; restricts the agent, so a misspelling is an error."""
     hooks: Any | None = None
-    """Programs that run at certain events; *restricts* the agent, so a misspelling is an
+    """Programs that run at certain events; restricts the agent, so a misspelling is an
     error."""
     sandbox: SandboxOfClaudeCode | None = None
-    """Whether and how commands are confined; *restricts* the agent, so a misspelling is an
+    """Whether and how commands are confined; restricts the agent, so a misspelling is an
     error."""
     env: dict[str, Any] | None = None
     """Environment variables of the session."""
@@ -1087,11 +1415,9 @@ class ClaudeCodeSettingsFile(Struct, frozen=True, kw_only=True):
     fallbackModel: tuple[str, ...] | None = None
     """Models to use while others are busy."""
     availableModels: tuple[str, ...] | None = None
-    """The only models to choose from; *restricts* the agent, so a misspelling is an
-    error."""
+    """The only models to choose from; restricts the agent, so a misspelling is an error."""
     enforceAvailableModels: bool | None = None
-    """Whether no other model may run; *restricts* the agent, so a misspelling is an
-    error."""
+    """Whether no other model may run; restricts the agent, so a misspelling is an error."""
     modelOverrides: dict[str, Any] | None = None
     """Other names for models."""
     advisorModel: str | None = None
@@ -1131,10 +1457,9 @@ class ClaudeCodeSettingsFile(Struct, frozen=True, kw_only=True):
     extraKnownMarketplaces: dict[str, Any] | None = None
     """Marketplaces to offer, by name."""
     strictKnownMarketplaces: tuple[Any, ...] | None = None
-    """The only marketplaces; *restricts* the agent, so a misspelling is an error."""
+    """The only marketplaces; restricts the agent, so a misspelling is an error."""
     blockedMarketplaces: tuple[Any, ...] | None = None
-    """Marketplaces that are refused; *restricts* the agent, so a misspelling is an
-    error."""
+    """Marketplaces that are refused; restricts the agent, so a misspelling is an error."""
     skippedMarketplaces: tuple[str, ...] | None = None
     """Marketplaces not to ask about."""
     skippedPlugins: tuple[str, ...] | None = None
@@ -1148,30 +1473,29 @@ class ClaudeCodeSettingsFile(Struct, frozen=True, kw_only=True):
     allowedChannelPlugins: tuple[Any, ...] | None = None
     """Plugins that may send messages."""
     strictPluginOnlyCustomization: bool | tuple[str, ...] | None = None
-    """Whether parts may come from plugins only; *restricts* the agent, so a misspelling is
-    an error."""
+    """Whether parts may come from plugins only; restricts the agent, so a misspelling is an
+    error."""
     enabledMcpjsonServers: tuple[Any, ...] | str | None = None
     """Servers of `.mcp.json` that are approved."""
     disabledMcpjsonServers: str | tuple[str, ...] | None = None
-    """Servers of `.mcp.json` that are refused; *restricts* the agent, so a misspelling is
-    an error."""
+    """Servers of `.mcp.json` that are refused; restricts the agent, so a misspelling is an
+    error."""
     allowedMcpServers: tuple[Any, ...] | None = None
-    """The only MCP servers; *restricts* the agent, so a misspelling is an error."""
+    """The only MCP servers; restricts the agent, so a misspelling is an error."""
     deniedMcpServers: tuple[Any, ...] | None = None
-    """MCP servers that are refused; *restricts* the agent, so a misspelling is an error."""
+    """MCP servers that are refused; restricts the agent, so a misspelling is an error."""
     managedMcpServers: tuple[Any, ...] | None = None
     """MCP servers of the organisation."""
     disableAutoMode: Literal["disable"] | None = None
-    """`disable`: no automatic mode; *restricts* the agent, so a misspelling is an error."""
+    """`disable`: no automatic mode; restricts the agent, so a misspelling is an error."""
     disableDeepLinkRegistration: Literal["disable"] | None = None
     """`disable`: no links into the program."""
     autoMode: dict[str, Any] | None = None
     """What the automatic mode allows."""
     allowedHttpHookUrls: tuple[str, ...] | None = None
-    """The only addresses of hooks; *restricts* the agent, so a misspelling is an error."""
+    """The only addresses of hooks; restricts the agent, so a misspelling is an error."""
     httpHookAllowedEnvVars: tuple[str, ...] | None = None
-    """Variables that hooks may send; *restricts* the agent, so a misspelling is an
-    error."""
+    """Variables that hooks may send; restricts the agent, so a misspelling is an error."""
     claudeMdExcludes: tuple[str, ...] | None = None
     """Instructions not to read, as globs."""
     claudeMd: str | None = None
@@ -1185,7 +1509,7 @@ class ClaudeCodeSettingsFile(Struct, frozen=True, kw_only=True):
     skillOverrides: dict[str, Literal["on", "name-only", "user-invocable-only", "off"]] | None = (
         None
     )
-    """How skills are offered, by name; *restricts* the agent, so a misspelling is an
+    """How skills are offered, by name; restricts the agent, so a misspelling is an
     error."""
     skillListingBudgetFraction: float | None = None
     """How much of the context skills may take."""
@@ -1204,7 +1528,7 @@ class ClaudeCodeSettingsFile(Struct, frozen=True, kw_only=True):
     sshConfigs: tuple[Any, ...] | None = None
     """Machines to work on."""
     sshHostAllowlist: tuple[str, ...] | None = None
-    """The only machines to work on; *restricts* the agent, so a misspelling is an error."""
+    """The only machines to work on; restricts the agent, so a misspelling is an error."""
     footerLinksRegexes: tuple[Any, ...] | None = None
     """Links below the input."""
     vimInsertModeRemaps: dict[str, Any] | None = None
@@ -1238,18 +1562,18 @@ class ClaudeCodeSettingsFile(Struct, frozen=True, kw_only=True):
     autoUpdatesChannel: Literal["stable", "latest", "rc"] | None = None
     """Which versions to install."""
     forceLoginMethod: str | None = None
-    """The only way to sign in; *restricts* the agent, so a misspelling is an error."""
+    """The only way to sign in; restricts the agent, so a misspelling is an error."""
     forceLoginOrgUUID: str | tuple[str, ...] | None = None
-    """The only organisation; *restricts* the agent, so a misspelling is an error."""
+    """The only organisation; restricts the agent, so a misspelling is an error."""
     forceLoginGatewayUrl: str | None = None
-    """The only gateway; *restricts* the agent, so a misspelling is an error."""
+    """The only gateway; restricts the agent, so a misspelling is an error."""
     minimumVersion: str | None = None
     """The oldest version to install."""
     requiredMinimumVersion: str | None = None
-    """The oldest version that may run; *restricts* the agent, so a misspelling is an
+    """The oldest version that may run; restricts the agent, so a misspelling is an
     error."""
     requiredMaximumVersion: str | None = None
-    """The newest version that may run; *restricts* the agent, so a misspelling is an
+    """The newest version that may run; restricts the agent, so a misspelling is an
     error."""
     prUrlTemplate: str | None = None
     """The address of pull requests."""
@@ -1344,39 +1668,36 @@ class ClaudeCodeSettingsFile(Struct, frozen=True, kw_only=True):
     disableMobileSimulatorTools: bool | None = None
     """Whether simulators are off."""
     disableAllHooks: bool | None = None
-    """Whether no hook runs; *restricts* the agent, so a misspelling is an error."""
+    """Whether no hook runs; restricts the agent, so a misspelling is an error."""
     allowManagedHooksOnly: bool | None = None
-    """Whether only managed hooks run; *restricts* the agent, so a misspelling is an
-    error."""
+    """Whether only managed hooks run; restricts the agent, so a misspelling is an error."""
     allowManagedPermissionRulesOnly: bool | None = None
-    """Whether only managed rules count; *restricts* the agent, so a misspelling is an
+    """Whether only managed rules count; restricts the agent, so a misspelling is an
     error."""
     allowManagedMcpServersOnly: bool | None = None
-    """Whether only managed servers run; *restricts* the agent, so a misspelling is an
+    """Whether only managed servers run; restricts the agent, so a misspelling is an
     error."""
     disableBundledSkills: bool | None = None
-    """Whether the own skills are off; *restricts* the agent, so a misspelling is an
-    error."""
+    """Whether the own skills are off; restricts the agent, so a misspelling is an error."""
     disableSkillShellExecution: bool | None = None
-    """Whether skills may not run commands; *restricts* the agent, so a misspelling is an
+    """Whether skills may not run commands; restricts the agent, so a misspelling is an
     error."""
     disableSideloadFlags: bool | None = None
-    """Whether flags may not add plugins; *restricts* the agent, so a misspelling is an
+    """Whether flags may not add plugins; restricts the agent, so a misspelling is an
     error."""
     disableWorkflows: bool | None = None
-    """Whether workflows are off; *restricts* the agent, so a misspelling is an error."""
+    """Whether workflows are off; restricts the agent, so a misspelling is an error."""
     disableRemoteControl: bool | None = None
-    """Whether remote control is off; *restricts* the agent, so a misspelling is an
-    error."""
+    """Whether remote control is off; restricts the agent, so a misspelling is an error."""
     disableBrowserExternalNavigation: bool | None = None
-    """Whether other pages are refused; *restricts* the agent, so a misspelling is an
+    """Whether other pages are refused; restricts the agent, so a misspelling is an
     error."""
     requireCoworkFullVmSandbox: bool | None = None
-    """Whether a virtual machine is needed; *restricts* the agent, so a misspelling is an
+    """Whether a virtual machine is needed; restricts the agent, so a misspelling is an
     error."""
     skipDangerousModePermissionPrompt: bool | None = None
-    """Whether the dangerous mode is not asked for; *restricts* the agent, so a misspelling
-    is an error."""
+    """Whether the dangerous mode is not asked for; restricts the agent, so a misspelling is
+    an error."""
 
 class ClaudeCodeSkill(Struct, frozen=True, kw_only=True):
     """A skill."""
@@ -1392,8 +1713,8 @@ class ClaudeCodeSkill(Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None = None
     """Anything else, as text by name."""
     allowed_tools: tuple[str, ...] | None = None
-    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
-    an error; a list, or text divided at `, `; every tool it names must exist."""
+    """Tools it may use without asking the user; restricts the agent, so a misspelling is an
+    error; a list, or text divided at `, `; every tool it names must exist."""
     argument_hint: str | tuple[Any, ...] | None = None
     """The arguments, as the menu shows them: `[file] [line]`."""
     arguments: str | tuple[Any, ...] | None = None
@@ -1403,7 +1724,7 @@ class ClaudeCodeSkill(Struct, frozen=True, kw_only=True):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
     """How much the model reasons while it runs."""
     disable_model_invocation: bool | None = None
-    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    """Whether only people may call it; restricts the agent, so a misspelling is an
     error."""
     context: Literal["fork"] | None = None
     """`fork`: it runs in an agent of its own."""
@@ -1421,7 +1742,7 @@ class ClaudeCodeSkill(Struct, frozen=True, kw_only=True):
     """Whether people may call it; `false` hides it in the menu; common misspelling, which
     the tool ignores: `user-invokable`."""
     disallowed_tools: tuple[str, ...] | None = None
-    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    """Tools it may not use; restricts the agent, so a misspelling is an error; a list, or
     text divided at `, `; every tool it names must exist."""
     version: str | None = None
     """The version of the skill."""
@@ -1443,13 +1764,12 @@ class CodexAgent(Struct, frozen=True, kw_only=True):
     """A Codex agent."""
 
     name: str | None = None
-    """The name by which others call it; **required**: the tool ignores a file without
-    it."""
+    """The name by which others call it; required: the tool ignores a file without it."""
     description: str | None = None
-    """When to use it; others choose it by this text; **required**: the tool ignores a file
+    """When to use it; others choose it by this text; required: the tool ignores a file
     without it."""
     developer_instructions: str | None = None
-    """The prompt; **required**: the tool ignores a file without it."""
+    """The prompt; required: the tool ignores a file without it."""
     nickname_candidates: tuple[str, ...] | None = None
     """Names to show for each run of it."""
     model: str | None = None
@@ -1461,17 +1781,16 @@ class CodexAgent(Struct, frozen=True, kw_only=True):
     model_verbosity: Literal["low", "medium", "high"] | None = None
     """How long its answers are."""
     sandbox_mode: Literal["read-only", "workspace-write", "danger-full-access"] | None = None
-    """What commands may write; *restricts* the agent, so a misspelling is an error; common
+    """What commands may write; restricts the agent, so a misspelling is an error; common
     misspelling, which the tool ignores: `sandbox`, `sandbox_policy`."""
     approval_policy: Literal["on-request", "never", "on-failure"] | ApprovalPolicyOfCodex | None = (
         None
     )
-    """When it must ask the user; *restricts* the agent, so a misspelling is an error."""
+    """When it must ask the user; restricts the agent, so a misspelling is an error."""
     approvals_reviewer: Literal["user", "auto_review", "guardian_subagent"] | None = None
-    """Who is asked; *restricts* the agent, so a misspelling is an error."""
+    """Who is asked; restricts the agent, so a misspelling is an error."""
     web_search: Literal["disabled", "cached", "indexed", "live"] | None = None
-    """Whether it may search the web; *restricts* the agent, so a misspelling is an
-    error."""
+    """Whether it may search the web; restricts the agent, so a misspelling is an error."""
     mcp_servers: dict[str, dict[str, Any]] | None = None
     """MCP servers, by name; common misspelling, which the tool ignores: `mcpServers`, `mcp-
     servers`."""
@@ -1480,8 +1799,7 @@ class CodexAgent(Struct, frozen=True, kw_only=True):
     tools: dict[str, Any] | None = None
     """Settings of the built-in tools."""
     sandbox_workspace_write: SandboxOfCodex | None = None
-    """What `workspace-write` allows; *restricts* the agent, so a misspelling is an
-    error."""
+    """What `workspace-write` allows; restricts the agent, so a misspelling is an error."""
     hooks: Any | None = None
     """Programs that run at certain events while it works."""
 
@@ -1499,17 +1817,16 @@ class CodexConfiguration(Struct, frozen=True, kw_only=True):
     developer_instructions: str | None = None
     """Further instructions for the model."""
     sandbox_mode: Literal["read-only", "workspace-write", "danger-full-access"] | None = None
-    """What commands may write; *restricts* the agent, so a misspelling is an error; common
+    """What commands may write; restricts the agent, so a misspelling is an error; common
     misspelling, which the tool ignores: `sandbox`, `sandbox_policy`."""
     approval_policy: Literal["on-request", "never", "on-failure"] | ApprovalPolicyOfCodex | None = (
         None
     )
-    """When it must ask the user; *restricts* the agent, so a misspelling is an error."""
+    """When it must ask the user; restricts the agent, so a misspelling is an error."""
     approvals_reviewer: Literal["user", "auto_review", "guardian_subagent"] | None = None
-    """Who is asked; *restricts* the agent, so a misspelling is an error."""
+    """Who is asked; restricts the agent, so a misspelling is an error."""
     web_search: Literal["disabled", "cached", "indexed", "live"] | None = None
-    """Whether it may search the web; *restricts* the agent, so a misspelling is an
-    error."""
+    """Whether it may search the web; restricts the agent, so a misspelling is an error."""
     mcp_servers: dict[str, dict[str, Any]] | None = None
     """MCP servers, by name; common misspelling, which the tool ignores: `mcpServers`, `mcp-
     servers`."""
@@ -1518,25 +1835,24 @@ class CodexConfiguration(Struct, frozen=True, kw_only=True):
     tools: dict[str, Any] | None = None
     """Settings of the built-in tools."""
     sandbox_workspace_write: SandboxOfCodex | None = None
-    """What `workspace-write` allows; *restricts* the agent, so a misspelling is an
-    error."""
+    """What `workspace-write` allows; restricts the agent, so a misspelling is an error."""
     default_permissions: str | None = None
-    """The permission profile to start with; *restricts* the agent, so a misspelling is an
+    """The permission profile to start with; restricts the agent, so a misspelling is an
     error."""
     permissions: dict[str, Any] | None = None
-    """Permission profiles, by name; *restricts* the agent, so a misspelling is an error."""
+    """Permission profiles, by name; restricts the agent, so a misspelling is an error."""
     allow_login_shell: bool | None = None
-    """Whether commands may use a login shell; *restricts* the agent, so a misspelling is an
+    """Whether commands may use a login shell; restricts the agent, so a misspelling is an
     error."""
     shell_environment_policy: EnvironmentPolicyOfCodex | None = None
-    """Which environment variables commands see; *restricts* the agent, so a misspelling is
-    an error."""
+    """Which environment variables commands see; restricts the agent, so a misspelling is an
+    error."""
     hooks: HooksOfCodex | None = None
     """Programs that run at certain events."""
     agents: AgentsOfCodex | None = None
     """Limits for sub-agents, and agents by name."""
     apps: dict[str, Any] | None = None
-    """Apps and what they may do; *restricts* the agent, so a misspelling is an error."""
+    """Apps and what they may do; restricts the agent, so a misspelling is an error."""
     plugins: dict[str, Any] | None = None
     """Plugins, by name."""
     marketplaces: dict[str, Any] | None = None
@@ -1618,7 +1934,7 @@ class CodexConfiguration(Struct, frozen=True, kw_only=True):
     include_permissions_instructions: bool | None = None
     """Whether the model hears its limits."""
     forced_login_method: Any | None = None
-    """The only way to sign in; *restricts* the agent, so a misspelling is an error."""
+    """The only way to sign in; restricts the agent, so a misspelling is an error."""
     forced_chatgpt_workspace_id: Any | None = None
     """The only workspace to sign in to."""
     notify: Any | None = None
@@ -1658,16 +1974,15 @@ class CodexConfiguration(Struct, frozen=True, kw_only=True):
     desktop: Any | None = None
     """Settings of the desktop app."""
     browser_use: dict[str, Any] | None = None
-    """What the browser may do; *restricts* the agent, so a misspelling is an error."""
+    """What the browser may do; restricts the agent, so a misspelling is an error."""
     computer_use: dict[str, Any] | None = None
-    """Which apps may be used; *restricts* the agent, so a misspelling is an error."""
+    """Which apps may be used; restricts the agent, so a misspelling is an error."""
 
 class CodexPlugin(Struct, frozen=True, kw_only=True):
     """A Codex plugin."""
 
     name: str | None = None
-    """The name by which it is installed; **required**: the tool ignores a file without
-    it."""
+    """The name by which it is installed; required: the tool ignores a file without it."""
     version: str | None = None
     """Its version."""
     description: str | None = None
@@ -1701,7 +2016,7 @@ class CodexSkill(Struct, frozen=True, kw_only=True):
     name: str | None = None
     """The name of the skill and of its folder."""
     description: str | None = None
-    """What it does and when to use it; **required**: the tool ignores a file without it."""
+    """What it does and when to use it; required: the tool ignores a file without it."""
     license: str | None = None
     """The licence, or the file that holds it."""
     compatibility: str | None = None
@@ -1709,8 +2024,8 @@ class CodexSkill(Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None = None
     """Anything else, as text by name."""
     allowed_tools: tuple[str, ...] | None = None
-    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
-    an error; a list, or text divided at `, `; every tool it names must exist."""
+    """Tools it may use without asking the user; restricts the agent, so a misspelling is an
+    error; a list, or text divided at `, `; every tool it names must exist."""
     argument_hint: str | tuple[Any, ...] | None = None
     """The arguments, as the menu shows them: `[file] [line]`."""
     arguments: str | tuple[Any, ...] | None = None
@@ -1720,7 +2035,7 @@ class CodexSkill(Struct, frozen=True, kw_only=True):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
     """How much the model reasons while it runs."""
     disable_model_invocation: bool | None = None
-    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    """Whether only people may call it; restricts the agent, so a misspelling is an
     error."""
     context: Literal["fork"] | None = None
     """`fork`: it runs in an agent of its own."""
@@ -1738,7 +2053,7 @@ class CodexSkill(Struct, frozen=True, kw_only=True):
     """Whether people may call it; `false` hides it in the menu; common misspelling, which
     the tool ignores: `user-invokable`."""
     disallowed_tools: tuple[str, ...] | None = None
-    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    """Tools it may not use; restricts the agent, so a misspelling is an error; a list, or
     text divided at `, `; every tool it names must exist."""
     version: str | None = None
     """The version of the skill."""
@@ -1749,9 +2064,9 @@ class CommandOfClaudeCode(Struct, frozen=True, kw_only=True):
     """A command of Claude Code."""
 
     type: Literal["command"] | None = None
-    """Always `command`; **required**: the tool ignores a file without it."""
+    """Always `command`; required: the tool ignores a file without it."""
     command: str | None = None
-    """The command to run; **required**: the tool ignores a file without it."""
+    """The command to run; required: the tool ignores a file without it."""
     padding: int | float | None = None
     """How many blanks around it."""
     refreshInterval: int | float | None = None
@@ -1763,7 +2078,7 @@ class CommandOfOpenCode(Struct, frozen=True, kw_only=True):
     """A command of OpenCode."""
 
     template: str | None = None
-    """The prompt; **required**: the tool ignores a file without it."""
+    """The prompt; required: the tool ignores a file without it."""
     description: str | None = None
     """What it does; the menu shows this text."""
     agent: str | None = None
@@ -1772,6 +2087,12 @@ class CommandOfOpenCode(Struct, frozen=True, kw_only=True):
     """The model to use, as `provider/model`."""
     subtask: bool | None = None
     """Whether it always runs in an agent of its own."""
+
+class CompiledAgenticWorkflow(Struct, frozen=True, kw_only=True):
+    """A compiled agentic workflow."""
+
+    body: str = ""
+    """The text below the header."""
 
 class ContextOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The context of Gemini CLI."""
@@ -1792,6 +2113,51 @@ class ContextOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """Files that end the search."""
     fileFiltering: dict[str, Any] | None = None
     """Which files are seen."""
+
+class ContextProviderOfContinue(Struct, frozen=True, kw_only=True):
+    """A context provider of Continue."""
+
+    provider: str | None = None
+    """What is added, such as `diff`; recommended; common misspelling, which the tool
+    ignores: `uses`."""
+    params: Any | None = None
+    """Its settings."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
+
+class ContinueConfiguration(Struct, frozen=True, kw_only=True):
+    """A Continue configuration."""
+
+    name: str | None = None
+    """The name that people see; recommended."""
+    version: str | int | float | None = None
+    """Its version; recommended."""
+    schema: str | None = None
+    """The version of the format: `v1`."""
+    metadata: dict[str, Any] | None = None
+    """Who wrote it, and further notes."""
+    env: dict[str, Any] | None = None
+    """Values for the whole file."""
+    requestOptions: dict[str, Any] | None = None
+    """How requests are sent."""
+    models: tuple[ModelOfContinue, ...] | None = None
+    """The models."""
+    mcpServers: tuple[ServerOfContinue, ...] | None = None
+    """MCP servers."""
+    rules: tuple[str | RuleOfContinue, ...] | None = None
+    """Rules, as text or taken over."""
+    prompts: tuple[PromptOfContinue, ...] | None = None
+    """Commands that people call."""
+    context: tuple[ContextProviderOfContinue, ...] | None = None
+    """What people may add to a question."""
+    docs: tuple[PageOfContinue, ...] | None = None
+    """Web pages to read."""
+    data: tuple[Any, ...] | None = None
+    """Where data of use is sent."""
 
 class ContinueRule(Struct, frozen=True, kw_only=True):
     """A Continue rule."""
@@ -1821,14 +2187,13 @@ class CopilotAgent(Struct, frozen=True, kw_only=True):
     target: Literal["vscode", "github-copilot"] | None = None
     """Where it runs; by default everywhere."""
     tools: tuple[str, ...] | None = None
-    """The only tools it may use; without the field it has all of them; *restricts* the
-    agent, so a misspelling is an error; a list, or text divided at `,`; every tool it names
-    must exist; common misspelling, which the tool ignores: `allowed-tools`,
-    `allowed_tools`."""
+    """The only tools it may use; without the field it has all of them; restricts the agent,
+    so a misspelling is an error; a list, or text divided at `,`; every tool it names must
+    exist; common misspelling, which the tool ignores: `allowed-tools`, `allowed_tools`."""
     model: str | tuple[str, ...] | None = None
     """The model, or several in order of preference."""
     disable_model_invocation: bool | None = None
-    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    """Whether only people may call it; restricts the agent, so a misspelling is an
     error."""
     user_invocable: bool | None = None
     """Whether people may choose it."""
@@ -1883,10 +2248,32 @@ class CopilotPrompt(Struct, frozen=True, kw_only=True):
     model: str | tuple[str, ...] | None = None
     """The model, or several in order of preference."""
     tools: tuple[str, ...] | None = None
-    """The only tools it may use; *restricts* the agent, so a misspelling is an error; a
-    list, or text divided at `,`; every tool it names must exist."""
+    """The only tools it may use; restricts the agent, so a misspelling is an error; a list,
+    or text divided at `,`; every tool it names must exist."""
     body: str = ""
     """The text below the header."""
+
+class CopilotSettingsFile(Struct, frozen=True, kw_only=True):
+    """A Copilot settings file."""
+
+    companyAnnouncements: tuple[str, ...] | None = None
+    """Texts that are shown at the start."""
+    enabledPlugins: dict[str, bool] | None = None
+    """Plugins to turn on, as `name@marketplace`."""
+    extraKnownMarketplaces: dict[str, MarketplaceOfCopilot] | None = None
+    """Marketplaces, by name."""
+    hooks: dict[str, Any] | None = None
+    """What runs, by event."""
+    disableAllHooks: bool | None = None
+    """Whether no hook runs."""
+    allowedUrls: tuple[str, ...] | None = None
+    """Addresses that may be read without asking; *restricts* the agent, so a misspelling is
+    an error."""
+    deniedUrls: tuple[str, ...] | None = None
+    """Addresses that may not be read; *restricts* the agent, so a misspelling is an
+    error."""
+    model: str | None = None
+    """The model to use."""
 
 class CursorAgent(Struct, frozen=True, kw_only=True):
     """A Cursor agent."""
@@ -1898,7 +2285,7 @@ class CursorAgent(Struct, frozen=True, kw_only=True):
     model: str | None = None
     """The model; `inherit` for the caller's."""
     readonly: bool | None = None
-    """Whether it may only read; *restricts* the agent, so a misspelling is an error; common
+    """Whether it may only read; restricts the agent, so a misspelling is an error; common
     misspelling, which the tool ignores: `read-only`, `read_only`."""
     is_background: bool | None = None
     """Whether it runs in the background."""
@@ -2056,7 +2443,7 @@ class DockerAgentConfiguration(Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None = None
     """Who wrote it."""
     permissions: PermissionsOfDockerAgent | None = None
-    """What may be done; *restricts* the agent, so a misspelling is an error."""
+    """What may be done; restricts the agent, so a misspelling is an error."""
 
 class EntryOfTheHooksOfCodex(Struct, frozen=True, kw_only=True):
     """An entry of the hooks of Codex."""
@@ -2096,20 +2483,62 @@ class EnvironmentPolicyOfCodex(Struct, frozen=True, kw_only=True):
     """An environment policy of Codex."""
 
     inherit: Literal["core", "all", "none"] | None = None
-    """Which variables to start from; *restricts* the agent, so a misspelling is an
-    error."""
+    """Which variables to start from; restricts the agent, so a misspelling is an error."""
     exclude: tuple[str, ...] | None = None
-    """Patterns of variables to leave out; *restricts* the agent, so a misspelling is an
+    """Patterns of variables to leave out; restricts the agent, so a misspelling is an
     error."""
     include_only: tuple[str, ...] | None = None
-    """The only variables to keep; *restricts* the agent, so a misspelling is an error."""
+    """The only variables to keep; restricts the agent, so a misspelling is an error."""
     set: dict[str, Any] | None = None
     """Variables to set."""
     ignore_default_excludes: bool | None = None
-    """Whether variables that look like secrets are kept; *restricts* the agent, so a
+    """Whether variables that look like secrets are kept; restricts the agent, so a
     misspelling is an error."""
     experimental_use_profile: bool | None = None
     """Whether to read the shell's profile."""
+
+class ExtensionOfGoose(Struct, frozen=True, kw_only=True):
+    """An extension of Goose."""
+
+    enabled: bool | None = None
+    """Whether it is used."""
+    type: (
+        Literal[
+            "builtin", "platform", "stdio", "sse", "streamable_http", "frontend", "inline_python"
+        ]
+        | None
+    ) = None
+    """Where it comes from."""
+    name: str | None = None
+    """Its name."""
+    display_name: str | None = None
+    """The name that people see."""
+    description: str | None = None
+    """What it does."""
+    cmd: str | None = None
+    """With the type `stdio`, the program to start; common misspelling, which the tool
+    ignores: `command`."""
+    args: tuple[str, ...] | None = None
+    """The arguments of the program."""
+    envs: dict[str, Any] | None = None
+    """Environment variables to add for the program; common misspelling, which the tool
+    ignores: `env`."""
+    env_keys: tuple[str, ...] | None = None
+    """Variables whose values are kept as secrets."""
+    uri: str | None = None
+    """The address of a server that is not a program; common misspelling, which the tool
+    ignores: `url`."""
+    headers: dict[str, Any] | None = None
+    """Headers of each request."""
+    timeout: int | float | None = None
+    """How long a call may take, in seconds."""
+    bundled: bool | None = None
+    """Whether it came with Goose."""
+    available_tools: tuple[str, ...] | None = None
+    """The only tools of it to offer; *restricts* the agent, so a misspelling is an
+    error."""
+    config: dict[str, Any] | None = None
+    """The fields above, in the older form."""
 
 class FastMCPConfiguration(Struct, frozen=True, kw_only=True):
     """A FastMCP configuration."""
@@ -2136,12 +2565,12 @@ class FilesOfASandboxOfClaudeCode(Struct, frozen=True, kw_only=True):
     allowWrite: tuple[str, ...] | None = None
     """Paths that commands may write."""
     denyWrite: tuple[str, ...] | None = None
-    """Paths that commands may not write; *restricts* the agent, so a misspelling is an
+    """Paths that commands may not write; restricts the agent, so a misspelling is an
     error."""
     allowRead: tuple[str, ...] | None = None
     """Paths that commands may read."""
     denyRead: tuple[str, ...] | None = None
-    """Paths that commands may not read; *restricts* the agent, so a misspelling is an
+    """Paths that commands may not read; restricts the agent, so a misspelling is an
     error."""
     allowManagedReadPathsOnly: bool | None = None
     """Whether only managed paths count."""
@@ -2150,25 +2579,24 @@ class FolderTrustOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The folder trust of Gemini CLI."""
 
     enabled: bool | None = None
-    """Whether it counts; *restricts* the agent, so a misspelling is an error."""
+    """Whether it counts; restricts the agent, so a misspelling is an error."""
 
 class GeminiAgent(Struct, frozen=True, kw_only=True):
     """A Gemini agent."""
 
     name: str | None = None
-    """The name by which others call it; **required**: the tool ignores a file without
-    it."""
+    """The name by which others call it; required: the tool ignores a file without it."""
     description: str | None = None
-    """When to use it; others choose it by this text; **required**: the tool ignores a file
+    """When to use it; others choose it by this text; required: the tool ignores a file
     without it."""
     kind: Literal["local", "remote"] | None = None
     """`remote` for an agent that runs elsewhere."""
     display_name: str | None = None
     """The name that people see."""
     tools: tuple[str, ...] | None = None
-    """The only tools it may use; without the field it has all of them; *restricts* the
-    agent, so a misspelling is an error; every tool it names must exist; common misspelling,
-    which the tool ignores: `allowed-tools`, `allowed_tools`."""
+    """The only tools it may use; without the field it has all of them; restricts the agent,
+    so a misspelling is an error; every tool it names must exist; common misspelling, which
+    the tool ignores: `allowed-tools`, `allowed_tools`."""
     mcpServers: dict[str, Any] | None = None
     """MCP servers of its own, by name; common misspelling, which the tool ignores:
     `mcp_servers`."""
@@ -2193,10 +2621,10 @@ class GeminiCLISkill(Struct, frozen=True, kw_only=True):
     """A skill."""
 
     name: str | None = None
-    """The name of the skill and of its folder; **required**: the tool ignores a file
-    without it."""
+    """The name of the skill and of its folder; required: the tool ignores a file without
+    it."""
     description: str | None = None
-    """What it does and when to use it; **required**: the tool ignores a file without it."""
+    """What it does and when to use it; required: the tool ignores a file without it."""
     license: str | None = None
     """The licence, or the file that holds it."""
     compatibility: str | None = None
@@ -2204,8 +2632,8 @@ class GeminiCLISkill(Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None = None
     """Anything else, as text by name."""
     allowed_tools: tuple[str, ...] | None = None
-    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
-    an error; a list, or text divided at `, `; every tool it names must exist."""
+    """Tools it may use without asking the user; restricts the agent, so a misspelling is an
+    error; a list, or text divided at `, `; every tool it names must exist."""
     argument_hint: str | tuple[Any, ...] | None = None
     """The arguments, as the menu shows them: `[file] [line]`."""
     arguments: str | tuple[Any, ...] | None = None
@@ -2215,7 +2643,7 @@ class GeminiCLISkill(Struct, frozen=True, kw_only=True):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
     """How much the model reasons while it runs."""
     disable_model_invocation: bool | None = None
-    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    """Whether only people may call it; restricts the agent, so a misspelling is an
     error."""
     context: Literal["fork"] | None = None
     """`fork`: it runs in an agent of its own."""
@@ -2233,7 +2661,7 @@ class GeminiCLISkill(Struct, frozen=True, kw_only=True):
     """Whether people may call it; `false` hides it in the menu; common misspelling, which
     the tool ignores: `user-invokable`."""
     disallowed_tools: tuple[str, ...] | None = None
-    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    """Tools it may not use; restricts the agent, so a misspelling is an error; a list, or
     text divided at `, `; every tool it names must exist."""
     version: str | None = None
     """The version of the skill."""
@@ -2244,7 +2672,7 @@ class GeminiCommand(Struct, frozen=True, kw_only=True):
     """A Gemini command."""
 
     prompt: str | None = None
-    """The prompt; `{{args}}` becomes the arguments; **required**: the tool ignores a file
+    """The prompt; `{{args}}` becomes the arguments; required: the tool ignores a file
     without it."""
     description: str | None = None
     """What it does; the menu shows this text."""
@@ -2253,10 +2681,9 @@ class GeminiExtension(Struct, frozen=True, kw_only=True):
     """A Gemini extension."""
 
     name: str | None = None
-    """The name by which it is installed; **required**: the tool ignores a file without
-    it."""
+    """The name by which it is installed; required: the tool ignores a file without it."""
     version: str | None = None
-    """Its version; **required**: the tool ignores a file without it."""
+    """Its version; required: the tool ignores a file without it."""
     description: str | None = None
     """What it brings."""
     mcpServers: dict[str, dict[str, Any]] | None = None
@@ -2264,7 +2691,7 @@ class GeminiExtension(Struct, frozen=True, kw_only=True):
     contextFileName: str | tuple[str, ...] | None = None
     """Files that are read into the prompt."""
     excludeTools: tuple[str, ...] | None = None
-    """Tools that are left out; *restricts* the agent, so a misspelling is an error; common
+    """Tools that are left out; restricts the agent, so a misspelling is an error; common
     misspelling, which the tool ignores: `excludeTool`."""
     settings: tuple[SettingOfAnExtension, ...] | None = None
     """What the user is asked for."""
@@ -2281,10 +2708,10 @@ class GeminiPolicy(Struct, frozen=True, kw_only=True):
     """A Gemini policy."""
 
     rule: tuple[RuleOfAPolicy, ...] | None = None
-    """The rules; *restricts* the agent, so a misspelling is an error; common misspelling,
+    """The rules; restricts the agent, so a misspelling is an error; common misspelling,
     which the tool ignores: `rules`."""
     safety_checker: tuple[Any, ...] | None = None
-    """Programs that judge calls; *restricts* the agent, so a misspelling is an error."""
+    """Programs that judge calls; restricts the agent, so a misspelling is an error."""
 
 class GeminiSettingsFile(Struct, frozen=True, kw_only=True):
     """A Gemini settings file."""
@@ -2300,7 +2727,7 @@ class GeminiSettingsFile(Struct, frozen=True, kw_only=True):
     context: ContextOfGeminiCLI | None = None
     """What is read into the prompt."""
     security: SecurityOfGeminiCLI | None = None
-    """What is not allowed; *restricts* the agent, so a misspelling is an error."""
+    """What is not allowed; restricts the agent, so a misspelling is an error."""
     hooks: HooksOfGeminiCLI | None = None
     """Programs that run at certain events."""
     hooksConfig: dict[str, Any] | None = None
@@ -2434,8 +2861,8 @@ class GitHubCopilotSkill(Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None = None
     """Anything else, as text by name."""
     allowed_tools: tuple[str, ...] | None = None
-    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
-    an error; a list, or text divided at `, `; every tool it names must exist."""
+    """Tools it may use without asking the user; restricts the agent, so a misspelling is an
+    error; a list, or text divided at `, `; every tool it names must exist."""
     argument_hint: str | tuple[Any, ...] | None = None
     """The arguments, as the menu shows them: `[file] [line]`."""
     arguments: str | tuple[Any, ...] | None = None
@@ -2445,7 +2872,7 @@ class GitHubCopilotSkill(Struct, frozen=True, kw_only=True):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
     """How much the model reasons while it runs."""
     disable_model_invocation: bool | None = None
-    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    """Whether only people may call it; restricts the agent, so a misspelling is an
     error."""
     context: Literal["fork"] | None = None
     """`fork`: it runs in an agent of its own."""
@@ -2463,12 +2890,29 @@ class GitHubCopilotSkill(Struct, frozen=True, kw_only=True):
     """Whether people may call it; `false` hides it in the menu; common misspelling, which
     the tool ignores: `user-invokable`."""
     disallowed_tools: tuple[str, ...] | None = None
-    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    """Tools it may not use; restricts the agent, so a misspelling is an error; a list, or
     text divided at `, `; every tool it names must exist."""
     version: str | None = None
     """The version of the skill."""
     body: str = ""
     """The text below the header."""
+
+class GooseConfiguration(Struct, frozen=True, kw_only=True):
+    """A Goose configuration."""
+
+    GOOSE_PROVIDER: str | None = None
+    """Who serves the model."""
+    GOOSE_MODEL: str | None = None
+    """The model."""
+    GOOSE_MODE: Literal["auto", "approve", "chat", "smart_approve"] | None = None
+    """What runs without asking; *restricts* the agent, so a misspelling is an error."""
+    GOOSE_MAX_TURNS: int | None = None
+    """How many turns it takes without a person."""
+    GOOSE_ALLOWLIST: str | None = None
+    """A list of the extensions that may be installed; *restricts* the agent, so a
+    misspelling is an error."""
+    extensions: dict[str, ExtensionOfGoose] | None = None
+    """Servers and parts of Goose, by name."""
 
 class GooseRecipe(Struct, frozen=True, kw_only=True):
     """A Goose recipe."""
@@ -2528,7 +2972,7 @@ class HookOfCodex(Struct, frozen=True, kw_only=True):
     """A hook of Codex."""
 
     type: Literal["command", "mcp_tool", "prompt", "agent"] | None = None
-    """`command` for a program, `mcp_tool` for a tool of a server; **required**: the tool
+    """`command` for a program, `mcp_tool` for a tool of a server; required: the tool
     ignores a file without it."""
     command: str | None = None
     """The command to run."""
@@ -2608,7 +3052,7 @@ class HookOfCursor(Struct, frozen=True, kw_only=True):
     matcher: str | dict[str, Any] | None = None
     """What it is for."""
     failClosed: bool | None = None
-    """Whether a hook that fails blocks; *restricts* the agent, so a misspelling is an
+    """Whether a hook that fails blocks; restricts the agent, so a misspelling is an
     error."""
     loop_limit: Any | None = None
     """How often it may start the agent again."""
@@ -2617,9 +3061,9 @@ class HookOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """A hook of Gemini CLI."""
 
     type: Literal["command"] | None = None
-    """`command`; **required**: the tool ignores a file without it."""
+    """`command`; required: the tool ignores a file without it."""
     command: str | None = None
-    """The command to run; **required**: the tool ignores a file without it."""
+    """The command to run; required: the tool ignores a file without it."""
     name: str | None = None
     """The name that people see."""
     description: str | None = None
@@ -2645,38 +3089,37 @@ class HooksOfCodex(Struct, frozen=True, kw_only=True):
     """The hooks of Codex."""
 
     PreToolUse: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `PreToolUse`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `PreToolUse`; restricts the agent, so a misspelling is an
     error."""
     PermissionRequest: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `PermissionRequest`; *restricts* the agent, so a misspelling
-    is an error."""
+    """What runs at the event `PermissionRequest`; restricts the agent, so a misspelling is
+    an error."""
     PostToolUse: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `PostToolUse`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `PostToolUse`; restricts the agent, so a misspelling is an
     error."""
     PreCompact: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `PreCompact`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `PreCompact`; restricts the agent, so a misspelling is an
     error."""
     PostCompact: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `PostCompact`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `PostCompact`; restricts the agent, so a misspelling is an
     error."""
     SessionStart: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `SessionStart`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `SessionStart`; restricts the agent, so a misspelling is an
     error."""
     SessionEnd: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `SessionEnd`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `SessionEnd`; restricts the agent, so a misspelling is an
     error."""
     UserPromptSubmit: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `UserPromptSubmit`; *restricts* the agent, so a misspelling is
+    """What runs at the event `UserPromptSubmit`; restricts the agent, so a misspelling is
     an error."""
     SubagentStart: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `SubagentStart`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `SubagentStart`; restricts the agent, so a misspelling is an
     error."""
     SubagentStop: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `SubagentStop`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `SubagentStop`; restricts the agent, so a misspelling is an
     error."""
     Stop: tuple[EntryOfTheHooksOfCodex, ...] | None = None
-    """What runs at the event `Stop`; *restricts* the agent, so a misspelling is an
-    error."""
+    """What runs at the event `Stop`; restricts the agent, so a misspelling is an error."""
     state: dict[str, Any] | None = None
     """Which hooks are trusted."""
 
@@ -2684,223 +3127,221 @@ class HooksOfCopilot(Struct, frozen=True, kw_only=True):
     """The hooks of Copilot."""
 
     sessionStart: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `sessionStart`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `sessionStart`; restricts the agent, so a misspelling is an
     error."""
     sessionEnd: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `sessionEnd`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `sessionEnd`; restricts the agent, so a misspelling is an
     error."""
     userPromptSubmitted: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `userPromptSubmitted`; *restricts* the agent, so a misspelling
+    """What runs at the event `userPromptSubmitted`; restricts the agent, so a misspelling
     is an error."""
     preToolUse: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `preToolUse`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `preToolUse`; restricts the agent, so a misspelling is an
     error."""
     postToolUse: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `postToolUse`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `postToolUse`; restricts the agent, so a misspelling is an
     error."""
     postToolUseFailure: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `postToolUseFailure`; *restricts* the agent, so a misspelling
-    is an error."""
+    """What runs at the event `postToolUseFailure`; restricts the agent, so a misspelling is
+    an error."""
     errorOccurred: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `errorOccurred`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `errorOccurred`; restricts the agent, so a misspelling is an
     error."""
     agentStop: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `agentStop`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `agentStop`; restricts the agent, so a misspelling is an
     error."""
     subagentStart: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `subagentStart`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `subagentStart`; restricts the agent, so a misspelling is an
     error."""
     subagentStop: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `subagentStop`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `subagentStop`; restricts the agent, so a misspelling is an
     error."""
     preCompact: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `preCompact`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `preCompact`; restricts the agent, so a misspelling is an
     error."""
     permissionRequest: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `permissionRequest`; *restricts* the agent, so a misspelling
-    is an error."""
+    """What runs at the event `permissionRequest`; restricts the agent, so a misspelling is
+    an error."""
     notification: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `notification`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `notification`; restricts the agent, so a misspelling is an
     error."""
     SessionStart: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `SessionStart`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `SessionStart`; restricts the agent, so a misspelling is an
     error."""
     SessionEnd: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `SessionEnd`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `SessionEnd`; restricts the agent, so a misspelling is an
     error."""
     UserPromptSubmit: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `UserPromptSubmit`; *restricts* the agent, so a misspelling is
+    """What runs at the event `UserPromptSubmit`; restricts the agent, so a misspelling is
     an error."""
     PreToolUse: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `PreToolUse`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `PreToolUse`; restricts the agent, so a misspelling is an
     error."""
     PostToolUse: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `PostToolUse`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `PostToolUse`; restricts the agent, so a misspelling is an
     error."""
     PostToolUseFailure: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `PostToolUseFailure`; *restricts* the agent, so a misspelling
-    is an error."""
+    """What runs at the event `PostToolUseFailure`; restricts the agent, so a misspelling is
+    an error."""
     Stop: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `Stop`; *restricts* the agent, so a misspelling is an
-    error."""
+    """What runs at the event `Stop`; restricts the agent, so a misspelling is an error."""
     SubagentStart: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `SubagentStart`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `SubagentStart`; restricts the agent, so a misspelling is an
     error."""
     SubagentStop: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `SubagentStop`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `SubagentStop`; restricts the agent, so a misspelling is an
     error."""
     PreCompact: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `PreCompact`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `PreCompact`; restricts the agent, so a misspelling is an
     error."""
     PermissionRequest: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `PermissionRequest`; *restricts* the agent, so a misspelling
-    is an error."""
+    """What runs at the event `PermissionRequest`; restricts the agent, so a misspelling is
+    an error."""
     Notification: tuple[HookOfCopilot, ...] | None = None
-    """What runs at the event `Notification`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `Notification`; restricts the agent, so a misspelling is an
     error."""
 
 class HooksOfCursor(Struct, frozen=True, kw_only=True):
     """The hooks of Cursor."""
 
     sessionStart: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `sessionStart`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `sessionStart`; restricts the agent, so a misspelling is an
     error."""
     sessionEnd: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `sessionEnd`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `sessionEnd`; restricts the agent, so a misspelling is an
     error."""
     preToolUse: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `preToolUse`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `preToolUse`; restricts the agent, so a misspelling is an
     error."""
     postToolUse: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `postToolUse`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `postToolUse`; restricts the agent, so a misspelling is an
     error."""
     postToolUseFailure: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `postToolUseFailure`; *restricts* the agent, so a misspelling
-    is an error."""
+    """What runs at the event `postToolUseFailure`; restricts the agent, so a misspelling is
+    an error."""
     subagentStart: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `subagentStart`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `subagentStart`; restricts the agent, so a misspelling is an
     error."""
     subagentStop: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `subagentStop`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `subagentStop`; restricts the agent, so a misspelling is an
     error."""
     beforeShellExecution: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `beforeShellExecution`; *restricts* the agent, so a
-    misspelling is an error."""
+    """What runs at the event `beforeShellExecution`; restricts the agent, so a misspelling
+    is an error."""
     afterShellExecution: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `afterShellExecution`; *restricts* the agent, so a misspelling
+    """What runs at the event `afterShellExecution`; restricts the agent, so a misspelling
     is an error."""
     beforeMCPExecution: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `beforeMCPExecution`; *restricts* the agent, so a misspelling
-    is an error."""
-    afterMCPExecution: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `afterMCPExecution`; *restricts* the agent, so a misspelling
-    is an error."""
-    beforeReadFile: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `beforeReadFile`; *restricts* the agent, so a misspelling is
+    """What runs at the event `beforeMCPExecution`; restricts the agent, so a misspelling is
     an error."""
+    afterMCPExecution: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `afterMCPExecution`; restricts the agent, so a misspelling is
+    an error."""
+    beforeReadFile: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `beforeReadFile`; restricts the agent, so a misspelling is an
+    error."""
     afterFileEdit: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `afterFileEdit`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `afterFileEdit`; restricts the agent, so a misspelling is an
     error."""
     beforeSubmitPrompt: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `beforeSubmitPrompt`; *restricts* the agent, so a misspelling
-    is an error."""
+    """What runs at the event `beforeSubmitPrompt`; restricts the agent, so a misspelling is
+    an error."""
     preCompact: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `preCompact`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `preCompact`; restricts the agent, so a misspelling is an
     error."""
     stop: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `stop`; *restricts* the agent, so a misspelling is an
-    error."""
+    """What runs at the event `stop`; restricts the agent, so a misspelling is an error."""
     afterAgentResponse: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `afterAgentResponse`; *restricts* the agent, so a misspelling
-    is an error."""
+    """What runs at the event `afterAgentResponse`; restricts the agent, so a misspelling is
+    an error."""
     afterAgentThought: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `afterAgentThought`; *restricts* the agent, so a misspelling
-    is an error."""
+    """What runs at the event `afterAgentThought`; restricts the agent, so a misspelling is
+    an error."""
     beforeTabFileRead: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `beforeTabFileRead`; *restricts* the agent, so a misspelling
-    is an error."""
+    """What runs at the event `beforeTabFileRead`; restricts the agent, so a misspelling is
+    an error."""
     afterTabFileEdit: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `afterTabFileEdit`; *restricts* the agent, so a misspelling is
+    """What runs at the event `afterTabFileEdit`; restricts the agent, so a misspelling is
     an error."""
     workspaceOpen: tuple[HookOfCursor, ...] | None = None
-    """What runs at the event `workspaceOpen`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `workspaceOpen`; restricts the agent, so a misspelling is an
     error."""
 
 class HooksOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The hooks of Gemini CLI."""
 
     BeforeTool: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `BeforeTool`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `BeforeTool`; restricts the agent, so a misspelling is an
     error."""
     AfterTool: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `AfterTool`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `AfterTool`; restricts the agent, so a misspelling is an
     error."""
     BeforeAgent: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `BeforeAgent`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `BeforeAgent`; restricts the agent, so a misspelling is an
     error."""
     AfterAgent: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `AfterAgent`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `AfterAgent`; restricts the agent, so a misspelling is an
     error."""
     BeforeModel: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `BeforeModel`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `BeforeModel`; restricts the agent, so a misspelling is an
     error."""
     AfterModel: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `AfterModel`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `AfterModel`; restricts the agent, so a misspelling is an
     error."""
     BeforeToolSelection: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `BeforeToolSelection`; *restricts* the agent, so a misspelling
+    """What runs at the event `BeforeToolSelection`; restricts the agent, so a misspelling
     is an error."""
     SessionStart: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `SessionStart`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `SessionStart`; restricts the agent, so a misspelling is an
     error."""
     SessionEnd: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `SessionEnd`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `SessionEnd`; restricts the agent, so a misspelling is an
     error."""
     Notification: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `Notification`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `Notification`; restricts the agent, so a misspelling is an
     error."""
     PreCompress: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
-    """What runs at the event `PreCompress`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `PreCompress`; restricts the agent, so a misspelling is an
     error."""
 
 class HooksOfWindsurf(Struct, frozen=True, kw_only=True):
     """The hooks of Windsurf."""
 
     pre_read_code: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `pre_read_code`; *restricts* the agent, so a misspelling is an
+    """What runs at the event `pre_read_code`; restricts the agent, so a misspelling is an
     error."""
     post_read_code: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `post_read_code`; *restricts* the agent, so a misspelling is
-    an error."""
+    """What runs at the event `post_read_code`; restricts the agent, so a misspelling is an
+    error."""
     pre_write_code: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `pre_write_code`; *restricts* the agent, so a misspelling is
-    an error."""
+    """What runs at the event `pre_write_code`; restricts the agent, so a misspelling is an
+    error."""
     post_write_code: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `post_write_code`; *restricts* the agent, so a misspelling is
-    an error."""
+    """What runs at the event `post_write_code`; restricts the agent, so a misspelling is an
+    error."""
     pre_run_command: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `pre_run_command`; *restricts* the agent, so a misspelling is
-    an error."""
+    """What runs at the event `pre_run_command`; restricts the agent, so a misspelling is an
+    error."""
     post_run_command: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `post_run_command`; *restricts* the agent, so a misspelling is
+    """What runs at the event `post_run_command`; restricts the agent, so a misspelling is
     an error."""
     pre_mcp_tool_use: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `pre_mcp_tool_use`; *restricts* the agent, so a misspelling is
+    """What runs at the event `pre_mcp_tool_use`; restricts the agent, so a misspelling is
     an error."""
     post_mcp_tool_use: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `post_mcp_tool_use`; *restricts* the agent, so a misspelling
-    is an error."""
-    pre_user_prompt: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `pre_user_prompt`; *restricts* the agent, so a misspelling is
+    """What runs at the event `post_mcp_tool_use`; restricts the agent, so a misspelling is
     an error."""
+    pre_user_prompt: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `pre_user_prompt`; restricts the agent, so a misspelling is an
+    error."""
     post_cascade_response: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `post_cascade_response`; *restricts* the agent, so a
-    misspelling is an error."""
+    """What runs at the event `post_cascade_response`; restricts the agent, so a misspelling
+    is an error."""
     post_cascade_response_with_transcript: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `post_cascade_response_with_transcript`; *restricts* the
-    agent, so a misspelling is an error."""
+    """What runs at the event `post_cascade_response_with_transcript`; restricts the agent,
+    so a misspelling is an error."""
     post_setup_worktree: tuple[HookOfWindsurf, ...] | None = None
-    """What runs at the event `post_setup_worktree`; *restricts* the agent, so a misspelling
+    """What runs at the event `post_setup_worktree`; restricts the agent, so a misspelling
     is an error."""
 
 class InterfaceOfASkill(Struct, frozen=True, kw_only=True):
@@ -2919,6 +3360,52 @@ class InterfaceOfASkill(Struct, frozen=True, kw_only=True):
     default_prompt: str | None = None
     """What to ask first."""
 
+class InterfaceOfAnAgentCard(Struct, frozen=True, kw_only=True):
+    """An interface of an agent card."""
+
+    url: str | None = None
+    """Its address; recommended."""
+    protocolBinding: str | None = None
+    """`JSONRPC`, `GRPC` or `HTTP+JSON`; common misspelling, which the tool ignores:
+    `transport`."""
+    transport: str | None = None
+    """The name of `protocolBinding` before version 1.0."""
+    protocolVersion: str | None = None
+    """The version of the protocol."""
+    tenant: str | None = None
+    """Whose requests they are."""
+
+class KeysOfOneContext(Struct, frozen=True, kw_only=True):
+    """The keys of one context."""
+
+    context: (
+        Literal[
+            "Global",
+            "Chat",
+            "Autocomplete",
+            "Confirmation",
+            "Help",
+            "Transcript",
+            "HistorySearch",
+            "Task",
+            "ThemePicker",
+            "Settings",
+            "Tabs",
+            "Attachments",
+            "Footer",
+            "MessageSelector",
+            "DiffDialog",
+            "ModelPicker",
+            "Select",
+            "Plugin",
+            "Scroll",
+        ]
+        | None
+    ) = None
+    """The part of the screen; recommended."""
+    bindings: dict[str, str | None] | None = None
+    """A key → an action, `command:NAME`, or `null` for nothing; recommended."""
+
 class KiroAgent(Struct, frozen=True, kw_only=True):
     """A Kiro agent."""
 
@@ -2929,12 +3416,11 @@ class KiroAgent(Struct, frozen=True, kw_only=True):
     prompt: str | None = None
     """The prompt."""
     tools: tuple[str, ...] | None = None
-    """The tools it has; *restricts* the agent, so a misspelling is an error."""
+    """The tools it has; restricts the agent, so a misspelling is an error."""
     allowedTools: tuple[str, ...] | None = None
-    """Tools that run without asking; *restricts* the agent, so a misspelling is an
-    error."""
+    """Tools that run without asking; restricts the agent, so a misspelling is an error."""
     toolsSettings: dict[str, Any] | None = None
-    """Settings of tools, by name; *restricts* the agent, so a misspelling is an error."""
+    """Settings of tools, by name; restricts the agent, so a misspelling is an error."""
     toolAliases: dict[str, Any] | None = None
     """Other names for tools."""
     resources: tuple[Any, ...] | None = None
@@ -3008,7 +3494,7 @@ class LangGraphConfiguration(Struct, frozen=True, kw_only=True):
     checkpointer: dict[str, Any] | None = None
     """Where the state is kept."""
     auth: dict[str, Any] | None = None
-    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    """Who may use it; restricts the agent, so a misspelling is an error."""
     encryption: dict[str, Any] | None = None
     """How data is encrypted."""
     http: dict[str, Any] | None = None
@@ -3040,11 +3526,54 @@ class LangGraphConfiguration(Struct, frozen=True, kw_only=True):
     _INTERNAL_docker_tag: str | None = None
     """For LangGraph's own use."""
 
+class LanguageServerOfClaudeCode(Struct, frozen=True, kw_only=True):
+    """A language server of Claude Code."""
+
+    command: str | None = None
+    """The program to start; **required**: the tool ignores a file without it."""
+    args: tuple[str, ...] | None = None
+    """The arguments of the program."""
+    extensionToLanguage: dict[str, str] | None = None
+    """An ending of files → the name of its language; **required**: the tool ignores a file
+    without it."""
+    transport: Literal["stdio", "socket"] | None = None
+    """How to talk to it."""
+    env: dict[str, str] | None = None
+    """Environment variables to add for the program."""
+    initializationOptions: Any | None = None
+    """What it is told at the start."""
+    settings: Any | None = None
+    """Its settings."""
+    workspaceFolder: str | None = None
+    """The folder it works in."""
+    startupTimeout: int | float | None = None
+    """How long the start may take, in milliseconds."""
+    shutdownTimeout: int | float | None = None
+    """How long the end may take, in milliseconds."""
+    restartOnCrash: bool | None = None
+    """Whether it is started again."""
+    maxRestarts: int | float | None = None
+    """How often it is started again."""
+    loggingConfig: Any | None = None
+    """What is logged."""
+    diagnostics: bool | None = None
+    """Whether its findings are shown."""
+
+class ListOfClaudeCodeKeys(Struct, frozen=True, kw_only=True):
+    """A list of Claude Code keys."""
+
+    _schema: str | None = None
+    """The address of the JSON Schema, for editors."""
+    _docs: str | None = None
+    """The address of the documentation."""
+    bindings: tuple[KeysOfOneContext, ...] | None = None
+    """Keys and what they do, for each part of the screen; recommended."""
+
 class ListOfCodexHooks(Struct, frozen=True, kw_only=True):
     """A list of Codex hooks."""
 
     hooks: HooksOfCodex | None = None
-    """What runs, by event; **required**: the tool ignores a file without it."""
+    """What runs, by event; required: the tool ignores a file without it."""
     description: str | None = None
     """What the hooks are for."""
     _schema: str | None = None
@@ -3090,9 +3619,15 @@ class ListOfCursorPermissions(Struct, frozen=True, kw_only=True):
     """A list of Cursor permissions."""
 
     permissions: PermissionsOfCursor | None = None
-    """What the agent may do; *restricts* the agent, so a misspelling is an error."""
+    """What the agent may do; restricts the agent, so a misspelling is an error."""
     version: int | None = None
     """The version of the format."""
+
+class ListOfLanguageServers(Struct, frozen=True, kw_only=True):
+    """A list of language servers."""
+
+    servers: dict[str, LanguageServerOfClaudeCode] | None = None
+    """The language servers, by name."""
 
 class ListOfRooModes(Struct, frozen=True, kw_only=True):
     """A list of Roo modes."""
@@ -3106,7 +3641,7 @@ class ListOfSkillMetadata(Struct, frozen=True, kw_only=True):
     interface: InterfaceOfASkill | None = None
     """How apps show the skill."""
     policy: PolicyOfASkill | None = None
-    """When the skill is used; *restricts* the agent, so a misspelling is an error."""
+    """When the skill is used; restricts the agent, so a misspelling is an error."""
     dependencies: DependenciesOfASkill | None = None
     """What the skill needs."""
     _schema: str | None = None
@@ -3178,6 +3713,14 @@ class ManifestOfAnMCPBundle(Struct, frozen=True, kw_only=True):
     _meta: dict[str, Any] | None = None
     """Anything else."""
 
+class MarketplaceOfCopilot(Struct, frozen=True, kw_only=True):
+    """A marketplace of Copilot."""
+
+    source: str | dict[str, Any] | None = None
+    """Where it is; recommended."""
+    autoUpdate: bool | None = None
+    """Whether it is kept up to date."""
+
 class ModeOfRooCode(Struct, frozen=True, kw_only=True):
     """A mode of Roo Code."""
 
@@ -3196,8 +3739,8 @@ class ModeOfRooCode(Struct, frozen=True, kw_only=True):
         ]
         | None
     ) = None
-    """What it may do; an entry may also be `[edit, {fileRegex: …}]`; recommended;
-    *restricts* the agent, so a misspelling is an error."""
+    """What it may do; an entry may also be `[edit, {fileRegex: …}]`; recommended; restricts
+    the agent, so a misspelling is an error."""
     whenToUse: str | None = None
     """When others choose it."""
     description: str | None = None
@@ -3210,6 +3753,40 @@ class ModeOfRooCode(Struct, frozen=True, kw_only=True):
     """Where it comes from."""
     iconName: str | None = None
     """Its picture."""
+
+class ModelOfContinue(Struct, frozen=True, kw_only=True):
+    """A model of Continue."""
+
+    name: str | None = None
+    """The name that people see; recommended; common misspelling, which the tool ignores:
+    `uses`."""
+    provider: str | None = None
+    """Who serves it, such as `ollama`; recommended; common misspelling, which the tool
+    ignores: `uses`."""
+    model: str | None = None
+    """Its name there; recommended; common misspelling, which the tool ignores: `uses`."""
+    roles: (
+        tuple[
+            Literal[
+                "chat", "autocomplete", "embed", "rerank", "edit", "apply", "summarize", "subagent"
+            ],
+            ...,
+        ]
+        | None
+    ) = None
+    """What it is used for."""
+    apiKey: str | None = None
+    """The key of the provider."""
+    apiBase: str | None = None
+    """The address of the provider."""
+    capabilities: tuple[str, ...] | None = None
+    """What it can do, such as `tool_use`."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
 
 class ModelOfDockerAgent(Struct, frozen=True, kw_only=True):
     """A model of Docker Agent."""
@@ -3247,13 +3824,12 @@ class NetworkOfASandboxOfClaudeCode(Struct, frozen=True, kw_only=True):
     """The network of a sandbox of Claude Code."""
 
     allowedDomains: tuple[str, ...] | None = None
-    """Hosts that commands may reach; *restricts* the agent, so a misspelling is an
-    error."""
+    """Hosts that commands may reach; restricts the agent, so a misspelling is an error."""
     deniedDomains: tuple[str, ...] | None = None
-    """Hosts that commands may not reach; *restricts* the agent, so a misspelling is an
+    """Hosts that commands may not reach; restricts the agent, so a misspelling is an
     error."""
     strictAllowlist: bool | None = None
-    """Whether other hosts are refused; *restricts* the agent, so a misspelling is an
+    """Whether other hosts are refused; restricts the agent, so a misspelling is an
     error."""
     allowLocalBinding: bool | None = None
     """Whether commands may listen on local ports."""
@@ -3264,7 +3840,7 @@ class NetworkOfASandboxOfClaudeCode(Struct, frozen=True, kw_only=True):
     allowMachLookup: tuple[str, ...] | None = None
     """Services of macOS that commands may use."""
     allowManagedDomainsOnly: bool | None = None
-    """Whether only managed hosts count; *restricts* the agent, so a misspelling is an
+    """Whether only managed hosts count; restricts the agent, so a misspelling is an
     error."""
     httpProxyPort: int | None = None
     """The port of an HTTP proxy."""
@@ -3293,15 +3869,15 @@ class OpenCodeAgent(Struct, frozen=True, kw_only=True):
     prompt: str | None = None
     """The prompt, instead of the text below the header."""
     tools: dict[str, bool] | None = None
-    """Tools to turn on or off by name; `permission` replaces it; *restricts* the agent, so
-    a misspelling is an error; every tool it names must exist; common misspelling, which the
+    """Tools to turn on or off by name; `permission` replaces it; restricts the agent, so a
+    misspelling is an error; every tool it names must exist; common misspelling, which the
     tool ignores: `allowed-tools`, `allowed_tools`."""
     permission: (
         dict[str, Literal["ask", "allow", "deny"] | dict[str, Literal["ask", "allow", "deny"]]]
         | Literal["ask", "allow", "deny"]
         | None
     ) = None
-    """What it may do: one action, or an action for each tool; *restricts* the agent, so a
+    """What it may do: one action, or an action for each tool; restricts the agent, so a
     misspelling is an error; common misspelling, which the tool ignores: `permissions`."""
     steps: int | None = None
     """After how many steps it stops."""
@@ -3362,9 +3938,9 @@ class OpenCodeConfiguration(Struct, frozen=True, kw_only=True):
     provider: dict[str, Any] | None = None
     """Providers of models, by name."""
     disabled_providers: tuple[str, ...] | None = None
-    """Providers that are not used; *restricts* the agent, so a misspelling is an error."""
+    """Providers that are not used; restricts the agent, so a misspelling is an error."""
     enabled_providers: tuple[str, ...] | None = None
-    """The only providers that are used; *restricts* the agent, so a misspelling is an
+    """The only providers that are used; restricts the agent, so a misspelling is an
     error."""
     agent: dict[str, AgentOfOpenCode] | None = None
     """Agents, by name; common misspelling, which the tool ignores: `agents`."""
@@ -3377,11 +3953,11 @@ class OpenCodeConfiguration(Struct, frozen=True, kw_only=True):
         | Literal["ask", "allow", "deny"]
         | None
     ) = None
-    """What agents may do: one action, or an action for each tool; *restricts* the agent, so
-    a misspelling is an error; common misspelling, which the tool ignores: `permissions`."""
+    """What agents may do: one action, or an action for each tool; restricts the agent, so a
+    misspelling is an error; common misspelling, which the tool ignores: `permissions`."""
     tools: dict[str, bool] | None = None
-    """Tools to turn on or off by name; `permission` replaces it; *restricts* the agent, so
-    a misspelling is an error."""
+    """Tools to turn on or off by name; `permission` replaces it; restricts the agent, so a
+    misspelling is an error."""
     mcp: dict[str, dict[str, Any]] | None = None
     """MCP servers, by name; common misspelling, which the tool ignores: `mcpServers`."""
     lsp: bool | dict[str, Any] | None = None
@@ -3417,8 +3993,8 @@ class OpenCodeSkill(Struct, frozen=True, kw_only=True):
     """A skill."""
 
     name: str | None = None
-    """The name of the skill and of its folder; **required**: the tool ignores a file
-    without it."""
+    """The name of the skill and of its folder; required: the tool ignores a file without
+    it."""
     description: str | None = None
     """What it does and when to use it; recommended."""
     license: str | None = None
@@ -3428,8 +4004,8 @@ class OpenCodeSkill(Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any] | None = None
     """Anything else, as text by name."""
     allowed_tools: tuple[str, ...] | None = None
-    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
-    an error; a list, or text divided at `, `; every tool it names must exist."""
+    """Tools it may use without asking the user; restricts the agent, so a misspelling is an
+    error; a list, or text divided at `, `; every tool it names must exist."""
     argument_hint: str | tuple[Any, ...] | None = None
     """The arguments, as the menu shows them: `[file] [line]`."""
     arguments: str | tuple[Any, ...] | None = None
@@ -3439,7 +4015,7 @@ class OpenCodeSkill(Struct, frozen=True, kw_only=True):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
     """How much the model reasons while it runs."""
     disable_model_invocation: bool | None = None
-    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    """Whether only people may call it; restricts the agent, so a misspelling is an
     error."""
     context: Literal["fork"] | None = None
     """`fork`: it runs in an agent of its own."""
@@ -3457,7 +4033,7 @@ class OpenCodeSkill(Struct, frozen=True, kw_only=True):
     """Whether people may call it; `false` hides it in the menu; common misspelling, which
     the tool ignores: `user-invokable`."""
     disallowed_tools: tuple[str, ...] | None = None
-    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    """Tools it may not use; restricts the agent, so a misspelling is an error; a list, or
     text divided at `, `; every tool it names must exist."""
     version: str | None = None
     """The version of the skill."""
@@ -3488,7 +4064,7 @@ class OwnerOfAMarketplace(Struct, frozen=True, kw_only=True):
     """The owner of a marketplace."""
 
     name: str | None = None
-    """The name; **required**: the tool ignores a file without it."""
+    """The name; required: the tool ignores a file without it."""
     email: str | None = None
     """The address for mail."""
     url: str | None = None
@@ -3524,6 +4100,21 @@ class PackageOfAServer(Struct, frozen=True, kw_only=True):
     fileSha256: str | None = None
     """The hash of a bundle; common misspelling, which the tool ignores: `file_sha256`."""
 
+class PageOfContinue(Struct, frozen=True, kw_only=True):
+    """A page of Continue."""
+
+    name: str | None = None
+    """The name that people see; recommended; common misspelling, which the tool ignores:
+    `uses`."""
+    startUrl: str | None = None
+    """Where to begin; recommended; common misspelling, which the tool ignores: `uses`."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
+
 class ParameterOfARecipe(Struct, frozen=True, kw_only=True):
     """A parameter of a recipe."""
 
@@ -3546,7 +4137,7 @@ class PermissionOfAmp(Struct, frozen=True, kw_only=True):
     tool: str | None = None
     """The tools it is for; recommended."""
     action: Literal["allow", "ask", "reject", "delegate"] | None = None
-    """What happens; recommended; *restricts* the agent, so a misspelling is an error."""
+    """What happens; recommended; restricts the agent, so a misspelling is an error."""
     matches: dict[str, Any] | None = None
     """The arguments it is for."""
     context: str | None = None
@@ -3563,33 +4154,33 @@ class PermissionsOfClaudeCode(Struct, frozen=True, kw_only=True):
     """Rules for calls that need no approval; common misspelling, which the tool ignores:
     `allowed`, `allowedTools`."""
     ask: tuple[Any, ...] | None = None
-    """Rules for calls that need approval; *restricts* the agent, so a misspelling is an
+    """Rules for calls that need approval; restricts the agent, so a misspelling is an
     error."""
     deny: tuple[Any, ...] | None = None
-    """Rules for calls that are refused; *restricts* the agent, so a misspelling is an
-    error; common misspelling, which the tool ignores: `denied`, `disallow`,
-    `disallowedTools`, `block`."""
+    """Rules for calls that are refused; restricts the agent, so a misspelling is an error;
+    common misspelling, which the tool ignores: `denied`, `disallow`, `disallowedTools`,
+    `block`."""
     defaultMode: (
         Literal["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "manual"]
         | None
     ) = None
-    """What may happen without approval; *restricts* the agent, so a misspelling is an
+    """What may happen without approval; restricts the agent, so a misspelling is an
     error."""
     additionalDirectories: tuple[str, ...] | None = None
     """More folders that Claude may work in."""
     disableBypassPermissionsMode: Literal["disable"] | None = None
-    """`disable`: approval cannot be switched off; *restricts* the agent, so a misspelling
-    is an error."""
+    """`disable`: approval cannot be switched off; restricts the agent, so a misspelling is
+    an error."""
     disableAutoMode: Literal["disable"] | None = None
-    """`disable`: no automatic mode; *restricts* the agent, so a misspelling is an error."""
+    """`disable`: no automatic mode; restricts the agent, so a misspelling is an error."""
 
 class PermissionsOfCursor(Struct, frozen=True, kw_only=True):
     """The permissions of Cursor."""
 
     allow: tuple[str, ...] | None = None
-    """What is allowed: `Shell(git)`, `Read(src/**)`."""
+    """What is allowed: `Shell(git)`, `Read(src/)`."""
     deny: tuple[str, ...] | None = None
-    """What is denied; *restricts* the agent, so a misspelling is an error."""
+    """What is denied; restricts the agent, so a misspelling is an error."""
 
 class PermissionsOfDockerAgent(Struct, frozen=True, kw_only=True):
     """The permissions of Docker Agent."""
@@ -3597,9 +4188,9 @@ class PermissionsOfDockerAgent(Struct, frozen=True, kw_only=True):
     allow: tuple[str, ...] | None = None
     """Tools that run without asking."""
     ask: tuple[str, ...] | None = None
-    """Tools that always ask; *restricts* the agent, so a misspelling is an error."""
+    """Tools that always ask; restricts the agent, so a misspelling is an error."""
     deny: tuple[str, ...] | None = None
-    """Tools that never run; *restricts* the agent, so a misspelling is an error; common
+    """Tools that never run; restricts the agent, so a misspelling is an error; common
     misspelling, which the tool ignores: `denied`."""
 
 class PlacesOfSkillsOfOpenCode(Struct, frozen=True, kw_only=True):
@@ -3614,10 +4205,27 @@ class PolicyOfASkill(Struct, frozen=True, kw_only=True):
     """The policy of a skill."""
 
     allow_implicit_invocation: bool | None = None
-    """Whether the model may use it unasked; *restricts* the agent, so a misspelling is an
+    """Whether the model may use it unasked; restricts the agent, so a misspelling is an
     error."""
     products: tuple[str, ...] | None = None
     """The products that offer the skill."""
+
+class PromptOfContinue(Struct, frozen=True, kw_only=True):
+    """A prompt of Continue."""
+
+    name: str | None = None
+    """The name by which it is called; recommended; common misspelling, which the tool
+    ignores: `uses`."""
+    prompt: str | None = None
+    """The text; recommended; common misspelling, which the tool ignores: `uses`."""
+    description: str | None = None
+    """What it does."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
 
 class QwenAgent(Struct, frozen=True, kw_only=True):
     """A Qwen agent."""
@@ -3627,18 +4235,18 @@ class QwenAgent(Struct, frozen=True, kw_only=True):
     description: str | None = None
     """When to use it; others choose it by this text; recommended."""
     tools: tuple[str, ...] | None = None
-    """The only tools it may use; without the field it has all of them; *restricts* the
-    agent, so a misspelling is an error; a list, or text divided at `,`; every tool it names
-    must exist."""
+    """The only tools it may use; without the field it has all of them; restricts the agent,
+    so a misspelling is an error; a list, or text divided at `,`; every tool it names must
+    exist."""
     disallowedTools: tuple[str, ...] | None = None
-    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    """Tools it may not use; restricts the agent, so a misspelling is an error; a list, or
     text divided at `,`; every tool it names must exist."""
     model: str | None = None
     """The model; `inherit` for the caller's."""
     color: str | None = None
     """Its colour in the terminal."""
     approvalMode: str | None = None
-    """When it must ask the user; *restricts* the agent, so a misspelling is an error."""
+    """When it must ask the user; restricts the agent, so a misspelling is an error."""
     body: str = ""
     """The text below the header."""
 
@@ -3656,7 +4264,7 @@ class QwenSettingsFile(Struct, frozen=True, kw_only=True):
     security: dict[str, Any] | None = None
     """What is not allowed."""
     permissions: dict[str, Any] | None = None
-    """What may be done; *restricts* the agent, so a misspelling is an error."""
+    """What may be done; restricts the agent, so a misspelling is an error."""
     hooks: dict[str, Any] | None = None
     """Programs that run at certain events."""
 
@@ -3730,7 +4338,7 @@ class RuleOfAPolicy(Struct, frozen=True, kw_only=True):
     commandRegex: str | None = None
     """An expression over the command."""
     decision: Literal["allow", "deny", "ask_user"] | None = None
-    """What happens; recommended; *restricts* the agent, so a misspelling is an error."""
+    """What happens; recommended; restricts the agent, so a misspelling is an error."""
     priority: int | float | None = None
     """Which rule wins: 0 to 999; recommended."""
     modes: tuple[str, ...] | None = None
@@ -3746,21 +4354,39 @@ class RuleOfAPolicy(Struct, frozen=True, kw_only=True):
     description: str | None = None
     """What it is for."""
 
+class RuleOfContinue(Struct, frozen=True, kw_only=True):
+    """A rule of Continue."""
+
+    name: str | None = None
+    """The name that people see; recommended; common misspelling, which the tool ignores:
+    `uses`."""
+    rule: str | None = None
+    """The text; recommended; common misspelling, which the tool ignores: `uses`."""
+    globs: str | tuple[str, ...] | None = None
+    """The files it applies to."""
+    alwaysApply: bool | None = None
+    """Whether it is part of every prompt."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
+
 class SandboxOfClaudeCode(Struct, frozen=True, kw_only=True):
     """The sandbox of Claude Code."""
 
     enabled: bool | None = None
-    """Whether commands run in a sandbox; *restricts* the agent, so a misspelling is an
+    """Whether commands run in a sandbox; restricts the agent, so a misspelling is an
     error."""
     autoAllowBashIfSandboxed: bool | None = None
     """Whether commands in it need no approval."""
     allowUnsandboxedCommands: bool | None = None
-    """Whether a command may leave it; *restricts* the agent, so a misspelling is an
-    error."""
+    """Whether a command may leave it; restricts the agent, so a misspelling is an error."""
     excludedCommands: tuple[str, ...] | None = None
     """Commands that run outside of it."""
     failIfUnavailable: bool | None = None
-    """Whether to stop where there is none; *restricts* the agent, so a misspelling is an
+    """Whether to stop where there is none; restricts the agent, so a misspelling is an
     error."""
     enableWeakerNestedSandbox: bool | None = None
     """Whether a weaker one will do in containers."""
@@ -3785,22 +4411,21 @@ class SandboxOfCodex(Struct, frozen=True, kw_only=True):
     """A sandbox of Codex."""
 
     network_access: bool | None = None
-    """Whether commands reach the network; *restricts* the agent, so a misspelling is an
+    """Whether commands reach the network; restricts the agent, so a misspelling is an
     error."""
     writable_roots: tuple[str, ...] | None = None
     """Further folders that commands may write."""
     exclude_slash_tmp: bool | None = None
-    """Whether `/tmp` is not writable; *restricts* the agent, so a misspelling is an
-    error."""
+    """Whether `/tmp` is not writable; restricts the agent, so a misspelling is an error."""
     exclude_tmpdir_env_var: bool | None = None
-    """Whether `$TMPDIR` is not writable; *restricts* the agent, so a misspelling is an
+    """Whether `$TMPDIR` is not writable; restricts the agent, so a misspelling is an
     error."""
 
 class SandboxOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """A sandbox of Gemini CLI."""
 
     enabled: bool | None = None
-    """Whether there is one; *restricts* the agent, so a misspelling is an error."""
+    """Whether there is one; restricts the agent, so a misspelling is an error."""
     command: str | None = None
     """The program that makes it."""
     image: str | None = None
@@ -3808,31 +4433,31 @@ class SandboxOfGeminiCLI(Struct, frozen=True, kw_only=True):
     allowedPaths: tuple[str, ...] | None = None
     """Folders that may be used."""
     networkAccess: bool | None = None
-    """Whether the network may be used; *restricts* the agent, so a misspelling is an
+    """Whether the network may be used; restricts the agent, so a misspelling is an
     error."""
 
 class SecurityOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The security of Gemini CLI."""
 
     folderTrust: FolderTrustOfGeminiCLI | None = None
-    """Whether folders must be trusted; *restricts* the agent, so a misspelling is an
+    """Whether folders must be trusted; restricts the agent, so a misspelling is an
     error."""
     disableYoloMode: bool | None = None
-    """Whether `--yolo` is refused; *restricts* the agent, so a misspelling is an error."""
+    """Whether `--yolo` is refused; restricts the agent, so a misspelling is an error."""
     disableAlwaysAllow: bool | None = None
-    """Whether to ask each time; *restricts* the agent, so a misspelling is an error."""
+    """Whether to ask each time; restricts the agent, so a misspelling is an error."""
     blockGitExtensions: bool | None = None
-    """No extensions from git; *restricts* the agent, so a misspelling is an error."""
+    """No extensions from git; restricts the agent, so a misspelling is an error."""
     allowedExtensions: tuple[str, ...] | None = None
-    """The only extensions; *restricts* the agent, so a misspelling is an error."""
+    """The only extensions; restricts the agent, so a misspelling is an error."""
     toolSandboxing: bool | None = None
-    """Whether tools are confined; *restricts* the agent, so a misspelling is an error."""
+    """Whether tools are confined; restricts the agent, so a misspelling is an error."""
     enablePermanentToolApproval: bool | None = None
     """Whether to remember answers."""
     autoAddToPolicyByDefault: bool | None = None
     """Whether answers become rules."""
     environmentVariableRedaction: dict[str, Any] | None = None
-    """Which variables are hidden from tools; *restricts* the agent, so a misspelling is an
+    """Which variables are hidden from tools; restricts the agent, so a misspelling is an
     error."""
     auth: dict[str, Any] | None = None
     """How to sign in."""
@@ -3849,14 +4474,38 @@ class ServerOfABundle(Struct, frozen=True, kw_only=True):
     mcp_config: StartOfABundle | None = None
     """The command that starts it; recommended."""
 
+class ServerOfContinue(Struct, frozen=True, kw_only=True):
+    """A server of Continue."""
+
+    name: str | None = None
+    """The name that people see; recommended; common misspelling, which the tool ignores:
+    `uses`."""
+    command: str | None = None
+    """The program to start."""
+    args: tuple[str, ...] | None = None
+    """The arguments of the program."""
+    env: dict[str, Any] | None = None
+    """Environment variables to add for the program."""
+    cwd: str | None = None
+    """The folder to start the program in."""
+    url: str | None = None
+    """The address of a server that is not a program."""
+    type: Literal["stdio", "sse", "streamable-http"] | None = None
+    """How to talk to the server."""
+    uses: str | None = None
+    """A block that is taken over: `owner/name`, or the address of a file."""
+    with_: dict[str, Any] | None = None
+    """Values for the inputs of that block."""
+    override: dict[str, Any] | None = None
+    """What differs from that block."""
+
 class ServerRulesOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The server rules of Gemini CLI."""
 
     allowed: tuple[str, ...] | None = None
-    """The only servers that are used; *restricts* the agent, so a misspelling is an
-    error."""
+    """The only servers that are used; restricts the agent, so a misspelling is an error."""
     excluded: tuple[str, ...] | None = None
-    """Servers that are not used; *restricts* the agent, so a misspelling is an error."""
+    """Servers that are not used; restricts the agent, so a misspelling is an error."""
     serverCommand: str | None = None
     """A program that starts servers."""
 
@@ -3893,6 +4542,28 @@ class SettingOfAnExtension(Struct, frozen=True, kw_only=True):
     """The variable that holds it; recommended."""
     sensitive: bool | None = None
     """Whether it is a secret."""
+
+class SkillOfAnAgentCard(Struct, frozen=True, kw_only=True):
+    """A skill of an agent card."""
+
+    id: str | None = None
+    """What tells it from the others; recommended."""
+    name: str | None = None
+    """The name that people see; recommended."""
+    description: str | None = None
+    """What it does; recommended."""
+    tags: tuple[str, ...] | None = None
+    """Words to find it by; recommended."""
+    examples: tuple[str, ...] | None = None
+    """What one may ask."""
+    inputModes: tuple[str, ...] | None = None
+    """The media types it takes."""
+    outputModes: tuple[str, ...] | None = None
+    """The media types it gives."""
+    security: tuple[Any, ...] | None = None
+    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    securityRequirements: tuple[Any, ...] | None = None
+    """Who may use it; *restricts* the agent, so a misspelling is an error."""
 
 class SourceOfAFastMCPServer(Struct, frozen=True, kw_only=True):
     """The source of a FastMCP server."""
@@ -3978,13 +4649,13 @@ class ToolsOfGeminiCLI(Struct, frozen=True, kw_only=True):
     sandboxNetworkAccess: bool | None = None
     """Whether it lets the network through."""
     core: tuple[str, ...] | None = None
-    """The only built-in tools; *restricts* the agent, so a misspelling is an error."""
+    """The only built-in tools; restricts the agent, so a misspelling is an error."""
     allowed: tuple[str, ...] | None = None
     """Tools that run without asking."""
     confirmationRequired: tuple[str, ...] | None = None
-    """Tools that always ask; *restricts* the agent, so a misspelling is an error."""
+    """Tools that always ask; restricts the agent, so a misspelling is an error."""
     exclude: tuple[str, ...] | None = None
-    """Tools that are left out; *restricts* the agent, so a misspelling is an error."""
+    """Tools that are left out; restricts the agent, so a misspelling is an error."""
     discoveryCommand: str | None = None
     """A program that lists further tools."""
     callCommand: str | None = None
@@ -4004,7 +4675,7 @@ class ToolsetOfDockerAgent(Struct, frozen=True, kw_only=True):
     type: str | None = None
     """What sort of tools they are; recommended."""
     tools: tuple[str, ...] | None = None
-    """The only tools of the set to offer; *restricts* the agent, so a misspelling is an
+    """The only tools of the set to offer; restricts the agent, so a misspelling is an
     error."""
     ref: str | None = None
     """A server of the catalogue: `docker:NAME`."""
@@ -4030,7 +4701,7 @@ class ToolsetOfDockerAgent(Struct, frozen=True, kw_only=True):
 class TransportOfAPackage(Struct, frozen=True, kw_only=True):
     """A transport of a package."""
 
-    type: Literal["stdio", "streamable-http", "sse"] | None = None
+    type: Literal["stdio", "sse", "streamable-http"] | None = None
     """How to talk to the server; recommended."""
     url: str | None = None
     """The address, unless the type is `stdio`."""

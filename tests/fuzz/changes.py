@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from equipage.workspace import cache
-from equipage.workspace import report as reports
+from equipage.workspace import check as reports
 from workspace.editing import Workspace
 
 #: How many changes a workspace goes through before the next one.

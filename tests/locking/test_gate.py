@@ -96,3 +96,98 @@ def test_the_order_of_patterns_is_part_of_a_reach() -> None:
     code, out, _ = gate()
     assert code == 1
     assert "widened: tool bash(rm *): denied → allowed" in out
+
+
+# One file that does not load must neither open the gate nor close it.
+
+BROKEN = "---\nname: b\ndescription: d\ntools: 5\n---\nText.\n"
+
+
+def test_a_broken_file_at_the_base_does_not_blind_the_gate() -> None:
+    write(Path(), {".claude/agents/b.md": BROKEN})
+    commit(Path.cwd())
+    code, out, err = gate("-f", "markdown")
+    assert (code, out) == (0, "")
+    assert "HEAD:. has errors" in err
+    # What loads on both sides is compared.
+    change(AGENT.format("Read, Grep, Bash"))
+    code, out, _ = gate()
+    assert code == 1
+    assert "permission widened: tools[2]" in out
+    assert "cannot be judged: .claude/agents/b.md: it could not be loaded before and cannot now; it did not change" in out  # fmt: skip
+    change(AGENT.format("Read, Grep"))
+    # It loads now: all that it allows is new.
+    write(Path(), {".claude/agents/b.md": AGENT.format("Bash").replace("reviewer", "b")})
+    code, out, _ = gate("-f", "markdown")
+    assert (code, "| **wider** | tool `Bash` | denied | allowed |" in out) == (1, True)
+    # It is still broken, in another way; or it is gone.
+    write(Path(), {".claude/agents/b.md": BROKEN.replace("5", "6")})
+    code, out, _ = gate("-f", "markdown")
+    assert (code, "### 1 file changed that cannot be judged" in out) == (1, True)
+    Path(".claude/agents/b.md").unlink()
+    assert "it could not be loaded before, and is gone" in gate().out
+
+
+@pytest.mark.parametrize("before", [None, '{"permissions": {"deny": ["Read(.env)"]}}'])
+def test_a_file_that_is_broken_now_is_named(before: str | None) -> None:
+    if before is not None:
+        write(Path(), {".claude/settings.json": before})
+        commit(Path.cwd())
+    write(Path(), {".claude/settings.json": '{"permissions": {"deny": "Read(.env)"}}'})
+    code, out, _ = gate("-f", "markdown")
+    reason = "it is new and cannot be loaded" if before is None else "it cannot be loaded any more"
+    assert code == 1
+    assert f"- `.claude/settings.json`: `{reason}`" in out
+    found = json.loads(gate("--json").out)
+    assert found["unjudged"] == [
+        {"file": ".claude/settings.json", "reason": reason, "changed": True}
+    ]
+    assert gate("--author", "lead").code == 0
+
+
+def test_a_file_that_a_client_reads_and_equipage_does_not_is_named() -> None:
+    name = ".codex/rules/git.rules"
+    write(Path(), {name: 'prefix_rule(pattern=["git", "push"], decision="forbidden")\n'})
+    commit(Path.cwd())
+    assert gate().code == 0
+    write(Path(), {name: 'prefix_rule(pattern=["git", "push"], decision="allow")\n'})
+    code, out, _ = gate()
+    assert (code, out) == (1, f"cannot be judged: {name}: Codex rule changed; equipage does not read it\n")  # fmt: skip
+    Path(name).unlink()
+    assert "Codex rule removed" in gate().out
+    write(Path(), {name: "", ".clineignore": "secrets\n"})
+    assert "list of files that agents leave alone added" in gate().out
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ('exclude = [".claude/agents/evil.md"]', "setting exclude = .claude/agents/evil.md"),
+        ("conventions = false", "mode conventions = false"),
+        ('[policy]\nmay-widen = ["lead", "me"]', "setting policy.may-widen = me"),
+        ('ignore = ["policy-forbids"]', "setting ignore = policy-forbids"),
+        ('[kinds]\n".claude/agents/*.md" = "skill"', "setting kinds..claude/agents/*.md = skill"),
+    ],
+)
+def test_settings_that_hide_files_or_forbid_less_are_seen(settings: str, expected: str) -> None:
+    Path("equipage.toml").write_text(f"{settings}\n")
+    found = json.loads(gate("--json").out)
+    steps = [
+        f"{step['sort']} {step['name']}"
+        for each in found["files"]
+        if each["path"] == "equipage.toml"
+        for reach in each["reach"]
+        for step in reach["steps"]
+        if step["how"] == "widened"
+    ]
+    assert expected in steps
+    assert gate().code == 1
+
+
+def test_a_policy_that_forbids_less_is_seen() -> None:
+    Path("equipage.toml").write_text("[policy]\npins = true\n[policy.never]\ntools = ['Bash']\n")
+    commit(Path.cwd())
+    Path("equipage.toml").write_text("ignore = ['env-missing']\n")
+    out = gate("-f", "markdown").out
+    assert "| **wider** | tool `Bash` | denied | allowed |" in out
+    assert "mode `policy.pins = false`" in out

@@ -17,6 +17,7 @@ from equipage.kinds.mcp.launchers import launch_of
 from equipage.loading.session import Request
 from equipage.views import workspace_lock
 from equipage.views.lock import LockError
+from equipage.views.lock_changes import compare
 from lab import Result, environment, in_process, settle, write
 from serve.packs import pack, write_packs
 
@@ -185,6 +186,67 @@ def test_the_order_of_patterns_counts_where_a_client_counts_it() -> None:
     assert "widened: tool bash(rm *): denied → allowed" in out
 
 
+# What decides which files are read, and what a client reads beside that.
+
+
+def test_settings_are_locked_by_their_meaning() -> None:
+    Path("equipage.toml").write_text('exclude = ["old"]\n')
+    item = locked()["items"]["equipage.toml"]
+    assert item["kind"] == "project"
+    assert item["reach"]["settings equipage"] == [
+        {"allows": "setting exclude = old", "at": "exclude[0]"}
+    ]
+    Path("equipage.toml").write_text('# a comment\nexclude = ["old"]\n')
+    code, out, _ = verified()
+    assert (code, "source changed: equipage.toml" in out) == (0, True)
+    # Hiding an agent changes the settings, and the agent is gone.
+    Path("equipage.toml").write_text('exclude = ["old", ".claude/agents"]\n')
+    code, out, _ = verified()
+    assert code == 1
+    assert "  widened: setting exclude = .claude/agents: denied → allowed (exclude[1])" in out
+    assert "meaning changed: equipage.toml: it means something else" in out
+    assert "source removed: .claude/agents/reviewer.md" in out
+    Path("equipage.toml").write_text("exclude = 5\n")
+    assert "meaning changed: equipage.toml: it cannot be loaded any more" in verified().out
+    Path("equipage.toml").unlink()
+    assert "meaning changed: equipage.toml: project removed" in verified().out
+
+
+def test_of_a_shared_file_only_the_settings_count() -> None:
+    text = '[project]\nversion = "1"\n[tool.equipage]\nexclude = ["old"]\n'
+    Path("pyproject.toml").write_text(text)
+    lock = locked()
+    assert "pyproject.toml" in lock["items"]
+    assert "pyproject.toml" not in lock["files"]
+    Path("pyproject.toml").write_text(text.replace('"1"', '"2"'))
+    assert verified("--frozen").code == 0
+    Path("pyproject.toml").write_text(text.replace("old", "new"))
+    assert verified().code == 1
+    code, _, err = in_process(["pack", "-o", "../a.tar"])
+    assert (code, "move them to equipage.toml" in err) == (2, True)
+
+
+def test_settings_of_a_folder_inside_are_locked_too() -> None:
+    write(Path("sub"), {".claude/agents/b.md": AGENT.replace("reviewer", "b")})
+    locked()
+    write(Path("sub"), {"equipage.toml": 'exclude = ["**"]\n'})
+    code, out, _ = verified()
+    assert code == 1
+    assert "meaning changed: sub/equipage.toml: project added" in out
+
+
+def test_files_that_only_a_client_reads_are_locked() -> None:
+    write(Path(), {".codex/rules/git.rules": "prefix_rule(pattern=['git'])\n", ".rooignore": "x\n"})
+    item = locked()["items"][".codex/rules/git.rules"]
+    assert (item["kind"], item["what"]) == ("unread", "Codex rule")
+    Path(".codex/rules/git.rules").write_text("prefix_rule(pattern=['rm'])\n")
+    Path(".rooignore").unlink()
+    code, out, _ = verified()
+    assert code == 1
+    assert "meaning changed: .codex/rules/git.rules: Codex rule changed; equipage does not read it" in out  # fmt: skip
+    assert "meaning changed: .rooignore: list of files that agents leave alone removed" in out
+
+
 # Locks that cannot be used.
 
 
@@ -196,13 +258,13 @@ def _text() -> str:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda text: text.replace('"lock": 2', '"lock": 9'), "it has version 9, this equipage reads version 2"),
+        (lambda text: text.replace('"lock": 3', '"lock": 9'), "it has version 9, this equipage reads version 3"),
         (lambda text: text.replace('"canonical": 1', '"canonical": 7'), "its digests have version 7"),
         (lambda text: text[: len(text) // 2], "it is damaged or cut off"),
         (lambda text: "", "it is damaged or cut off"),
         (lambda text: "[]", "it has no version"),
         (lambda text: text.replace("tool Grep", "tool Bash"), "it was changed after it was written"),
-        (lambda text: text.replace('"paths"', '"lock": 2,\n "paths"', 1), "it was changed after it was written"),
+        (lambda text: text.replace('"paths"', '"lock": 3,\n "paths"', 1), "it was changed after it was written"),
         (lambda text: text.replace('"kind"', '"kinds"', 1), "kinds"),
         (lambda text: f"<<<<<<< ours\n{text}", "it has marks of a merge conflict"),
         (lambda text: "[" * 100_000, "it is damaged or cut off"),
@@ -480,7 +542,7 @@ def test_a_changed_byte_in_any_of_two_thousand_files_is_named(tmp_path: Path) ->
         data[draw.randrange(len(data))] ^= 1
         (root / name).write_bytes(data)
     now, _ = workspace_lock.lock_all([str(root)], str(root), Request(env={}))
-    found = workspace_lock.compare(lock, now)
+    found = compare(lock, now)
     # A byte of the fence makes a file one that no tool reads: it is gone.
     assert sorted((*found.changed, *found.removed)) == sorted(touched)
     assert found.added == ()

@@ -12,8 +12,11 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,14 +53,25 @@ def mypy() -> dict[str, set[int]]:
     return found
 
 
+def program_of_pyright(name: str) -> str:
+    beside = str(Path(sys.executable).parent)
+    program = shutil.which(name, path=os.pathsep.join([beside, os.environ.get("PATH", "")]))
+    if program is None:
+        pytest.skip("pyright is not installed: `make test-typing` installs it")
+    return program
+
+
 @cache
 def pyright() -> dict[str, set[int]]:
     """The lines that pyright refuses, by file."""
-    beside = str(Path(sys.executable).parent)
-    program = shutil.which("pyright", path=os.pathsep.join([beside, os.environ.get("PATH", "")]))
-    if program is None:
-        pytest.skip("pyright is not installed: `make test-typing` installs it")
-    command = [program, "--outputjson", "--pythonpath", sys.executable, *PROGRAMS, WRONG]
+    command = [
+        program_of_pyright("pyright"),
+        "--outputjson",
+        "--pythonpath",
+        sys.executable,
+        *PROGRAMS,
+        WRONG,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=HERE, check=False)
     found: dict[str, set[int]] = {}
     for each in json.loads(done.stdout)["generalDiagnostics"]:
@@ -84,6 +98,81 @@ def test_each_mistake_is_found_and_nothing_else(checker: object) -> None:
     assert callable(checker)
     assert len(marked()) >= 20
     assert checker()[WRONG.name] == marked()
+
+
+#: A line of a program, the name in it that a person points at, and what the editor shows.
+SHOWN = {
+    'equipage.load("s", kind="server").config.phases': "The states it goes through, in order.",
+    'equipage.load("s", kind="skill").config.name': "The name of the skill and of its folder.",
+    'equipage.load("s", equipage.models.Blueprint).config.flow': "What is done, in which order.",
+    'equipage.load("s", kind="claude-agent").config.tools': "The only tools it may use;",
+    'equipage.load("s", kind="toolpack").config.timeout_ms': "How long a call may take,",
+    'equipage.load("s", kind="server").warnings': "What was found. None of it prevents loading.",
+    'equipage.check(".").diagnostics[0].related': "Other places needed to understand it.",
+    'equipage.load("s", kind="server", library': "The folder where includes start;",
+}
+
+
+def test_an_editor_shows_what_a_field_means(tmp_path: Path) -> None:
+    """Asked of the language server that VS Code, Neovim and others use."""
+    text = "import equipage\nimport equipage.models\n" + "\n".join(
+        f"{line}=0)" if line.endswith("library") else line for line in SHOWN
+    )
+    uri = (tmp_path / "program.py").as_uri()
+    with editor(tmp_path) as ask:
+        opened = {"uri": uri, "languageId": "python", "version": 1, "text": text}
+        ask("textDocument/didOpen", {"textDocument": opened}, answered=False)
+        for number, (line, words) in enumerate(SHOWN.items(), 2):
+            place = {"line": number, "character": len(line) - 1}
+            found = ask("textDocument/hover", {"textDocument": {"uri": uri}, "position": place})
+            assert words in found["contents"]["value"], line
+
+
+@contextmanager
+def editor(folder: Path) -> Iterator[Callable[..., Any]]:
+    """A conversation with the language server of pyright."""
+    command = [program_of_pyright("pyright-langserver"), "--stdio"]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    to, back = server.stdin, server.stdout
+
+    def send(message: dict[str, Any]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        to.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        to.flush()
+
+    def received() -> dict[str, Any]:
+        length = 0
+        while line := back.readline().strip():
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.partition(b":")[2])
+        message: dict[str, Any] = json.loads(back.read(length))
+        return message
+
+    def ask(method: str, params: dict[str, Any], *, answered: bool = True) -> Any:
+        if not answered:
+            return send({"method": method, "params": params})
+        send({"id": 1, "method": method, "params": params})
+        while True:
+            message = received()
+            if "method" not in message:
+                return message["result"]
+            if "id" in message:  # the server asks about settings
+                items = message["params"].get("items", ())
+                python = {"pythonPath": sys.executable}
+                send({"id": message["id"], "result": [python] * len(items)})
+
+    root = folder.as_uri()
+    offered = {"textDocument": {"hover": {"contentFormat": ["markdown"]}}}
+    offered["workspace"] = {"configuration": True}  # type: ignore[dict-item]
+    try:
+        ask("initialize", {"processId": None, "rootUri": root, "capabilities": offered})
+        ask("initialized", {}, answered=False)
+        yield ask
+    finally:
+        server.kill()
+        server.communicate()
 
 
 def test_every_kind_has_a_program_and_its_stubs_are_up_to_date() -> None:

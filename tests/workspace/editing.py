@@ -12,7 +12,7 @@ from pathlib import Path
 
 from equipage.loading.session import Request
 from equipage.render import json as as_json
-from equipage.workspace.report import check_paths
+from equipage.workspace.check import check_paths
 
 _AGENT = "---\nname: {name}\ndescription: does {word}\ntools: {tools}\n{more}---\nUse @{word}.md.\n"
 _SKILL = "---\nname: {name}\ndescription: {word}\n{more}---\nSee [it](references/{word}.md).\n"

@@ -15,11 +15,12 @@ import equipage
 import tiny
 from equipage.loading.session import Request
 from equipage.render import json as render_json
+from equipage.workspace import check as workspace
 from equipage.workspace import loads, parallel
-from equipage.workspace import report as workspace
 from equipage.workspace.allowance import Allowance, Meter
+from equipage.workspace.check import check_paths
 from equipage.workspace.loads import Candidate
-from equipage.workspace.report import Report, check_paths
+from equipage.workspace.report import Report
 from lab import in_process
 
 REQUEST = Request(env={})

@@ -14,11 +14,11 @@ from equipage.files import keeping
 from equipage.loading.session import Request
 from equipage.render import json as as_json
 from equipage.workspace import cache, loads
-from equipage.workspace import report as reports
+from equipage.workspace import check as reports
 from equipage.workspace.cache import Cache
+from equipage.workspace.check import check_paths
 from equipage.workspace.loads import Candidate
 from equipage.workspace.project import Selection
-from equipage.workspace.report import check_paths
 from lab import in_process, repository, write
 from workspace.editing import Workspace
 
@@ -32,7 +32,6 @@ def _small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(cache, "_PIECE", 2)
     repository(tmp_path)
     monkeypatch.chdir(tmp_path)
-    yield
 
 
 def checked(*paths: str, cached: bool = True, env: dict[str, str] | None = None) -> str:

@@ -18,10 +18,10 @@ from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Request
 from equipage.render import json as render_json
+from equipage.workspace import check as workspace
 from equipage.workspace import parallel
-from equipage.workspace import report as workspace
+from equipage.workspace.check import WORTH_IT, check_paths
 from equipage.workspace.loads import Checked
-from equipage.workspace.report import WORTH_IT, check_paths
 
 REQUEST = Request(env={}, shared=True)
 CREW = "name: crew\nmembers: [{$include: m.yaml}]\n"

@@ -9,8 +9,9 @@ import pytest
 
 import equipage
 from equipage.loading.session import Request, Run
+from equipage.workspace.check import check_paths
 from equipage.workspace.project import Selection, project_of
-from equipage.workspace.report import Report, check_paths
+from equipage.workspace.report import Report
 from lab import check, command, write
 
 SERVER = "server: {name: x}\ntools: []\nextra: 1\n"

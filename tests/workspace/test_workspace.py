@@ -14,7 +14,7 @@ from equipage.kinds.defect.profile import find_profiles
 from equipage.loading.session import Request
 from equipage.render.text import Style, summary
 from equipage.workspace import loads
-from equipage.workspace.report import check_paths
+from equipage.workspace.check import check_paths
 from lab import write
 
 SERVER = "server: {name: x}\ntools: []\n"

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from equipage.cli import BUG, FOUND, OK, USAGE
-from equipage.cli.choosing import Chosen, chosen
 from equipage.cli.output import Output, Progress, docs_site
-from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
+from equipage.cli.request import NOTHING_FOUND, Chosen, chosen, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
 from equipage.loading.registry import codes_for, codes_of
 from equipage.loading.session import Request, Run
 from equipage.render import text
+from equipage.workspace.check import check_paths
 from equipage.workspace.project import Selection, project_of
-from equipage.workspace.report import SETTINGS, Report, check_paths
+from equipage.workspace.report import SETTINGS, Report
 
 if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
     from equipage.cli.fixing import Fixed

@@ -18,7 +18,7 @@ import msgspec
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
-from equipage.core.diagnostics import Diagnostic, UsageError
+from equipage.core.diagnostics import UsageError
 from equipage.core.path import Path, format_path
 from equipage.core.text import visible, visible_first
 from equipage.files.git import NoRevision, Revision
@@ -29,7 +29,8 @@ from equipage.loading.session import Run
 from equipage.render.reach import lines_of_reach, markdown, reach_to_dict
 from equipage.render.text import Style, lines_of
 from equipage.views.comparing import MEANINGS, Change, compare
-from equipage.workspace.loads import Disk, Place, load_all
+from equipage.views.sides import Loads, Unjudged, loads_at, unjudged
+from equipage.workspace.loads import Disk, Place
 from equipage.workspace.project import project_of
 from equipage.workspace.reach import Difference, differences, reaches_of
 
@@ -140,32 +141,52 @@ def _side(written: str, other: str, stack: ExitStack) -> Side:
 
 
 def _run(before: Side, after: Side, options: argparse.Namespace, output: Output) -> int:
-    old, old_failed = _loads(before, options, output)
-    new, new_failed = _loads(after, options, output)
-    failed = old_failed or new_failed
-    if not old and not new and not failed:
+    old, new = (_loads(each, options, output) for each in (before, after))
+    failed = any(each.severity == "error" for each in (*old.errors, *new.errors))
+    if not (old.outcomes or new.outcomes or old.unread or new.unread or failed):
         raise UsageError(f"no configuration found in {before.label} and {after.label}")
     # A single file has the empty name.
-    if old and new and ("" in old) != ("" in new):
+    if old.outcomes and new.outcomes and ("" in old.outcomes) != ("" in new.outcomes):
         raise UsageError("cannot compare a file with a folder")
-    diffs = list(_compared(old, new, display_name(after.path), show_env=options.show_env))
+    single = display_name(after.path)
+    diffs = list(_compared(old.outcomes, new.outcomes, single, show_env=options.show_env))
     # The worst change is the first of its file, and comes first of all.
     diffs.sort(key=lambda diff: (not diff.widens, diff.sort_key(), diff.name))
-    widened = any(diff.widens for diff in diffs)
-    fails = widened if options.fail_on == "widened" else bool(diffs)
-    if fails and options.fail_on == "widened" and _may_widen(before, options.author):
+    unknown = [_named(each, single) for each in unjudged(old, new)]
+    output.code = _verdict(before, diffs, unknown, options, output, failed=failed)
+    if options.output_format == "json":
+        output.json(_to_dict(before, after, diffs, unknown, failed=failed))
+    elif options.output_format == "markdown":
+        output.data(markdown(_by_width(diffs), [each for each in unknown if each.counts]))
+    elif diffs or unknown or not failed:
+        output.data("".join(f"{line}\n" for line in _lines(diffs, unknown, output.style())))
+    return output.code
+
+
+def _named(each: Unjudged, single: str) -> Unjudged:
+    return each if each.file else msgspec.structs.replace(each, file=single)
+
+
+def _verdict(
+    before: Side,
+    diffs: list[FileDiff],
+    unknown: list[Unjudged],
+    options: argparse.Namespace,
+    output: Output,
+    *,
+    failed: bool,
+) -> int:
+    """The exit code. One file that does not load must not open the gate, or close it for good."""
+    if options.fail_on != "widened":
+        return USAGE if failed else FOUND if diffs else OK
+    if not any(diff.widens for diff in diffs) and not any(each.counts for each in unknown):
+        return OK
+    if _may_widen(before, options.author):
         output.note(
             f"equipage: {options.author} may widen what agents do, by the policy of {before.label}"
         )
-        fails = False
-    output.code = USAGE if failed else FOUND if fails else OK
-    if options.output_format == "json":
-        output.json(_to_dict(before, after, diffs, failed=failed))
-    elif options.output_format == "markdown":
-        output.data(markdown(_by_width(diffs)))
-    elif diffs or not failed:
-        output.data("".join(f"{line}\n" for line in _lines(diffs, output.style())))
-    return output.code
+        return OK
+    return FOUND
 
 
 def _may_widen(before: Side, author: str | None) -> bool:
@@ -183,30 +204,16 @@ def _by_width(diffs: list[FileDiff]) -> list[Difference]:
     return sorted(found, key=lambda each: (-each.far, each.reach.file))
 
 
-def _loads(
-    side: Side, options: argparse.Namespace, output: Output
-) -> tuple[dict[str, Outcome], bool]:
-    """The loads of a side by their path in its folder, and whether any failed; prints why.
-
-    The path of a single file is empty.
-    """
-    is_folder = side.place.is_folder(side.path)
-    outcomes: dict[str, Outcome] = {}
-    problems: list[Diagnostic] = []
-    for found in load_all([side.path], request_of(options), kind=options.kind, place=side.place):
-        if found.outcome is None:
-            problems += found.diagnostics
-        else:
-            name = os.path.relpath(found.path, side.path).replace(os.sep, "/")
-            outcomes[name if is_folder else ""] = found.outcome
+def _loads(side: Side, options: argparse.Namespace, output: Output) -> Loads:
+    """The loads of a side by their path in its folder; prints what is wrong with them."""
+    found = loads_at(side.place, side.path, request_of(options), options.kind)
     # Without its errors, a file that does not load would look like one that was removed.
-    problems += (each for outcome in outcomes.values() for each in outcome.errors)
-    failed = any(each.severity == "error" for each in problems)
-    if problems:
+    if problems := found.errors:
+        failed = any(each.severity == "error" for each in problems)
         what = "errors" if failed else "links that are not followed"
         output.note(f"equipage: {side.label} has {what}:")
         output.findings(problems)
-    return outcomes, failed
+    return found
 
 
 def _compared(
@@ -215,10 +222,16 @@ def _compared(
     for name in sorted({*old, *new}):
         before = old[name].loaded() if name in old else None
         after = new[name].loaded() if name in new else None
-        if (name in old and before is None) or (name in new and after is None):
+        if name in new and after is None:
             continue  # its errors were printed
-        # What exists on one side only is compared with an empty configuration.
         kind = (new.get(name) or old[name]).kind
+        if name in old and before is None:
+            # What it meant is not known. What it allows now counts as new: see `unjudged`.
+            reach = differences((), reaches_of(new[name], file=name or single)) if after else []
+            if reach:
+                yield FileDiff(name or single, kind.name, (), before, after, tuple(reach))
+            continue
+        # What exists on one side only is compared with an empty configuration.
         values = [
             each.to_dict(show_env=show_env) if each is not None else {} for each in (before, after)
         ]
@@ -230,9 +243,15 @@ def _compared(
             yield FileDiff(shown, kind.name, tuple(changes), before, after, tuple(reach))
 
 
-def _lines(diffs: list[FileDiff], style: Style) -> Iterator[str]:
+def _lines(diffs: list[FileDiff], unknown: list[Unjudged], style: Style) -> Iterator[str]:
+    for each in unknown:
+        painted = style.paint("warning" if each.counts else "place", "cannot be judged")
+        yield f"{painted}: {visible(each.file)}: {visible(each.reason)}"
+    if unknown and diffs:
+        yield ""
     if not diffs:
-        yield "no difference in meaning"
+        if not unknown:
+            yield "no difference in meaning"
         return
     for diff in diffs:
         status = "" if diff.status == "changed" else f" ({diff.status})"
@@ -241,13 +260,13 @@ def _lines(diffs: list[FileDiff], style: Style) -> Iterator[str]:
             yield from _change(diff, change, style)
         # The order of patterns may count although that of keys does not, and so may other files.
         told = any(change.meaning == MEANINGS[0] for change in diff.changes)
-        for each in diff.reach if diff.widens and not told else ():
-            yield from (f"  {line}" for line in lines_of_reach(each, style))
+        for reach in diff.reach if diff.widens and not told else ():
+            yield from (f"  {line}" for line in lines_of_reach(reach, style))
         yield ""
     found = Counter(change.word for diff in diffs for change in diff.changes)
     counts = ", ".join(f"{found[each]} × {each}" for each in _WORDS if found[each])
     files = "1 file differs" if len(diffs) == 1 else f"{len(diffs)} files differ"
-    yield f"{files}: {counts}"
+    yield f"{files}: {counts}" if counts else files
 
 
 def _change(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:
@@ -265,7 +284,9 @@ def _change(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:
     yield from lines_of(change, style)
 
 
-def _to_dict(before: Side, after: Side, diffs: list[FileDiff], *, failed: bool) -> dict[str, Any]:
+def _to_dict(
+    before: Side, after: Side, diffs: list[FileDiff], unknown: list[Unjudged], *, failed: bool
+) -> dict[str, Any]:
     return {
         "version": 1,
         "a": before.label,
@@ -273,6 +294,9 @@ def _to_dict(before: Side, after: Side, diffs: list[FileDiff], *, failed: bool) 
         "same": not diffs and not failed,
         "widened": any(diff.widens for diff in diffs),
         "complete": not failed,
+        "unjudged": [
+            {"file": each.file, "reason": each.reason, "changed": each.counts} for each in unknown
+        ],
         "files": [
             {
                 "path": diff.name,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from equipage.cli.choosing import Chosen
 from equipage.cli.output import Output
+from equipage.cli.request import Chosen
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.source import Source
 from equipage.core.text import visible_first

@@ -24,7 +24,8 @@ from equipage.loading.projects import project_of_folder
 from equipage.loading.registry import kind_named
 from equipage.loading.session import Request
 from equipage.views.schema import schema_for
-from equipage.workspace.report import Report, check_paths
+from equipage.workspace.check import check_paths
+from equipage.workspace.report import Report
 
 #: The kinds of files that editors check by a JSON Schema, and the setting that names it.
 _EDITOR = {".yaml": "yaml.schemas", ".yml": "yaml.schemas", ".json": "json.schemas"}

@@ -27,6 +27,7 @@ from equipage.render.text import Style
 from equipage.views import lock as locks
 from equipage.views import workspace_lock as workspaces
 from equipage.views.foreign_locks import Foreign, verify_foreign
+from equipage.views.lock_changes import Changes, compare
 
 #: What signatures are for, so that a signature of something else does not count.
 _NAMESPACE = "equipage"
@@ -121,7 +122,7 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     gone = [each for each in folders if not os.path.exists(each)]
     here = [each for each in folders if each not in gone]
     new, problems = workspaces.lock_all(here, root, request_of(options))
-    found = workspaces.compare(old, new)
+    found = compare(old, new)
     for problem in problems:
         output.note(f"equipage: {problem}")
     foreign_failed = any(each.verdict == "changed" for each in foreign)
@@ -158,7 +159,7 @@ def _data(path: str) -> bytes:
         raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
 
 
-def _told(found: workspaces.Changes, style: Style) -> Iterator[str]:
+def _told(found: Changes, style: Style) -> Iterator[str]:
     """What changed, the most important first."""
     for each in found.reach:
         yield from lines_of_reach(each, style)
@@ -191,9 +192,7 @@ def _foreign_lines(foreign: list[Foreign], style: Style) -> Iterator[str]:
         yield f"{visible(each.lock)}: {visible(each.name)} {painted}{visible(reason)}"
 
 
-def _to_dict(
-    found: workspaces.Changes, foreign: list[Foreign], signer: str | None
-) -> dict[str, Any]:
+def _to_dict(found: Changes, foreign: list[Foreign], signer: str | None) -> dict[str, Any]:
     return {
         "version": 1,
         "same": not found.sources and not found.matters,
@@ -233,7 +232,7 @@ def read_lock(path: str) -> locks.Lock | workspaces.WorkspaceLock:
     data = _data(path)
     try:
         # A lock of a workspace begins with its version.
-        if data[:40].split()[:3] == [b"{", b'"lock":', b"2,"]:
+        if data[:40].split()[:3] == [b"{", b'"lock":', f"{workspaces.VERSION},".encode()]:
             return workspaces.read(data)
         return locks.read(data)
     except locks.LockError as error:

@@ -34,6 +34,7 @@ from equipage.ship.artifact import (
 from equipage.ship.registry import Registry, credentials_of, reference_of
 from equipage.views.lock import LockError
 from equipage.views.workspace_lock import NAME, read
+from equipage.workspace.project import SHARED_FILE
 
 
 def pack(options: argparse.Namespace, output: Output) -> int:
@@ -97,6 +98,10 @@ def _artifact(options: argparse.Namespace) -> Artifact:
         lock = read(text)
     except LockError as error:
         raise ShipError(f"{NAME} cannot be used: {error}") from None
+    shared = next((name for name in lock.items if name.endswith(SHARED_FILE)), None)
+    if shared is not None:
+        # A copy of the workspace without its settings would not be what was locked.
+        raise ShipError(f"{shared} holds more than settings; move them to equipage.toml, then lock")
     files: dict[str, bytes] = {}
     executable = set()
     for name, expected in lock.files.items():

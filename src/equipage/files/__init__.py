@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from equipage.core.diagnostics import UsageError
@@ -278,7 +278,18 @@ def contents_given(value: object) -> dict[str, bytes]:
         if not isinstance(data, bytes | bytearray | memoryview):
             raise wrong(f"files[{name!r}]", content, "bytes or str")
         contents["/".join(steps)] = bytes(data)
+    for name in contents:
+        above = next((each for each in _parents(name) if each in contents), None)
+        if above is not None:
+            raise UsageError(f"`files`: {above!a} is a file, so it cannot hold {name!a}")
     return contents
+
+
+def _parents(name: str) -> Iterator[str]:
+    """The folders above a relative path with `/`."""
+    while "/" in name:
+        name = name.rpartition("/")[0]
+        yield name
 
 
 def number_given(argument: str, value: object) -> int:

@@ -92,6 +92,7 @@ class Files:
         "_folders",
         "_known",
         "_referred",
+        "_renamed",
         "_sources",
         "_stamps",
         "cwd",
@@ -106,6 +107,7 @@ class Files:
         self._asked: dict[str, None] = {}
         # Loads that are made by `again` share these.
         self._known: dict[str, Source] = {}
+        self._renamed: dict[tuple[str, str], Source] = {}  #: those with several names
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
@@ -116,6 +118,7 @@ class Files:
         other = object.__new__(type(self))
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
+        other._renamed = self._renamed
         other._sources, other._asked = {}, {}
         other.within = None
         return other
@@ -261,9 +264,21 @@ class Files:
         key = (reference, bases, roots, policy, tuple(home))
         known = self._referred.get(key)
         if known is None:
-            known = self._referred[key] = self._refer(reference, bases, roots, policy, tuple(home))
+            known = self._refer(reference, bases, roots, policy, tuple(home))
+            # Under the name that the file has for every load, and not for this one alone.
+            if known.source.name == self._usual_name(known.source):
+                self._referred[key] = known
+        elif (own := self._sources.get(known.source.path or "")) is not None:
+            known = Referred(own, known.outside)  # this load knows it by another name
         self.note(known.source)
         return known
+
+    def _usual_name(self, source: Source) -> str:
+        return source.name if source.path is None else self._shown(source.path)
+
+    def _shown(self, real: str) -> str:
+        """The name of a file that no caller named."""
+        return display_name(real, real_path(self.cwd))
 
     def _refer(
         self,
@@ -323,15 +338,22 @@ class Files:
         self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
     ) -> Source:
         descriptor, real = open_inside(base, reference, roots)
-        known = self._known.get(real)
-        name = known.name if known else display_name(real, real_path(self.cwd))
-        return self._take(descriptor, real, name, policy.max_bytes)
+        # What other loads call it makes no difference: a load says the same, whatever was before.
+        known = self._sources.get(real)
+        return self._take(
+            descriptor, real, known.name if known else self._shown(real), policy.max_bytes
+        )
 
     def _recall(self, real: str, name: str, max_bytes: int) -> Source | None:
-        """A file that was read before, perhaps by a caller that allows more of it."""
+        """A file that was read before, perhaps under another name, or where more is allowed."""
         known = self._known.get(real)
         if known is None:
             return None
+        if known.name != name:
+            other = self._renamed.get((real, name))
+            if other is None:
+                other = self._renamed[real, name] = decoded(name, known.data, real)
+            known = other
         if len(known.data) > max_bytes:
             size = len(known.data)
             raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=size, limit=max_bytes)

@@ -93,6 +93,8 @@ class Shape(msgspec.Struct, frozen=True):
     elsewhere: Mapping[str, str] = {}
     """Unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
     meant to act."""
+    describing: frozenset[str] = frozenset()
+    """Fields that only describe: a key that resembles one, and is no slip, is the author's own."""
     ignores: bool = False
     """Whether unknown keys that resemble nothing are only ignored, with one note for all of
     them."""
@@ -268,6 +270,8 @@ class Collector:
             is_meant = name in shape.synonyms or folded(name) == folded(guess or "")
             if where is not None and not is_meant:
                 guess = None  # `mode` does not misspell `model` if another tool has `mode`
+            if guess in shape.describing and not (is_meant or is_slip(name, guess)):
+                guess = None  # `compatible-with` is a field of a shop, and `compatibility` is text
             if guess is None and where is None and guarded:
                 # It nearly has the name of a field beside it that restricts, but does not restrict.
                 twin = self.guesses.nearest(name, [each for each in guarded if each in value])

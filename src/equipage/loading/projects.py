@@ -137,6 +137,9 @@ def speaks_of_equipage(folder: str, files: Files) -> bool:
 #: Files of these names say what the files around them are.
 MANIFESTS = ("plugin.json", "marketplace.json")
 _COMPONENTS = {"agents": "claude-agent", "commands": "claude-command"}
+#: Extensions of other tools have agents in a folder of that name, too. A folder that is a plugin of
+#: Claude Code as well is read as one.
+_EXTENSIONS = {"qwen-extension.json": "qwen-agent", "gemini-extension.json": "gemini-agent"}
 
 
 class _Plugins:
@@ -204,9 +207,15 @@ def _plugins_around(path: str, run: Run) -> tuple[_Plugins, ...]:
 
 
 def _plugins_in(folder: str, files: Files) -> _Plugins | None:
-    if not files.exists(f"{folder}/.claude-plugin"):
-        return None
     plugins = _Plugins()
+    if not files.exists(f"{folder}/.claude-plugin"):
+        # Only a folder with agents is asked for the manifest of another tool.
+        other = _EXTENSIONS if files.exists(f"{folder}/agents") else {}
+        kinds = (kind for name, kind in other.items() if files.exists(f"{folder}/{name}"))
+        if (kind := next(kinds, None)) is None:
+            return None
+        plugins.folders[f"{folder}/agents"] = (0, kind)
+        return plugins
     manifest, market = (f"{folder}/.claude-plugin/{name}" for name in MANIFESTS)
     if files.exists(manifest):
         plugins.add(folder, _read(manifest, files))

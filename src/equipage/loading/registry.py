@@ -106,7 +106,7 @@ _OF_USER = frozenset({".config"})
 def conventions() -> tuple[Recognition, ...]:
     """One row for each sort of file of other agent tools, from the tables of the tools."""
     # Made from the tables, which are large: a check of other files never imports those.
-    paths = importlib.import_module("equipage.kinds.conventions.paths")
+    paths = importlib.import_module("equipage.kinds.convention_paths")
     rows: list[Recognition] = []
     for kind, globs in paths.PATHS.items():
         if not globs:

@@ -10,7 +10,7 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.frozen import plain_data, without_defaults
-from equipage.core.path import ROOT, Path, format_path, parse_path
+from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
 from equipage.files import wrong
@@ -449,7 +449,8 @@ class Loaded(Generic[C]):
             known = _children(value)
             if step not in known:
                 beside = self._shown((*known, *self._moved(steps[:number])))
-                raise no_value(self._shown(steps[: number + 1]), beside)
+                authored = self._tree.authored(steps[: number + 1])
+                raise no_value(self._shown(authored), beside)
             value = known[step]
         authored = self._shown(self._tree.authored(steps))
         return Explanation(format_path(authored), plain_data(value), ())
@@ -502,9 +503,12 @@ def _spans(origins: Iterable[Origin]) -> dict[tuple[int, Path], Span]:
 
 
 def _path_given(path: object) -> Path:
-    """The path that a caller wants to know about. Raises `UsageError` or `PathSyntaxError`."""
+    """The path that a caller wants to know about. Raises `UsageError`."""
     if isinstance(path, str):
-        return parse_path(path)
+        try:
+            return parse_path(path)
+        except PathSyntaxError as error:
+            raise UsageError(f"`path`: {error}") from None
     if isinstance(path, list | tuple) and all(isinstance(step, str | int) for step in path):
         return tuple(path)
     raise wrong("path", path, "a path as str, or a tuple of keys and indexes")

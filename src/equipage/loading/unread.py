@@ -11,15 +11,19 @@ from functools import cache
 
 from equipage.loading.registry import Places
 
+#: Tools with a file of their own that says what their agents must not read.
+_IGNORING = ("aider", "augment", "cline", "codeium", "cursor", "gemini", "kilocode", "qwen", "roo")
 #: What the files are, and where they live.
 UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Aider configuration", (".aider.conf.{yml,yaml}",)),
+    ("Aider file", (".aider.conf.yaml", ".aider.model.settings.yml")),
     ("Amazon Q file", (".amazonq/**/*.{md,json}",)),
     ("Amp file", (".amp/**/*.{md,json,jsonc}",)),
     ("APM manifest", ("apm.yml", "apm.lock.yaml")),
     ("Augment file", (".augment/**/*.{md,json}", ".augment-guidelines")),
     ("Claude Code file", (".claude/*.json", ".claude/{hooks,workflows}/*.json")),
     ("Cline rule", (".clinerules", ".clinerules/**/*.md", ".cline/**/*.{md,json}")),
+    ("Cline hook", (".clinerules/hooks/*",)),
+    ("Codex rule", (".codex/rules/**/*.rules",)),
     ("Continue file", (".continue/**/*.{md,json,yaml,yml}", ".continuerules")),
     ("Cursor rule of the old form", (".cursorrules",)),
     ("Cursor file", (".cursor/**/*.{json,md}",)),
@@ -34,6 +38,8 @@ UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Roo Code file", (".roo/**/*.{md,json,yaml}", ".roomodes", ".roorules")),
     ("Trae file", (".trae/**/*.{md,json}",)),
     ("Windsurf rule", (".windsurfrules", ".windsurf/**/*.{md,json}")),
+    ("list of files that agents leave alone", tuple(f".{each}ignore" for each in _IGNORING)),
+    ("list of files that agents leave alone", (".aiexclude", ".cursorindexingignore")),
     ("list of skills", ("skills-lock.json",)),
 )
 

@@ -26,6 +26,7 @@ from equipage.loading.registry import agent_folders
 from equipage.loading.session import Request, Run
 from equipage.lsp.positions import Encoding, Text, path_of, uri_of
 from equipage.lsp.protocol import Change
+from equipage.workspace.check import ReportBuilder
 from equipage.workspace.loads import (
     Candidate,
     Checked,
@@ -36,7 +37,7 @@ from equipage.workspace.loads import (
     with_folders,
 )
 from equipage.workspace.project import OWN_FILE, SHARED_FILE, project_of
-from equipage.workspace.report import Report, ReportBuilder
+from equipage.workspace.report import Report
 
 #: A change of one of these may change what any file is, or how it is judged.
 _DECISIVE = frozenset({OWN_FILE, SHARED_FILE, ".gitignore", *MANIFESTS})

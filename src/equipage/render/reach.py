@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from equipage.core.text import visible
 from equipage.render.text import Style
+from equipage.views.sides import Unjudged
 from equipage.workspace.reach import Difference, Step
 
 _VERBS = {"allows": "allowed", "asks": "asks", "denies": "denied"}
@@ -68,14 +69,20 @@ def reach_to_dict(each: Difference) -> dict[str, Any]:
 # A comment on a pull request.
 
 
-def markdown(found: Iterable[Difference]) -> str:
-    """The agents that may do more than before; empty if there are none."""
+def markdown(found: Iterable[Difference], unjudged: Sequence[Unjudged] = ()) -> str:
+    """The agents that may do more than before, and what cannot be judged; empty if neither is."""
     widened = [each for each in found if each.widened]
-    if not widened:
+    if not widened and not unjudged:
         return ""
-    lines = [f"### {_heading(len(widened))}", ""]
+    lines = [f"### {_heading(len(widened))}", ""] if widened else []
     for each in widened:
         lines += _agent(each)
+    if unjudged:
+        count = len(unjudged)
+        lines += [f"### {count} file{'s' if count != 1 else ''} changed that cannot be judged", ""]
+        lines += [f"- {_code(each.file)}: {_code(each.reason)}" for each in unjudged[:_MOST]]
+        if count > _MOST:
+            lines += ["", f"… and {count - _MOST} more"]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -39,7 +39,7 @@ class MediaTypes(msgspec.Struct, frozen=True):
 
     artifact: str = "application/vnd.equipage.workspace.v1"
     files: str = "application/vnd.oci.image.layer.v1.tar+gzip"
-    lock: str = "application/vnd.equipage.lock.v2+json"
+    lock: str = "application/vnd.equipage.lock.v3+json"
 
 
 class Artifact(msgspec.Struct, frozen=True):

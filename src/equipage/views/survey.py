@@ -33,8 +33,9 @@ from equipage.views.context import Measure
 from equipage.views.graph import Graph, graph_of
 from equipage.views.listing import Listed, rows_of
 from equipage.views.lock import LockError
+from equipage.views.lock_changes import Changes, compare
 from equipage.views.matrix import Matrix, matrices
-from equipage.views.workspace_lock import Changes
+from equipage.workspace.check import check_paths
 from equipage.workspace.loads import (
     Disk,
     FileLoad,
@@ -46,7 +47,7 @@ from equipage.workspace.loads import (
     with_folders,
 )
 from equipage.workspace.reach import Reach, joined, reaches_of
-from equipage.workspace.report import Report, check_paths
+from equipage.workspace.report import Report
 
 #: How many values of one file have a story: who needs more asks `equipage explain`.
 MOST_VALUES = 200
@@ -156,7 +157,7 @@ def _lock_state(paths: Sequence[str], request: Request) -> LockState | None:
         return LockState(display_name(file), problem=str(error))
     here = [each for each in (os.path.join(root, path) for path in old.paths) if exists(each)]
     new, _ = workspace_lock.lock_all(here, root, request)
-    return LockState(display_name(file), workspace_lock.compare(old, new))
+    return LockState(display_name(file), compare(old, new))
 
 
 def places_of(outcomes: Iterable[Outcome], reaches: Iterable[Reach]) -> Places:

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import format_path, parse_path
 from equipage.core.text import visible_json
@@ -31,10 +32,12 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL, canonical
 from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
+from equipage.loading.unread import unread_sort
 from equipage.syntax.suspicious import masked
 from equipage.views.code_digest import CodeProblem
 from equipage.views.lock import LockError, code_of_load
 from equipage.workspace.allowance import Allowance, Meter
+from equipage.workspace.check import by_chunks
 from equipage.workspace.loads import (
     Candidate,
     Disk,
@@ -44,15 +47,22 @@ from equipage.workspace.loads import (
     run_of,
     with_folders,
 )
-from equipage.workspace.project import project_of
-from equipage.workspace.reach import Difference, Effect, Grant, Reach, differences, reaches_of
+from equipage.workspace.project import (
+    SHARED_FILE,
+    project_of,
+    projects_of,
+    settings_file,
+    settings_load,
+)
+from equipage.workspace.reach import Effect, Grant, Reach, reaches_of
 from equipage.workspace.reach.clients import precedence_of
 from equipage.workspace.reach.policy import commands_in
-from equipage.workspace.report import by_chunks
 
 #: The version of the format. That of a lock of one file is 1.
-VERSION = 2
+VERSION = 3
 NAME = "equipage.lock"
+#: The kind of an item that a tool reads and equipage does not: its bytes are all that is known.
+UNREAD = "unread"
 
 _TABLES = {each.kind: each for each in (*CONVENTIONS, OPEN)}
 
@@ -93,6 +103,7 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
 
     kind: str
     digest: str | None = None  #: of what it means; none if it could not be loaded
+    what: str = ""  #: of a file that is not read: what it is
     sources: tuple[str, ...] = ()  #: what its load read besides the file itself
     variables: tuple[str, ...] = ()
     refers: tuple[str, ...] = ()  #: agents, skills, servers and tools that it names
@@ -139,11 +150,14 @@ class Locker:
     def _locked(self, candidate: Candidate, run: Run) -> LockedFile | None:
         found = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
         outcome = found.outcome
-        shown = outcome.kind.presentation.ignored if outcome is not None else None
-        # What its tool ignores, such as notes beside agents, does nothing.
-        if outcome is None or (shown is not None and shown(outcome)):
-            return None
         root = real_path(self.request.project or project_of(found.path, self.run).root)
+        if outcome is None:
+            is_unread = found.problem is not None and found.problem.code == codes.NOT_READ
+            return _unread(found.path, root) if is_unread else None
+        shown = outcome.kind.presentation.ignored
+        # What its tool ignores, such as notes beside agents, does nothing.
+        if shown is not None and shown(outcome):
+            return None
         real = identity_of(outcome.kind, found.path, run.files)
         locked = locked_file(outcome, found.path, root)
         return msgspec.structs.replace(locked, real=real, guessed=found.guessed)
@@ -166,6 +180,7 @@ def lock_all(
             lost.append(f"{each.name}: it could not be loaded, so it is not locked")
     read = {source for each in found.values() for source in each.item.sources}
     kept = [each for each in found.values() if not (each.guessed and each.file in read)]
+    kept += _settings(run, root)
     problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems] + lost
     problems += [
         f"{each.file}: it has errors, so its meaning is not locked"
@@ -176,6 +191,31 @@ def lock_all(
 
 
 # Making one.
+
+
+def _unread(file: str, root: str) -> LockedFile | None:
+    """A file that a tool reads and equipage does not: any change of it counts."""
+    digest, sort = (
+        sha256_of(real_path(file)),
+        unread_sort(os.path.abspath(file).replace(os.sep, "/")),
+    )
+    if digest is None or sort is None:
+        return None
+    name, item = relative(file, root), Item(UNREAD, digest, what=sort)
+    return LockedFile(name, item, ((name, digest),), real=real_path(file), guessed=True)
+
+
+def _settings(run: Run, root: str) -> Iterator[LockedFile]:
+    """The settings that decide which files are read, and what is forbidden."""
+    for project in projects_of(run):
+        file = settings_file(project.root, run.files)
+        if file is None or not is_inside(file, root):
+            continue
+        outcome = settings_load(file, project.root, run.files)
+        locked = locked_file(outcome, file, root)
+        # Most of a `pyproject.toml` is about other things: of it, the meaning alone counts.
+        files = () if os.path.basename(file) == SHARED_FILE else locked.files
+        yield msgspec.structs.replace(locked, files=files)
 
 
 def locked_file(outcome: Outcome, file: str, root: str) -> LockedFile:
@@ -446,76 +486,3 @@ def read(data: bytes) -> WorkspaceLock:
     if lock.seal != _seal(lock) or write(lock) != text.replace("\r\n", "\n"):
         raise LockError("it was changed after it was written; run `equipage lock`")
     return lock
-
-
-# Comparing.
-
-
-class Changes(msgspec.Struct, frozen=True):
-    """What differs between a lock and the workspace."""
-
-    changed: tuple[str, ...] = ()  #: files
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    meaning: tuple[tuple[str, str], ...] = ()  #: configurations, and what changed about each
-    reach: tuple[Difference, ...] = ()
-
-    @property
-    def sources(self) -> bool:
-        return bool(self.changed or self.added or self.removed)
-
-    @property
-    def matters(self) -> bool:
-        """Whether the meaning or the reach changed."""
-        return bool(self.meaning or self.reach)
-
-
-def compare(old: WorkspaceLock, new: WorkspaceLock) -> Changes:
-    """What changed since a lock was written."""
-    return Changes(
-        tuple(name for name, each in new.files.items() if old.files.get(name, each) != each),
-        tuple(name for name in new.files if name not in old.files),
-        tuple(name for name in old.files if name not in new.files),
-        tuple(_meanings(old, new)),
-        tuple(differences(reaches_in(old), reaches_in(new))),
-    )
-
-
-def _meanings(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[str, str]]:
-    for name in sorted({*old.items, *new.items}):
-        was, now = old.items.get(name), new.items.get(name)
-        if was is None or now is None:
-            shown = now or was
-            assert shown is not None
-            yield name, f"{shown.kind} {'added' if was is None else 'removed'}"
-            continue
-        if was.kind != now.kind:
-            yield name, f"it was {was.kind} and is {now.kind}"
-        elif now.digest is None and was.digest is not None:
-            yield name, "it cannot be loaded any more"
-        elif was.digest != now.digest:
-            yield name, "it means something else"
-        if was.code != now.code:
-            yield name, "the code that it runs changed"
-        yield from ((name, what) for what in _inside(was, now, old, new, name))
-        if was.variables != now.variables:
-            gone = [f"-{each}" for each in was.variables if each not in now.variables]
-            come = [f"+{each}" for each in now.variables if each not in was.variables]
-            yield name, f"variables: {', '.join([*come, *gone])}"
-
-
-def _inside(
-    was: Item, now: Item, old: WorkspaceLock, new: WorkspaceLock, name: str
-) -> Iterator[str]:
-    """Files of a skill and scripts of commands that changed: they act, whatever the header says."""
-    folder = os.path.dirname(name)
-    before = {f"{folder}/{each}": each for each in was.folder} | {each: each for each in was.runs}
-    after = {f"{folder}/{each}": each for each in now.folder} | {each: each for each in now.runs}
-    for path, shown in sorted((before | after).items()):
-        if path == name:
-            continue
-        one, other = old.files.get(path), new.files.get(path)
-        if (path in before) != (path in after):
-            yield f"{shown} {'added' if path in after else 'removed'}"
-        elif one != other:
-            yield f"{shown} changed"

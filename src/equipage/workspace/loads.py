@@ -104,17 +104,20 @@ def load_all(
     kind: str | None = None,
     progress: Progress | None = None,
     place: Place | None = None,
+    run: Run | None = None,
 ) -> Iterator[FileLoad]:
     """Load what is at and below `paths`, one file after the other, in a fixed order.
 
     A file below a folder that is not recognised is left out; one that the caller named is not.
-    Raises `UsageError` for an unknown kind.
+    A caller who gives a `run` can ask it for the projects afterwards, and hears of files that a
+    tool reads and equipage does not. Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
         kind_named(kind)
     place = place or Disk()
     request = with_folders(request, paths)
-    run = Run(place.files(), request.folders, isolated=request.isolated)
+    said = _ALWAYS_SAID if run is None else (*_ALWAYS_SAID, codes.NOT_READ)
+    run = run or Run(place.files(), request.folders, isolated=request.isolated)
     candidates = list(candidates_of(paths, run, place))
     seen: set[Hashable] = set()
     for number, candidate in enumerate(candidates):
@@ -129,7 +132,7 @@ def load_all(
         elif candidate.named:
             problem = found.problem or unrecognised(found.path)
             yield msgspec.structs.replace(found, problem=problem)
-        elif found.problem and found.problem.code in _ALWAYS_SAID:
+        elif found.problem and found.problem.code in said:
             yield found
 
 

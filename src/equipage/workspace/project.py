@@ -49,6 +49,8 @@ from equipage.loading.tree import Tree, get, mapping
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
 #: The name of the baseline where the settings name no other.
 BASELINE = "equipage-baseline.json"
+#: The error for an option that only layered settings have a use for.
+NO_LAYERS = "--config applies to layered settings, and there are none here"
 _SECTION: Path = ("tool", "equipage")
 
 
@@ -299,15 +301,26 @@ def projects_of(run: Run) -> tuple[Project, ...]:
 
 
 def _project(root: str, files: Files) -> Project:
-    own = os.path.join(root, OWN_FILE)
-    is_own = files.exists(own) and not files.is_folder(own)
-    # A `pyproject.toml` is parsed only if it names us: most belong to other tools.
-    if not is_own and not speaks_of_equipage(root, files):
+    file = settings_file(root, files)
+    if file is None:
         return Project(root, ProjectSettings())
-    file = own if is_own else os.path.join(root, SHARED_FILE)
-    outcome = load_path(file, KIND, Request(env={}, project=root), files=files.again())
+    outcome = settings_load(file, root, files)
     settings = outcome.config if outcome.config is not None else ProjectSettings()
     return Project(root, settings, outcome.diagnostics, display_name(file, files.cwd))
+
+
+def settings_file(root: str, files: Files) -> str | None:
+    """The file that holds the settings of the project at `root`; None if there is none."""
+    own = os.path.join(root, OWN_FILE)
+    if files.exists(own) and not files.is_folder(own):
+        return own
+    # A `pyproject.toml` is parsed only if it names us: most belong to other tools.
+    return os.path.join(root, SHARED_FILE) if speaks_of_equipage(root, files) else None
+
+
+def settings_load(file: str, root: str, files: Files) -> Outcome:
+    """The load of the settings of the project at `root`."""
+    return load_path(file, KIND, Request(env={}, project=root), files=files.again())
 
 
 def settings_files(path: str, folders: Iterable[str] = ()) -> Iterator[str]:

@@ -24,6 +24,7 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading.projects import MANIFESTS
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
+from equipage.workspace.check import ReportBuilder
 from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders
 from equipage.workspace.project import (
     EVERYTHING,
@@ -32,7 +33,7 @@ from equipage.workspace.project import (
     projects_of,
     settings_files,
 )
-from equipage.workspace.report import Report, ReportBuilder
+from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify

@@ -1,7 +1,7 @@
 """The conventions of other agent tools: tables, and the kinds made from them.
 
-The tables alone are light: recognition imports them for every file that might be of a tool. What
-makes kinds of them is imported with the first kind.
+Recognition needs only where files are, which `kinds.convention_paths` repeats; the tables, and what
+makes kinds of them, are imported with the first kind.
 """
 
 from __future__ import annotations

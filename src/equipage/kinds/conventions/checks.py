@@ -197,6 +197,9 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
                         path, part="key", field=field.name, tool=convention.tool, effect=effect
                     )
                 )
+                # What the tool makes of it is its meaning: digests and reaches rest on that.
+                tree = put(tree, path, [] if nothing else None, how="")
+                continue
         elif field.refers == "tool" and convention.tools is not None:
             facts += _unknown_tools(convention, convention.tools, field, value, document)
         if isinstance(value, str) and field.split is not None:
@@ -274,7 +277,8 @@ def wrap(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, l
         return tree, []
     origin = tree.story(ROOT).origin
     entries = [each for each in tree.value.values() if isinstance(each, dict)]
-    if not any(len(convention.signs & each.keys()) > 1 for each in entries):
+    is_ours = any(len(convention.signs & each.keys()) > 1 for each in entries)
+    if convention.signs and not is_ours:
         return Tree({}, Origins(origin)), []
     origins = Origins(origin, below={convention.wraps: tree.origins})
     return Tree({convention.wraps: tree.value}, origins), []
@@ -377,24 +381,32 @@ def name_is_valid(convention: Convention, config: Any, session: Session) -> Iter
     if rule is None or not isinstance(name, str) or not name.strip():
         return
     normal = unicodedata.normalize("NFKC", name)
+    other = _name_of_place(rule.equals, session)
     if not rule.allows(normal):
-        # A suggestion: everything but letters and digits becomes a hyphen.
+        # The name that it must have; else everything but letters and digits becomes a hyphen.
         better = re.sub(r"[\W_]+", "-", normal.casefold()).strip("-")
+        is_folder = other is not None and rule.allows(other)
+        better = other if other is not None and is_folder else better
+        remedy = Remedy(f"rename to `{better}`", (Change(("name",), better),), safe=False)
         words = f"{rule.words}, at most {rule.longest} of them" if rule.longest else rule.words
         yield codes.NAME_FORM.at(
             ("name",),
             severity=rule.severity,
+            remedy=remedy if is_folder else None,
             name=Shown(name),
-            tool=convention.tool,
+            # The specification asks for the form; most tools take any name.
+            tool="Agent Skills" if convention.kind == "skill" else convention.tool,
             rule=words,
             better=better if rule.allows(better) and better != name else None,
         )
-    other = _name_of_place(rule.equals, session)
-    if other and unicodedata.normalize("NFKC", other) != normal:
+    # One cause, one finding: a name of the right form may still be another than the folder's.
+    elif other and unicodedata.normalize("NFKC", other) != normal:
         yield codes.NAME_DIFFERS.at(
             ("name",),
             severity=rule.severity,
-            remedy=Remedy(f"rename to `{other}`", (Change(("name",), other),), safe=False),
+            remedy=Remedy(f"rename to `{other}`", (Change(("name",), other),), safe=False)
+            if rule.allows(other)
+            else None,
             name=Shown(name),
             place=rule.equals,
             other=other,
@@ -445,6 +457,19 @@ def extension_is_read(convention: Convention, _config: Any, session: Session) ->
         )
 
 
+def patterns_are_bare(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """Cursor reads `globs` to the end of the line: quotes become a part of the pattern."""
+    globs = config.get("globs") if isinstance(config, dict) else None
+    if convention.kind != "cursor-rule" or not isinstance(globs, str) or not session.documents:
+        return
+    located = session.documents[0].locate([("globs",)]).get(("globs",))
+    written = located.value.text() if located is not None else ""
+    if located is not None and len(written) > 2 and written[0] == written[-1] in ("'", '"'):
+        change = Change(ROOT, written[1:-1], span=located.value)
+        remedy = Remedy("remove the quotes", (change,), safe=False)
+        yield codes.PATTERN_QUOTED.at(("globs",), remedy=remedy, tool=convention.tool)
+
+
 def place_is_read(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """The tool reads files in this place."""
     if convention.unread is not None and session.documents:
@@ -452,4 +477,11 @@ def place_is_read(convention: Convention, _config: Any, session: Session) -> Ite
         yield codes.PLACE_NOT_READ.at(span=span, tool=convention.tool, reason=convention.unread)
 
 
-RULES = (place_is_read, required_fields_are_there, name_is_valid, texts_fit, extension_is_read)
+RULES = (
+    place_is_read,
+    required_fields_are_there,
+    name_is_valid,
+    texts_fit,
+    extension_is_read,
+    patterns_are_bare,
+)

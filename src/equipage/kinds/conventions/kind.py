@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks, codes, references
+from equipage.kinds.conventions import checks, codes, companions, references
 from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
@@ -41,7 +41,7 @@ _FORMATS: dict[str, dict[str, Format]] = {
     "json": {".json": "json", ".jsonc": "json"},
     "yaml": {".yaml": "yaml", ".yml": "yaml"},
     "toml": {".toml": "toml"},
-    "text": {".md": "yaml"},
+    "text": {".md": "yaml", ".yml": "yaml"},
 }
 
 
@@ -295,7 +295,7 @@ def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
 #: Fields that only describe: in no tool do they change what an agent does.
 _DESCRIBING = frozenset(
     {"name", "description", "title", "version", "author", "license", "metadata", "tags", "color"}
-    | {"category", "keywords", "compatibility", "homepage", "$schema", "prompt", "body"}
+    | {"category", "keywords", "compatibility", "homepage", "$schema", "prompt", "body", "hidden"}
 )
 #: What people write to restrict an agent, in one tool or another.
 _RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
@@ -308,7 +308,9 @@ def elsewhere(convention: Convention) -> dict[str, str]:
     if convention.syntax != "header":
         return found
     for other in (*CONVENTIONS, skills.OPEN):
-        if other.syntax == "header" and other.sort in _ACTING:
+        # A file that ends with `.mdc` outside the folder of Cursor may be a rule of Windsurf.
+        is_alike = {convention.kind, other.kind} == {"cursor-rule", "windsurf-rule"}
+        if other.syntax == "header" and other.sort in _ACTING and not is_alike:
             # `allowedTools` of Qwen Code is far more often a field of the tool itself, misspelt.
             names = other.names - _DESCRIBING - {"allowedTools"}
             fields = (each.name for each in other.fields if each.name in names)
@@ -333,6 +335,7 @@ def _needed(convention: Convention) -> frozenset[str]:
 
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
+    beyond = companions.RULES.get(convention.kind, ())
     own = claude_rules.RULES.get(convention.kind, ())
     return Kind(
         name=convention.kind,
@@ -349,10 +352,11 @@ def kind_of(convention: Convention) -> Kind:
             needed=_needed(convention),
             synonyms=convention.synonyms,
             elsewhere=elsewhere(convention),
+            describing=_DESCRIBING - {"name", "description"},
             ignores=True,
         ),
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
-        rules=tuple(partial(rule, convention) for rule in (*checks.RULES, *own)),
+        rules=tuple(partial(rule, convention) for rule in (*checks.RULES, *beyond, *own)),
         together=Together(
             set_rules=(partial(references.names_are_unique, convention),),
             set_key=partial(references.own_name, convention),

@@ -1,8 +1,8 @@
 """Names in files of conventions: those a file gives itself, and those it uses for other files.
 
 A name is looked up where equipage knows the set: skills, servers and agents, if the workspace holds
-at least one of that sort. The user's own folders may hold others, so an unknown name is only a
-warning.
+at least one of that sort. The user's own folders may hold others, so an unknown name is a warning
+only if it is close to a known one, and a note otherwise.
 """
 
 from __future__ import annotations
@@ -191,7 +191,11 @@ def references_exist(
     for outcome in own:
         path, guesses = path_of(outcome), Guesses()
         known: dict[Sort, frozenset[str]] = {}
+        seen: set[Reference] = set()
         for field, reference, span in _looked_up(convention, outcome):
+            if reference in seen:  # many tools of one server have one cause
+                continue
+            seen.add(reference)
             sort = reference.sort
             if sort not in known:
                 known[sort] = defined[sort].seen_from(path)
@@ -205,6 +209,7 @@ def references_exist(
             fact = codes.UNKNOWN_REFERENCE.at(
                 (field.name,),
                 span=span,
+                severity="note" if guess is None else None,
                 remedy=renamed(reference.name, guess, field, span, outcome.documents[0]),
                 sort=_WORDS[sort],
                 name=Shown(reference.name),
@@ -286,4 +291,17 @@ def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator
                 first.documents[0].locate([("name",)]).get(("name",)) if first.documents else None
             )
             also = () if place is None else (Also("the other one", span=place.value),)
-            yield outcome, codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]))
+            used = "only one of the two is used"
+            # In Claude Code, files of the folder itself come before those of folders in it; else
+            # the order is that of the file system. Both were measured.
+            outer = [each for each in (first, outcome) if _is_directly_in(named[0], each)]
+            if convention.kind == "claude-agent" and len(outer) == 1:
+                used = f"{convention.tool} uses the one that is not in a folder of its own"
+            yield (
+                outcome,
+                codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]), used=used),
+            )
+
+
+def _is_directly_in(folder: str, outcome: Outcome) -> bool:
+    return "/" not in path_of(outcome).removeprefix(folder)

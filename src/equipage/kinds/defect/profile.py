@@ -440,9 +440,9 @@ def _profile(found: Found) -> Profile:
     return Profile(
         name=found.name,
         layer=found.layer,
-        variant=variant_of(found.file),
-        file=FilePath(found.file),
-        dir=FilePath(found.file).parent,
+        variant=variant_of(str(found.file)),
+        file=found.file,
+        dir=found.file.parent,
         description=config.description,
         system_prompt_text=config.prompt.text or "",
         model=config.model,

@@ -12,6 +12,7 @@ import errno
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 import msgspec
@@ -73,7 +74,7 @@ class SettingsLayer(msgspec.Struct, frozen=True):
 
     name: Layer
     """Whose it is: `user`, `project`, `project-local` or `command line`."""
-    file: str | None
+    file: FilePath | None
     """Its file, absolute; None for the command line."""
 
 
@@ -124,14 +125,14 @@ class LoadedSettings(Loaded[Settings]):
         return replace(explanation, settings=(*lower, given), through=())
 
     @property
-    def base_prompt_file(self) -> str | None:
-        """The absolute path of the base prompt, a file beside the `config.toml` that names it."""
+    def base_prompt_file(self) -> FilePath | None:
+        """The base prompt, absolute: a file beside the `config.toml` that names it."""
         file = self.config.base_prompt.file
         if file is None:
             return None
         source = self._tree.story(("base_prompt", "file")).origin.document.source
         base = working_directory() if source.path is None else os.path.dirname(source.path)
-        return os.path.join(base, file)
+        return FilePath(base, file)
 
 
 def load_settings(
@@ -207,7 +208,7 @@ class _Merge:
                 file = os.path.join(folder, name)
                 document = self.read(file, MERGED)
                 if document is not None:
-                    self.add(SettingsLayer(layer, file), document)
+                    self.add(SettingsLayer(layer, FilePath(file)), document)
         given: Overrides | None = None
         if overrides:
             given = Overrides(overrides)
@@ -476,7 +477,7 @@ def merged_with_others(path: str, request: Request) -> Outcome | None:
     cwd = "." if layer_by_path(real) == "user" else os.path.dirname(real)
     local = bool(request.options.get("local"))
     found = find_settings(find_places(cwd, local=local, env=request.env), _overrides(request))
-    is_layer = any(each.file and real_path(each.file) == real for each in found.layers)
+    is_layer = any(each.file and real_path(str(each.file)) == real for each in found.layers)
     return found.outcome if is_layer else None
 
 

@@ -171,6 +171,14 @@ KIRO = Dialect(
     fields=(*_SERVER, _DISABLED, *_APPROVED, _NOT_TOOLS, _OAUTH),
 )
 
+JUNIE = Dialect(
+    tool="Junie",
+    paths=(".junie/mcp/mcp.json",),
+    top="mcpServers",
+    types=_TYPES,
+    fields=(*_SERVER, _DISABLED, _ENABLED),
+)
+
 WINDSURF = Dialect(
     tool="Windsurf",
     paths=("windsurf/mcp_config.json", ".windsurf/mcp_config.json"),
@@ -333,8 +341,8 @@ AMP = Dialect(
 #: The first whose paths match counts.
 # fmt: off
 DIALECTS: tuple[Dialect, ...] = (
-    VSCODE, CURSOR, ROO, CLINE, KIRO, WINDSURF, COPILOT, GEMINI, QWEN, CODEX, OPENCODE, ZED, AMP,
-    CLAUDE_DESKTOP, CLAUDE,
+    VSCODE, CURSOR, ROO, CLINE, KIRO, JUNIE, WINDSURF, COPILOT, GEMINI, QWEN, CODEX, OPENCODE, ZED,
+    AMP, CLAUDE_DESKTOP, CLAUDE,
 )
 # fmt: on
 

@@ -291,8 +291,11 @@ def _transport(
         empty = next((key for key, _ in dialect.inferred if server.get(key) == ""), None)
         if empty is not None:
             place = (*path, empty)
+            # Claude Code drops an empty program; any tool keeps an empty address.
+            dropped = empty == "command" and dialect.tool == CLAUDE.tool
+            severity: Severity = "error" if dropped else "warning"
             return None, [
-                codes.SERVER_ADDRESS_EMPTY.at(place, severity=grave, name=name, key=empty)
+                codes.SERVER_ADDRESS_EMPTY.at(place, severity=severity, name=name, key=empty)
             ]
         return None, [codes.SERVER_UNREACHABLE.at(path, part="key", severity=grave, name=name)]
     written = server.get("type")

@@ -42,9 +42,9 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the caller decides about a server configuration."""
 
     library: str | None = None
-    """Where includes start, see `library_of`."""
+    """The folder where includes start; by default `library` beside the file or in the project."""
     project_library: str | None = None
-    """The same, as the settings of the project say it."""
+    """That folder as the settings of the project name it; `library` counts more."""
     allow_absolute: bool | None = None
     """Whether directives may name absolute paths: no; yes; or, for None, as the command decides."""
     allow_handlers: bool = True

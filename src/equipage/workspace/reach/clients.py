@@ -25,6 +25,7 @@ from equipage.workspace.reach.rows import (
     hooks,
     mode,
     narrows,
+    only,
     rules,
     runs,
     servers,
@@ -208,6 +209,9 @@ _GEMINI_TOOLS = (
 )
 
 _SERVERS = (servers("servers"),)
+
+#: Findings about the policy of a project.
+_OF_POLICY = ("policy-forbids", "policy-not-pinned")
 
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
@@ -445,6 +449,21 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         anything("providers/*/headers"),
         anything("http/proxy", "host"),
     ),
+    # The settings of equipage itself: what is not looked at is not judged, and a policy that
+    # forbids less lets agents do more.
+    "project": _one(
+        anything("exclude"),
+        anything("include"),
+        narrows("conventions", default=True),
+        anything("kinds"),
+        only("ignore", *_OF_POLICY),
+        only("per-file-ignores/*", *_OF_POLICY),
+        *(denies(f"policy/never/{name}s", name) for name in ("tool", "server", "host", "program")),
+        denies("policy/never/modes", "setting"),
+        narrows("policy/pins"),
+        anything("policy/may-widen"),
+        sort="settings",
+    ),
     "agent_md": _one(Row(("profile", "tools"), "tool", allows("x").read, otherwise="denies")),
     "blueprint": tuple(
         Subject((Row(at, "tool", allows("x").read, otherwise="denies"),), (group, "*"), "agent")
@@ -495,6 +514,7 @@ _PROGRAMS = {
     "settings": "defect",
     "skill": "any program with skills",
     "mcp": "any MCP client",
+    "project": "equipage",
 } | {each.kind: each.tool for each in reversed(CONVENTIONS)}
 
 

@@ -171,6 +171,17 @@ def anything(field: str, sort: str = "setting") -> Row:
     return Row(_at(field), sort, _leaves)
 
 
+def only(field: str, *names: str) -> Row:
+    """A list of which only some names count."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        for each in _leaves(row, value, path):
+            if each.name.rpartition(" = ")[2] in names:
+                yield each
+
+    return Row(_at(field), "setting", read)
+
+
 # How values are read.
 
 

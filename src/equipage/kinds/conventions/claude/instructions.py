@@ -31,6 +31,8 @@ _PLACEHOLDER = expression(
     r"|(?:^|/)(?:path|your|my|foo|bar|example|xxx?|name|file|relative)(?:[/._-]|\Z)",
     re.IGNORECASE,
 )
+#: Folders that files are copied from: where they arrive, they have other neighbours.
+_COPIED = expression(r"/(?:\w*templates?|fixtures?|testdata|scaffold(?:s|ing)?)/", re.IGNORECASE)
 _PUNCTUATION = ",.;:)!?'\""
 #: How many files deep an import may be, and how many bytes of instructions Codex reads.
 DEPTH = 4
@@ -79,7 +81,7 @@ def imported_by(path: str, session: Session, depth: int) -> tuple[str, ...]:
 def imports_exist(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """Imported files exist, do not import each other in circles, and are not too deep."""
     source = session.documents[0].source if session.documents else None
-    if source is None or not _imports_count(session):
+    if source is None or not _imports_count(session) or _is_copied(session):
         return
     folder, trail = os.path.dirname(session.path), _Trail(session)
     for each in imports(source.text):
@@ -149,10 +151,16 @@ class _Trail:
         return self._imports[file]
 
 
+def _is_copied(session: Session) -> bool:
+    """Whether a file is there to be copied elsewhere."""
+    inside = session.path.removeprefix(session.root).replace(os.sep, "/")
+    return _COPIED.search(inside) is not None
+
+
 def links_lead_somewhere(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """The files exist that a text links. Links into a folder that is missing are one finding."""
     source = session.documents[0].source if session.documents else None
-    if source is None:
+    if source is None or _is_copied(session):
         return
     # A skill that lies in no folder of a tool is installed elsewhere, with other neighbours.
     moves = convention.kind == "skill" and convention.tool == "Agent Skills"
@@ -167,9 +175,10 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
             alone = any(map(session.files.exists, folders))
             key = each.path if alone else os.path.dirname(each.path)
             missing.setdefault(key, []).append(each)
-    for first, *others in missing.values():
+    for key, (first, *others) in missing.items():
         links_lead = "link leads" if len(others) == 1 else "links lead"
-        more = f"; {len(others)} more {links_lead} into the same missing folder" if others else ""
+        where = "there" if key == first.path else "into the same missing folder"
+        more = f"; {len(others)} more {links_lead} {where}" if others else ""
         span = Span(source, *first.range)
         yield codes.LINK_MISSING.at(span=span, file=Shown(first.path), more=more)
 
@@ -195,7 +204,8 @@ def instructions_fit(_convention: Convention, _config: Any, session: Session) ->
         yield codes.FILE_TOO_LONG.at(
             span=span, tool="Claude Code", limit=limit, what="this file has", length=length
         )
-    if name == "AGENTS.md":
+    # Codex starts in folders with code, never in the folder of a tool.
+    if name == "AGENTS.md" and "/." not in os.path.dirname(session.path)[len(session.root) :]:
         yield from _chain_fits(source, session)
 
 

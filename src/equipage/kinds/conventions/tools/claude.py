@@ -1,10 +1,23 @@
-"""Claude Code: agents, commands, plugins and their marketplaces. (Skills: `skills`.)"""
+"""Claude Code: agents, commands, plugins and their marketplaces, keys, language servers.
+
+Skills are in `skills`, settings and hooks in `claude_settings`.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.tables import Convention, Field, Group, NameRule, Names, Table, tool_list
+from equipage.kinds.tables import (
+    Convention,
+    Field,
+    Group,
+    NameRule,
+    Names,
+    Table,
+    by_name,
+    list_of,
+    tool_list,
+)
 
 TOOL = "Claude Code"
 
@@ -243,4 +256,99 @@ MARKETPLACE = Convention(
 """,
 )
 
-CONVENTIONS = (AGENT, COMMAND, PLUGIN, MARKETPLACE)
+# fmt: off
+_CONTEXT = Literal[
+    "Global", "Chat", "Autocomplete", "Confirmation", "Help", "Transcript", "HistorySearch", "Task",
+    "ThemePicker", "Settings", "Tabs", "Attachments", "Footer", "MessageSelector", "DiffDialog",
+    "ModelPicker", "Select", "Plugin", "Scroll",
+]
+# fmt: on
+KEYBINDINGS = Convention(
+    kind="claude-keybindings",
+    paths=(".claude/keybindings.json",),
+    tool=TOOL,
+    title="list of Claude Code keys",
+    sort="keys",
+    syntax="json",
+    suffixes=(".json",),
+    measured=False,
+    fields=(
+        Field("$schema", "the address of the JSON Schema, for editors"),
+        Field("$docs", "the address of the documentation"),
+        Field(
+            "bindings",
+            "keys and what they do, for each part of the screen",
+            list_of(
+                Group(
+                    "the keys of one context",
+                    (
+                        Field("context", "the part of the screen", _CONTEXT, required="warning"),
+                        Field(
+                            "bindings",
+                            "a key → an action, `command:NAME`, or `null` for nothing",
+                            dict[str, str | None],
+                            required="warning",
+                        ),
+                    ),
+                )
+            ),
+            required="warning",
+        ),
+    ),
+    example_path=".claude/keybindings.json",
+    example="""\
+{
+  "bindings": [
+    { "context": "Chat", "bindings": { "ctrl+e": "chat:externalEditor", "ctrl+u": null } }
+  ]
+}
+""",
+)
+
+_LANGUAGE_SERVER = Group(
+    "a language server of Claude Code",
+    (
+        Field("command", "the program to start", required="error"),
+        Field("args", "the arguments of the program", Names),
+        Field(
+            "extensionToLanguage",
+            "an ending of files → the name of its language",
+            dict[str, str],
+            required="error",
+        ),
+        Field("transport", "how to talk to it", Literal["stdio", "socket"]),
+        Field("env", "environment variables to add for the program", dict[str, str]),
+        Field("initializationOptions", "what it is told at the start", Any),
+        Field("settings", "its settings", Any),
+        Field("workspaceFolder", "the folder it works in"),
+        Field("startupTimeout", "how long the start may take, in milliseconds", int | float),
+        Field("shutdownTimeout", "how long the end may take, in milliseconds", int | float),
+        Field("restartOnCrash", "whether it is started again", bool),
+        Field("maxRestarts", "how often it is started again", int | float),
+        Field("loggingConfig", "what is logged", Any),
+        Field("diagnostics", "whether its findings are shown", bool),
+    ),
+)
+LSP = Convention(
+    kind="claude-lsp",
+    paths=(".lsp.json",),
+    tool=TOOL,
+    title="list of language servers",
+    sort="language servers",
+    syntax="json",
+    suffixes=(".json",),
+    wraps="servers",
+    fields=(Field("servers", "the language servers, by name", by_name(_LANGUAGE_SERVER)),),
+    example_path=".lsp.json",
+    example="""\
+{
+  "go": {
+    "command": "gopls",
+    "args": ["serve"],
+    "extensionToLanguage": { ".go": "go" }
+  }
+}
+""",
+)
+
+CONVENTIONS = (AGENT, COMMAND, PLUGIN, MARKETPLACE, KEYBINDINGS, LSP)

@@ -394,6 +394,7 @@ INSTRUCTIONS = Convention(
         "AGENTS.override.md",
         "GEMINI.md",
         ".github/copilot-instructions.md",
+        ".junie/guidelines.md",
     ),
     tool="agents",
     title="file of instructions",

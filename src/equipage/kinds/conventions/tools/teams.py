@@ -1,4 +1,4 @@
-"""Teams of agents in YAML: Docker Agent, CrewAI, and recipes of Goose."""
+"""Teams of agents: Docker Agent, CrewAI, recipes of Goose, and agents that others call (A2A)."""
 
 from __future__ import annotations
 
@@ -283,4 +283,88 @@ parameters:
 """,
 )
 
-CONVENTIONS = (DOCKER_AGENT, CREW_AGENTS, CREW_TASKS, RECIPE)
+# Agents that other agents call over the network.
+
+_CARD_SKILL = Group(
+    "a skill of an agent card",
+    (
+        Field("id", "what tells it from the others", required="warning"),
+        Field("name", "the name that people see", required="warning"),
+        Field("description", "what it does", required="warning"),
+        Field("tags", "words to find it by", Names, required="warning"),
+        Field("examples", "what one may ask", Names),
+        Field("inputModes", "the media types it takes", Names),
+        Field("outputModes", "the media types it gives", Names),
+        Field("security", "who may use it", tuple[Any, ...], restricts=True),
+        Field("securityRequirements", "who may use it", tuple[Any, ...], restricts=True),
+    ),
+)
+_INTERFACE = Group(
+    "an interface of an agent card",
+    (
+        Field("url", "its address", required="warning"),
+        Field("protocolBinding", "`JSONRPC`, `GRPC` or `HTTP+JSON`", instead=("transport",)),
+        Field("transport", "the name of `protocolBinding` before version 1.0"),
+        Field("protocolVersion", "the version of the protocol"),
+        Field("tenant", "whose requests they are"),
+    ),
+)
+AGENT_CARD = Convention(
+    kind="a2a-card",
+    paths=(".well-known/{agent-card,agent}.json", "agent-card.json"),
+    tool="A2A",
+    title="agent card",
+    sort="agent card",
+    syntax="json",
+    identity="field",
+    suffixes=(".json",),
+    measured=False,
+    fields=(
+        Field("name", "the name that people see", required="warning"),
+        Field("description", "what the agent does", required="warning"),
+        Field("version", "its version", required="warning"),
+        Field(
+            "url",
+            "its address; from version 1.0 on in `supportedInterfaces`",
+            required="warning",
+            instead=("supportedInterfaces",),
+        ),
+        Field("supportedInterfaces", "its addresses, the best first", list_of(_INTERFACE)),
+        Field("protocolVersion", "the version of the protocol"),
+        Field("preferredTransport", "how to talk to it"),
+        Field("additionalInterfaces", "further addresses", list_of(_INTERFACE)),
+        Field("capabilities", "what it can do", Table, required="warning"),
+        Field("defaultInputModes", "the media types it takes", Names, required="warning"),
+        Field("defaultOutputModes", "the media types it gives", Names, required="warning"),
+        Field("skills", "what one may ask it for", list_of(_CARD_SKILL), required="warning"),
+        Field("provider", "who runs it", Table),
+        Field("securitySchemes", "how to sign in, by name", Table, restricts=True),
+        Field("security", "who may use it", tuple[Any, ...], restricts=True),
+        Field("securityRequirements", "who may use it", tuple[Any, ...], restricts=True),
+        Field("supportsAuthenticatedExtendedCard", "whether those who sign in see more", bool),
+        Field("signatures", "proofs of who wrote it", tuple[Any, ...]),
+        Field("iconUrl", "its picture"),
+        Field("documentationUrl", "where to read about it"),
+        Field("authentication", "how to sign in, in the first versions", Table),
+        Field("$schema", "the schema for editors"),
+    ),
+    example_path=".well-known/agent-card.json",
+    example="""\
+{
+  "name": "Reviewer",
+  "description": "Reviews changes",
+  "version": "1.0.0",
+  "supportedInterfaces": [
+    { "url": "https://example.org/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0" }
+  ],
+  "capabilities": { "streaming": true },
+  "defaultInputModes": ["text/plain"],
+  "defaultOutputModes": ["text/plain"],
+  "skills": [
+    { "id": "review", "name": "Review", "description": "Reviews a change", "tags": ["code"] }
+  ]
+}
+""",
+)
+
+CONVENTIONS = (DOCKER_AGENT, CREW_AGENTS, CREW_TASKS, RECIPE, AGENT_CARD)

@@ -1,10 +1,22 @@
-"""Agents in the terminal whose own words are not measured: Amp, Qwen Code, Continue, OpenHands."""
+"""Agents in the terminal that were not run: Amp, Qwen Code, Continue, OpenHands, Goose, Aider."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.tables import Convention, Field, Group, Names, Table, list_of, tool_list
+import msgspec
+
+from equipage.kinds.tables import (
+    Convention,
+    Field,
+    Group,
+    Names,
+    Table,
+    by_name,
+    either,
+    list_of,
+    tool_list,
+)
 
 _SERVERS = dict[str, dict[str, Any]]
 
@@ -173,4 +185,284 @@ Every public function has a docstring that says what is promised.
 """,
 )
 
-CONVENTIONS = (AMP_SETTINGS, QWEN_SETTINGS, QWEN_AGENT, CONTINUE_RULE, MICROAGENT)
+#: Continue takes a block from elsewhere instead of having it written down.
+_USES = (
+    Field("uses", "a block that is taken over: `owner/name`, or the address of a file"),
+    Field("with", "values for the inputs of that block", Table),
+    Field("override", "what differs from that block", Table),
+)
+
+
+def _of_continue(title: str, *fields: Field) -> Group:
+    """An entry of a list of Continue: written down, or taken over with `uses`."""
+    needed = tuple(
+        msgspec.structs.replace(field, instead=("uses",)) if field.required else field
+        for field in fields
+    )
+    return Group(title, (*needed, *_USES), unknown="ignore")
+
+
+_ROLE = Literal["chat", "autocomplete", "embed", "rerank", "edit", "apply", "summarize", "subagent"]
+CONTINUE_CONFIG = Convention(
+    kind="continue-config",
+    paths=(".continue/config.{yaml,yml}", ".continue/{assistants,agents}/*.{yaml,yml}"),
+    tool="Continue",
+    title="Continue configuration",
+    sort="settings",
+    syntax="yaml",
+    suffixes=(".yaml", ".yml"),
+    measured=False,
+    fields=(
+        Field("name", "the name that people see", required="warning"),
+        Field("version", "its version", str | int | float, required="warning"),
+        Field("schema", "the version of the format: `v1`"),
+        Field("metadata", "who wrote it, and further notes", Table),
+        Field("env", "values for the whole file", Table),
+        Field("requestOptions", "how requests are sent", Table),
+        Field(
+            "models",
+            "the models",
+            list_of(
+                _of_continue(
+                    "a model of Continue",
+                    Field("name", "the name that people see", required="warning"),
+                    Field("provider", "who serves it, such as `ollama`", required="warning"),
+                    Field("model", "its name there", required="warning"),
+                    Field("roles", "what it is used for", tuple[_ROLE, ...]),
+                    Field("apiKey", "the key of the provider"),
+                    Field("apiBase", "the address of the provider"),
+                    Field("capabilities", "what it can do, such as `tool_use`", Names),
+                )
+            ),
+        ),
+        Field(
+            "mcpServers",
+            "MCP servers",
+            list_of(
+                _of_continue(
+                    "a server of Continue",
+                    Field("name", "the name that people see", required="warning"),
+                    Field("command", "the program to start"),
+                    Field("args", "the arguments of the program", Names),
+                    Field("env", "environment variables to add for the program", Table),
+                    Field("cwd", "the folder to start the program in"),
+                    Field("url", "the address of a server that is not a program"),
+                    Field(
+                        "type",
+                        "how to talk to the server",
+                        Literal["stdio", "sse", "streamable-http"],
+                    ),
+                )
+            ),
+        ),
+        Field(
+            "rules",
+            "rules, as text or taken over",
+            list_of(
+                either(
+                    str,
+                    _of_continue(
+                        "a rule of Continue",
+                        Field("name", "the name that people see", required="warning"),
+                        Field("rule", "the text", required="warning"),
+                        Field("globs", "the files it applies to", str | Names),
+                        Field("alwaysApply", "whether it is part of every prompt", bool),
+                    ),
+                )
+            ),
+        ),
+        Field(
+            "prompts",
+            "commands that people call",
+            list_of(
+                _of_continue(
+                    "a prompt of Continue",
+                    Field("name", "the name by which it is called", required="warning"),
+                    Field("prompt", "the text", required="warning"),
+                    Field("description", "what it does"),
+                )
+            ),
+        ),
+        Field(
+            "context",
+            "what people may add to a question",
+            list_of(
+                _of_continue(
+                    "a context provider of Continue",
+                    Field("provider", "what is added, such as `diff`", required="warning"),
+                    Field("params", "its settings", Any),
+                )
+            ),
+        ),
+        Field(
+            "docs",
+            "web pages to read",
+            list_of(
+                _of_continue(
+                    "a page of Continue",
+                    Field("name", "the name that people see", required="warning"),
+                    Field("startUrl", "where to begin", required="warning"),
+                )
+            ),
+        ),
+        Field("data", "where data of use is sent", tuple[Any, ...]),
+    ),
+    example_path=".continue/config.yaml",
+    example="""\
+name: NAME
+version: 1.0.0
+schema: v1
+models:
+  - name: Local
+    provider: ollama
+    model: qwen2.5-coder
+    roles: [chat, edit]
+rules:
+  - Every public function has a docstring that says what is promised.
+""",
+)
+
+_GOOSE_EXTENSION = Group(
+    "an extension of Goose",
+    (
+        Field("enabled", "whether it is used", bool),
+        Field(
+            "type",
+            "where it comes from",
+            Literal[
+                "builtin",
+                "platform",
+                "stdio",
+                "sse",
+                "streamable_http",
+                "frontend",
+                "inline_python",
+            ],
+        ),
+        Field("name", "its name"),
+        Field("display_name", "the name that people see"),
+        Field("description", "what it does"),
+        Field("cmd", "with the type `stdio`, the program to start", instead=("command",)),
+        Field("args", "the arguments of the program", Names),
+        Field("envs", "environment variables to add for the program", Table, instead=("env",)),
+        Field("env_keys", "variables whose values are kept as secrets", Names),
+        Field("uri", "the address of a server that is not a program", instead=("url",)),
+        Field("headers", "headers of each request", Table),
+        Field("timeout", "how long a call may take, in seconds", int | float),
+        Field("bundled", "whether it came with Goose", bool),
+        Field("available_tools", "the only tools of it to offer", Names, restricts=True),
+        Field("config", "the fields above, in the older form", Table),
+    ),
+    unknown="warning",
+)
+
+GOOSE_CONFIG = Convention(
+    kind="goose-config",
+    paths=("goose/config.yaml",),
+    tool="Goose",
+    title="Goose configuration",
+    sort="settings",
+    syntax="yaml",
+    suffixes=(".yaml",),
+    measured=False,
+    unknown=None,
+    fields=(
+        Field("GOOSE_PROVIDER", "who serves the model"),
+        Field("GOOSE_MODEL", "the model"),
+        Field(
+            "GOOSE_MODE",
+            "what runs without asking",
+            Literal["auto", "approve", "chat", "smart_approve"],
+            restricts=True,
+            order=("chat", "approve", "smart_approve", "auto"),
+        ),
+        Field("GOOSE_MAX_TURNS", "how many turns it takes without a person", int),
+        Field("GOOSE_ALLOWLIST", "a list of the extensions that may be installed", restricts=True),
+        Field("extensions", "servers and parts of Goose, by name", by_name(_GOOSE_EXTENSION)),
+    ),
+    example_path="goose/config.yaml",
+    example="""\
+GOOSE_PROVIDER: anthropic
+GOOSE_MODEL: claude-sonnet-5
+GOOSE_MODE: smart_approve
+extensions:
+  docs:
+    type: stdio
+    name: docs
+    enabled: true
+    cmd: npx
+    args: ["-y", "@example/docs@1.0.0"]
+    timeout: 300
+""",
+)
+
+# fmt: off
+#: Options of Aider that say yes or no.
+_AIDER_SWITCHES = (
+    "architect", "auto-accept-architect", "show-model-warnings", "check-model-accepts-settings",
+    "verify-ssl", "cache-prompts", "restore-chat-history", "dark-mode", "light-mode", "pretty",
+    "stream", "show-diffs", "git", "gitignore", "add-gitignore-files", "subtree-only",
+    "auto-commits", "dirty-commits", "attribute-author", "attribute-committer",
+    "attribute-commit-message-author", "attribute-commit-message-committer",
+    "attribute-co-authored-by", "git-commit-verify", "commit", "dry-run",
+    "skip-sanity-check-repo", "watch-files", "lint", "auto-lint", "auto-test", "test", "analytics",
+    "analytics-disable", "just-check-update", "check-update", "show-release-notes",
+    "install-main-branch", "upgrade", "disable-playwright", "gui", "copy-paste",
+    "apply-clipboard-edits", "exit", "show-repo-map", "show-prompts", "vim", "fancy-input",
+    "multiline", "notifications", "detect-urls", "yes-always", "verbose", "suggest-shell-commands",
+)
+#: Options of Aider with a text or a number.
+_AIDER_VALUES = (
+    "model", "openai-api-key", "anthropic-api-key", "openai-api-base", "openai-api-type",
+    "openai-api-version", "openai-api-deployment-id", "openai-organization-id", "list-models",
+    "model-settings-file", "model-metadata-file", "reasoning-effort", "thinking-tokens", "timeout",
+    "edit-format", "weak-model", "editor-model", "editor-edit-format", "max-chat-history-tokens",
+    "cache-keepalive-pings", "map-tokens", "map-refresh", "map-multiplier-no-files",
+    "input-history-file", "chat-history-file", "llm-history-file", "user-input-color",
+    "tool-output-color", "tool-error-color", "tool-warning-color", "assistant-output-color",
+    "completion-menu-color", "completion-menu-bg-color", "completion-menu-current-color",
+    "completion-menu-current-bg-color", "code-theme", "aiderignore", "commit-prompt",
+    "commit-language", "test-cmd", "analytics-log", "analytics-posthog-host",
+    "analytics-posthog-project-api-key", "message", "message-file", "apply", "load", "encoding",
+    "line-endings", "config", "env-file", "chat-language", "editor", "shell-completions",
+    "notifications-command", "voice-format", "voice-language", "voice-input-device", "help",
+    "version",
+)
+#: Switches of old versions that choose a model.
+_AIDER_MODELS = ("opus", "sonnet", "haiku", "mini", "deepseek", "o1-mini", "o1-preview")
+#: Options of Aider that may be given several times.
+_AIDER_LISTS = ("set-env", "api-key", "alias", "lint-cmd", "file", "read")
+# fmt: on
+
+AIDER = Convention(
+    kind="aider-config",
+    paths=(".aider.conf.yml",),
+    tool="Aider",
+    title="Aider configuration",
+    sort="settings",
+    syntax="yaml",
+    suffixes=(".yml",),
+    measured=False,
+    fields=(
+        *(Field(name, f"as `--{name}`", bool) for name in (*_AIDER_SWITCHES, *_AIDER_MODELS)),
+        *(Field(name, f"as `--{name}`", str | int | float | bool) for name in _AIDER_VALUES),
+        *(Field(name, f"as `--{name}`, one or several", str | Names) for name in _AIDER_LISTS),
+    ),
+    example_path=".aider.conf.yml",
+    example="""\
+model: sonnet
+auto-commits: false
+read: [CONVENTIONS.md]
+""",
+)
+
+CONVENTIONS = (
+    AMP_SETTINGS,
+    QWEN_SETTINGS,
+    QWEN_AGENT,
+    CONTINUE_RULE,
+    CONTINUE_CONFIG,
+    MICROAGENT,
+    GOOSE_CONFIG,
+    AIDER,
+)

@@ -1,0 +1,84 @@
+"""What changed since a workspace was locked: files, meaning, and what agents may do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+from equipage.views.workspace_lock import UNREAD, Item, WorkspaceLock, reaches_in
+from equipage.workspace.reach import Difference, differences
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What differs between a lock and the workspace."""
+
+    changed: tuple[str, ...] = ()  #: files
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    meaning: tuple[tuple[str, str], ...] = ()  #: configurations, and what changed about each
+    reach: tuple[Difference, ...] = ()
+
+    @property
+    def sources(self) -> bool:
+        return bool(self.changed or self.added or self.removed)
+
+    @property
+    def matters(self) -> bool:
+        """Whether the meaning or the reach changed."""
+        return bool(self.meaning or self.reach)
+
+
+def compare(old: WorkspaceLock, new: WorkspaceLock) -> Changes:
+    """What changed since a lock was written."""
+    return Changes(
+        tuple(name for name, each in new.files.items() if old.files.get(name, each) != each),
+        tuple(name for name in new.files if name not in old.files),
+        tuple(name for name in old.files if name not in new.files),
+        tuple(_meanings(old, new)),
+        tuple(differences(reaches_in(old), reaches_in(new))),
+    )
+
+
+def _meanings(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[str, str]]:
+    for name in sorted({*old.items, *new.items}):
+        was, now = old.items.get(name), new.items.get(name)
+        if was is None or now is None:
+            shown = now or was
+            assert shown is not None
+            yield name, f"{shown.what or shown.kind} {'added' if was is None else 'removed'}"
+            continue
+        if was.kind != now.kind:
+            yield name, f"it was {was.kind} and is {now.kind}"
+        elif now.kind == UNREAD:
+            if was.digest != now.digest:
+                yield name, f"{now.what} changed; equipage does not read it"
+        elif now.digest is None and was.digest is not None:
+            yield name, "it cannot be loaded any more"
+        elif was.digest != now.digest:
+            yield name, "it means something else"
+        if was.code != now.code:
+            yield name, "the code that it runs changed"
+        yield from ((name, what) for what in _inside(was, now, old, new, name))
+        if was.variables != now.variables:
+            gone = [f"-{each}" for each in was.variables if each not in now.variables]
+            come = [f"+{each}" for each in now.variables if each not in was.variables]
+            yield name, f"variables: {', '.join([*come, *gone])}"
+
+
+def _inside(
+    was: Item, now: Item, old: WorkspaceLock, new: WorkspaceLock, name: str
+) -> Iterator[str]:
+    """Files of a skill and scripts of commands that changed: they act, whatever the header says."""
+    folder = os.path.dirname(name)
+    before = {f"{folder}/{each}": each for each in was.folder} | {each: each for each in was.runs}
+    after = {f"{folder}/{each}": each for each in now.folder} | {each: each for each in now.runs}
+    for path, shown in sorted((before | after).items()):
+        if path == name:
+            continue
+        one, other = old.files.get(path), new.files.get(path)
+        if (path in before) != (path in after):
+            yield f"{shown} {'added' if path in after else 'removed'}"
+        elif one != other:
+            yield f"{shown} changed"

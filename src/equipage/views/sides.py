@@ -1,0 +1,114 @@
+"""One side of a comparison: what loads at a place, and what cannot be judged there.
+
+A place is the disk or a revision. A file that does not load on one side must not hide the others,
+and must not pass unseen: `unjudged` names it. So does a file that a tool reads and equipage does
+not, if its bytes differ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+from equipage.core import codes
+from equipage.core.diagnostics import Diagnostic
+from equipage.loading.outcome import Outcome
+from equipage.loading.session import Request, Run
+from equipage.loading.unread import unread_sort
+from equipage.workspace.loads import Place, load_all, with_folders
+from equipage.workspace.project import projects_of, settings_file, settings_load
+
+#: What other commands verify already, see `views.foreign_locks`.
+_VERIFIED = frozenset({"list of skills"})
+
+
+class Loads(msgspec.Struct, frozen=True):
+    """What is at a place, by path from the folder that is compared; a single file has no name."""
+
+    outcomes: dict[str, Outcome]
+    problems: tuple[Diagnostic, ...] = ()  #: of files that were not loaded at all
+    unread: dict[str, tuple[str, str]] = {}  #: file → what it is, and its hash
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """Everything that is wrong with the files, as far as it prevents a comparison."""
+        return [
+            *self.problems,
+            *(each for outcome in self.outcomes.values() for each in outcome.errors),
+        ]
+
+
+class Unjudged(msgspec.Struct, frozen=True):
+    """A file whose permissions are unknown, before the change or after it."""
+
+    file: str
+    reason: str
+    counts: bool  #: whether it changed, so that an agent may do more than before
+
+
+def loads_at(place: Place, path: str, request: Request, kind: str | None = None) -> Loads:
+    """What is at and below a path, and the settings of the projects there."""
+    is_folder = place.is_folder(path)
+    run = Run(place.files(), with_folders(request, [path]).folders, isolated=request.isolated)
+    outcomes: dict[str, Outcome] = {}
+    problems: list[Diagnostic] = []
+    unread: dict[str, tuple[str, str]] = {}
+
+    def name_of(file: str) -> str:
+        return os.path.relpath(file, path).replace(os.sep, "/") if is_folder else ""
+
+    for found in load_all([path], request, kind=kind, place=place, run=run):
+        if found.outcome is not None:
+            outcomes[name_of(found.path)] = found.outcome
+        elif found.problem is not None and found.problem.code == codes.NOT_READ:
+            sort = unread_sort(os.path.abspath(found.path).replace(os.sep, "/")) or ""
+            data = run.files.peek(found.path)
+            if data is not None and sort not in _VERIFIED:
+                unread[name_of(found.path)] = sort, hashlib.sha256(data).hexdigest()
+        else:
+            problems += found.diagnostics
+    if is_folder and kind is None and not request.isolated:
+        for project in projects_of(run):
+            file = settings_file(project.root, run.files)
+            if file is not None:
+                outcomes[name_of(file)] = settings_load(file, project.root, run.files)
+    return Loads(outcomes, tuple(problems), unread)
+
+
+def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
+    """The files that cannot be compared, each with the reason."""
+    for name in sorted({*old.outcomes, *new.outcomes}):
+        before, after = old.outcomes.get(name), new.outcomes.get(name)
+        was_broken = before is not None and before.loaded() is None
+        is_broken = after is not None and after.loaded() is None
+        changed = _hash(before) != _hash(after)
+        if is_broken and before is None:
+            yield Unjudged(name, "it is new and cannot be loaded", counts=True)
+        elif is_broken and was_broken:
+            how = "changed" if changed else "did not change"
+            yield Unjudged(name, f"it could not be loaded before and cannot now; it {how}", changed)
+        elif is_broken:
+            yield Unjudged(name, "it cannot be loaded any more", counts=True)
+        elif was_broken and after is None:
+            yield Unjudged(name, "it could not be loaded before, and is gone", counts=True)
+        elif was_broken:
+            reason = "it could not be loaded before, so all that it allows counts as new"
+            yield Unjudged(name, reason, counts=False)
+    known = {(each.name, each.code) for each in old.problems}
+    for each in new.problems:
+        if each.severity == "error":
+            counts = (each.name, each.code) not in known
+            yield Unjudged(each.name or "", each.message, counts)
+    for name in sorted({*old.unread, *new.unread}):
+        was, now = old.unread.get(name), new.unread.get(name)
+        if was != now:
+            how = "added" if was is None else "removed" if now is None else "changed"
+            what = (now or was or ("", ""))[0]
+            yield Unjudged(name, f"{what} {how}; equipage does not read it", counts=True)
+
+
+def _hash(outcome: Outcome | None) -> str | None:
+    return outcome.sources[0].sha256 if outcome is not None and outcome.sources else None

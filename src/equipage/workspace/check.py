@@ -1,0 +1,505 @@
+"""A check: which files are looked at, what was found in each, and the report on all of them.
+
+`check_paths` is what `equipage check` does. Others that check, the language server and a watch,
+use its `ReportBuilder` with their own ways to check a file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from equipage.core import codes
+from equipage.core.diagnostics import Diagnostic, Label
+from equipage.files import exists, is_folder, real_path, repository_root
+from equipage.files.overlay import active
+from equipage.files.reading import display_name
+from equipage.loading.projects import is_marked
+from equipage.loading.recognise import folders_of_kinds
+from equipage.loading.registry import agent_folders, kind_named
+from equipage.loading.session import Request, Run
+from equipage.workspace.allowance import Allowance, Meter
+from equipage.workspace.loads import (
+    CHUNK,
+    Candidate,
+    Checked,
+    Checker,
+    Progress,
+    has_kind_by_settings,
+    is_known_by_name,
+    run_of,
+    with_folders,
+)
+from equipage.workspace.project import (
+    EVERYTHING,
+    Project,
+    Selection,
+    excluded_by,
+    project_of,
+    projects_of,
+)
+from equipage.workspace.report import SETTINGS, FileReport, Report
+
+if TYPE_CHECKING:  # imported where they are needed
+    from equipage.files.walking import Found
+    from equipage.workspace.cache import Cache
+    from equipage.workspace.parallel import Checks
+
+#: Findings that are reported once for each sort of file and project.
+_GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name, codes.LINK_BROKEN.name})
+#: Fewer candidates than this are checked before other processes would have started.
+WORTH_IT = 256
+#: Fewer than this are checked in less time than it is worth to leave a folder behind.
+CACHE_WORTH_IT = 64
+
+
+def check_paths(
+    paths: Sequence[str],
+    request: Request,
+    *,
+    kind: str | None = None,
+    selection: Selection = EVERYTHING,
+    progress: Progress | None = None,
+    jobs: int = 1,
+    digests: bool = True,
+    allowance: Allowance | None = None,
+    cached: bool = False,
+) -> Report:
+    """Check what is at and below `paths`, and the settings of the projects it belongs to.
+
+    Without `digests`, the files of the report have none: making them takes time. `jobs` processes
+    do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
+    A check that uses up its `allowance` reports what it found so far, and that it ended early.
+    `cached` allows to use what earlier checks found and is still so, and to keep it in the project;
+    fixes in such a report cannot be applied. Raises `UsageError` for an unknown kind.
+    """
+    if kind is not None:
+        kind_named(kind)
+    request = with_folders(request, paths)
+    builder = ReportBuilder(request, run_of(request), kind, selection)
+    checker = Checker(request, kind, builder.run, digests=digests)
+    builder.meter = meter = Meter(allowance or Allowance())
+    # A run with an allowance may end anywhere, and what a process was refused is not a result.
+    cached = cached and allowance is None and active() is None
+
+    def check(found: Sequence[Candidate]) -> Iterator[Any]:
+        if cached and builder.cache is None and len(found) >= CACHE_WORTH_IT:
+            builder.cache = _cache(paths, request, kind, builder.run, digests=digests)
+        if builder.cache is None:
+            return by_chunks(found, checker, jobs, meter)
+        return builder.cache.checked(
+            found, lambda pieces, traced: _results(pieces, traced, jobs, meter)
+        )
+
+    report = builder.build(paths, check, progress, context=kind is None)
+    if builder.cache is not None:
+        builder.cache.save()
+    return report
+
+
+def _cache(
+    paths: Sequence[str], request: Request, kind: str | None, run: Run, *, digests: bool
+) -> Cache | None:
+    """The cache in the project of the first path, if it is a project and allows it."""
+    first = os.path.join(paths[0], "file") if is_folder(paths[0]) else paths[0]
+    project = project_of(first, run)
+    if not project.settings.cache or not is_marked(project.root, run.files):
+        return None
+    from equipage.workspace.cache import cache_of  # only large checks need it
+
+    return cache_of(project.root, request, kind, digests=digests)
+
+
+#: The folder that files in memory are in: it has no name that people are shown.
+_MEMORY = "/project"
+
+
+def check_contents(
+    contents: Mapping[str, bytes], request: Request, *, kind: str | None = None
+) -> Report:
+    """Check files in memory as a check of a folder would, without the disk.
+
+    Raises `UsageError` for an unknown kind.
+    """
+    from equipage.files.overlay import Overlay, overlaid
+
+    files = {f"{_MEMORY}/{path}": data for path, data in contents.items()}
+    with overlaid(Overlay(files, root=_MEMORY)):
+        return check_paths([_MEMORY], request, kind=kind)
+
+
+def by_chunks(
+    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
+) -> Iterator[Any]:
+    """What is kept of each candidate, in order, as far as the allowance goes."""
+    candidates = meter.affordable(candidates)
+    chunks = [candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK)]
+    done = 0
+    for each in _results(chunks, checker, jobs, meter):
+        yield each
+        done += 1
+    meter.out_of_time(candidates, done)
+
+
+def _results(
+    chunks: Sequence[Sequence[Candidate]], checker: Checks, jobs: int, meter: Meter
+) -> Iterator[Any]:
+    wanted = jobs or (_processors() if sum(map(len, chunks)) >= WORTH_IT else 1)
+    if wanted > 1 or meter.allowance.needs_processes:
+        # Importing it takes longer than checking a small file.
+        from equipage.workspace.parallel import by_processes, can_share
+
+        if can_share():
+            yield from by_processes(iter(chunks), checker, wanted, meter)
+            return
+    for chunk in chunks:
+        if meter.seconds_left() == 0:
+            return
+        yield from checker.check(chunk)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class ReportBuilder:
+    """Gathers what is known of all files. Each file counts once, each finding is reported once."""
+
+    def __init__(
+        self,
+        request: Request,
+        run: Run,
+        kind: str | None = None,
+        selection: Selection = EVERYTHING,
+        entered: Callable[[str], object] | None = None,
+    ) -> None:
+        self.request = request
+        self.run = run
+        self.kind = kind  #: the only kind that files may be of
+        self.selection = selection
+        self.entered = entered  #: called with each folder that the walk looks into
+        self.checked: dict[str, Checked] = {}
+        self.identities: set[Hashable] = set()
+        self.used: dict[str, list[str]] = {}  #: file → files that read it
+        self.findings: dict[Hashable, Diagnostic] = {}
+        self.failed: set[str] = set()  #: files with errors, reported or not
+        #: notes about files that were not checked, by project, code and message
+        self.grouped: dict[tuple[str, str, str], list[tuple[Checked, Diagnostic]]] = {}
+        self.reported: set[str] = set()  #: files with errors that are reported
+        #: folders for files of one kind, by kind and real path; and those the walk looked into
+        self.folders: dict[tuple[str, str], str] = {}
+        self.entered_folders: set[str] = set()
+        #: files that may be merged with others, and what was found in each alone
+        self.layers: dict[str, tuple[Diagnostic, ...]] = {}
+        #: files around those that are checked: others may refer to them, but only findings in
+        #: `asked` are reported
+        self.context: set[str] = set()
+        self.asked: set[str] = set()
+        self.order: dict[str, int] = {}  #: the order of a walk over everything, if there is one
+        self.projects: tuple[Project, ...] | None = None
+        self.left_out: list[str] = []  #: files that the caller named and that are excluded
+        self._excludes = excluded_by(selection.exclude, run.files.cwd)
+        self.meter = Meter(Allowance())
+        self.cache: Cache | None = None  #: what earlier checks found
+
+    def build(
+        self,
+        paths: Sequence[str],
+        check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
+        progress: Progress | None = None,
+        *,
+        context: bool = False,
+    ) -> Report:
+        """The report on what is at and below `paths`, with `check` for each file.
+
+        With `context`, references are resolved against the whole project of each path, so that the
+        report says about a file what a check of the whole project says.
+        """
+        paths = list(dict.fromkeys(paths))
+        candidates = list(self._candidates(paths))
+        waiting = self._gather(candidates, check, progress)
+        if context and (waiting or self._concern_others()):
+            self.projects = projects_of(self.run)
+            around = list(self._around(paths, candidates))
+            waiting += self._gather_context(candidates, around, check, progress)
+        return self._finish(waiting)
+
+    def build_among(
+        self,
+        candidates: Sequence[Candidate],
+        around: Sequence[Candidate],
+        check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
+        order: Mapping[str, int],
+    ) -> Report:
+        """The report on some files, for callers that know which others are around them.
+
+        `order` is that of a walk, by absolute path.
+        """
+        self.order = {os.path.abspath(each.path): len(order) for each in candidates} | dict(order)
+        waiting = self._gather(candidates, check, None)
+        for each in candidates:
+            project_of(each.path, self.run)
+        self.projects = projects_of(self.run)
+        waiting += self._gather_context(candidates, around, check, None)
+        return self._finish(waiting)
+
+    def _gather_context(
+        self,
+        candidates: Sequence[Candidate],
+        around: Sequence[Candidate],
+        check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
+        progress: Progress | None,
+    ) -> list[Checked]:
+        """Gather what is around the files that were asked for; see `context`."""
+        self.asked = {display_name(each.path) for each in candidates}
+        self.context = {display_name(each.path) for each in around}
+        return self._gather(around, check, progress)
+
+    def _finish(self, waiting: Iterable[Checked]) -> Report:
+        """What is left once every file was looked at."""
+        for checked in waiting:  # another load that read the file knew better
+            if checked.name not in self.used:
+                self.add(checked)
+        self._add_grouped()
+        if self._concerns_several():
+            from equipage.workspace.several import check_folders, check_layers, check_sets
+
+            # What concerns several files comes after all of them, in this order.
+            check_folders(self)
+            # It loads files again, in this process: a run whose time is up has none for that.
+            if self.meter.seconds_left() != 0:
+                check_sets(self)
+            check_layers(self)
+        if (early := self.meter.finding()) is not None:
+            self.findings.setdefault(early.identity(), early)
+        return self._report()
+
+    def _gather(
+        self,
+        candidates: Sequence[Candidate],
+        check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
+        progress: Progress | None,
+    ) -> list[Checked]:
+        """Check files and add them; those are given back that another load may know better."""
+        waiting: list[Checked] = []
+        for number, checked in enumerate(check(candidates)):
+            if progress is not None:
+                progress(number, len(candidates))
+            if checked is not None and (checked.guessed or _is_unrecognised(checked)):
+                waiting.append(checked)
+            elif checked is not None:
+                self.add(checked)
+        return waiting
+
+    # The files to look at.
+
+    def _concern_others(self) -> bool:
+        """Whether other files may matter for findings in those that were checked."""
+        return any(each.refers or each.key is not None for each in self.checked.values())
+
+    def _concerns_several(self) -> bool:
+        """Whether anything is left to find that one file alone does not say."""
+        waiting = any(each.waiting for each in self.checked.values())
+        configured = bool(self.request.options.get("config"))  # for layers, which there must be
+        return bool(self.folders or self.layers or waiting or configured or self._concern_others())
+
+    def _around(self, paths: Sequence[str], candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+        """The other files of the projects that the paths are in; they give `order`."""
+        from equipage.files.walking import walk
+
+        known = {os.path.abspath(each.path) for each in candidates}
+        folders = {os.path.abspath(path) for path in paths if is_folder(path)}
+        roots = {project_of(path, self.run).root for path in known | {f"{f}/x" for f in folders}}
+        claimed, by_name = has_kind_by_settings(self.run), is_known_by_name(self.run)
+        for root in sorted(roots):
+            # A folder that holds the root was walked already.
+            if any(f"{root}/".startswith(f"{folder.rstrip('/')}/") for folder in folders):
+                continue
+            alone = self.request.isolated
+            for found in walk(root, agent_folders(), claimed, None, by_name, all_files=alone):
+                path = os.path.abspath(found.path)
+                self.order.setdefault(path, len(self.order))
+                # What a load read is a part of that file, and was looked at with it.
+                is_part = display_name(path) in self.used
+                if found.problem is None and path not in known and not (is_part or found.outside):
+                    yield Candidate(found.path)
+
+    def _candidates(self, paths: list[str]) -> Iterator[Candidate]:
+        """Each file to look at, those the caller named first."""
+        folders = [path for path in paths if is_folder(path)]
+        for path in paths:
+            if path not in folders:
+                project_of(path, self.run)
+                if self.selection.force_exclude and self._is_left_out(path):
+                    self.left_out.append(display_name(path))
+                else:
+                    yield Candidate(path, named=True)
+        for folder in folders:
+            yield from self._walk(folder)
+
+    def _walk(self, folder: str) -> Iterator[Candidate]:
+        """Each file to look at below a folder; folders that cannot be read are findings."""
+        from equipage.files.roots import PROJECT_FOLDER
+        from equipage.files.walking import is_ignored, walk
+
+        run = self.run
+        project_of(os.path.join(folder, "file"), run)
+        claimed, known = has_kind_by_settings(run), is_known_by_name(run)
+        alone = self.request.isolated
+        for found in walk(folder, agent_folders(), claimed, self._enter, known, all_files=alone):
+            if found.is_index:
+                self._add_damaged_index(found)
+            elif found.problem is None:
+                if not self._is_left_out(found.path, os.path.abspath(folder)):
+                    yield Candidate(found.path, outside=found.outside)
+            elif os.path.abspath(found.path) not in self.entered_folders:
+                # Of a folder for files of one kind, `several.check_folders` says it.
+                self._add_unreadable(found.path, found.problem, named=found.path == folder)
+        # The walk does not come to a layer that is a file, or a link elsewhere.
+        here = os.path.abspath(folder)
+        layer = os.path.join(here, PROJECT_FOLDER)
+        is_layer = repository_root(here) == here and exists(layer, follow_links=False)
+        if is_layer and not is_ignored(layer):
+            self._note_folders(layer + "/")
+
+    def _is_left_out(self, path: str, start: str | None = None) -> bool:
+        """Whether the settings or the caller exclude a file; see `Project.leaves_out`."""
+        path = os.path.abspath(path)
+        return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
+
+    def _enter(self, folder: str) -> None:
+        if self.entered is not None:
+            self.entered(folder)
+        self._note_folders(folder)
+
+    def _note_folders(self, entered: str) -> None:
+        """Remember the folders for files of one kind that a folder is or holds."""
+        for kind, folder in folders_of_kinds(entered):
+            self.folders.setdefault((kind, real_path(folder)), folder)
+            if entered.startswith(folder):
+                self.entered_folders.add(folder)
+
+    def _add_damaged_index(self, found: Found) -> None:
+        from equipage.loading.findings import finding
+
+        name = display_name(os.path.join(found.path, ".git", "index"))
+        note = finding(codes.INDEX_DAMAGED, name, {"reason": found.problem})
+        self.add_findings(os.path.join(found.path, "file"), name, [note])
+
+    def _add_unreadable(self, folder: str, problem: str, *, named: bool) -> None:
+        from equipage.loading.findings import finding
+
+        name = display_name(folder)
+        values = {"folder": name, "reason": problem}
+        severity = "error" if named else codes.FOLDER_UNREADABLE.severity
+        found = finding(codes.FOLDER_UNREADABLE, name, values, severity=severity)
+        self.add_findings(os.path.join(folder, "file"), name, [found])
+
+    # What was found in single files.
+
+    def add(self, checked: Checked) -> None:
+        """Count a file, unless it is known by this name or another."""
+        if checked.name in self.checked or checked.real in self.identities:
+            return
+        if checked.real is not None:
+            self.identities.add(checked.real)
+        for name in checked.reads:
+            self.used.setdefault(name, []).append(checked.name)
+        is_grouped = any(each.code in _GROUPED for each in checked.diagnostics)
+        if is_grouped:
+            self._group(checked)
+        if is_grouped and checked.diagnostics[0].code == codes.NOT_READ:
+            return
+        self.checked[checked.name] = msgspec.structs.replace(checked, diagnostics=(), reads=())
+        if checked.layered:
+            self.layers[checked.name] = checked.diagnostics
+        elif not is_grouped:
+            self.add_findings(checked.path, checked.name, checked.diagnostics)
+
+    def _group(self, checked: Checked) -> None:
+        """Remember a finding about a file that was not checked: one for each sort and project."""
+        for each in checked.diagnostics:
+            key = project_of(checked.path, self.run).root, each.code, each.message
+            self.grouped.setdefault(key, []).append((checked, each))
+
+    def _add_grouped(self) -> None:
+        for group in self.grouped.values():
+            (checked, each), more = group[0], len(group) - 1
+            if more:
+                files = "file" if more == 1 else "files"
+                message = f"{each.message}; {more:,} more such {files}"
+                each = msgspec.structs.replace(each, message=message, count=len(group))
+            self.add_findings(checked.path, checked.name, [each])
+
+    def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report findings of a file, as its project judges them."""
+        checked = self.checked.get(name)
+        if checked is not None and checked.unsure is not None:
+            diagnostics = (_of_guess(each, checked) for each in diagnostics)
+        diagnostics = list(diagnostics)
+        if name in self.context:
+            diagnostics = [each for each in diagnostics if each.name in self.asked]
+        judged = project_of(path, self.run).judged(diagnostics, self.selection)
+        if _fails(diagnostics):
+            self.failed.add(name)
+        if _fails(judged):
+            self.reported.add(name)
+        for each in judged:
+            self.findings.setdefault(each.identity(), each)
+
+    # The report.
+
+    def _report(self) -> Report:
+        files = list(self._files())
+        findings: dict[Hashable, Diagnostic] = {}
+        for project in projects_of(self.run) if self.projects is None else self.projects:
+            judged = [each for each in project.diagnostics if self.selection.takes(each.code)]
+            if judged:  # settings count as a file only if there is something to say about them
+                files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
+                for each in judged:
+                    findings.setdefault(each.identity(), each)
+        diagnostics = list({**findings, **self.findings}.values())
+        if diagnostics:
+            from equipage.loading.findings import deduplicated
+
+            diagnostics = deduplicated(diagnostics)
+        hidden = sorted(({*self.checked} - self.context) & self.failed - self.reported)
+        return Report(
+            tuple(sorted(files, key=lambda each: each.path)),
+            tuple(diagnostics),
+            tuple(hidden),
+            left_out=tuple(self.left_out),
+        )
+
+    def _files(self) -> Iterator[FileReport]:
+        for name, each in self.checked.items():
+            if name in self.context:
+                continue
+            ok = each.ok and name not in self.failed | self.reported
+            yield FileReport(name, each.kind, ok, each.digest, tuple(self.used.get(name, ())))
+        bad = {each.name for each in self.findings.values() if each.severity == "error"}
+        for name, users in self.used.items():
+            if name not in self.checked and (
+                name in self.asked or not self.context.issuperset(users)
+            ):
+                yield FileReport(name, None, name not in bad, None, tuple(users))
+
+
+def _is_unrecognised(checked: Checked) -> bool:
+    """Whether the caller named a file of no kind; another file may read it as a part of itself."""
+    return any(each.code == codes.UNRECOGNISED for each in checked.diagnostics)
+
+
+def _of_guess(each: Diagnostic, checked: Checked) -> Diagnostic:
+    """A finding in a file that is of its kind by a guess: never an error, and it says why."""
+    if each.severity != "error" or each.code == codes.INTERNAL_ERROR:
+        return each
+    why = Label(None, f"checked as kind `{checked.kind}` because {checked.unsure}")
+    return msgspec.structs.replace(each, severity="warning", related=(*each.related, why))
+
+
+def _fails(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(each.severity == "error" for each in diagnostics)
