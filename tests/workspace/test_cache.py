@@ -96,11 +96,13 @@ def test_only_what_changed_is_checked_again(jobs: int, monkeypatch: pytest.Monke
     again = check_paths(["."], Request(env={}), cached=True)
     assert names == []
     assert as_json.render(again) == as_json.render(first)
-    assert [each.code for each in again.errors] == ["wrong-type"] * 8
-    assert again.errors[0].span is not None
-    assert again.errors[0].span.source.line(4) == "model: [5]"
+    found = [each for each in again.diagnostics if each.code == "wrong-type"]
+    assert len(found) == 8
+    assert found[0].span is not None
+    assert found[0].span.source.line(4) == "model: [5]"
     write(".", {".claude/agents/c.md": AGENTS[".claude/agents/c.md"].replace("[5]", "opus")})
-    assert len(check_paths(["."], Request(env={}), cached=True).errors) == 7
+    left = check_paths(["."], Request(env={}), cached=True).diagnostics
+    assert len([each for each in left if each.code == "wrong-type"]) == 7
     assert "c.md" in names
     assert len(names) < 8
 
@@ -109,12 +111,13 @@ def test_a_file_that_was_looked_for_in_vain_counts_when_it_appears(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     write(".", {"a.yaml": "server: {name: x, version: '1'}\ntools:\n  - $include: t.yaml\n"})
-    assert "library/t.yaml" in checked()
+    write(".", {"library/other.yaml": ""})
+    assert '"errors": 1' in checked()
     tool = "tool: {name: t, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
     write(".", {"library/t.yaml": tool})
     assert '"errors": 0' in checked()
     Path("library/t.yaml").unlink()
-    assert "library/t.yaml" in checked()
+    assert '"errors": 1' in checked()
 
 
 def test_values_of_variables_count_and_are_not_written_down() -> None:
@@ -136,7 +139,9 @@ def test_a_value_that_became_a_path_is_not_written_down() -> None:
 
 def test_no_text_of_a_file_is_written_down() -> None:
     text = "---\nname: a\ndescription: d\nmodel: [5]\n---\nThe weather in Lisbon.\n"
-    write(".", {".claude/agents/a.md": text, ".claude/agents/b.md": f"{text}ghp_{'a1' * 18}\n"})
+    key = "ghp_" + "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX"
+    servers = {"mcpServers": {"a": {"command": "npx", "env": {"GITHUB_TOKEN": key}}}}
+    write(".", {".claude/agents/a.md": text, ".mcp.json": servers})
     assert "secret-in-file" in checked()
     assert b"Lisbon" not in kept()
     assert b"ghp_" not in kept()
@@ -269,7 +274,7 @@ def test_files_of_kinds_of_other_packages_are_always_checked(
     first = checked()
     names = loads_of(monkeypatch)
     assert checked() == first
-    assert names == ["a.play.yaml"]
+    assert "a.play.yaml" in names
 
 
 def test_a_check_that_failed_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:

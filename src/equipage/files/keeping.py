@@ -3,8 +3,8 @@
 It can be deleted at any time, and nothing in it is believed without proof. The folder and its files
 must belong to the user and be writable by no other, and none may be a link. Every file is signed
 with a key that is bound to this folder on this machine: to the inode of a file in it and to the
-moment it was made, which nobody who packs an archive or a repository can choose. So a cache that
-came with a project, or that was copied, is worth as much as none.
+moment it was made. An archive or a repository cannot choose these, so a cache that came with a
+project, or that was copied, is not used.
 
 Everything happens relative to the descriptor of the folder: nothing that is put in its place later
 can lead elsewhere. A file appears in one step; what cannot be written is left out.

@@ -346,10 +346,11 @@ class Files:
 
     def _recall(self, real: str, name: str, max_bytes: int) -> Source | None:
         """A file that was read before, perhaps under another name, or where more is allowed."""
-        known = self._known.get(real)
+        own = self._sources.get(real)  # in one load, one file is one source
+        known = self._known.get(real) if own is None else own
         if known is None:
             return None
-        if known.name != name:
+        if own is None and known.name != name:
             other = self._renamed.get((real, name))
             if other is None:
                 other = self._renamed[real, name] = decoded(name, known.data, real)

@@ -29,7 +29,7 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 
 
-#: What is so for a file that was opened by its own name, and is no link.
+#: What is so for a file that was opened by its own name, and is not a link.
 _OF_A_FILE = {
     "exists": True,
     "is there": True,
@@ -37,6 +37,8 @@ _OF_A_FILE = {
     "is folder": False,
     "is link": False,
 }
+#: How deep a folder may lie for the short ways.
+_DEEP = 100
 #: Their answers spare other questions, so they are asked first.
 _FIRST = ("content", "peek")
 
@@ -146,12 +148,14 @@ class Replay:
         known = self._real.get(path)
         if known is not None:
             return known
-        if ".." in path or "\0" in path:  # behind a link, two dots lead elsewhere
+        # Behind a link, two dots lead elsewhere; and folders may be deeper than calls may nest.
+        if ".." in path or "\0" in path or path.count("/") > _DEEP:
             return os.path.realpath(path)
         # As `realpath` does it, but each folder is looked at once for all paths in it.
         full = os.path.normpath(os.path.join(self._cwd, path))
         folder, last = os.path.split(full)
-        real = os.path.join(self._real_path(folder), last) if last else full
+        above = self._real_path(folder) if last else full
+        real = os.path.join(above, last)
         if self._is_link(real):
             real = os.path.realpath(path)
         self._real[path] = real
@@ -167,7 +171,7 @@ class Replay:
         return known[0]
 
     def _content_now(self, path: str, limit: int) -> tuple[Answer, int]:
-        """The digest of a file that is no link, or the problem with it; and its size."""
+        """The digest of a file that is not a link, or the problem with it; and its size."""
         try:
             descriptor = os.open(path, FLAGS | _NOFOLLOW)
         except (OSError, ValueError) as error:
@@ -198,7 +202,7 @@ class Replay:
     def _named(self, real: str, full: str) -> Answer:
         known = self._read.get(real)
         if known is not None and is_digest(known[0]) and _is_name(full):
-            return real  # it was opened under this name, so it is no link
+            return real  # it was opened under this name, so it is not a link
         try:
             descriptor, opened = open_named(real, full)
         except (OSError, ValueError) as error:
@@ -226,8 +230,10 @@ class Replay:
         """Whether every folder from a root down can be opened, and none of them is a link."""
         key = root, folder
         if key not in self._opens:
-            above = folder == root or self._leads_down(root, os.path.dirname(folder))
-            self._opens[key] = above and _opens(folder)
+            self._opens[key] = folder.count("/") <= _DEEP and (
+                (folder == root or self._leads_down(root, os.path.dirname(folder)))
+                and _opens(folder)
+            )
         return self._opens[key]
 
     def _program(self, name: str) -> Answer:

@@ -67,7 +67,7 @@ class FileProblem(Exception):
         super().__init__(code, values)
 
     def answer(self) -> str:
-        """The problem as an answer of the system, see `tracing`; the name is no part of it."""
+        """The problem as an answer of the system, see `tracing`; without the name of the file."""
         values = (f"{key}={each}" for key, each in self.values.items() if key != "file")
         return " ".join((self.code, *values))
 

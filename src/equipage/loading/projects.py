@@ -46,12 +46,17 @@ def root_in(run: Run, path: str) -> str:
 
 def _real_in(known: _Roots, folder: str) -> str:
     """A folder without links. Each folder on the way is looked at once in a run."""
-    if folder not in known.real:
-        above, name = os.path.split(folder)
-        if name in ("", ".", "..") or is_link(folder):
-            known.real[folder] = _real(folder)
+    unknown: list[str] = []
+    here = folder
+    while here not in known.real:
+        above, name = os.path.split(here)
+        if name in ("", ".", "..") or is_link(here):
+            known.real[here] = _real(here)
         else:
-            known.real[folder] = os.path.join(_real_in(known, above), name)
+            unknown.append(here)
+            here = above
+    for each in reversed(unknown):
+        known.real[each] = os.path.join(known.real[os.path.dirname(each)], os.path.basename(each))
     return known.real[folder]
 
 

@@ -189,7 +189,7 @@ class Unpacker:
 
     def __init__(self, contents: Mapping[str, bytes]) -> None:
         self._contents = contents
-        self._known: dict[_Source, Source] = {}  #: one file is one source, whoever read it
+        self._known: dict[_Source, Source] = {}  #: one file is one source for all
 
     def files(self, packed: Packed) -> list[Checked | None]:
         place = self._places(packed)
