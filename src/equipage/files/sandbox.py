@@ -16,7 +16,7 @@ import errno
 import os
 import posixpath
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Literal
 
@@ -156,17 +156,19 @@ def open_named(real: str, full: str) -> tuple[int, str]:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
+def open_inside(
+    base: str, reference: str, roots: tuple[str, ...], real_path: Callable[[str], str] = real_path
+) -> tuple[int, str]:
     """A descriptor of the file that a reference leads to from a base, and its real path.
 
     Nothing outside the roots is opened. Raises `FileProblem`.
     """
     asked = trace()
     if asked is None:
-        return _open_inside(base, reference, roots)
+        return _open_inside(base, reference, roots, real_path)
     question = ("inside", base, reference, *roots)
     try:
-        descriptor, real = _open_inside(base, reference, roots)
+        descriptor, real = _open_inside(base, reference, roots, real_path)
     except FileProblem as problem:
         asked.note(question, problem.answer())
         raise
@@ -174,7 +176,9 @@ def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
     return descriptor, real
 
 
-def _open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
+def _open_inside(
+    base: str, reference: str, roots: tuple[str, ...], real_path: Callable[[str], str]
+) -> tuple[int, str]:
     if not HAS_DESCRIPTORS:
         return _open_checked(base, reference, roots)
     walk = _Walk(reference)
@@ -183,7 +187,8 @@ def _open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int
         walk.roots = [real_path(root) for root in roots]
         # The base first, which may itself be below a root, then the reference from there.
         walk.start(real)
-        walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
+        if real != walk.stack[0][1]:
+            walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
         descriptor = walk.down(reference.split("/"))
         if descriptor is None:
             raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
