@@ -349,6 +349,8 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     inner = above - base.origins.skip + len(base.origins.via)
     if how == "append" and isinstance(base.value, list) and isinstance(over.value, list):
         return _append(base, over, inner)
+    if how == "merge" and base.value is HOLE and isinstance(over.value, dict):
+        return base  # what else the mapping holds is not known, so nothing is missing in it
     both_maps = isinstance(base.value, dict) and isinstance(over.value, dict)
     if how != "merge" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
         # Replaced as a whole: the base is remembered as a place that lost, for `explain`.
