@@ -15,7 +15,7 @@ help:
 	@echo "make demo    install and show one clean and one broken configuration"
 	@echo "make test    demo, every test, types and lints"
 	@echo "make test-serve  serve tools and skills to other programs, and ten thousand calls at once"
-	@echo "make test-registry   push to and pull from a real registry, with skopeo and ORAS beside us"
+	@echo "make test-registry   push to and pull from a real registry, with skopeo and oras beside us"
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
 	@echo "make bench   compare with peers; writes bench/RESULTS.md"
@@ -83,7 +83,7 @@ test-serve: $(VENV)/.ready
 	sh tests/serve/install.sh
 	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider tests/serve
 
-# A real registry, skopeo, and the client of ORAS in an environment of its own. Nothing may be skipped.
+# A real registry, skopeo, oras, and its library in an environment of its own. Nothing may be skipped.
 test-registry:
 	sh tests/locking/install.sh
 	@test -e .venv-registry/.ready || { $(PYTHON) -m venv .venv-registry && .venv-registry/bin/python -m pip install --quiet --disable-pip-version-check --editable . pytest hypothesis "oras>=0.2.40" && touch .venv-registry/.ready; }

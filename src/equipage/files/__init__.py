@@ -57,6 +57,14 @@ def is_link(path: str) -> bool:
     return not stands_alone() and os.path.islink(path)
 
 
+def look_at(path: str) -> os.stat_result | None:
+    """What the disk says about a path, links followed; None if there is nothing."""
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
+
+
 def real_path(path: str) -> str:
     """The absolute path with every link followed."""
     overlay = active()

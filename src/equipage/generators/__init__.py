@@ -186,13 +186,15 @@ def schema() -> dict[str, object]:
 
 
 def _alternative(cls: type[Generator]) -> dict[str, object]:
-    properties: dict[str, object] = {"type": {"const": cls.type}}
+    about = " ".join((cls.__doc__ or cls.type).split("\n\n")[0].split())
+    properties: dict[str, object] = {"type": {"const": cls.type, "description": about}}
     required = ["type"]
     for field in fields_of(cls):
         parameter = cls.accepts[field.name]
-        properties[field.name] = parameter.schema
+        taken = parameter.schema
         if field.required:
             required.append(field.name)
         elif not parameter.nullable:
-            properties[field.name] = {"anyOf": [parameter.schema, {"type": "null"}]}
+            taken = {"anyOf": [parameter.schema, {"type": "null"}]}
+        properties[field.name] = {"description": parameter.expected, **taken}
     return {"title": cls.type, "properties": properties, "required": required}

@@ -293,10 +293,17 @@ def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:
 
     Each comes with its kind, without the `/`.
     """
-    for each in (*registry.BUILT_IN, *conventions()):
-        if each.folder is None:
-            continue
+    if "defect/" not in entered:
+        return  # nearly every folder of a walk
+    for kind, name in _folders():
         if entered.endswith("/.defect/"):
-            yield each.kind, entered + each.folder
-        elif entered.endswith((f"/.defect/{each.folder}/", f"/defect/{each.folder}/")):
-            yield each.kind, entered.rstrip("/")
+            yield kind, entered + name
+        elif entered.endswith((f"/.defect/{name}/", f"/defect/{name}/")):
+            yield kind, entered.rstrip("/")
+
+
+@cache
+def _folders() -> tuple[tuple[str, str], ...]:
+    """The kinds whose files have a folder in each layer, and its name."""
+    rows = (*registry.BUILT_IN, *conventions())
+    return tuple((each.kind, each.folder) for each in rows if each.folder is not None)

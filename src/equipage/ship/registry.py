@@ -6,10 +6,8 @@ a redirect is followed without credentials, and only to HTTPS where HTTPS was as
 
 from __future__ import annotations
 
-import base64
 import http.client
 import json
-import os
 import re
 import socket
 import ssl
@@ -20,9 +18,9 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import msgspec
 
-from equipage.files.reading import peek
 from equipage.ship import ShipError
 from equipage.ship.artifact import MANIFEST, MAX_MANIFEST, Artifact, Descriptor, digest_of, require
+from equipage.ship.credentials import TOKEN, Credentials
 
 _REDIRECTS = 5
 _CHUNK = 64 * 1024
@@ -53,40 +51,6 @@ def reference_of(written: str) -> Reference:
     if found is None:
         raise ShipError(f"`{written}` is not a reference: expected HOST/NAME:TAG")
     return Reference(found["host"], found["name"], found["tag"] or "latest", found["digest"])
-
-
-class Credentials(msgspec.Struct, frozen=True):
-    """A name and a password; neither is ever shown."""
-
-    user: str
-    password: str
-
-    def __repr__(self) -> str:
-        return "Credentials(…)"
-
-    @property
-    def header(self) -> str:
-        return "Basic " + base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
-
-
-def credentials_of(how: str, host: str, env: Mapping[str, str]) -> Credentials | None:
-    """What the user allows to look for: nothing, variables, or what `docker login` kept."""
-    if how == "none":
-        return None
-    if how == "env":
-        names = ("EQUIPAGE_REGISTRY_USER", "EQUIPAGE_REGISTRY_PASSWORD")
-        missing = [name for name in names if not env.get(name)]
-        if missing:
-            raise ShipError(f"--auth env needs the variable {missing[0]}")
-        return Credentials(*(env[name] for name in names))
-    folder = env.get("DOCKER_CONFIG") or os.path.join(env.get("HOME", ""), ".docker")
-    path = os.path.join(folder, "config.json")
-    try:
-        known = json.loads(peek(path) or b"")["auths"][host]["auth"]
-        user, _, password = base64.b64decode(known).decode().partition(":")
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise ShipError(f"--auth docker: {path} has no password for {host}") from None
-    return Credentials(user, password)
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -210,10 +174,17 @@ class Registry:
         realm = fields.get("realm", "")
         if scheme.lower() != "bearer" or urlsplit(realm).scheme not in ("https", self.scheme):
             return None
-        query = urlencode({key: fields[key] for key in ("service", "scope") if key in fields})
-        address = f"{realm}{'&' if '?' in realm else '?'}{query}"
-        headers = {"Authorization": self.credentials.header} if self.credentials else {}
-        answer = self._exchange("GET", address, headers, None, MAX_MANIFEST)
+        asked = {key: fields[key] for key in ("service", "scope") if key in fields}
+        if self.credentials is not None and self.credentials.user == TOKEN:
+            # A token of an earlier sign-in is sent in a form, and exchanged for one of this scope.
+            kept = {"grant_type": "refresh_token", "refresh_token": self.credentials.password}
+            form = urlencode({**asked, **kept, "client_id": "equipage"}).encode()
+            headers = {"Content-Type": "application/x-www-form-urlencoded"}
+            answer = self._exchange("POST", realm, headers, form, MAX_MANIFEST)
+        else:
+            address = f"{realm}{'&' if '?' in realm else '?'}{urlencode(asked)}"
+            headers = {"Authorization": self.credentials.header} if self.credentials else {}
+            answer = self._exchange("GET", address, headers, None, MAX_MANIFEST)
         self._expect(answer, 200)
         try:
             value: Any = json.loads(answer.body)

@@ -332,6 +332,8 @@ class ReportBuilder:
 
     def _is_left_out(self, path: str, start: str | None = None) -> bool:
         """Whether the settings or the caller exclude a file; see `Project.leaves_out`."""
+        if not self.selection.exclude and not project_of(path, self.run).narrows:
+            return False
         path = os.path.abspath(path)
         return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
 
@@ -405,6 +407,8 @@ class ReportBuilder:
         if checked is not None and checked.unsure is not None:
             diagnostics = (_of_guess(each, checked) for each in diagnostics)
         diagnostics = list(diagnostics)
+        if not diagnostics:
+            return
         if name in self.context:
             diagnostics = [each for each in diagnostics if each.name in self.asked]
         judged = project_of(path, self.run).judged(diagnostics, self.selection)

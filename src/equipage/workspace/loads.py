@@ -211,7 +211,7 @@ def load_candidate(
         files = run.files.again()
         if not candidate.named and not candidate.outside:
             files.within = _walked(path, project.root, request.folders)
-            if files.within is not None and not _belong_together(*files.within):
+            if files.within is not None and not _belong_together(*files.within, files):
                 # Since the walk, one of its folders has become a link to somewhere else.
                 return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
             # Where a link leads a moment later must not change what may be read.
@@ -253,9 +253,9 @@ def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | N
     return (max(around, key=len), root) if around else None
 
 
-def _belong_together(folder: str, root: str) -> bool:
+def _belong_together(folder: str, root: str, files: Files) -> bool:
     """Whether a folder is part of a project, or the project a part of the folder."""
-    real = real_path(folder)
+    real = files.real_folder(folder)
     return is_below(real, root) or is_below(root, real)
 
 
@@ -271,6 +271,14 @@ def _finding(code: Code, path: str, **values: object) -> Diagnostic:
     from equipage.loading.findings import finding
 
     return finding(code, display_name(path), values)
+
+
+def _identity(path: str, outcome: Outcome, files: Files) -> Hashable:
+    """As `identity_of`, for a file that was loaded."""
+    source = outcome.sources[0].path if outcome.sources else None
+    if outcome.kind.layering.identity is None and source is not None:
+        return source  # it was opened by following every link
+    return identity_of(outcome.kind, path, files)
 
 
 def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
@@ -393,7 +401,7 @@ def checked_of(
 
 
 def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: bool) -> Checked:
-    name, kind, together = display_name(load.path), outcome.kind, outcome.kind.together
+    name, kind, together = run.files.shown(load.path), outcome.kind, outcome.kind.together
     loaded = outcome.loaded() if digests else None
     refers = together.refers if together.cross_rules else None
     return Checked(
@@ -404,7 +412,7 @@ def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: b
         diagnostics=outcome.diagnostics,
         digest=None if loaded is None else loaded.digest,
         reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
-        real=identity_of(kind, load.path, run.files),
+        real=_identity(load.path, outcome, run.files),
         key=together.key_of(outcome) if together.set_rules else None,
         offer=outcome.offer(),
         refers=refers is not None and refers(outcome),

@@ -171,6 +171,28 @@ def anything(field: str, sort: str = "setting") -> Row:
     return Row(_at(field), sort, _leaves)
 
 
+def opaque(field: str, sort: str = "setting") -> Row:
+    """A table of which only its author knows what it allows and forbids: every change counts."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        for each in _leaves(row, value, path):
+            yield each
+            # What is gone may have forbidden something.
+            yield Grant("guard", each.name, "denies", path=each.path)
+
+    return Row(_at(field), sort, read)
+
+
+def hosts(field: str) -> Row:
+    """An address that requests go to."""
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        if host := host_of(value):
+            yield Grant("host", host, "allows", path=path)
+
+    return Row(_at(field), "host", read)
+
+
 def only(field: str, *names: str) -> Row:
     """A list of which only some names count."""
 
@@ -242,22 +264,25 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-_ACTIONS: dict[Any, Effect] = {"allow": "allows", "ask": "asks", "deny": "denies"}
+_ACTIONS: dict[str, Effect] = {"allow": "allows", "ask": "asks", "deny": "denies"}
+
+
+def _action(value: Any) -> Effect:
+    """What an action does. One that is not known may allow everything."""
+    return _ACTIONS.get(value, "allows") if isinstance(value, str) else "allows"
 
 
 def _actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):
-        yield Grant(row.sort, EVERYTHING, _ACTIONS.get(value, "allows"), path=path)
+        yield Grant(row.sort, EVERYTHING, _action(value), path=path)
     elif isinstance(value, dict):
         for tool, action in value.items():
             if not isinstance(action, dict):
-                effect = _ACTIONS.get(action, "allows")
-                yield Grant(row.sort, str(tool), effect, path=(*path, tool))
+                yield Grant(row.sort, str(tool), _action(action), path=(*path, tool))
                 continue
             for pattern, inner in action.items():
                 name = str(tool) if pattern == EVERYTHING else f"{tool}({pattern})"
-                effect = _ACTIONS.get(inner, "allows")
-                yield Grant(row.sort, name, effect, path=(*path, tool, pattern))
+                yield Grant(row.sort, name, _action(inner), path=(*path, tool, pattern))
 
 
 def _leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
@@ -283,10 +308,15 @@ _ONLY = ("tools", "includeTools", "enabled_tools", "allowed", "available_tools")
 _LEFT_OUT = ("excludeTools", "disabled_tools", "disabledTools")
 _UNASKED = ("alwaysAllow", "autoApprove")
 _URLS = ("url", "httpUrl", "serverUrl", "tcp", "uri")
+#: Programs that make the headers of a request, and what sets variables or passes them on.
+_HELPERS = ("headersHelper", "http_headers_helper")
+_VARIABLES = ("env", "environment", "env_vars", "envs", "env_keys")
 _APPROVALS = ("prompt", "writes", "auto", "approve")
 
 
 def _servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):  # the path of a file with servers
+        yield Grant(row.sort, value, "allows", path=path)
     entries: Any = value.items() if isinstance(value, dict) else ()
     for step, each in enumerate(value) if isinstance(value, list) else entries:
         place = (*path, step)
@@ -313,10 +343,20 @@ def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
     words = words_of(inner)
     if words:
         yield Grant("program", masked_words(words), "allows", path=path)
+    remote = inner.get("remote")
     for key in _URLS:
-        host = host_of(inner.get(key))
-        if host:
-            yield Grant("host", host, "allows", path=(*path, key))
+        for where, table in ((path, inner), ((*path, "remote"), remote)):
+            host = host_of(table.get(key)) if isinstance(table, dict) else ""
+            if host:
+                yield Grant("host", host, "allows", path=(*where, key))
+    for key in _HELPERS:
+        yield from _commands(runs(key), inner.get(key), (*path, key))
+    # The variables of a program decide what it loads; those that are passed on may be secrets.
+    for key in _VARIABLES:
+        given = inner.get(key)
+        for each in given if isinstance(given, dict | list) else ():
+            if isinstance(each, str):
+                yield Grant("variable", each, "allows", path=(*path, key))
     yield from _server_tools(name, inner, path)
 
 
@@ -354,7 +394,8 @@ def _server_tools(name: str, server: dict[str, Any], path: Path) -> Iterator[Gra
         place = (*path, "sandboxEnabled")
         yield _mode(narrows("sandboxEnabled"), server["sandboxEnabled"], place)
     if isinstance(server.get("sandbox"), dict):
-        yield from _leaves(anything("sandbox"), server["sandbox"], (*path, "sandbox"))
+        limits = opaque("sandbox")
+        yield from limits.read(limits, server["sandbox"], (*path, "sandbox"))
 
 
 def words_of(server: Mapping[str, Any]) -> list[str]:
@@ -395,12 +436,16 @@ _GUARDING = re.compile(
 
 
 def _hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):  # the path of a file with hooks
+        yield Grant("program", value, "allows", path=path)
     waiting: list[tuple[Any, Path, str, str]] = [(value, path, "", "")]
     while waiting:
         each, here, event, matcher = waiting.pop()
         if isinstance(each, list):
             waiting += ((inner, (*here, at), event, matcher) for at, inner in enumerate(each))
             continue
+        if isinstance(each, str) and not event:
+            yield Grant("program", each, "allows", path=here)
         if not isinstance(each, dict):
             continue
         found = each.get("matcher") or each.get("match")
@@ -408,9 +453,15 @@ def _hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
         ran = list(_ran(each))
         for text in ran:
             yield Grant("program", text, "allows", path=here)
-            if _GUARDING.match(event):
-                name = f"{event}{f' {matcher}' if matcher else ''}: {text}"
-                yield Grant("guard", name, "denies", path=here)
+            # What runs beside the agent, or after it, stops nothing.
+            if _GUARDING.match(event) and each.get("async") is not True:
+                limits = "".join(f" {part}" for part in (matcher, *_texts(each.get("if"))) if part)
+                yield Grant("guard", f"{event}{limits}: {text}", "denies", path=here)
+        if "onFailure" in each:
+            failing = mode("onFailure", "block", "continue", default="continue")
+            yield _mode(failing, each["onFailure"], (*here, "onFailure"))
+        for name in _texts(each.get("allowedEnvVars")):
+            yield Grant("variable", name, "allows", path=(*here, "allowedEnvVars"))
         if not ran:
             for key, inner in each.items():
                 if isinstance(inner, dict | list):
