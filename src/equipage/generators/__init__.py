@@ -108,6 +108,7 @@ def build(
         return None, facts
     generator = found(**values)
     if generator.estimated_size > limits.max_payload_bytes:
+        # The parameter that makes it so large, if the author wrote it; a default has no place.
         blamed = (*path, found.sized_by) if found.sized_by in params else path
         return None, (*facts, too_large(generator.estimated_size, blamed, limits))
     return generator, facts
@@ -147,6 +148,7 @@ def _read(
     missing = False
     for field in fields_of(cls):
         name, parameter = field.name, cls.accepts[field.name]
+        # `null` means the default, unless it is a value of the parameter itself.
         if params.get(name) is not None or (name in params and parameter.nullable):
             values[name], found = parameter.read(params[name], (*path, name), limits)
             facts += found

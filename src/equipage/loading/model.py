@@ -116,6 +116,7 @@ def build(
         return convert(value, model), value, []
     except (msgspec.ValidationError, RecursionError, TypeError):
         pass
+    # The slow way, only for what is wrong: every mismatch instead of the first.
     collector = Collector(shape, reported)
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
@@ -196,6 +197,7 @@ class Collector:
         value = self._one_level_down(value, kind, known, path)
         for name, field in known.items():
             given = value.get(name, _NOTHING)
+            # `key:` with nothing behind it is `null`, which authors write for “not set”.
             if given is None and self.shape.null_is_absent and not field.required:
                 given = None if _takes_null(field.type) else _NOTHING
             expected = getattr(kind.cls, "written_as", {}).get(field.name)
@@ -380,6 +382,7 @@ class Collector:
         if value is None and _takes_null(kind):
             return None
         structs = [each for each in kind.types if isinstance(each, types.StructType)]
+        # Comparing with every class would report the mismatches of all of them.
         if isinstance(value, dict) and len(structs) > 1:
             return self._tagged(value, structs, path)
         for each in kind.types:
@@ -405,6 +408,7 @@ class Collector:
 
     def _choice(self, value: Any, kind: types.LiteralType | types.EnumType, path: Path) -> Any:
         allowed = _allowed(kind)
+        # To Python `true` equals 1, which may be among the values.
         if value in allowed and not isinstance(value, bool):
             return value
         if not isinstance(value, str):

@@ -130,6 +130,7 @@ def load_all(
                 seen.add(same)
                 yield found
         elif candidate.named:
+            # A caller that names a file must hear what became of it.
             problem = found.problem or unrecognised(found.path)
             yield msgspec.structs.replace(found, problem=problem)
         elif found.problem and found.problem.code in said:
@@ -208,6 +209,7 @@ def load_candidate(
     path = candidate.path
     try:
         project = project_of(path, projects or run)
+        # Files of its own: what one load looked at is known, while contents are shared.
         files = run.files.again()
         if not candidate.named and not candidate.outside:
             files.within = _walked(path, project.root, request.folders)
@@ -249,6 +251,7 @@ def ended(candidate: Candidate, reason: str) -> Checked:
 
 def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | None:
     """The folder that a walk found a file in, and its project."""
+    # Of nested folders that the caller named, the innermost is the one that was walked.
     around = [each for each in folders if is_below(os.path.abspath(path), each)]
     return (max(around, key=len), root) if around else None
 
@@ -297,6 +300,7 @@ def settled(found: Iterable[FileLoad]) -> list[FileLoad]:
     found = list(found)
     if not any(each.guessed for each in found):
         return found
+    # By the real path: a load reads through links, and names files by what they lead to.
     used = {
         source.path
         for each in found
@@ -433,6 +437,7 @@ def _by_policy(kept: Checked, outcome: Outcome, policy: Policy) -> Checked:
     return msgspec.structs.replace(kept, diagnostics=found)
 
 
+#: Problems that are reported for files which only a walk met.
 _WORTH_SAYING = (codes.NOT_UTF8, codes.LINK_BROKEN, codes.INTERNAL_ERROR, codes.CHECK_ENDED)
 
 
@@ -454,6 +459,7 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     if named or problem.code in _WORTH_SAYING:
         return Checked(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:
+        # It may be a file of another program, so it does not fail the check.
         milder = msgspec.structs.replace(problem, severity="warning")
         return Checked(load.path, name, None, ok=True, diagnostics=(milder,))
     return None
