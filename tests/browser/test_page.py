@@ -78,11 +78,12 @@ def test_every_part_fits_in_light_in_dark_and_on_a_phone(examples: Path) -> None
 
 def test_findings_are_filtered_by_text_code_severity_and_kind(examples: Path) -> None:
     seen = drive(examples, "filters")
-    assert seen["before"] == "7 findings"
-    assert seen["searched"] == "1 finding of 7"
+    # How many findings the examples have is not what this is about.
+    total = int(seen["before"].removesuffix(" findings"))
+    assert seen["searched"] == f"1 finding of {total}"
     assert set(seen["shown"]) == {"unknown-field", "server.versoin"}
     assert seen["withoutErrors"] == 0
-    assert seen["kind"].endswith("of 7")
+    assert seen["kind"].endswith(f"of {total}")
     assert (seen["marked"], seen["frame"].split()) == (
         "42",
         ["10", "name:", "42", "#", "names", "are", "text"],
@@ -149,7 +150,8 @@ def test_paper_has_every_part(examples: Path) -> None:
 
 def test_everything_has_a_name_and_a_place_in_the_order_of_tab(examples: Path) -> None:
     seen = drive(examples, "speaks")
-    assert seen["first"] == ["Skip to the content", "Dark", "Overview", "Findings7"]
+    assert seen["first"][:3] == ["Skip to the content", "Dark", "Overview"]
+    assert seen["first"][3].startswith("Findings")
     assert not seen["unnamed"]
     assert (seen["heads"], seen["roles"]) == (1, [1, 1, 1, 1, 1])
     assert seen["theme"] == "dark"
