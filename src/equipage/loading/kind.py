@@ -84,6 +84,10 @@ class Offer(msgspec.Struct, frozen=True):
     kind: str
     path: str
     names: tuple[str, ...]
+    size: int = 0
+    """How much room it takes in a list that its client makes."""
+    said: int = 0
+    """A sum over what it says; equal for copies."""
 
 
 class Together(msgspec.Struct, frozen=True):
@@ -96,6 +100,8 @@ class Together(msgspec.Struct, frozen=True):
     cross_rules: tuple[CrossRule, ...] = ()
     offers: Callable[[Outcome], Iterable[str]] | None = None
     """The names under which other files may refer to a file of this kind."""
+    weigh: Callable[[Outcome], tuple[int, int]] | None = None
+    """The `size` of such an offer, and what it `said`."""
     refers: Callable[[Outcome], bool] | None = None
     """Whether the cross rules have anything to say about a file."""
     codes: tuple[Code, ...] = ()

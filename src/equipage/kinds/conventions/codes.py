@@ -26,6 +26,9 @@ WORKFLOW_SOURCE_MISSING = _codes.warning("workflow-source-missing")
 
 UNKNOWN_REFERENCE = _codes.warning("unknown-reference")
 NAME_TAKEN = _codes.warning("name-taken")
+LISTING_TOO_LONG = _codes.note("skill-listing-too-long")
+COMMAND_HIDDEN = _codes.warning("command-hidden")
+COPIES_DIFFER = _codes.note("copies-differ")
 
 CODES = (*HEADER_CODES, *RECOVERY_CODES, *_codes.declared(), *SUSPICIONS)
 

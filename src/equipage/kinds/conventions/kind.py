@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks, codes, companions, references
+from equipage.kinds.conventions import checks, codes, companions, copies, references
 from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
@@ -299,6 +299,7 @@ _DESCRIBING = frozenset(
 )
 #: What people write to restrict an agent, in one tool or another.
 _RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
+_LISTED = ("skill", "command", "agent", "qwen agent")
 _ACTING = ("agent", "command", "skill", "rule", "prompt", "instructions")
 
 
@@ -363,6 +364,7 @@ def kind_of(convention: Convention) -> Kind:
             cross_rules=(partial(references.references_exist, convention),),
             codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
             offers=references.names_in,
+            weigh=copies.weight if convention.sort in _LISTED else None,
             refers=partial(references.refers, convention),
         ),
         codes=(*CODES, *claude_codes.CODES) if own else CODES,
