@@ -3539,7 +3539,7 @@ class LanguageServerOfClaudeCode(Struct, frozen=True, kw_only=True):
     env: dict[str, str] | None = None
     """Environment variables to add for the program."""
     initializationOptions: Any | None = None
-    """What it is told at the start."""
+    """Options for its start."""
     settings: Any | None = None
     """Its settings."""
     workspaceFolder: str | None = None

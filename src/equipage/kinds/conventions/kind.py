@@ -336,8 +336,11 @@ def _needed(convention: Convention) -> frozenset[str]:
 
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
-    beyond = companions.RULES.get(convention.kind, ())
+    companion = companions.RULES.get(convention.kind)
+    beyond, more = ((companion[0],), companion[1]) if companion else ((), ())
     own = claude_rules.RULES.get(convention.kind, ())
+    is_listed = convention.sort in _LISTED
+    more = (*more, *(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
     return Kind(
         name=convention.kind,
         title=convention.title,
@@ -364,10 +367,10 @@ def kind_of(convention: Convention) -> Kind:
             cross_rules=(partial(references.references_exist, convention),),
             codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
             offers=references.names_in,
-            weigh=copies.weight if convention.sort in _LISTED else None,
+            weigh=copies.weight if is_listed else None,
             refers=partial(references.refers, convention),
         ),
-        codes=(*CODES, *claude_codes.CODES) if own else CODES,
+        codes=(*CODES, *more),
         presentation=Presentation(
             schema=partial(author_schema, convention),
             example=convention.example,

@@ -31,7 +31,7 @@ def _project_of(path: str) -> str | None:
 def _plugin_of(session: Session) -> str | None:
     """The folder of the plugin that a file belongs to, the nearest above it.
 
-    It has a manifest, or a marketplace lists it. The folder of a marketplace alone is no plugin.
+    It has a manifest, or a marketplace lists it. The folder of a marketplace alone is not one.
     """
     folder, around = os.path.dirname(session.path), list[str]()
     while len(folder) >= len(session.root):
