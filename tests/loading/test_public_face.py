@@ -47,6 +47,7 @@ def test_a_model_says_of_which_kind_a_file_is() -> None:
         equipage.loads(text, models.Skill, embedded=True)
 
 
+@pytest.mark.requirement("F-007b")
 def test_limits_of_the_caller_replace_those_of_the_environment() -> None:
     variables = {"THOUGHTJACK_MAX_TOOLS": "1"}
     with pytest.raises(LoadError):
@@ -61,12 +62,55 @@ def test_limits_of_the_caller_replace_those_of_the_environment() -> None:
         equipage.loads(SERVER, kind="server", limits={})  # type: ignore[call-overload]
 
 
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        (Limits(max_file_bytes=-1), "`limits.max_file_bytes`: expected 0 or more, found -1"),
+        (Limits(max_file_bytes="1"), "`limits.max_file_bytes`: expected a whole number, found str"),  # type: ignore[arg-type]
+        (
+            models.ServerLimits(generators=models.GeneratorLimits(max_nest_depth=None)),  # type: ignore[arg-type]
+            "`limits.generators.max_nest_depth`: expected a whole number, found None",
+        ),
+    ],
+)
+def test_a_limit_is_a_number(limits: Limits, words: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        equipage.loads(SERVER, kind="server", limits=limits)
+    assert str(caught.value) == words
+
+
+@pytest.mark.requirement("F-004a", "F-007b")
+def test_a_payload_is_made_when_it_is_asked_for() -> None:
+    text = SERVER.replace("text: x", "text: {$generate: {type: nested_json, depth: 3}}", 1)
+    config = equipage.loads(text, kind="server", embedded=True).config
+    payload = config.baseline.tools[0].response.content[0].text
+    assert isinstance(payload, models.Generated)
+    whole = payload.read()
+    assert whole == b'{"a":{"a":{"a":null}}}'
+    assert payload.estimated_size >= len(whole)
+    assert [len(each) for each in payload.stream(chunk=10)] == [10, 10, 2]
+    assert b"".join(payload.stream(chunk=1)) == b"".join(payload.stream()) == whole
+    assert payload.read(limit=len(whole)) == whole
+    with pytest.raises(ValueError, match="too large: 22B"):
+        payload.read(limit=21)
+    with pytest.raises(ValueError, match="at least one byte"):
+        list(payload.stream(chunk=0))
+    limits = models.ServerLimits(generators=models.GeneratorLimits(max_nest_depth=2))
+    with pytest.raises(LoadError, match="over the limit of 2"):
+        equipage.loads(text, kind="server", embedded=True, limits=limits)
+
+
 def test_an_unknown_path_is_an_error_for_locate_as_for_explain() -> None:
     loaded = equipage.loads(SERVER, kind="server", embedded=True)
     assert loaded.locate("unknown_methods") is None  # a default
     for ask in (loaded.locate, loaded.explain):
         with pytest.raises(UsageError, match=r"did you mean `server\.name`"):
             ask("server.nam")
+        # What the author wrote is `tools`, wherever the kind moved it.
+        with pytest.raises(UsageError, match=r"at `tools\[0\]\.tool\.nme`; did you mean `tools\["):
+            ask("tools[0].tool.nme")
+        with pytest.raises(UsageError, match="cannot read the path `tools"):
+            ask("tools[0")
 
 
 def test_a_result_shows_what_users_need() -> None:
@@ -106,8 +150,10 @@ def test_good_packs_are_found_beside_the_errors_of_bad_ones(tmp_path: Path) -> N
 def test_strict_and_wrong_options_of_a_toolpack_loader(tmp_path: Path) -> None:
     write(tmp_path, {"a.tool.yaml": PACK + "unknown: 1\n"})
     ToolpackLoader().load_dir(tmp_path)
-    with pytest.raises(ToolpackValidationError):
+    with pytest.raises(ToolpackValidationError, match=r"warning\[unknown-field\] `unknown`"):
         ToolpackLoader(strict=True).load_dir(tmp_path)
+    with pytest.raises(LoadError, match=r"warning\[unknown-field\] `unknown`"):
+        equipage.load(tmp_path / "a.tool.yaml", strict=True)
     with pytest.raises(UsageError, match="legacy_keys"):
         ToolpackLoader(legacy_keys="allow")  # type: ignore[arg-type]
 
@@ -133,9 +179,54 @@ def test_expanding_tells_its_warnings(tmp_path: Path) -> None:
     assert equipage.expand({"agents": [{"$agent_md": "a.md"}]}, tmp_path) == value
 
 
+@pytest.mark.requirement("BP-26")
 @pytest.mark.parametrize(
-    "value", [{}, [], {"default_agent_kind": "robot"}, {"default_agent_kind": []}]
+    "value",
+    [
+        None,
+        {},
+        [],
+        "lua",
+        {"default_agent_kind": 5},
+        {"default_agent_kind": "robot"},
+        {"default_agent_kind": []},
+    ],
 )
 def test_the_default_kind_of_agents_is_operator(value: object) -> None:
     assert pre_read_default_agent_kind(value) == "operator"
     assert pre_read_default_agent_kind({"default_agent_kind": "lua"}) == "lua"
+
+
+@pytest.mark.requirement("PR-22")
+def test_a_profile_has_every_value_that_its_seed_names(tmp_path: Path) -> None:
+    plain = "+++\ndescription = 'Reads'\n+++\n\nYou read.\n"
+    full = """\
++++
+description = "Writes"
+model = "large"
+inherit_project_prompt = true
+request_limit = 5
+request_limit_mode = "fixed"
+[tools]
+allow = []
+[sampling]
+temperature = 0.5
+[[hooks.before_turn_end]]
+handler = { type = "prompt", system = "s", render = { type = "json" } }
++++
+You write.
+"""
+    repository(tmp_path, {".defect/agents/plain.md": plain, ".defect/agents/full.md": full})
+    profiles = equipage.discover_profiles(tmp_path, local=True)
+    reads, writes = profiles["plain"], profiles["full"]
+    assert (reads.name, reads.dir) == ("plain", (tmp_path / ".defect/agents").resolve())
+    assert (reads.description, reads.system_prompt_text) == ("Reads", "You read.")
+    assert (reads.model, reads.sampling, reads.request_limit) == (None, None, None)
+    assert (reads.tool_allow, reads.inherit_project_prompt) == (("read_file", "search"), False)
+    assert dict(reads.hooks) == {}
+    assert (writes.model, writes.tool_allow, writes.inherit_project_prompt) == ("large", (), True)
+    assert writes.sampling is not None
+    assert writes.sampling.temperature == 0.5
+    assert writes.request_limit is not None
+    assert (writes.request_limit.mode, writes.request_limit.number) == ("fixed", 5)
+    assert [*writes.hooks] == ["before_turn_end"]

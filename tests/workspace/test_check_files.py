@@ -95,6 +95,12 @@ def test_a_path_that_is_not_inside_is_refused(name: str) -> None:
         equipage.check_files({name: b""})
 
 
+@pytest.mark.parametrize("name", ["a/b.tool.yaml", "a/b/c.tool.yaml"])
+def test_a_file_is_not_a_folder_too(name: str) -> None:
+    with pytest.raises(UsageError, match="'a' is a file, so it cannot hold 'a/b"):
+        equipage.check_files({name: b"id: 5", "a": b""})
+
+
 def test_contents_are_text_or_bytes() -> None:
     with pytest.raises(UsageError, match="bytes or str"):
         equipage.check_files({"a.yaml": 5})  # type: ignore[dict-item]

@@ -382,7 +382,7 @@ class LoadError(EquipageError):
         return tuple(each for each in self.diagnostics if each.severity == "error")
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.errors))
+        return "\n".join(map(str, self.errors or self.diagnostics))  # strict: warnings alone
 
 
 class UsageError(EquipageError):

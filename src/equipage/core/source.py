@@ -61,6 +61,7 @@ class Source(msgspec.Struct, eq=False, weakref=True):
             return self._data
         import hashlib  # slow to import, and most loads never ask
 
+        # The file may have changed since: then its text would not fit the offsets.
         found = None if self._again is None or self.path is None else self._again(self.path)
         is_same = found is not None and hashlib.sha256(found).hexdigest() == self._digest
         return found if is_same and found is not None else b""
@@ -189,6 +190,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
 
     def __reduce__(self) -> tuple[object, ...]:
         source, start, end = self.source, self.start, self.end
+        # Line and column are worked out now: the text they come from stays behind.
         places = ((start, source.position(start)), (end, source.position(end)))
         return Span, (_outline(source.name, source.path, places), start, end)
 

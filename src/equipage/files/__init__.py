@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from equipage.core.diagnostics import UsageError
@@ -55,6 +55,14 @@ def is_folder(path: str) -> bool:
 def is_link(path: str) -> bool:
     """Whether a path is a symbolic link, broken or not."""
     return not stands_alone() and os.path.islink(path)
+
+
+def look_at(path: str) -> os.stat_result | None:
+    """What the disk says about a path, links followed; None if there is nothing."""
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
 
 
 def real_path(path: str) -> str:
@@ -246,7 +254,18 @@ def contents_given(value: object) -> dict[str, bytes]:
         if not isinstance(data, bytes | bytearray | memoryview):
             raise wrong(f"files[{name!r}]", content, "bytes or str")
         contents["/".join(steps)] = bytes(data)
+    for name in contents:
+        above = next((each for each in _parents(name) if each in contents), None)
+        if above is not None:
+            raise UsageError(f"`files`: {above!a} is a file, so it cannot hold {name!a}")
     return contents
+
+
+def _parents(name: str) -> Iterator[str]:
+    """The folders above a relative path with `/`."""
+    while "/" in name:
+        name = name.rpartition("/")[0]
+        yield name
 
 
 def number_given(argument: str, value: object) -> int:

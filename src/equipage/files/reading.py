@@ -21,6 +21,7 @@ from equipage.files import (
     exists,
     is_folder,
     is_possible,
+    look_at,
     real_path,
     stands_alone,
     working_directory,
@@ -90,6 +91,7 @@ class Files:
         "_asked",
         "_folders",
         "_known",
+        "_reals",
         "_referred",
         "_sources",
         "_stamps",
@@ -108,6 +110,7 @@ class Files:
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
+        self._reals: dict[str, tuple[tuple[int, int], str]] = {}
 
     def again(self) -> Self:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -115,6 +118,7 @@ class Files:
         other = object.__new__(type(self))
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
+        other._reals = self._reals
         other._sources, other._asked = {}, {}
         other.within = None
         return other
@@ -143,7 +147,28 @@ class Files:
         if not is_possible(path):
             return False
         real = real_path(path)
-        return any(is_below(real, real_path(each)) for each in filter(is_possible, folders))
+        return any(is_below(real, self.real_folder(each)) for each in filter(is_possible, folders))
+
+    def real_folder(self, path: str) -> str:
+        """As `real_path`, for a folder that every file of a run asks about.
+
+        A look at the folder itself is enough to know that it is still the one it was.
+        """
+        status = None if stands_alone() else look_at(path)
+        if status is None:
+            return real_path(path)
+        identity = status.st_dev, status.st_ino
+        known = self._reals.get(path)
+        if known is None or known[0] != identity:
+            known = self._reals[path] = identity, real_path(path)
+        return known[1]
+
+    def shown(self, path: str) -> str:
+        """As `display_name`, looked up once for each folder."""
+        try:
+            return self._named(os.path.join(self.cwd, path))[1]
+        except ValueError:  # a name that no file can have
+            return display_name(path, self.cwd)
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
@@ -201,9 +226,11 @@ class Files:
     def _open_within(self, within: tuple[str, str], full: str, name: str) -> tuple[int, str]:
         """Open a file that a walk found: nothing that was put in its place may lead elsewhere."""
         base, root = within
-        way = os.path.relpath(full, base).replace(os.sep, "/")
+        start = os.path.join(base, "")
+        way = full[len(start) :] if full.startswith(start) else os.path.relpath(full, base)
+        way = way.replace(os.sep, "/")
         try:
-            return open_inside(base, way, (root, base))
+            return open_inside(base, way, (root, base), self.real_folder)
         except FileProblem as problem:
             if problem.code == codes.REFERENCE_ESCAPES:
                 raise FileProblem(codes.LINK_OUTSIDE, file=name) from None

@@ -16,7 +16,7 @@ import errno
 import os
 import posixpath
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Literal
 
@@ -150,7 +150,9 @@ def open_named(real: str, full: str) -> tuple[int, str]:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
+def open_inside(
+    base: str, reference: str, roots: tuple[str, ...], real_path: Callable[[str], str] = real_path
+) -> tuple[int, str]:
     """A descriptor of the file that a reference leads to from a base, and its real path.
 
     Nothing outside the roots is opened. Raises `FileProblem`.
@@ -163,7 +165,8 @@ def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
         walk.roots = [real_path(root) for root in roots]
         # The base first, which may itself be below a root, then the reference from there.
         walk.start(real)
-        walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
+        if real != walk.stack[0][1]:
+            walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
         descriptor = walk.down(reference.split("/"))
         if descriptor is None:
             raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)

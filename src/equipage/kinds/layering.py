@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path as FilePath
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -74,7 +75,7 @@ class LayeredFolder(msgspec.Struct, frozen=True):
             yield Elsewhere(os.path.join(user, self.name), "user")
 
     def beside(self, folder: str) -> Iterator[tuple[str, Fact]]:
-        """Findings about the folder itself and about entries that are no files of the kind."""
+        """Findings about the folder itself and about entries that are not files of the kind."""
         layer = os.path.dirname(folder)
         in_project = os.path.basename(layer) == PROJECT_FOLDER
         root = repository_root(os.path.dirname(layer)) if in_project else None
@@ -122,11 +123,11 @@ class Found(msgspec.Struct, frozen=True):
     """The name that its place gives it."""
     layer: LayerName
     """Whose it is: the user's or the project's."""
-    file: str
+    file: FilePath
     """Its file, absolute."""
     outcome: Outcome
     """What its load came to."""
-    shadowed_by: str | None = None
+    shadowed_by: FilePath | None = None
     """The file of the project that replaces it."""
 
 
@@ -160,7 +161,7 @@ def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
         request, run = Request(env={}, project=root or here), Run()
         for each in entries:
             outcome = load_path(each.file, kind, request, run)
-            found.append(Found(each.name, layer, each.file, outcome))
+            found.append(Found(each.name, layer, FilePath(each.file), outcome))
     # Two entries of one layer may share a name, which the rules for sets report.
     winners = {each.name: each.file for each in found if each.layer == "project"}
     found = [

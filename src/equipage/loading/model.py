@@ -116,6 +116,7 @@ def build(
         return convert(value, model), value, []
     except (msgspec.ValidationError, RecursionError, TypeError):
         pass
+    # The slow way, only for what is wrong: every mismatch instead of the first.
     collector = Collector(shape, reported)
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
@@ -196,6 +197,7 @@ class Collector:
         value = self._one_level_down(value, kind, known, path)
         for name, field in known.items():
             given = value.get(name, _NOTHING)
+            # `key:` with nothing behind it is `null`, which authors write for “not set”.
             if given is None and self.shape.null_is_absent and not field.required:
                 given = None if _takes_null(field.type) else _NOTHING
             expected = getattr(kind.cls, "written_as", {}).get(field.name)
@@ -206,8 +208,11 @@ class Collector:
                     self._harden(before)
                 if given is _NOTHING and expected is not None:
                     self._expect(expected, (*path, name))
+                entry = getattr(kind.cls, "entries_as", {}).get(field.name)
+                if entry is not None:
+                    self._expect_entries(entry, (*path, name), before)
             elif field.required:
-                self._missing(name, title(kind.cls), expected or describe(field.type), path)
+                self._missing(name, title(kind.cls), expected or _wanted(field.type), path)
             if given is not _NOTHING:
                 result[name] = given
             elif field.required:
@@ -243,7 +248,15 @@ class Collector:
         last = self.facts[-1] if self.facts else None
         if last is not None and last.code == codes.WRONG_TYPE and last.path == path:
             values = {**last.values, "expected": expected, "hint": None}
-            self.facts[-1] = msgspec.structs.replace(last, values=values)
+            # Quotes around a number do not make a date of it, or whatever it should be.
+            self.facts[-1] = msgspec.structs.replace(last, values=values, remedy=None)
+
+    def _expect_entries(self, expected: str, path: Path, first: int) -> None:
+        """Say it of the entries of a list, in the mismatches from the `first` on."""
+        for number, each in enumerate(self.facts[first:], start=first):
+            if each.code == codes.WRONG_TYPE and each.path[:-1] == path:
+                values = {**each.values, "expected": expected, "hint": None}
+                self.facts[number] = msgspec.structs.replace(each, values=values, remedy=None)
 
     def _unknown(
         self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
@@ -369,6 +382,7 @@ class Collector:
         if value is None and _takes_null(kind):
             return None
         structs = [each for each in kind.types if isinstance(each, types.StructType)]
+        # Comparing with every class would report the mismatches of all of them.
         if isinstance(value, dict) and len(structs) > 1:
             return self._tagged(value, structs, path)
         for each in kind.types:
@@ -394,6 +408,7 @@ class Collector:
 
     def _choice(self, value: Any, kind: types.LiteralType | types.EnumType, path: Path) -> Any:
         allowed = _allowed(kind)
+        # To Python `true` equals 1, which may be among the values.
         if value in allowed and not isinstance(value, bool):
             return value
         if not isinstance(value, str):
@@ -438,6 +453,9 @@ class Collector:
         # Brackets help only if the value could be an entry.
         if hint is None and any(_could_be(value, each.item_type) for each in lists):
             hint = "write it as a list: put brackets around it"
+            if path and path[-1] in _COMMANDS and isinstance(value, str) and " " in value.strip():
+                # Brackets would make a program of the whole line.
+                hint = 'write a list with an entry for each word, as in `["ls", "-l"]`'
         elif hint is None and lists and isinstance(value, dict) and value:
             hint = "write a list with one entry for each"
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
@@ -546,6 +564,19 @@ def describe(kind: types.Type) -> str:
     return "a value" if isinstance(kind, types.AnyType) else "another value"
 
 
+def _wanted(kind: types.Type) -> str:
+    """What to add where a value is missing: an empty mapping would be the next finding."""
+    if not isinstance(kind, types.StructType) or _made_by(kind) is not None:
+        return describe(kind)
+    names = [each.encode_name for each in kind.fields if each.required]
+    if kind.tag_field is not None:
+        names.insert(0, kind.tag_field)
+    if not names:
+        return "a mapping"
+    *most, last = [f"`{name}`" for name in names]
+    return f"a mapping of {', '.join(most)} and {last}" if most else f"a mapping with {last}"
+
+
 def _range(kind: types.IntType | types.FloatType) -> str:
     """The bounds of a number in words, for the end of a phrase; empty if it has none."""
     low = kind.ge if kind.ge is not None else None if kind.gt is None else kind.gt + 1
@@ -556,6 +587,8 @@ def _range(kind: types.IntType | types.FloatType) -> str:
     return f" of at most {kind.le}" if kind.le is not None else ""
 
 
+#: Fields that hold a command, or what follows one, word by word.
+_COMMANDS = frozenset({"args", "arguments", "argv", "cmd", "command"})
 #: The hints that a fix can follow, and what it writes: None for what is there, as text.
 _WRITTEN: dict[str, bool | None] = {
     "put quotes around it": None,

@@ -10,7 +10,7 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.frozen import plain_data, without_defaults
-from equipage.core.path import ROOT, Path, format_path, parse_path
+from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
 from equipage.files import wrong
@@ -192,7 +192,7 @@ class Loaded(Generic[C]):
         # people have stored.
         plain = self._with_written_paths(without_defaults(self.config))
         # `$${X}` in a file is the text `${X}`, and a variable is written `${X}` here: only then
-        # must the two be told apart, which costs a walk over the value.
+        # must the two be distinguished, which costs a walk over the value.
         alike = self._takes_variables and b"${" in canonical(plain)
         hidden = self._hidden(plain, literal=_as_literal if alike else None)
         return hashlib.sha256(canonical(hidden)).hexdigest()
@@ -413,6 +413,7 @@ class Loaded(Generic[C]):
             span = spans.get((id(origin.document), origin.path))
             return Setting(span, format_path(at), how, value, wins)
 
+        # In the order in which they were applied, so that the last one that wins is what holds.
         settings = [setting(each, "replaced") for each in replaced]
         settings.append(setting(story.origin, "written", wins=True))
         settings += [setting(each, "merged over it", wins=True) for each in story.merged]
@@ -430,6 +431,7 @@ class Loaded(Generic[C]):
 
     def _replaced(self, path: Path) -> Iterator[Origin]:
         """What the value at `path` replaced, alone or with the list or mapping around it."""
+        # A value may have gone with a mapping around it that was replaced as a whole.
         for depth in range(len(path) + 1):
             for origin in self._tree.story(path[:depth]).replaced:
                 before = origin.child(path[depth:])
@@ -449,7 +451,8 @@ class Loaded(Generic[C]):
             known = _children(value)
             if step not in known:
                 beside = self._shown((*known, *self._moved(steps[:number])))
-                raise no_value(self._shown(steps[: number + 1]), beside)
+                authored = self._tree.authored(steps[: number + 1])
+                raise no_value(self._shown(authored), beside)
             value = known[step]
         authored = self._shown(self._tree.authored(steps))
         return Explanation(format_path(authored), plain_data(value), ())
@@ -458,6 +461,7 @@ class Loaded(Generic[C]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Derived values were looked up by the identity of documents: they mean nothing elsewhere.
+        # A subclass has slots of its own, such as the layers of settings.
         names = (name for each in type(self).__mro__ for name in getattr(each, "__slots__", ()))
         return _restored, (
             type(self),
@@ -502,9 +506,12 @@ def _spans(origins: Iterable[Origin]) -> dict[tuple[int, Path], Span]:
 
 
 def _path_given(path: object) -> Path:
-    """The path that a caller wants to know about. Raises `UsageError` or `PathSyntaxError`."""
+    """The path that a caller wants to know about. Raises `UsageError`."""
     if isinstance(path, str):
-        return parse_path(path)
+        try:
+            return parse_path(path)
+        except PathSyntaxError as error:
+            raise UsageError(f"`path`: {error}") from None
     if isinstance(path, list | tuple) and all(isinstance(step, str | int) for step in path):
         return tuple(path)
     raise wrong("path", path, "a path as str, or a tuple of keys and indexes")
@@ -537,6 +544,7 @@ def _is_written(origin: Origin, value: Any) -> bool:
     written = get(origin.document.value, origin.path, _MISSING)
     if written is _MISSING or (value is None and written is not None):
         return False
+    # What a reference brought has the place of the reference, and another value.
     is_reference = bool(origin.path) and str(origin.path[-1]).startswith("$")
     return not is_reference or written == value
 

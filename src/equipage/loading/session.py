@@ -18,7 +18,7 @@ from equipage.core.diagnostics import Code, Fact, UsageError, bounded
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
-from equipage.files import folders_given, process_variables, variables_given, wrong
+from equipage.files import folders_given, number_given, process_variables, variables_given, wrong
 from equipage.files.reading import Files, Referred, files_here, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.kind import Kind, Limits
@@ -98,6 +98,7 @@ def request_of(
     """How to load, as the arguments of a public function say it."""
     if not isinstance(limits, Limits | None):
         raise wrong("limits", limits, "an `equipage.Limits`")
+    _check_numbers("limits", limits)
     return Request(
         env=process_variables() if env is None else variables_given(env),
         options={
@@ -107,6 +108,17 @@ def request_of(
         roots=folders_given("roots", roots),
         limits=limits,
     )
+
+
+def _check_numbers(name: str, limits: object) -> None:
+    """Raise `UsageError` for a limit that is not a number from 0 on: Structs take any value."""
+    if not isinstance(limits, msgspec.Struct):
+        return
+    for field in msgspec.structs.fields(limits):
+        value = getattr(limits, field.name)
+        if field.type is int:
+            number_given(f"{name}.{field.name}", value)
+        _check_numbers(f"{name}.{field.name}", value)
 
 
 def _together(options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -163,6 +175,7 @@ class Run:
 
     def prepared(self, kind: Kind, request: Request) -> tuple[Any, Limits, list[Fact]]:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
+        # Thousands of loads have one request: its options are checked once for each kind.
         known = self._prepared.get(kind.name)
         # A run usually has one request, so identity is enough; a second one is prepared anew.
         if known is None or known[0] is not request:
@@ -230,6 +243,7 @@ class Session:
 
         Without `keep`, other loads of the run parse it again: right for what few others read.
         """
+        # By identity: a source is read once in a load, and its text may be large.
         known = self._documents.get(id(source))
         if known is not None:
             return known[0], []

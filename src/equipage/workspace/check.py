@@ -186,6 +186,7 @@ class ReportBuilder:
         """
         paths = list(dict.fromkeys(paths))
         candidates = list(self._candidates(paths))
+        # What was asked for comes first: only if it has to do with others, these are looked for.
         waiting = self._gather(candidates, check, progress)
         if context and (waiting or self._concern_others()):
             self.projects = projects_of(self.run)
@@ -204,6 +205,7 @@ class ReportBuilder:
 
         `order` is that of a walk, by absolute path.
         """
+        # A file that is new has no place in the last walk, so it comes last.
         self.order = {os.path.abspath(each.path): len(order) for each in candidates} | dict(order)
         waiting = self._gather(candidates, check, None)
         for each in candidates:
@@ -339,6 +341,8 @@ class ReportBuilder:
 
     def _is_left_out(self, path: str, start: str | None = None) -> bool:
         """Whether the settings or the caller exclude a file; see `Project.leaves_out`."""
+        if not self.selection.exclude and not project_of(path, self.run).narrows:
+            return False
         path = os.path.abspath(path)
         return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
 
@@ -408,10 +412,13 @@ class ReportBuilder:
 
     def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
         """Report findings of a file, as its project judges them."""
+        # A file of a guessed kind gives warnings at most; see `_of_guess`.
         checked = self.checked.get(name)
         if checked is not None and checked.unsure is not None:
             diagnostics = (_of_guess(each, checked) for each in diagnostics)
         diagnostics = list(diagnostics)
+        if not diagnostics:
+            return
         if name in self.context:
             diagnostics = [each for each in diagnostics if each.name in self.asked]
         judged = project_of(path, self.run).judged(diagnostics, self.selection)
@@ -438,6 +445,7 @@ class ReportBuilder:
             from equipage.loading.findings import deduplicated
 
             diagnostics = deduplicated(diagnostics)
+        # Files with errors of which none is reported, because settings or a baseline ignore them.
         hidden = sorted(({*self.checked} - self.context) & self.failed - self.reported)
         return Report(
             tuple(sorted(files, key=lambda each: each.path)),

@@ -122,7 +122,7 @@ def test_the_base_prompt_lies_beside_the_file_that_names_it(folder: Path) -> Non
     put(folder, "project", PROJECT)
     loaded = load(folder)
     assert loaded.config.base_prompt.text is None
-    assert loaded.base_prompt_file == str(folder / "repo" / ".defect" / "prompts" / "base.md")
+    assert loaded.base_prompt_file == folder / "repo" / ".defect" / "prompts" / "base.md"
     put(folder, "local", "[base_prompt]\ntext = 'local'\n")
     assert load(folder).config.base_prompt.file is None
     assert load(folder).base_prompt_file is None

@@ -281,7 +281,7 @@ class DiscoveredSkill(Skill, frozen=True, kw_only=True):
 def _discovered(found: Found) -> DiscoveredSkill:
     config: Skill = found.outcome.config
     values = {name: getattr(config, name) for name in Skill.__struct_fields__}
-    return DiscoveredSkill(**values, file=FilePath(found.file), layer=found.layer)
+    return DiscoveredSkill(**values, file=found.file, layer=found.layer)
 
 
 class Skills(Layered[DiscoveredSkill]):

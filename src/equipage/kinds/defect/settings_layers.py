@@ -12,6 +12,7 @@ import errno
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 import msgspec
@@ -73,7 +74,7 @@ class SettingsLayer(msgspec.Struct, frozen=True):
 
     name: Layer
     """Whose it is: `user`, `project`, `project-local` or `command line`."""
-    file: str | None
+    file: FilePath | None
     """Its file, absolute; None for the command line."""
 
 
@@ -111,6 +112,7 @@ class LoadedSettings(Loaded[Settings]):
         steps = self._steps(path)
         if get(self._tree.value, steps) is None:
             return None
+        # The merge noted for every value through which layer it came.
         named = [via.how for via in self._tree.story(steps).via]
         return next((each.name for each in self.layers if f"{each.name} layer" in named), None)
 
@@ -119,19 +121,20 @@ class LoadedSettings(Loaded[Settings]):
         explanation = super().explain(path, show_env=show_env)
         if self.layer(path) != "command line":
             return explanation
+        # The document of the command line is our own, so its places mean nothing to people.
         *lower, wins = explanation.settings
         given = replace(wins, span=None, how="given on the command line")
         return replace(explanation, settings=(*lower, given), through=())
 
     @property
-    def base_prompt_file(self) -> str | None:
-        """The absolute path of the base prompt, a file beside the `config.toml` that names it."""
+    def base_prompt_file(self) -> FilePath | None:
+        """The base prompt, absolute: a file beside the `config.toml` that names it."""
         file = self.config.base_prompt.file
         if file is None:
             return None
         source = self._tree.story(("base_prompt", "file")).origin.document.source
         base = working_directory() if source.path is None else os.path.dirname(source.path)
-        return os.path.join(base, file)
+        return FilePath(base, file)
 
 
 def load_settings(
@@ -157,6 +160,7 @@ def load_settings(
     5
     """
     places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
+    # A text is a list of letters to Python; taken as one it would give many odd findings.
     if isinstance(overrides, str) or not isinstance(overrides, Iterable):
         raise wrong("overrides", overrides, 'a list of settings such as "turn.max_llm_retries=5"')
     found = find_settings(places, [text_given("overrides", each) for each in overrides])
@@ -207,7 +211,7 @@ class _Merge:
                 file = os.path.join(folder, name)
                 document = self.read(file, MERGED)
                 if document is not None:
-                    self.add(SettingsLayer(layer, file), document)
+                    self.add(SettingsLayer(layer, FilePath(file)), document)
         given: Overrides | None = None
         if overrides:
             given = Overrides(overrides)
@@ -236,9 +240,11 @@ class _Merge:
         for stage in LAYER.stages:
             tree, found = stage(tree, session)
             self.facts += found
+        # Before the rules: they need not look at what the model has refused.
         tree = self.fitting(tree, LAYER)
         for rule in LAYER.rules:
             self.facts += (_anchored(each, tree) for each in rule(tree.value, session))
+        # Whether a layer gives more rights than those below it is known only before the merge.
         self.facts += trust.facts(layer.name, tree, self.tree, self.places.root)
         self.tree = merge(self.tree, tree, _strategy)
 
@@ -282,6 +288,7 @@ class _Merge:
         code, values = problem.code, problem.values
         if code == core_codes.FILE_MISSING:
             folder = os.path.dirname(path)
+            # The nearest thing that exists decides: a file there means that no layer can be.
             while not exists(folder) and folder != os.path.dirname(folder):
                 folder = os.path.dirname(folder)
             if is_folder(folder) or folder in self.not_folders:
@@ -296,6 +303,7 @@ class _Merge:
         """The tree with holes where it does not fit the model, so that no finding comes twice."""
         _, _, found = build(tree.value, kind.model, kind.shape)
         self.facts += [_anchored(kind.cautious(each), tree) for each in found]
+        # Unknown keys go, while what does not fit leaves a hole, which later rules respect.
         unknown = [each.path for each in found if each.code == core_codes.UNKNOWN_FIELD]
         rest = [each.path for each in found if each.code != core_codes.UNKNOWN_FIELD]
         return with_holes(remove_all(tree, unknown), rest)
@@ -476,7 +484,7 @@ def merged_with_others(path: str, request: Request) -> Outcome | None:
     cwd = "." if layer_by_path(real) == "user" else os.path.dirname(real)
     local = bool(request.options.get("local"))
     found = find_settings(find_places(cwd, local=local, env=request.env), _overrides(request))
-    is_layer = any(each.file and real_path(each.file) == real for each in found.layers)
+    is_layer = any(each.file and real_path(str(each.file)) == real for each in found.layers)
     return found.outcome if is_layer else None
 
 

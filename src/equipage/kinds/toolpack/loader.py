@@ -55,7 +55,7 @@ class ToolpackValidationError(LoadError):
 
     def __str__(self) -> str:
         lines = []
-        for each in self.errors:
+        for each in self.errors or self.diagnostics:  # a strict loader raises warnings alone
             rule = phrase(each)
             is_said = rule is None or rule in each.message
             lines.append(str(each) if is_said else f"{each} ({rule})")
