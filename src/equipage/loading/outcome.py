@@ -94,8 +94,8 @@ class Outcome(msgspec.Struct, frozen=True):
             return None
         path = self.sources[0].path or self.sources[0].name
         weigh = self.kind.together.weigh
-        size, said = weigh(self) if weigh is not None else (0, 0)
-        return Offer(self.kind.name, path.replace(os.sep, "/"), names, size, said)
+        weight = weigh(self) if weigh is not None else (0, 0)
+        return Offer(self.kind.name, path.replace(os.sep, "/"), names, weight)
 
 
 def report(

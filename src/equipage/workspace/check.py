@@ -277,7 +277,7 @@ class ReportBuilder:
     def _concerns_several(self) -> bool:
         """Whether anything is left to find that one file alone does not say."""
         waiting = any(each.waiting for each in self.checked.values())
-        waiting |= any(each.offer and each.offer.said for each in self.checked.values())
+        waiting |= any(each.offer and any(each.offer.weight) for each in self.checked.values())
         configured = bool(self.request.options.get("config"))  # for layers, which there must be
         return bool(self.folders or self.layers or waiting or configured or self._concern_others())
 

@@ -57,7 +57,9 @@ def check_sets(builder: ReportBuilder) -> None:
 
 def check_offers(builder: ReportBuilder) -> None:
     """Report what skills, commands and agents of several clients have to do with each other."""
-    offers = [each.offer for each in builder.checked.values() if each.offer and each.offer.said]
+    offers = [
+        each.offer for each in builder.checked.values() if each.offer and any(each.offer.weight)
+    ]
     if len(offers) < 2:
         return
     from equipage.kinds.conventions.copies import RULES  # few projects have several

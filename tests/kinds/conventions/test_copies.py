@@ -8,7 +8,7 @@ from equipage.loading.kind import Offer
 
 
 def skill(path: str, size: int = 100, said: int = 1) -> Offer:
-    return Offer("skill", f"/p/{path}/SKILL.md", ("any", path.rpartition("/")[2]), size, said)
+    return Offer("skill", f"/p/{path}/SKILL.md", ("any", path.rpartition("/")[2]), (size, said))
 
 
 def many(count: int, size: int, folder: str = ".claude/skills") -> list[Offer]:
@@ -41,8 +41,8 @@ def test_skills_that_lie_too_deep_are_not_listed() -> None:
 
 
 def test_a_command_with_the_name_of_a_skill_is_named_unless_a_folder_is_part_of_its_name() -> None:
-    command = Offer("claude-command", "/p/.claude/commands/review.md", ("review",), 10, 3)
-    below = Offer("claude-command", "/p/.claude/commands/git/review.md", ("review",), 10, 3)
+    command = Offer("claude-command", "/p/.claude/commands/review.md", ("review",), (10, 3))
+    below = Offer("claude-command", "/p/.claude/commands/git/review.md", ("review",), (10, 3))
     found = list(commands_are_reached([skill(".claude/skills/review"), command, below]))
     assert [(path, fact.code) for path, fact in found] == [(command.path, codes.COMMAND_HIDDEN)]
 
@@ -51,8 +51,8 @@ def test_copies_are_compared_within_one_project_and_sort() -> None:
     same = [skill(".claude/skills/a"), skill(".agents/skills/a")]
     other = [skill(".claude/skills/b", said=1), skill(".gemini/skills/b", said=2)]
     apart = [skill("x/.claude/skills/c", said=1), skill("y/.agents/skills/c", said=2)]
-    agent = Offer("claude-agent", "/p/.claude/agents/b.md", ("b",), 0, 9)
-    copilot = Offer("copilot-agent", "/p/.github/agents/b.agent.md", ("b",), 0, 8)
+    agent = Offer("claude-agent", "/p/.claude/agents/b.md", ("b",), (0, 9))
+    copilot = Offer("copilot-agent", "/p/.github/agents/b.agent.md", ("b",), (0, 8))
     found = list(copies_agree([*same, *other, *apart, agent, copilot]))
     assert [path for path, _ in found] == [other[1].path, copilot.path]
     assert {fact.code for _, fact in found} == {codes.COPIES_DIFFER}

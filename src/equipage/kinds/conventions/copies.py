@@ -53,11 +53,19 @@ def _is_hidden(fields: dict[str, Any]) -> bool:
     return switch in (True, "true", "yes") or bool(fields.get("paths"))
 
 
+def _size(offer: Offer) -> int:
+    return offer.weight[0]
+
+
+def _said(offer: Offer) -> int:
+    return offer.weight[1]
+
+
 def listing_fits(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
     """The skills and commands of a project fit into the list that Claude Code gives a model."""
     for entries in _by_root(_of_claude(offers)).values():
         used, shown = 0, 0
-        sizes = [(each.size + len(each.names[-1]), each.path) for each in entries if each.size]
+        sizes = [(_size(each) + len(each.names[-1]), each.path) for each in entries if _size(each)]
         total = sum(size for size, _ in sizes)
         if total <= _SMALL:
             continue
@@ -93,14 +101,14 @@ def copies_agree(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
     """The copies of a skill or an agent that several clients have say one thing."""
     groups: dict[tuple[str, str, str], list[tuple[str, Offer]]] = {}
     for each in offers:
-        place = _PLACE.match(each.path) if each.said else None
+        place = _PLACE.match(each.path) if _said(each) else None
         if place is not None:
             name = re.sub(r"(?:/SKILL)?(?:\.\w+)*\Z", "", place["below"])
             key = place["root"], place["sort"], name
             groups.setdefault(key, []).append((place["client"], each))
     for (_, sort, _), copies in groups.items():
         first, *others = copies
-        different = [each for each in others if each[1].said != first[1].said]
+        different = [each for each in others if _said(each[1]) != _said(first[1])]
         if different and first[0] != different[0][0]:
             client, other = different[0]
             yield (
