@@ -117,7 +117,7 @@ def build(
     except (msgspec.ValidationError, RecursionError, TypeError):
         pass
     # The slow way, only for what is wrong: every mismatch instead of the first.
-    collector = Collector(shape, reported)
+    collector = Collector(shape, reported, whole=_is_whole(value))
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
         collector.facts = [_forgiven(each, shape) for each in collector.facts]
@@ -131,6 +131,18 @@ def build(
         # The collector is more lenient than convert: a bug worth a finding.
         bug = codes.WRONG_TYPE.at(expected="another value", found=str(error))
         return None, pruned, [*collector.facts, bug]
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value surely has no holes: what JSON can write has none, and that is quick to ask.
+
+    Of anything else, such as a payload that is made later, nothing is said.
+    """
+    try:
+        msgspec.json.encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.EncodeError):
+        return False
+    return True
 
 
 def _forgiven(each: Fact, shape: Shape) -> Fact:
@@ -149,9 +161,12 @@ def _capped(each: Fact, worst: Severity) -> Fact:
 class Collector:
     """Walks a value beside its type, and collects what does not fit."""
 
-    def __init__(self, shape: Shape, reported: Collection[str] = ()) -> None:
+    def __init__(
+        self, shape: Shape, reported: Collection[str] = (), *, whole: bool = False
+    ) -> None:
         self.shape = shape
         self.reported = reported
+        self.whole = whole  #: whether the value has no holes
         self.guesses = Guesses()
         self.facts: list[Fact] = []
         self.holes = False  #: whether anything is missing
@@ -185,8 +200,8 @@ class Collector:
     # Collections.
 
     def _struct(self, value: Any, kind: types.StructType, path: Path) -> Any:
-        if type(value) is kind.cls:
-            return value
+        if type(value) is kind.cls or (self.whole and _converts(value, kind.cls)):
+            return value  # most parts of a value with a mistake have none
         if value is None and self.shape.null_is_absent:
             value = {}
         if not isinstance(value, dict):
@@ -473,6 +488,14 @@ class Collector:
         return self._refused(
             codes.INVALID_VALUE.at(path, remedy=remedy, found=Shown(value), **values)
         )
+
+
+def _converts(value: Any, cls: type[Any]) -> bool:
+    try:
+        convert(value, cls)
+    except (msgspec.ValidationError, RecursionError, TypeError):
+        return False
+    return True
 
 
 def _ignored(place: Path, names: list[str], cls: type) -> Fact:
