@@ -588,7 +588,9 @@ def describe(kind: types.Type) -> str:
 
 
 def _wanted(kind: types.Type) -> str:
-    """What to add where a value is missing: an empty mapping would be the next finding."""
+    """What to add where a value is missing: an empty one would be the next finding."""
+    if isinstance(kind, types.VarTupleType | types.ListType) and kind.min_length:
+        return "a list of one or more"
     if not isinstance(kind, types.StructType) or _made_by(kind) is not None:
         return describe(kind)
     names = [each.encode_name for each in kind.fields if each.required]
