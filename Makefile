@@ -128,6 +128,7 @@ mutants:
 
 fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --seconds 60
+	$(PY) tests/fuzz/changes.py --changes 10000
 	EQUIPAGE_COLD_RUNS=500 $(PY) -m pytest -q -n 2 -p no:cacheprovider tests/security/test_cold_threads.py
 
 # The clients are installed with npm into .clients, or into the folder CLIENTS; some minutes.
@@ -173,4 +174,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-second .venv-mutants .clients .peers mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*
+	rm -rf dist .venv .venv-second .venv-mutants .clients .peers mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*

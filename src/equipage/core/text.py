@@ -98,6 +98,7 @@ class Guesses:
         from difflib import get_close_matches  # slow to import, needed only for findings
 
         allowed = max(1, len(wanted) // 3)
+        # Length and letters rule out most names before anything costly is asked.
         near = list(self._affordable(wanted, alike(wanted, spellings, allowed)))
         ranked = get_close_matches(wanted, near, n=_MEASURED, cutoff=0.5)
         measured = [(distance(wanted, each), rank, each) for rank, each in enumerate(ranked)]
@@ -195,6 +196,7 @@ def visible(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
+    # Line breaks and tabs have short escapes that people know; all others are numbers.
     code = ord(match.group())
     return _ESCAPES.get(match.group()) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
 

@@ -333,6 +333,8 @@ class Include(Directive):
 
 def _strategy(_path: Path, base: Any, over: Any) -> Strategy:
     """A directive replaces what it lands on, unless that is the same directive."""
+    if base is HOLE and isinstance(over, dict) and any(key in over for key in _DIRECTIVES):
+        return "replace"
     if not isinstance(base, dict) or not isinstance(over, dict):
         return "merge"
     new = [key for key in _DIRECTIVES if key in over and key not in base]

@@ -25,6 +25,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code
 from equipage.files import real_path
+from equipage.files.tracing import trace
 
 #: The most that is read from one file, unless the kind says otherwise.
 MAX_BYTES = 10 * 1024 * 1024
@@ -64,6 +65,11 @@ class FileProblem(Exception):
     def __init__(self, code: Code, **values: object) -> None:
         self.code, self.values = code, values
         super().__init__(code, values)
+
+    def answer(self) -> str:
+        """The problem as an answer of the system, see `tracing`; without the name of the file."""
+        values = (f"{key}={each}" for key, each in self.values.items() if key != "file")
+        return " ".join((self.code, *values))
 
 
 class PathPolicy(msgspec.Struct, frozen=True):
@@ -157,6 +163,22 @@ def open_inside(
 
     Nothing outside the roots is opened. Raises `FileProblem`.
     """
+    asked = trace()
+    if asked is None:
+        return _open_inside(base, reference, roots, real_path)
+    question = ("inside", base, reference, *roots)
+    try:
+        descriptor, real = _open_inside(base, reference, roots, real_path)
+    except FileProblem as problem:
+        asked.note(question, problem.answer())
+        raise
+    asked.note(question, real)
+    return descriptor, real
+
+
+def _open_inside(
+    base: str, reference: str, roots: tuple[str, ...], real_path: Callable[[str], str]
+) -> tuple[int, str]:
     if not HAS_DESCRIPTORS:
         return _open_checked(base, reference, roots)
     walk = _Walk(reference)

@@ -94,7 +94,7 @@ class Shape(msgspec.Struct, frozen=True):
     """Unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
     meant to act."""
     describing: frozenset[str] = frozenset()
-    """Fields that only describe: a key that resembles one, and is no slip, is the author's own."""
+    """Fields that only describe: a key that resembles one without a slip is the author's own."""
     ignores: bool = False
     """Whether unknown keys that resemble nothing are only ignored, with one note for all of
     them."""
@@ -116,7 +116,8 @@ def build(
         return convert(value, model), value, []
     except (msgspec.ValidationError, RecursionError, TypeError):
         pass
-    collector = Collector(shape, reported)
+    # The slow way, only for what is wrong: every mismatch instead of the first.
+    collector = Collector(shape, reported, whole=_is_whole(value))
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
         collector.facts = [_forgiven(each, shape) for each in collector.facts]
@@ -130,6 +131,18 @@ def build(
         # The collector is more lenient than convert: a bug worth a finding.
         bug = codes.WRONG_TYPE.at(expected="another value", found=str(error))
         return None, pruned, [*collector.facts, bug]
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value surely has no holes: what JSON can write has none, and that is quick to ask.
+
+    Of anything else, such as a payload that is made later, nothing is said.
+    """
+    try:
+        msgspec.json.encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.EncodeError):
+        return False
+    return True
 
 
 def _forgiven(each: Fact, shape: Shape) -> Fact:
@@ -148,9 +161,12 @@ def _capped(each: Fact, worst: Severity) -> Fact:
 class Collector:
     """Walks a value beside its type, and collects what does not fit."""
 
-    def __init__(self, shape: Shape, reported: Collection[str] = ()) -> None:
+    def __init__(
+        self, shape: Shape, reported: Collection[str] = (), *, whole: bool = False
+    ) -> None:
         self.shape = shape
         self.reported = reported
+        self.whole = whole  #: whether the value has no holes
         self.guesses = Guesses()
         self.facts: list[Fact] = []
         self.holes = False  #: whether anything is missing
@@ -184,8 +200,8 @@ class Collector:
     # Collections.
 
     def _struct(self, value: Any, kind: types.StructType, path: Path) -> Any:
-        if type(value) is kind.cls:
-            return value
+        if type(value) is kind.cls or (self.whole and _converts(value, kind.cls)):
+            return value  # most parts of a value with a mistake have none
         if value is None and self.shape.null_is_absent:
             value = {}
         if not isinstance(value, dict):
@@ -196,6 +212,7 @@ class Collector:
         value = self._one_level_down(value, kind, known, path)
         for name, field in known.items():
             given = value.get(name, _NOTHING)
+            # `key:` with nothing behind it is `null`, which authors write for “not set”.
             if given is None and self.shape.null_is_absent and not field.required:
                 given = None if _takes_null(field.type) else _NOTHING
             expected = getattr(kind.cls, "written_as", {}).get(field.name)
@@ -380,6 +397,7 @@ class Collector:
         if value is None and _takes_null(kind):
             return None
         structs = [each for each in kind.types if isinstance(each, types.StructType)]
+        # Comparing with every class would report the mismatches of all of them.
         if isinstance(value, dict) and len(structs) > 1:
             return self._tagged(value, structs, path)
         for each in kind.types:
@@ -405,6 +423,7 @@ class Collector:
 
     def _choice(self, value: Any, kind: types.LiteralType | types.EnumType, path: Path) -> Any:
         allowed = _allowed(kind)
+        # To Python `true` equals 1, which may be among the values.
         if value in allowed and not isinstance(value, bool):
             return value
         if not isinstance(value, str):
@@ -469,6 +488,14 @@ class Collector:
         return self._refused(
             codes.INVALID_VALUE.at(path, remedy=remedy, found=Shown(value), **values)
         )
+
+
+def _converts(value: Any, cls: type[Any]) -> bool:
+    try:
+        convert(value, cls)
+    except (msgspec.ValidationError, RecursionError, TypeError):
+        return False
+    return True
 
 
 def _ignored(place: Path, names: list[str], cls: type) -> Fact:
@@ -561,7 +588,9 @@ def describe(kind: types.Type) -> str:
 
 
 def _wanted(kind: types.Type) -> str:
-    """What to add where a value is missing: an empty mapping would be the next finding."""
+    """What to add where a value is missing: an empty one would be the next finding."""
+    if isinstance(kind, types.VarTupleType | types.ListType) and kind.min_length:
+        return "a list of one or more"
     if not isinstance(kind, types.StructType) or _made_by(kind) is not None:
         return describe(kind)
     names = [each.encode_name for each in kind.fields if each.required]

@@ -96,6 +96,7 @@ def recognise(
         if (sort := unread_sort(slashed)) is not None:
             return Recognised(problem=_finding(NOT_READ, path, sort=sort))
     if extension == ".md" and is_part:
+        # From the project on: a folder above it may be called `agents`, too.
         inside = slashed.removeprefix(root_in(run, absolute).replace(os.sep, "/"))
         return _by_header(path, inside, files, named=named)
     if extension in _FORMATS:
@@ -218,6 +219,7 @@ def _unreadable(path: str, files: Files) -> Recognised:
 
 
 def _worth_parsing(text: str, syntax: Format) -> bool:
+    # A walk meets every YAML and JSON file of a repository, and few of them are ours.
     keys = tuple(key for each in registry.BUILT_IN if each.by_content for key in each.keys)
     # In JSON a search says nearly as much as parsing, and parsing follows.
     worth = names_key if syntax == "json" else partial(may_have_key, syntax=syntax)

@@ -22,6 +22,7 @@ import msgspec
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import expression, nearest
+from equipage.files.tracing import opaque
 from equipage.loading.kind import Kind
 from equipage.loading.signs import (
     is_blueprint,
@@ -169,6 +170,12 @@ def kind_named(name: str) -> Kind:
 
 
 @cache
+def is_built_in(name: str) -> bool:
+    """Whether a kind is part of equipage, and not of another package."""
+    return any(_row(rows, name) is not None for rows in (BUILT_IN, _UNNAMED, conventions()))
+
+
+@cache
 def _built_in(name: str) -> Kind | None:
     row = _row(BUILT_IN, name) or _row(_UNNAMED, name) or _row(conventions(), name)
     if row is None:
@@ -189,6 +196,7 @@ def installed() -> dict[str, Kind]:
     Scanning costs more than a whole start, so it happens on demand.
     """
     global _scanned
+    opaque()
     if _scanned is _plugins:
         return _plugins
     with _SCAN:  # other threads wait until the scan is complete
@@ -251,6 +259,7 @@ def codes_for(wanted: Iterable[str]) -> dict[str, Code]:
 def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     """Every built-in code, and those of the named kinds that are installed."""
     codes = all_codes()
+    # Installed packages are only scanned for a name that is not ours.
     for name in set(kinds) - {None, BY_SCHEMA, *names()}:
         kind = installed().get(str(name))
         codes |= {code.name: code for code in kind.codes} if kind is not None else {}

@@ -25,6 +25,7 @@ from equipage.ship.credentials import TOKEN, Credentials
 _REDIRECTS = 5
 _CHUNK = 64 * 1024
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+#: The grammar of the OCI distribution specification: a host, a name in lower case, a tag, a digest.
 _REFERENCE = re.compile(
     r"(?P<host>[A-Za-z0-9.-]+(?::\d+)?|\[[0-9a-fA-F:]+\](?::\d+)?)/"
     r"(?P<name>[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*)"
@@ -87,6 +88,7 @@ class Registry:
         if answer.status == 404:
             raise ShipError(f"{self.host} has no {reference.name}:{reference.wanted}")
         self._expect(answer, 200)
+        # A digest proves what comes; a tag proves nothing, so the digest of the answer counts.
         found = digest_of(answer.body)
         said = reference.digest or answer.headers.get("docker-content-digest")
         if said is not None and said != found:
@@ -113,6 +115,7 @@ class Registry:
             raise ShipError(f"{self.host} took {artifact.digest} for {said}")
 
     def _put_blob(self, reference: Reference, digest: str, data: bytes) -> None:
+        # Most parts of a new version are those of the last one.
         there = self._ask("HEAD", f"/v2/{reference.name}/blobs/{digest}", {})
         if there.status == 200:
             return
@@ -121,6 +124,7 @@ class Registry:
         place = start.headers.get("location", "")
         if not place:
             raise ShipError(f"{self.host} does not say where to upload to")
+        # The address may have a query of its own, by which the registry knows the upload.
         place = f"{place}{'&' if '?' in place else '?'}{urlencode({'digest': digest})}"
         headers = {"Content-Type": "application/octet-stream"}
         self._expect(self._ask("PUT", place, headers, data), 201)
@@ -147,9 +151,11 @@ class Registry:
         base = f"{self.scheme}://{self.host}"
         address = urljoin(base, url)
         for _ in range(_REDIRECTS):
+            # A redirect leads to a store of another host, which must not see the token.
             ours = urlsplit(address).netloc == self.host
             signed = {"Authorization": self.token} if ours and self.token else {}
             answer = self._exchange(method, address, {**headers, **signed}, body, limit)
+            # The first answer says how to sign in. A second refusal means that it did not help.
             if answer.status == 401 and ours and self.token is None:
                 self.token = self._signed_in(answer.headers.get("www-authenticate", ""))
                 if self.token is not None:
@@ -157,6 +163,7 @@ class Registry:
             if answer.status not in (301, 302, 303, 307, 308):
                 return answer
             target = urljoin(address, answer.headers.get("location", ""))
+            # Sending a body again to another host is not what was asked for.
             if method not in ("GET", "HEAD") or urlsplit(target).scheme not in (
                 "https",
                 self.scheme,
@@ -174,6 +181,7 @@ class Registry:
         realm = fields.get("realm", "")
         if scheme.lower() != "bearer" or urlsplit(realm).scheme not in ("https", self.scheme):
             return None
+        # Only what the registry names is asked for, so the token allows no more than this request.
         asked = {key: fields[key] for key in ("service", "scope") if key in fields}
         if self.credentials is not None and self.credentials.user == TOKEN:
             # A token of an earlier sign-in is sent in a form, and exchanged for one of this scope.
@@ -191,6 +199,7 @@ class Registry:
             token = value.get("token") or value.get("access_token")
         except (ValueError, AttributeError, RecursionError):
             token = None
+        # A line break in it would add headers to our requests.
         if not isinstance(token, str) or not token.isprintable():
             raise ShipError(f"{self.host} sent no token")
         return f"Bearer {token}"
@@ -218,6 +227,7 @@ class Registry:
             connection.close()
 
     def _connection(self, scheme: str, netloc: str) -> http.client.HTTPConnection:
+        # A name and a password in an address would be sent to whatever host follows them.
         if "@" in netloc or not netloc:
             raise ShipError(f"{self.host} names an address that is not followed")
         if scheme == "https":
@@ -231,6 +241,7 @@ class Registry:
         """The body, up to a limit; a registry that drips does not hold us."""
         found = bytearray()
         while True:
+            # The limit of a socket is for each read, so it gets shorter with every one.
             if isinstance(connection.sock, socket.socket):
                 connection.sock.settimeout(self._left())
             part = response.read1(_CHUNK)
@@ -239,6 +250,7 @@ class Registry:
             found += part
             if len(found) > limit and response.status == 200:
                 raise ShipError(f"{self.host} sends more than {limit:,} bytes")
+            # Of an error, only the status is looked at.
             if len(found) > MAX_MANIFEST and response.status != 200:
                 return bytes(found)
 

@@ -130,6 +130,7 @@ def load_all(
                 seen.add(same)
                 yield found
         elif candidate.named:
+            # A caller that names a file must hear what became of it.
             problem = found.problem or unrecognised(found.path)
             yield msgspec.structs.replace(found, problem=problem)
         elif found.problem and found.problem.code in said:
@@ -208,6 +209,7 @@ def load_candidate(
     path = candidate.path
     try:
         project = project_of(path, projects or run)
+        # Files of its own: what one load looked at is known, while contents are shared.
         files = run.files.again()
         if not candidate.named and not candidate.outside:
             files.within = _walked(path, project.root, request.folders)
@@ -268,6 +270,7 @@ def ended(candidate: Candidate, reason: str) -> Checked:
 
 def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | None:
     """The folder that a walk found a file in, and its project."""
+    # Of nested folders that the caller named, the innermost is the one that was walked.
     around = [each for each in folders if is_below(os.path.abspath(path), each)]
     return (max(around, key=len), root) if around else None
 
@@ -316,6 +319,7 @@ def settled(found: Iterable[FileLoad]) -> list[FileLoad]:
     found = list(found)
     if not any(each.guessed for each in found):
         return found
+    # By the real path: a load reads through links, and names files by what they lead to.
     used = {
         source.path
         for each in found
@@ -355,6 +359,10 @@ class Checked(msgspec.Struct, frozen=True):
     seen: Seen | None = None  #: what its load looked at, for a check that goes on
 
 
+#: Takes each load of a check, for those who want more of it than a report keeps.
+Keep = Callable[[Candidate, FileLoad], None]
+
+
 class Checker:
     """Checks files, a chunk at a time. The files of a chunk share what they read and parse."""
 
@@ -366,12 +374,14 @@ class Checker:
         *,
         again: bool = False,
         digests: bool = True,
+        keep: Keep | None = None,
     ) -> None:
         self.request = request
         self.kind = kind
         self.run = run or Run(folders=request.folders, isolated=request.isolated)
         self.again = again  #: keep what is needed to know when a file must be checked again
         self.digests = digests  #: whether to make digests, which takes time
+        self.keep = keep  #: is given every load
 
     def check(self, candidates: Iterable[Candidate]) -> list[Checked | None]:
         """What is kept of each file; None for those that are not ours.
@@ -383,6 +393,8 @@ class Checker:
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
         load = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
+        if self.keep is not None:
+            self.keep(candidate, load)
         policy = project_of(load.path, self.run).settings.policy
         return checked_of(
             load, run, candidate, again=self.again, digests=self.digests, policy=policy
@@ -452,6 +464,7 @@ def _by_policy(kept: Checked, outcome: Outcome, policy: Policy) -> Checked:
     return msgspec.structs.replace(kept, diagnostics=found)
 
 
+#: Problems that are reported for files which only a walk met.
 _WORTH_SAYING = (codes.NOT_UTF8, codes.LINK_BROKEN, codes.INTERNAL_ERROR, codes.CHECK_ENDED)
 
 
@@ -473,6 +486,7 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     if named or problem.code in _WORTH_SAYING:
         return Checked(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:
+        # It may be a file of another program, so it does not fail the check.
         milder = msgspec.structs.replace(problem, severity="warning")
         return Checked(load.path, name, None, ok=True, diagnostics=(milder,))
     return None

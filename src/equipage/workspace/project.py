@@ -119,6 +119,7 @@ class ProjectSettings(
     per_file_ignores: dict[str, tuple[str, ...]] = {}  #: glob → codes not reported there
     schemas: tuple[OwnSchema, ...] = ()  #: JSON Schemas for files of no other kind
     policy: Policy | None = None  #: what agents may never do
+    cache: bool = True  #: whether large checks keep what they found, in `.equipage_cache`
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -275,6 +276,8 @@ def _folder_globs(globs: Iterable[str]) -> list[re.Pattern[str]]:
 def excluded_by(globs: Sequence[str], cwd: str) -> Callable[[str], bool]:
     """Whether globs of the command line, which start at the working directory, match a path."""
     compiled = _folder_globs(globs)
+    if not compiled:
+        return lambda _path: False
 
     def matches(path: str) -> bool:
         relative = os.path.relpath(path, cwd).replace(os.sep, "/")

@@ -163,8 +163,6 @@ _FLOW_SCALAR = expression(
 #: A list of single words, none of which is a number: `[read, search]`.
 _WORD = r"(?:[^\W\d]|[$/])[\w$/.+~*-]*+"
 _FLOW_WORDS = expression(rf"\[ *{_WORD}(?: *, *{_WORD})*+ *\]")
-    r"\[ *(?:[^\W\d]|[$/])[\w$/.+~*-]*+(?: *, *(?:[^\W\d]|[$/])[\w$/.+~*-]*+)*+ *\]"
-)
 _END = "\0"  #: ends a flow collection; no line holds it, so nothing looks behind the end
 
 _OPEN: Final[Any] = object()  #: no value on this line: it follows on deeper ones, or is null

@@ -212,6 +212,7 @@ def _names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, dict):
         for key, each in value.items():
             effect: Effect = row.effect
+            # `{bash: false}` in a list of what is allowed forbids it, and the other way round.
             if each is False:
                 effect = "allows" if effect == "denies" else "denies"
             yield Grant(row.sort, str(key), effect, path=(*path, key))
@@ -246,6 +247,7 @@ def _mode(row: Row, value: Any, path: Path, *, is_default: bool = False) -> Gran
     level = row.order.index(known[0]) if known else len(row.order)
     usual = [at for at, each in enumerate(row.order) if _same(each, row.default)]
     last = len(row.order) - 1
+    # The widest mode lets everything through, the narrowest nothing; between them it asks.
     effect: Effect = "allows" if level >= last else "denies" if level == 0 else "asks"
     shown = _compact(value) if not isinstance(value, str) else value
     return Grant(
@@ -304,6 +306,8 @@ def _leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 # MCP servers. Clients differ in the names of keys, hardly in what there is to say.
 
+#: Keys with the only tools there are, with tools that are left out, with tools that need no
+#: approval, and with the address of a server.
 _ONLY = ("tools", "includeTools", "enabled_tools", "allowed", "available_tools")
 _LEFT_OUT = ("excludeTools", "disabled_tools", "disabledTools")
 _UNASKED = ("alwaysAllow", "autoApprove")
@@ -334,6 +338,7 @@ def _servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
     """One server: what it starts or where it leads, which of its tools there are."""
+    # Some clients keep what a server needs in a table of its own.
     own = server.get("settings")
     inner = {**server, **own} if isinstance(own, dict) else server
     off = server.get("enabled") is False or server.get("disabled") is True
@@ -363,6 +368,7 @@ def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
 def _server_tools(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
     only = [key for key in _ONLY if isinstance(server.get(key), list)]
     trusted = server.get("trust") is True
+    # A list of tools leaves out all others; trust means that no call is asked about.
     everything: Effect = "denies" if only else "allows" if trusted else "asks"
     yield Grant(
         "tool",
@@ -438,6 +444,7 @@ _GUARDING = re.compile(
 def _hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):  # the path of a file with hooks
         yield Grant("program", value, "allows", path=path)
+    # Clients nest events, matchers and handlers in different ways; the first key is the event.
     waiting: list[tuple[Any, Path, str, str]] = [(value, path, "", "")]
     while waiting:
         each, here, event, matcher = waiting.pop()
@@ -516,6 +523,7 @@ def masked_words(words: list[str]) -> str:
             shown.append(f"{option[1]}=***")
         else:
             shown.append(masked(word))
+        # `--token x`: the next word is the secret. `--token=x` has been hidden already.
         hide = named and option is not None and option[2] is None
     return " ".join(shown)
 
