@@ -9,13 +9,13 @@ PIP := -m pip install --quiet --disable-pip-version-check
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-registry test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak browser test-opencode docs pages pins dist reproducible clean
+.PHONY: help demo test test-serve test-registry test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
 	@echo "make test    demo, every test, types and lints"
 	@echo "make test-serve  serve tools and skills to other programs, and ten thousand calls at once"
-	@echo "make test-registry   push to and pull from a real registry, with skopeo and ORAS beside us"
+	@echo "make test-registry   push to and pull from a real registry, with skopeo and oras beside us"
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
 	@echo "make bench   compare with peers; writes bench/RESULTS.md"
@@ -24,9 +24,10 @@ help:
 	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
 	@echo "make clients-under-fault   official clients against every example of faults; writes a page"
 	@echo "make conformance-suite     the official suite against the example that behaves well"
+	@echo "make comparison  who finds which slip: other tools on the same files; writes docs/comparison.md"
 	@echo "make browser the report page in Chromium; needs npm and Debian's chromium"
 	@echo "make soak    ten minutes of connections and floods against one server"
-	@echo "make docs    build the documentation"
+	@echo "make docs    build the documentation and look at it; needs npm and Debian's chromium"
 
 $(VENV)/.installed: pyproject.toml constraints.txt constraints-dev.txt
 	$(PYTHON) -m venv $(VENV)
@@ -82,7 +83,7 @@ test-serve: $(VENV)/.ready
 	sh tests/serve/install.sh
 	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider tests/serve
 
-# A real registry, skopeo, and the client of ORAS in an environment of its own. Nothing may be skipped.
+# A real registry, skopeo, oras, and its library in an environment of its own. Nothing may be skipped.
 test-registry:
 	sh tests/locking/install.sh
 	@test -e .venv-registry/.ready || { $(PYTHON) -m venv .venv-registry && .venv-registry/bin/python -m pip install --quiet --disable-pip-version-check --editable . pytest hypothesis "oras>=0.2.40" && touch .venv-registry/.ready; }
@@ -127,6 +128,7 @@ mutants:
 
 fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --seconds 60
+	$(PY) tests/fuzz/changes.py --changes 10000
 	EQUIPAGE_COLD_RUNS=500 $(PY) -m pytest -q -n 2 -p no:cacheprovider tests/security/test_cold_threads.py
 
 # The clients are installed with npm into .clients, or into the folder CLIENTS; some minutes.
@@ -147,13 +149,20 @@ action: $(VENV)/.ready
 soak: $(VENV)/.ready
 	$(PY) tools/faults/soak.py
 
+# The tools people would pick instead, installed into .peers; ten minutes. Writes docs/comparison.md.
+comparison: $(VENV)/.ready
+	$(PY) tools/comparison
+
 # The pages that are made from the code, which are kept in the repository.
 pages: $(VENV)/.ready
 	$(PY) docs/build.py --pages
 
+# The site, and then a look at it: links, widths, contrast. Needs npm and Debian's chromium.
 docs: $(VENV)/.ready
+	@test -d .clients/browser/node_modules/playwright-core || npm install --silent --no-audit --no-fund --prefix .clients/browser playwright-core@1.65.0
 	$(PY) $(PIP) --editable ".[docs]"
 	$(PY) docs/build.py
+	$(PY) docs/inspect_site.py
 
 pins: $(VENV)/.ready
 	$(PY) $(PIP) uv
@@ -165,4 +174,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-second .venv-mutants .clients mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*
+	rm -rf dist .venv .venv-second .venv-mutants .clients .peers mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*

@@ -53,9 +53,8 @@ def main() -> int:
         str(HERE.parent / "mkdocs.yml"),
     ]
     # The theme advertises its successor on every run.
-    return subprocess.run(
-        site, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    ).returncode
+    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(site, check=False, env=env).returncode
 
 
 if __name__ == "__main__":

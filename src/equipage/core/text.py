@@ -86,8 +86,9 @@ class Guesses:
         from difflib import get_close_matches  # slow to import, needed only for findings
 
         allowed = max(1, len(wanted) // 3)
-        alike = list(self._affordable(wanted, _alike(wanted, spellings, allowed)))
-        ranked = get_close_matches(wanted, alike, n=_MEASURED, cutoff=0.5)
+        # Length and letters rule out most names before anything costly is asked.
+        near = list(self._affordable(wanted, alike(wanted, spellings, allowed)))
+        ranked = get_close_matches(wanted, near, n=_MEASURED, cutoff=0.5)
         measured = [(distance(wanted, each), rank, each) for rank, each in enumerate(ranked)]
         slips, _, best = min(measured, default=(allowed + 1, 0, ""))
         return spellings[best] if slips <= allowed else None
@@ -114,7 +115,7 @@ def folded(name: str) -> str:
     return _HUMP.sub("_", name).replace("-", "_").replace(" ", "_").casefold()
 
 
-def _alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
+def alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
     """The names that so many slips might lead to, by their length and their letters alone."""
     letters = {letter: wanted.count(letter) for letter in wanted}
     for each in names:
@@ -171,6 +172,7 @@ def visible(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
+    # Line breaks and tabs have short escapes that people know; all others are numbers.
     code = ord(match.group())
     return _ESCAPES.get(match.group()) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
 

@@ -175,6 +175,7 @@ class Run:
 
     def prepared(self, kind: Kind, request: Request) -> tuple[Any, Limits, list[Fact]]:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
+        # Thousands of loads have one request: its options are checked once for each kind.
         known = self._prepared.get(kind.name)
         # A run usually has one request, so identity is enough; a second one is prepared anew.
         if known is None or known[0] is not request:
@@ -242,6 +243,7 @@ class Session:
 
         Without `keep`, other loads of the run parse it again: right for what few others read.
         """
+        # By identity: a source is read once in a load, and its text may be large.
         known = self._documents.get(id(source))
         if known is not None:
             return known[0], []

@@ -53,6 +53,7 @@ def completion(
     if context is None:
         return {"isIncomplete": False, "items": []}
     cursor = cursor_at(text, offset, opened.path)
+    # A variable may be in any value, so it comes before what the place itself allows.
     variable = _OPEN_VARIABLE.search(text, text.rfind("\n", 0, offset) + 1, offset)
     if variable is not None and context.outcome.kind.reading.uses_environment:
         cursor = Cursor((), "text", variable["name"], variable.start("name"), offset)

@@ -95,6 +95,7 @@ def _document(outcome: Outcome) -> Document | None:
 
 def _definitions(outcome: Outcome) -> Iterator[Named]:
     """What a file offers under a name, with the place of the name; none if it is not a text."""
+    # What a file offers to others is what it defines; the kind says which names these are.
     offer, document = outcome.offer(), _document(outcome)
     if offer is None or document is None:
         return
@@ -185,6 +186,7 @@ def _place_in(workspace: Workspace, named: Named) -> Range:
     """The place of a part of a file that a reference leads to."""
     if not named.inner or named.path is None:
         return _TOP
+    # A part of a file may be of no kind by itself: then a load that reads it knows the place.
     for path in (named.path, *workspace.users_of(named.path)):
         outcome = workspace.load(path).outcome
         for document in outcome.documents if outcome is not None else ():
@@ -216,6 +218,7 @@ def references_at(
             for each in found
             if each.span is not None and each.span.source.path is not None
         ]
+    # A file that several loads read is found once through each of them.
     unique = {(each.uri, each.range): each for each in places}
     return list(unique.values())
 

@@ -186,6 +186,7 @@ class Server:
             raise Refused(wire.INVALID_REQUEST, "`initialize` came twice")
         self._capabilities = params.capabilities
         self._client = params.process_id or 0
+        # Three generations of the protocol: folders, one root address, one root path.
         named = [each.uri for each in params.workspace_folders or ()]
         if not named and params.root_uri:
             named = [params.root_uri]
@@ -194,6 +195,7 @@ class Server:
             folders = [params.root_path]
         if folders:  # names that people are shown start there
             self._enter(folders[0])
+        # In the order of the client, which knows what its own texts are made of.
         offered = self._can("general", "positionEncodings") or ()
         known: Iterator[Encoding] = (each for name in offered for each in ENCODINGS if name == each)
         encoding: Encoding = next(known, "utf-16")
@@ -247,6 +249,7 @@ class Server:
 
     def _initialized(self, _params: Any) -> None:
         if self._can("workspace", "didChangeWatchedFiles", "dynamicRegistration"):
+            # The client watches, so that no thread of ours has to.
             watchers = {"watchers": [{"globPattern": _WATCHED}]}
             registration = {
                 "id": "equipage-files",
@@ -469,6 +472,7 @@ def _read(reader: wire.Reader, server: Server) -> None:
             continue
         except (OSError, ValueError):
             message = None  # the stream was closed
+        # Here and not in order: a request is to be dropped while it waits.
         if message is not None and message.method == "$/cancelRequest":
             _cancel(message.params, server)
             continue

@@ -138,6 +138,7 @@ class Workspace:
         self.generation += 1
         for path in paths:
             self._touched.append((self.generation, path))
+            # Such a file decides for all others which there are, and how each is checked.
             if os.path.basename(path) in _DECISIVE:
                 self._forget(list(self._entries))
             self._forget([path, *self._users.get(path, ())])
@@ -200,6 +201,7 @@ class Workspace:
     def load(self, path: str) -> FileLoad:
         """The load of a file as it is now, unsaved texts included."""
         opened = self.opened_at(path)
+        # Its entry is gone once anything that the load looked at has changed.
         if opened is not None and opened.load is not None and opened.path in self._entries:
             return opened.load
         request = self.request
@@ -272,6 +274,7 @@ class Workspace:
 
     def _around(self, opened: Opened) -> list[Candidate]:
         """The files that matter for findings in an open text."""
+        # Those that read it, those it refers to, and those that share a key with it.
         own = self._entries.get(opened.path)
         checked = None if own is None else own.checked
         around = {*self._users.get(opened.real, ()), *self._users.get(opened.path, ())}
@@ -292,6 +295,7 @@ class Workspace:
 
     def take(self, survey: Survey) -> bool:
         """Take over what a survey found; False if files changed since, and it must run again."""
+        # What was written while the survey ran makes its findings about those files old.
         changed = {path for number, path in self._touched if number > survey.generation}
         self._touched = [each for each in self._touched if each[0] > survey.generation]
         own = {each.path for each in self.open.values()}
@@ -335,6 +339,7 @@ def loaded_entry(candidate: Candidate, request: Request, run: Run) -> tuple[Entr
         stamps = {path: stamp_of(path) for path in (*seen.asked, *read)}
         stamps.update(seen.read)
     path = os.path.abspath(candidate.path)
+    # Also a file that is not ours, so that it is not looked at again until it changes.
     stamps.setdefault(path, stamp_of(path))
     return Entry(checked, stamps), load
 
@@ -375,6 +380,7 @@ class Survey:
         self.entries = {}
         for each in candidates:
             if is_cancelled():
+                # What was found so far is true, and saves the next survey the work.
                 self.entries = {**known, **self.entries}
                 raise _Cancelled
             path = os.path.abspath(each.path)

@@ -268,6 +268,7 @@ def _folder(
     if outcome.kind.name != "skill":
         return
     folder = os.path.dirname(real_path(file))
+    # A skill at the root would lock every file, build results and caches included.
     if folder == root:
         problems.append("its folder is the whole project: the files beside it are not locked")
         return
@@ -315,6 +316,7 @@ def _fetched(source: Mapping[str, Any]) -> Iterator[Launched]:
     if isinstance(where, str) and source["source"] in ("github", "url", "git-subdir", "npm", "pip"):
         pin = source.get("sha") or source.get("commit")
         version = source.get("version")
+        # A range such as `^1.2` is not a pin, though it is called a version.
         if pin is None and isinstance(version, str) and re.fullmatch(r"\d+(\.\d+)+", version):
             pin = version
         yield Launched(masked(f"{source['source']} {where}"), pin if isinstance(pin, str) else None)
@@ -332,8 +334,10 @@ def _runs(
     for words in commands:
         for word in words:
             inner = _HERE.sub("", word, count=1) if _HERE.match(word) else word
+            # A word without a dot or slash is a program of the machine or an argument.
             if not re.search(r"[./]", inner) or len(inner) > 500 or "\0" in inner:
                 continue
+            # Clients differ in where commands start: beside the file, or somewhere above it.
             places = [folder, *_above(folder, root)]
             found = (os.path.join(place, inner) for place in places)
             path = next((each for each in found if is_file(each) and is_inside(each, root)), None)
@@ -396,6 +400,7 @@ def reaches_in(lock: WorkspaceLock) -> list[Reach]:
 
 def _grants(grants: Iterable[LockedGrant], file: str) -> Iterator[Grant]:
     for each in grants:
+        # The key says the effect: a grant of a lock has exactly one of the three.
         effect: Effect = "allows" if each.allows else "asks" if each.asks else "denies"
         sort, _, name = (each.allows or each.asks or each.denies or "").partition(" ")
         path = parse_path(each.at) if each.at else ()
@@ -448,6 +453,7 @@ def _lines(value: Any, before: str, key: str = "") -> Iterator[str]:
     keys = ("" for _ in inner) if is_list else (f"{_one(each)}: " for each in value)
     last = len(inner) - 1
     for number, (each, name) in enumerate(zip(inner, keys, strict=True)):
+        # Only the last line of an entry gets the comma.
         *lines, end = _lines(each, f"{before} ", name)
         yield from lines
         yield end if number == last else f"{end},"

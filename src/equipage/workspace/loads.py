@@ -130,6 +130,7 @@ def load_all(
                 seen.add(same)
                 yield found
         elif candidate.named:
+            # A caller that names a file must hear what became of it.
             problem = found.problem or unrecognised(found.path)
             yield msgspec.structs.replace(found, problem=problem)
         elif found.problem and found.problem.code in said:
@@ -208,10 +209,11 @@ def load_candidate(
     path = candidate.path
     try:
         project = project_of(path, projects or run)
+        # Files of its own: what one load looked at is known, while contents are shared.
         files = run.files.again()
         if not candidate.named and not candidate.outside:
             files.within = _walked(path, project.root, request.folders)
-            if files.within is not None and not _belong_together(*files.within):
+            if files.within is not None and not _belong_together(*files.within, files):
                 # Since the walk, one of its folders has become a link to somewhere else.
                 return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
             # Where a link leads a moment later must not change what may be read.
@@ -249,13 +251,14 @@ def ended(candidate: Candidate, reason: str) -> Checked:
 
 def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | None:
     """The folder that a walk found a file in, and its project."""
+    # Of nested folders that the caller named, the innermost is the one that was walked.
     around = [each for each in folders if is_below(os.path.abspath(path), each)]
     return (max(around, key=len), root) if around else None
 
 
-def _belong_together(folder: str, root: str) -> bool:
+def _belong_together(folder: str, root: str, files: Files) -> bool:
     """Whether a folder is part of a project, or the project a part of the folder."""
-    real = real_path(folder)
+    real = files.real_folder(folder)
     return is_below(real, root) or is_below(root, real)
 
 
@@ -271,6 +274,14 @@ def _finding(code: Code, path: str, **values: object) -> Diagnostic:
     from equipage.loading.findings import finding
 
     return finding(code, display_name(path), values)
+
+
+def _identity(path: str, outcome: Outcome, files: Files) -> Hashable:
+    """As `identity_of`, for a file that was loaded."""
+    source = outcome.sources[0].path if outcome.sources else None
+    if outcome.kind.layering.identity is None and source is not None:
+        return source  # it was opened by following every link
+    return identity_of(outcome.kind, path, files)
 
 
 def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
@@ -289,6 +300,7 @@ def settled(found: Iterable[FileLoad]) -> list[FileLoad]:
     found = list(found)
     if not any(each.guessed for each in found):
         return found
+    # By the real path: a load reads through links, and names files by what they lead to.
     used = {
         source.path
         for each in found
@@ -393,7 +405,7 @@ def checked_of(
 
 
 def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: bool) -> Checked:
-    name, kind, together = display_name(load.path), outcome.kind, outcome.kind.together
+    name, kind, together = run.files.shown(load.path), outcome.kind, outcome.kind.together
     loaded = outcome.loaded() if digests else None
     refers = together.refers if together.cross_rules else None
     return Checked(
@@ -404,7 +416,7 @@ def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: b
         diagnostics=outcome.diagnostics,
         digest=None if loaded is None else loaded.digest,
         reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
-        real=identity_of(kind, load.path, run.files),
+        real=_identity(load.path, outcome, run.files),
         key=together.key_of(outcome) if together.set_rules else None,
         offer=outcome.offer(),
         refers=refers is not None and refers(outcome),
@@ -425,6 +437,7 @@ def _by_policy(kept: Checked, outcome: Outcome, policy: Policy) -> Checked:
     return msgspec.structs.replace(kept, diagnostics=found)
 
 
+#: Problems that are reported for files which only a walk met.
 _WORTH_SAYING = (codes.NOT_UTF8, codes.LINK_BROKEN, codes.INTERNAL_ERROR, codes.CHECK_ENDED)
 
 
@@ -446,6 +459,7 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     if named or problem.code in _WORTH_SAYING:
         return Checked(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:
+        # It may be a file of another program, so it does not fail the check.
         milder = msgspec.structs.replace(problem, severity="warning")
         return Checked(load.path, name, None, ok=True, diagnostics=(milder,))
     return None

@@ -7,7 +7,7 @@ import keyword
 import operator
 import re
 from _thread import RLock
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from equipage.kinds.conventions.tools import CONVENTIONS, claude, gemini, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header, read_text
 from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.shared import TOLERANT, hide_property
-from equipage.kinds.tables import Convention, Field, Group, Names, Of, patterns_in
+from equipage.kinds.tables import Convention, Field, Group, Of, patterns_in
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session
@@ -214,21 +214,20 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
     Checking reports a value of another type as a warning, so the schema must not refuse it.
     """
     schema = hide_property(BODY, schema)
+    _require(convention, schema["$defs"])
     if convention.mismatch == "error" or convention.wraps is not None:
         return _unwrapped(convention, schema)
-    # A value that does not fit a list that restricts is an error, so only text is forgiven there.
-    strict = {field.name for field in convention.fields if field.restricts and field.type is Names}
-    strict = strict if convention.measured else set()
-    own = _class_name(convention)
-    for owner, definition in schema.get("$defs", {}).items():
-        properties = definition.get("properties", {})
-        for name, each in properties.items():
-            is_strict = owner == own and name in strict
-            sorts = ["string", "null"] if is_strict else ["string", "number", "boolean", "null"]
-            forgiven = {"type": sorts}
-            kept = {key: each[key] for key in ("title", "description", "default") if key in each}
-            inner = {key: value for key, value in each.items() if key not in kept}
-            properties[name] = {**kept, "anyOf": [inner, forgiven]}
+    properties = schema["$defs"][_class_name(convention)]["properties"]
+    for field in convention.fields:
+        # Text may be a list of names; in a header, a number or bool becomes text. Nothing else is
+        # forgiven.
+        forgiven = ["string"] if field.split is not None else []
+        is_text = field.type is str and convention.syntax in ("header", "yaml")
+        forgiven += ["number", "boolean"] if is_text else []
+        slot = properties[field.name]
+        is_open = any(each in ({}, {"not": _NULL}) for each in slot.get("anyOf", [{}]))
+        if forgiven and not is_open:
+            properties[field.name] = {**slot, "anyOf": [*slot["anyOf"], {"type": forgiven}]}
     if not (convention.header_optional or convention.ignores_headerless):
         return schema
     # The schema of the whole file moves into one of two alternatives.
@@ -236,6 +235,39 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
     rest = {key: value for key, value in schema.items() if key not in root}
     # Where the header is optional, anything else between dashes is text like the rest of the file.
     return {**rest, "anyOf": [root, {"not": {"type": "object"}}]}
+
+
+#: What tools need depends on where a file lies, or on another file.
+_NEEDS_VARY = ("claude-agent", "codex-agent")
+_NULL = {"type": "null"}
+
+
+def _require(convention: Convention, definitions: dict[str, Any]) -> None:
+    """Tell a schema which fields must be there, and where `null` is not the same as absent."""
+    tables = [(_group(each).__name__, each.fields) for each in groups_of(convention)]
+    if convention.kind not in _NEEDS_VARY and convention.wraps is None and convention.measured:
+        tables.append((_class_name(convention), convention.fields))
+    for name, fields in tables:
+        # What was written instead has a finding of its own.
+        needed = [each.name for each in fields if each.required == "error" and not each.instead]
+        for definition in (definitions[each] for each in (name, f"{name}_") if each in definitions):
+            if needed:
+                definition["required"] = needed
+            _refuse_null(definition["properties"], needed)
+    own = definitions[_class_name(convention)]["properties"]
+    if convention.kind == "claude-settings":  # one null, and the whole file counts for nothing
+        _refuse_null(own, own.keys() - {"hooks", "teammateDefaultModel"})
+    if convention.reader == "opencode":
+        _refuse_null(own, [each.name for each in convention.fields if each.type is str])
+
+
+def _refuse_null(properties: dict[str, Any], names: Iterable[str]) -> None:
+    for name in names:
+        slot = properties[name]
+        if "anyOf" in slot:
+            # Where any value is taken, null still is not.
+            kept = [each or {"not": _NULL} for each in slot["anyOf"] if each != _NULL]
+            properties[name] = {**slot, "anyOf": kept}
 
 
 def _unwrapped(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:

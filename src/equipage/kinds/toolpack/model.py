@@ -66,6 +66,9 @@ class Caps(Block, frozen=True):
 class Env(Block, frozen=True):
     """The environment variables that a tool sees."""
 
+    #: A number in quotes would be no name yet.
+    entries_as: ClassVar = {"passthrough": "a name in capitals, such as `HOME`"}
+
     passthrough: tuple[NonEmpty, ...] = ()
     """Names of the caller's variables, in capitals."""
     set: dict[str, str] | None = None
@@ -146,6 +149,8 @@ class ToolpackFile(Block, frozen=True):
     #: A reference may turn a schema into `true` or `false`, but an author writes a mapping.
     #: A number in quotes would be no version yet: it has two numbers at most.
     written_as: ClassVar = {
+        "execution": "a mapping, such as `{kind: cli, cmd: [ls]}`",
+        "id": "a name, such as `pkg.tool`",
         "input_schema": "a mapping",
         "output_schema": "a mapping",
         "version": "a version, such as `1.4.0`",

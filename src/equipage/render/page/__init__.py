@@ -60,6 +60,7 @@ def render(survey: Survey, title: str, *, base: str = "") -> str:
             "trusted-types 'none'",
         )
     )
+    # No text that goes in can hold a mark: `<` is escaped in all that comes from files.
     page = _asset("page.html")
     for mark, text in (
         ("TITLE", _markup(_name(title))),
@@ -91,6 +92,7 @@ def _markup(text: str) -> str:
 def _data(value: Any) -> str:
     """JSON that no HTML parser takes for anything else."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # `</script>` would end the data, and the two separators end a line in old browsers.
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
@@ -191,6 +193,7 @@ def _findings(
 ) -> list[dict[str, Any]]:
     room, made = _ROOM_FINDINGS, []
     for each in found:
+        # Every finding has a row; once the room is used up, rows come without their excerpts.
         row = _finding(each, files, kinds, frames=room > 0)
         room -= len(json.dumps(row, ensure_ascii=False))
         made.append(row)
@@ -219,6 +222,7 @@ def _finding(
         row["frame"] = frame(each.span)
     if each.help:
         row["help"] = _text(_veiled(files.short(each.help)))
+    # The text of a fix may repeat the value that it replaces.
     if each.fix is not None and not shows_secret(each.fix):
         row["fix"] = [_text(each.fix.message), each.fix.safe]
     if each.related:
@@ -241,6 +245,7 @@ def frame(span: Span) -> list[Any] | None:
     number, column = span.source.position(span.start)
     line = _veiled(line_to_show(span.source, number))
     start = column - 1
+    # At least one column is marked, also for what is missing, but not beyond the line.
     end = min(start + max(1, span.end - span.start), max(len(line), column))
     before, marked, after = line[:start], line[start:end], line[end:]
     if len(before) > _BEFORE:
@@ -292,6 +297,7 @@ def _row(answers: tuple[Answer | None, ...], places: Places, files: _Files) -> d
         letter = "-" if each is None else _STATES[each.state]
         states += letter.upper() if each is not None and each.is_default else letter
         kept = () if each is None else each.reasons[:12]
+        # Many cells of an agent have one reason, so reasons are numbered.
         numbers.append(reasons.setdefault(kept, len(reasons)))
         if each is not None and each.value:
             values[str(column)] = _name(each.value)
@@ -351,6 +357,7 @@ def _values(survey: Survey, files: _Files) -> list[list[Any]]:
     for each in survey.values:
         rows = [_value(value, files) for value in each.values] if room > 0 else []
         room -= sum(len(json.dumps(row, ensure_ascii=False)) for row in rows)
+        # The reader is shown how many values a page of bounded size leaves out.
         left_out = each.more + len(each.values) - len(rows)
         made.append([files(each.file), rows, left_out])
     return made

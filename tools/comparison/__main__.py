@@ -1,0 +1,83 @@
+"""Who finds which slip: equipage and the tools people would pick instead, on the same projects.
+
+    make comparison
+
+Each project of `slips.toml` exists twice, once with a slip and once without. A tool has found the
+slip if it says something about the file that it does not say when the file is right; it has found
+the place if that is on the line of the slip. No person judges. The table goes into
+`docs/comparison.md`. A tool that cannot be installed or does not answer fails the run.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from peers import PEERS, Peer, Said, equipage, install
+from slips import Slip, slips
+
+import equipage as product
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PAGE = ROOT / "docs" / "comparison.md"
+HOME = ROOT / ".peers"
+BEGIN, END = "<!-- made by `make comparison` -->", "<!-- end -->"
+LINE, FILE, NOTHING = "line", "file", "–"
+
+
+def said_of(peer: Peer, slip: Slip, *, right: bool) -> set[Said]:
+    """What a tool says of the file of the slip."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch, "shop")  # the same name each time: some tools repeat it
+        slip.write(folder, right=right)
+        return {
+            each._replace(text=each.text.replace(str(folder), ""))
+            for each in peer.ask(HOME, folder)
+            if each.file == slip.path
+        }
+
+
+def verdict(peer: Peer, slip: Slip) -> str:
+    # Lines move when a text is put right, so what is said on another line is not news.
+    before = {each.text for each in said_of(peer, slip, right=True)}
+    news = [each for each in said_of(peer, slip, right=False) if each.text not in before]
+    if not news:
+        return NOTHING
+    return LINE if slip.lines & {each.line for each in news} else FILE
+
+
+def table(rows: list[Slip], peers: list[Peer]) -> Iterator[str]:
+    yield f"| slip | what happens | {' | '.join(peer.title for peer in peers)} |"
+    yield "|" + "---|" * (len(peers) + 2)
+    found = dict.fromkeys(peers, 0)
+    for slip in rows:
+        cells = []
+        for peer in peers:
+            cells.append(verdict(peer, slip))
+            found[peer] += cells[-1] != NOTHING
+        print(slip.title, cells, flush=True)
+        yield f"| {slip.title} | {slip.happens} | {' | '.join(cells)} |"
+    counts = " | ".join(f"**{found[peer]}**" for peer in peers)
+    yield f"| **found of {len(rows)}** | | {counts} |"
+
+
+def main() -> int:
+    install(HOME)
+    ours = Peer("equipage", "equipage", equipage)
+    lines = list(table(slips(), [ours, *PEERS]))
+    versions = ", ".join(f"{peer.title} {peer.version}" for peer in PEERS)
+    when = time.strftime("%B %Y")
+    made = [BEGIN, "", f"Run in {when} with equipage {product.__version__}, {versions}.", ""]
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    text = before + "\n".join([*made, *lines, "", END]) + after
+    PAGE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
