@@ -75,8 +75,8 @@ def main() -> int:
     most = counts[-1] / counts[0] * SLACK
     is_linear = growth <= most
     print(
-        f"{'linear' if is_linear else 'NOT LINEAR'}: {counts[-1] // counts[0]} times as many skills "
-        f"are {growth:.1f} times the work, allowed {most:.0f}; {os.cpu_count()} processors"
+        f"{'linear' if is_linear else 'NOT LINEAR'}: {counts[-1] // counts[0]} times as many "
+        f"skills are {growth:.1f} times the work, allowed {most:.0f}; {os.cpu_count()} processors"
     )
     return int(not is_linear)
 
