@@ -81,7 +81,7 @@ def check_paths(
     """
     if kind is not None:
         kind_named(kind)
-    request = with_folders(request, paths)
+    request = msgspec.structs.replace(with_folders(request, paths), unasked=selection.unasked)
     builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
     builder.meter = meter = Meter(allowance or Allowance())
@@ -270,13 +270,19 @@ class ReportBuilder:
                 self.add(checked)
         self._add_grouped()
         if self._concerns_several():
-            from equipage.workspace.several import check_folders, check_layers, check_sets
+            from equipage.workspace.several import (
+                check_folders,
+                check_layers,
+                check_offers,
+                check_sets,
+            )
 
             # What concerns several files comes after all of them, in this order.
             check_folders(self)
             # It loads files again, in this process: a run whose time is up has none for that.
             if self.meter.seconds_left() != 0:
                 check_sets(self)
+            check_offers(self)
             check_layers(self)
         if (early := self.meter.finding()) is not None:
             self.findings.setdefault(early.identity(), early)
@@ -308,6 +314,7 @@ class ReportBuilder:
     def _concerns_several(self) -> bool:
         """Whether anything is left to find that one file alone does not say."""
         waiting = any(each.waiting for each in self.checked.values())
+        waiting |= any(each.offer and any(each.offer.weight) for each in self.checked.values())
         configured = bool(self.request.options.get("config"))  # for layers, which there must be
         return bool(self.folders or self.layers or waiting or configured or self._concern_others())
 
