@@ -94,7 +94,7 @@ class Shape(msgspec.Struct, frozen=True):
     """Unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
     meant to act."""
     describing: frozenset[str] = frozenset()
-    """Fields that only describe: a key that resembles one, and is no slip, is the author's own."""
+    """Fields that only describe: a key that resembles one without a slip is the author's own."""
     ignores: bool = False
     """Whether unknown keys that resemble nothing are only ignored, with one note for all of
     them."""
@@ -588,7 +588,9 @@ def describe(kind: types.Type) -> str:
 
 
 def _wanted(kind: types.Type) -> str:
-    """What to add where a value is missing: an empty mapping would be the next finding."""
+    """What to add where a value is missing: an empty one would be the next finding."""
+    if isinstance(kind, types.VarTupleType | types.ListType) and kind.min_length:
+        return "a list of one or more"
     if not isinstance(kind, types.StructType) or _made_by(kind) is not None:
         return describe(kind)
     names = [each.encode_name for each in kind.fields if each.required]

@@ -93,7 +93,9 @@ class Outcome(msgspec.Struct, frozen=True):
         if not names or not self.sources:
             return None
         path = self.sources[0].path or self.sources[0].name
-        return Offer(self.kind.name, path.replace(os.sep, "/"), names)
+        weigh = self.kind.together.weigh
+        weight = weigh(self) if weigh is not None else (0, 0)
+        return Offer(self.kind.name, path.replace(os.sep, "/"), names, weight)
 
 
 def report(

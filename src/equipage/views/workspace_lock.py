@@ -40,7 +40,9 @@ from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.check import by_chunks
 from equipage.workspace.loads import (
     Candidate,
+    Checked,
     Disk,
+    FileLoad,
     candidates_of,
     identity_of,
     load_candidate,
@@ -149,18 +151,23 @@ class Locker:
 
     def _locked(self, candidate: Candidate, run: Run) -> LockedFile | None:
         found = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
-        outcome = found.outcome
         root = real_path(self.request.project or project_of(found.path, self.run).root)
-        if outcome is None:
-            is_unread = found.problem is not None and found.problem.code == codes.NOT_READ
-            return _unread(found.path, root) if is_unread else None
-        shown = outcome.kind.presentation.ignored
-        # What its tool ignores, such as notes beside agents, does nothing.
-        if shown is not None and shown(outcome):
-            return None
-        real = identity_of(outcome.kind, found.path, run.files)
-        locked = locked_file(outcome, found.path, root)
-        return msgspec.structs.replace(locked, real=real, guessed=found.guessed)
+        return locked_load(found, root, run)
+
+
+def locked_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
+    """What a lock takes from a load; None for what no tool reads."""
+    outcome = found.outcome
+    if outcome is None:
+        is_unread = found.problem is not None and found.problem.code == codes.NOT_READ
+        return _unread(found.path, root) if is_unread else None
+    shown = outcome.kind.presentation.ignored
+    # What its tool ignores, such as notes beside agents, does nothing.
+    if shown is not None and shown(outcome):
+        return None
+    real = identity_of(outcome.kind, found.path, run.files)
+    locked = locked_file(outcome, found.path, root)
+    return msgspec.structs.replace(locked, real=real, guessed=found.guessed)
 
 
 def lock_all(
@@ -171,9 +178,17 @@ def lock_all(
     request = msgspec.structs.replace(with_folders(request, paths), project=root)
     run = run_of(request)
     candidates = list(candidates_of(paths, run, Disk()))
+    found = by_chunks(candidates, Locker(request, None), jobs, Meter(Allowance()))
+    return gathered(found, paths, root, run)
+
+
+def gathered(
+    results: Iterable[LockedFile | Checked | None], paths: Sequence[str], root: str, run: Run
+) -> tuple[WorkspaceLock, list[str]]:
+    """The lock of what was found in files, and what it lacks; `run` knows their projects."""
     found: dict[Hashable, LockedFile] = {}
     lost: list[str] = []
-    for each in by_chunks(candidates, Locker(request, None), jobs, Meter(Allowance())):
+    for each in results:
         if isinstance(each, LockedFile):
             found.setdefault(each.real, each)
         elif each is not None:  # the process that loaded it died

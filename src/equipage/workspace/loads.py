@@ -340,6 +340,10 @@ class Checked(msgspec.Struct, frozen=True):
     seen: Seen | None = None  #: what its load looked at, for a check that goes on
 
 
+#: Takes each load of a check, for those who want more of it than a report keeps.
+Keep = Callable[[Candidate, FileLoad], None]
+
+
 class Checker:
     """Checks files, a chunk at a time. The files of a chunk share what they read and parse."""
 
@@ -351,12 +355,14 @@ class Checker:
         *,
         again: bool = False,
         digests: bool = True,
+        keep: Keep | None = None,
     ) -> None:
         self.request = request
         self.kind = kind
         self.run = run or Run(folders=request.folders, isolated=request.isolated)
         self.again = again  #: keep what is needed to know when a file must be checked again
         self.digests = digests  #: whether to make digests, which takes time
+        self.keep = keep  #: is given every load
 
     def check(self, candidates: Iterable[Candidate]) -> list[Checked | None]:
         """What is kept of each file; None for those that are not ours.
@@ -368,6 +374,8 @@ class Checker:
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
         load = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
+        if self.keep is not None:
+            self.keep(candidate, load)
         policy = project_of(load.path, self.run).settings.policy
         return checked_of(
             load, run, candidate, again=self.again, digests=self.digests, policy=policy

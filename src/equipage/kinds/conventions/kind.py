@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks, codes, companions, references
+from equipage.kinds.conventions import checks, codes, companions, copies, references
 from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
@@ -331,6 +331,7 @@ _DESCRIBING = frozenset(
 )
 #: What people write to restrict an agent, in one tool or another.
 _RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
+_LISTED = ("skill", "command", "agent", "qwen agent")
 _ACTING = ("agent", "command", "skill", "rule", "prompt", "instructions")
 
 
@@ -367,8 +368,11 @@ def _needed(convention: Convention) -> frozenset[str]:
 
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
-    beyond = companions.RULES.get(convention.kind, ())
+    companion = companions.RULES.get(convention.kind)
+    beyond, more = ((companion[0],), companion[1]) if companion else ((), ())
     own = claude_rules.RULES.get(convention.kind, ())
+    is_listed = convention.sort in _LISTED
+    more = (*more, *(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
     return Kind(
         name=convention.kind,
         title=convention.title,
@@ -395,9 +399,10 @@ def kind_of(convention: Convention) -> Kind:
             cross_rules=(partial(references.references_exist, convention),),
             codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
             offers=references.names_in,
+            weigh=copies.weight if is_listed else None,
             refers=partial(references.refers, convention),
         ),
-        codes=(*CODES, *claude_codes.CODES) if own else CODES,
+        codes=(*CODES, *more),
         presentation=Presentation(
             schema=partial(author_schema, convention),
             example=convention.example,
