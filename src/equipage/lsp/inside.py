@@ -110,9 +110,9 @@ def _of_blueprint(config: Any) -> Iterator[Inner]:
             sort = f"{what} of the blueprint"
             yield Inner(sort, name, (*path, "name"), is_definition=True)
     for key, path, part in references(config):
-        name = path[-1] if part == "key" else get(config, path)
-        if isinstance(name, str):
-            yield Inner(f"{NAMED[key]} of the blueprint", name, path, part)
+        used = path[-1] if part == "key" else get(config, path)
+        if isinstance(used, str):
+            yield Inner(f"{NAMED[key]} of the blueprint", used, path, part)
 
 
 _NAMES = {"server": _of_server, "blueprint": _of_blueprint}
