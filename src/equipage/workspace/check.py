@@ -81,7 +81,7 @@ def check_paths(
     """
     if kind is not None:
         kind_named(kind)
-    request = with_folders(request, paths)
+    request = msgspec.structs.replace(with_folders(request, paths), unasked=selection.unasked)
     builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
     builder.meter = meter = Meter(allowance or Allowance())
