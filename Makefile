@@ -15,7 +15,7 @@ help:
 	@echo "make demo    install and show one clean and one broken configuration"
 	@echo "make test    demo, every test, types and lints"
 	@echo "make test-serve  serve tools and skills to other programs, and ten thousand calls at once"
-	@echo "make test-registry   push to and pull from a real registry, with skopeo and ORAS beside us"
+	@echo "make test-registry   push to and pull from a real registry, with skopeo and oras beside us"
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
 	@echo "make bench   compare with peers; writes bench/RESULTS.md"
@@ -83,7 +83,7 @@ test-serve: $(VENV)/.ready
 	sh tests/serve/install.sh
 	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider tests/serve
 
-# A real registry, skopeo, and the client of ORAS in an environment of its own. Nothing may be skipped.
+# A real registry, skopeo, oras, and its library in an environment of its own. Nothing may be skipped.
 test-registry:
 	sh tests/locking/install.sh
 	@test -e .venv-registry/.ready || { $(PYTHON) -m venv .venv-registry && .venv-registry/bin/python -m pip install --quiet --disable-pip-version-check --editable . pytest hypothesis "oras>=0.2.40" && touch .venv-registry/.ready; }
@@ -128,6 +128,7 @@ mutants:
 
 fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --seconds 60
+	$(PY) tests/fuzz/changes.py --changes 10000
 	EQUIPAGE_COLD_RUNS=500 $(PY) -m pytest -q -n 2 -p no:cacheprovider tests/security/test_cold_threads.py
 
 # The clients are installed with npm into .clients, or into the folder CLIENTS; some minutes.
@@ -173,4 +174,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-second .venv-mutants .clients .peers mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*
+	rm -rf dist .venv .venv-second .venv-mutants .clients .peers mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*

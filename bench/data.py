@@ -44,7 +44,7 @@ def server(tools: int = 1000, properties: int = 22) -> str:
 
 
 def broken(text: str, count: int) -> str:
-    """The same configuration with `count` mistakes spread over it, the last one near the end."""
+    """A configuration with `count` mistakes spread over it, the last one near the end."""
     head, *tools = text.split(MARKER)
     step = len(tools) // count
     wrong = set(range(len(tools) - 1, -1, -step)[:count])

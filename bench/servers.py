@@ -51,7 +51,7 @@ def failing(path: Path) -> int:
 def _against_peers(size: str, big: Path) -> list[Row]:
     import yaml
 
-    # Newer versions refuse more than 10,000 nodes unless told otherwise.
+    # Newer versions refuse more than 10,000 nodes unless a variable says otherwise.
     os.environ["OMEGACONF_MAX_YAML_EXPANDED_NODES"] = "none"
     from omegaconf import OmegaConf  # type: ignore[import-not-found]
     from ruamel.yaml import YAML  # type: ignore[import-not-found]

@@ -48,7 +48,7 @@ def all_rows(folder: Path, *, quick: bool) -> list[Row]:
 
 
 def measured(rows: list[Row], *, collect: bool, repeats: int) -> Iterator[Result]:
-    """Each row as it is measured, told on the way."""
+    """Each row as it is measured, printed on the way."""
     for row in rows:
         result = measure(row, collect=collect, repeats=repeats)
         print(result.line(), flush=True)

@@ -70,6 +70,8 @@ MODULES = dict(modules())
 OPENS = {
     "equipage.core.diagnostics",  # the words of codes, which are part of the package
     "equipage.files.memory",  # what the process has, in /proc
+    "equipage.files.keeping",  # the cache, by descriptors of its folder
+    "equipage.files.replaying",  # what `sandbox` and `reading` opened before
     "equipage.files.sandbox",
     "equipage.files.reading",
     "equipage.files.writing",

@@ -79,7 +79,7 @@ class Lines:
         )
 
 
-#: Tokens that are no part of a statement's text.
+#: Tokens that are not part of a statement's text.
 _LAYOUT = {
     tokenize.COMMENT,
     tokenize.DEDENT,
@@ -127,14 +127,15 @@ def fields_of(name: str, modules: Iterable[Path]) -> int | None:
     counts = [
         sum(isinstance(each, ast.AnnAssign) for each in node.body)
         for path in modules
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if f"class {name}(" in (text := path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.ClassDef) and node.name == name
     ]
     return max(counts, default=None)
 
 
 def static_figures(package: Path) -> Iterator[Figure]:
-    """What can be told without running anything."""
+    """What can be said without running anything."""
     modules = sorted(package.rglob("*.py"))
     lines = sum((lines_of(path.read_text(encoding="utf-8")) for path in modules), Lines())
     top = [path for path in package.iterdir() if path.suffix == ".py"]

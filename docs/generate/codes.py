@@ -172,22 +172,22 @@ def _shown_example(example: Example) -> list[str]:
 
 
 def _loaded_with(example: Example) -> list[str]:
-    told: list[str] = []
+    notes: list[str] = []
     for key, value in example.settings.items():
         if key == "env" and isinstance(value, dict) and value:
-            told.append(
+            notes.append(
                 "with "
                 + ", ".join(f"`{name}={text}`" for name, text in value.items())
                 + " in the environment"
             )
         elif key == "options" and isinstance(value, dict) and value:
-            told.append(
+            notes.append(
                 "with the options "
                 + ", ".join(f"`{name}={text!r}`" for name, text in value.items())
             )
         elif key == "embedded" and value:
-            told.append("from a string, with `embedded=True`")
-    return [f"Loaded {', '.join(told)}:", ""] if told else []
+            notes.append("from a string, with `embedded=True`")
+    return [f"Loaded {', '.join(notes)}:", ""] if notes else []
 
 
 def _block(name: str, text: str) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from equipage.cli.arguments import parser
-from equipage.cli.parser import command_parsers
+from equipage.cli.arguments import command_parsers, parser
 
 
 def pages() -> Iterator[tuple[str, str]]:

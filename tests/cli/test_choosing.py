@@ -10,8 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from equipage.cli.arguments import parser
-from equipage.cli.parser import EXAMPLES, command_parsers
+from equipage.cli.arguments import EXAMPLES, command_parsers, parser
 from lab import in_process, repository, settle, write
 
 AGENT = "---\nname: a\ndescription: d\nskills: pdf\n---\nx\n"

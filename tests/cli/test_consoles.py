@@ -42,8 +42,7 @@ def test_console_as_processes(case: Console, tmp_path: Path) -> None:
 
 
 def test_every_command_has_a_case() -> None:
-    from equipage.cli.arguments import parser
-    from equipage.cli.parser import command_parsers
+    from equipage.cli.arguments import command_parsers, parser
 
     used = {
         command.split()[1]

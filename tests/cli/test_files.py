@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from equipage.cli.arguments import REPORTS, parser
-from equipage.cli.parser import command_parsers
+from equipage.cli.arguments import REPORTS, command_parsers, parser
 from equipage.loading.registry import kind_named, names
 from lab import environment, in_process, settle
 

@@ -1,4 +1,4 @@
-"""The same with programs that others wrote: a real registry, `skopeo`, and the client of ORAS.
+"""The same with programs that others wrote: a real registry, `skopeo`, `oras` and its library.
 
 `make test-registry` installs them and fails if anything is skipped.
 """
@@ -19,11 +19,13 @@ from pathlib import Path
 import pytest
 
 from equipage.ship.artifact import from_layout, parts_of
-from lab import environment, in_process, settle, write
+from lab import REPOSITORY, environment, in_process, settle, write
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("EQUIPAGE_TEST_REGISTRY"), reason="run by `make test-registry`"
 )
+#: As `install.sh` finds or makes it.
+ORAS = os.environ.get("EQUIPAGE_ORAS") or shutil.which("oras") or str(REPOSITORY / ".clients/oras/oras")  # fmt: skip
 CONFIG = """\
 version: 0.1
 log: {{level: error}}
@@ -141,6 +143,52 @@ def test_oras_reads_what_we_pushed_and_we_read_what_it_pushed(
     done = in_process(["pull", f"{host}/theirs/agents:1", "../new"])
     assert done.code == 0, done.err
     assert (Path("../new/.claude/agents/reviewer.md")).read_text() == AGENT
+
+
+def oras(*arguments: str) -> str:
+    done = subprocess.run([ORAS, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_program_oras_reads_what_we_pushed(host: str, folder: Path) -> None:
+    assert in_process(["push", f"{host}/team/agents:1"]).code == 0
+    source = f"{host}/team/agents:1"
+    manifest = json.loads(oras("manifest", "fetch", "--plain-http", source))
+    assert manifest["artifactType"] == "application/vnd.equipage.workspace.v1"
+    assert oras("repo", "tags", "--plain-http", f"{host}/team/agents").split() == ["1"]
+    oras("pull", "--plain-http", "-o", "../oras", source)
+    assert Path("../oras/equipage.lock").read_bytes() == (folder / "equipage.lock").read_bytes()
+    with tarfile.open("../oras/workspace.tar.gz") as archive:
+        assert ".claude/agents/reviewer.md" in archive.getnames()
+    # What it copies to another name arrives as it was.
+    oras("cp", "--from-plain-http", "--to-plain-http", source, f"{host}/mirror/agents:2")
+    assert in_process(["pull", f"{host}/mirror/agents:2", "../new"]).code == 0
+    # And it reads the archive that we pack.
+    assert in_process(["pack", "-o", "../agents.tar"]).code == 0
+    said = oras("manifest", "fetch", "--oci-layout", "../agents.tar:work")
+    assert json.loads(said) == manifest
+
+
+def test_we_read_what_the_program_oras_pushed(
+    host: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert in_process(["pack", "-o", "../agents.tar"]).code == 0
+    made = from_layout(Path("../agents.tar").read_bytes())
+    archive, lock = (made.blobs[each.digest] for each in parts_of(made.manifest))
+    write(folder.parent / "parts", {"workspace.tar.gz": archive, "equipage.lock": lock})
+    monkeypatch.chdir(folder.parent / "parts")
+    target = f"{host}/theirs/agents:1"
+    files = ("workspace.tar.gz:application/gzip", "equipage.lock:application/json")
+    oras("push", "--plain-http", "--artifact-type", "application/x", target, *files)
+    done = in_process(["pull", target, "../new"])
+    assert done.code == 0, done.err
+    assert Path("../new/.claude/agents/reviewer.md").read_text() == AGENT
+    # Something else that it pushed is refused.
+    oras("push", "--plain-http", f"{host}/theirs/other:1", "equipage.lock")
+    code, _, err = in_process(["pull", f"{host}/theirs/other:1", "../newer"])
+    assert (code, "it is not a workspace" in err) == (2, True)
+    assert not Path("../newer").exists()
 
 
 def test_a_registry_that_was_tampered_with(host: str, tmp_path: Path) -> None:

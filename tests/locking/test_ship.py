@@ -22,7 +22,8 @@ import pytest
 
 from equipage.ship import ShipError, artifact
 from equipage.ship.artifact import MediaTypes, digest_of, from_layout, layout, packed, shipped
-from equipage.ship.registry import Registry, credentials_of, reference_of
+from equipage.ship.credentials import TOKEN, credentials_of
+from equipage.ship.registry import Registry, reference_of
 from lab import environment, in_process, settle, write
 
 AGENT = "---\nname: reviewer\ndescription: d\ntools: Read\n---\nReview.\n"
@@ -175,6 +176,10 @@ def test_only_what_was_locked_is_packed(folder: Path) -> None:
     (folder / ".claude/skills/notes/link").symlink_to("SKILL.md")
     assert in_process(["lock"]).code == 0
     refused(["pack", "-o", "../a.tar"], "link is a link or lies outside the project")
+    (folder / ".claude/skills/notes/link").unlink()
+    (folder / ".claude/skills/notes/.env").write_text("TOKEN=x\n")
+    assert in_process(["lock"]).code == 0
+    refused(["pack", "-o", "../a.tar"], ".env may hold secrets, and cannot be packed")
     (folder / "equipage.lock").write_text("{}")
     refused(["pack", "-o", "../a.tar"], "equipage.lock cannot be used")
     (folder / "equipage.lock").unlink()
@@ -401,10 +406,106 @@ def test_passwords_are_looked_for_only_where_the_user_says(
     done = in_process([*arguments, "--auth", "env"])
     assert done.code == 0
     assert "s3cr3t" not in done.out + done.err
-    found = credentials_of("env", host, os.environ)
+    found = credentials_of("env", host, os.environ, unasked)
     assert "s3cr3t" not in repr(found)
     with pytest.raises(ShipError, match=r"has no password for other\.org"):
-        credentials_of("docker", "other.org", {"HOME": str(Path("..").resolve())})
+        credentials_of("docker", "other.org", {"HOME": str(Path("..").resolve())}, unasked)
+
+
+def unasked(program: str, host: str) -> bytes:
+    raise AssertionError((program, host))
+
+
+def test_helpers_are_asked_as_docker_asks_them(tmp_path: Path) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def ask(program: str, host: str) -> bytes:
+        asked.append((program, host))
+        return b'{"ServerURL": "x", "Username": "me", "Secret": "s3cr3t"}'
+
+    def given(config: Any, host: str) -> Any:
+        text = config if isinstance(config, str) else json.dumps(config)
+        write(tmp_path, {"config.json": text})
+        return credentials_of("docker", host, {"DOCKER_CONFIG": str(tmp_path)}, ask)
+
+    kept = {"auths": {"https://a.org/v1/": {"auth": "bWU6b2xk"}, "b.org": {}}}  # me:old
+    config = {**kept, "credHelpers": {"c.org": "cloud"}, "credsStore": "store"}
+    assert given(kept, "a.org").password == "old"
+    assert given(config, "b.org").password == "s3cr3t"
+    assert given(config, "c.org").user == "me"
+    assert given(config, "docker.io").user == "me"
+    assert asked == [
+        ("docker-credential-store", "b.org"),
+        ("docker-credential-cloud", "c.org"),
+        ("docker-credential-store", "https://index.docker.io/v1/"),
+    ]
+    token = given({"auths": {"a.org": {"identitytoken": "t"}}}, "a.org")
+    assert (token.user, token.password) == (TOKEN, "t")
+    for config, reason in (
+        ({"credsStore": "../evil"}, "is not a plain name"),
+        ({"auths": {"a.org": {"auth": "%%"}}}, "has no password for a.org"),
+        ({"auths": 5, "credHelpers": 5}, "has no password for a.org"),
+        ("[", "is not JSON"),
+        ("[]", "has no password for a.org"),
+    ):
+        with pytest.raises(ShipError, match=reason):
+            given(config, "a.org")
+    for answer in (b"", b"[]", b"{}", b'{"Username": "me", "Secret": ""}'):
+        write(tmp_path, {"config.json": json.dumps({"credsStore": "store"})})
+        with pytest.raises(ShipError, match="did not answer with a password"):
+            credentials_of("docker", "a.org", {"DOCKER_CONFIG": str(tmp_path)}, lambda *_, said=answer: said)  # fmt: skip
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the helper is a script of the shell")
+def test_a_helper_runs_for_push_and_pull_and_its_secret_stays_out(
+    registry: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushed(registry)
+    helper = write(Path("../bin"), {"docker-credential-mine": '#!/bin/sh\nread host\ntest -z "$FAILS" || { echo s3cr3t; exit 1; }\nls >&2\nprintf \'{"Username": "me", "Secret": "s3cr3t"}\'\n'})  # fmt: skip
+    (helper / "docker-credential-mine").chmod(0o755)
+    write(Path(".."), {".docker/config.json": '{"credsStore": "mine"}'})
+    here = Path.cwd()
+
+    def settled(path: str, **more: str) -> None:
+        home = str(Path("..").resolve())
+        settle(monkeypatch, here, environment(HOME=home, PATH=path, **more))
+
+    def basic(fake: Any) -> bool:
+        wanted = fake.headers.get("Authorization") == "Basic bWU6czNjcjN0"
+        return not wanted and not fake.reply(401, WWW_Authenticate='Basic realm="x"')
+
+    registry.before = basic
+    arguments = ["pull", registry.reference, "../new", "--auth", "docker"]
+    path = f"{helper.resolve()}:{os.environ['PATH']}"
+    settled(path)
+    done = in_process(arguments)
+    assert done.code == 0, done.err
+    assert "s3cr3t" not in done.out + done.err
+    shutil.rmtree("../new")
+    settled(path, FAILS="1")
+    code, out, err = in_process(arguments)
+    assert (code, "has no password for" in err, "s3cr3t" in out + err) == (2, True, False)
+    settled(os.environ["PATH"].replace(f"{helper.resolve()}:", ""))
+    refused(arguments, "there is no program `docker-credential-mine`")
+
+
+def test_a_kept_token_is_exchanged(registry: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pushed(registry)
+    host = registry.reference.partition("/")[0]
+    write(Path(".."), {".docker/config.json": json.dumps({"auths": {host: {"identitytoken": "k3pt"}}})})  # fmt: skip
+    forms: list[bytes] = []
+
+    def token(fake: Any) -> bool:
+        if fake.path.startswith("/token"):
+            forms.append(fake.rfile.read(int(fake.headers["Content-Length"])))
+            return not fake.reply(200, b'{"access_token": "t0ken"}')
+        wanted = fake.headers.get("Authorization") == "Bearer t0ken"
+        challenge = f'Bearer realm="http://{host}/token",service="s",scope="pull"'
+        return not wanted and not fake.reply(401, WWW_Authenticate=challenge)
+
+    registry.before = token
+    assert in_process(["pull", registry.reference, "../new", "--auth", "docker"]).code == 0
+    assert forms == [b"service=s&scope=pull&grant_type=refresh_token&refresh_token=k3pt&client_id=equipage"]  # fmt: skip
 
 
 def test_a_token_is_not_sent_to_where_a_redirect_leads(registry: Any) -> None:

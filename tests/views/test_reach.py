@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from equipage.core.path import format_path
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import OPEN
 from equipage.kinds.tables import patterns_in
+from equipage.loading.kind import Kind
 from equipage.loading.registry import kind_named
 from equipage.workspace.reach import (
     EVERYTHING,
@@ -24,6 +26,7 @@ from equipage.workspace.reach import (
     reach_of_value,
 )
 from equipage.workspace.reach.clients import NOT_REACH, TABLES
+from lab import write
 
 
 def reaches(kind: str, text: str, file: str = "f") -> tuple[Reach, ...]:
@@ -86,6 +89,10 @@ WAYS = [
     ("claude-agent", agent(), agent(skills="deploy"), "skill deploy: denies → allows"),
     ("claude-agent", agent(hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard"}]}]}), agent(), "guard PreToolUse Bash: ./guard: denies → allows"),
     ("claude-agent", agent(), agent(hooks={"Stop": [{"hooks": [{"type": "command", "command": "./x"}]}]}), "program ./x: denies → allows"),
+    ("claude-agent", agent(hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "g", "onFailure": "block"}]}]}), agent(hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "g"}]}]}), "mode hooks.PreToolUse.0.hooks.0.onFailure = block: denies → denies"),
+    ("claude-agent", agent(hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "g"}]}]}), agent(hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "g", "if": "Bash(rm:*)"}]}]}), "guard PreToolUse Bash: g: denies → allows"),
+    ("claude-agent", agent(hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "g"}]}]}), agent(hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "g", "async": True}]}]}), "guard PreToolUse Bash: g: denies → allows"),
+    ("claude-agent", agent(hooks={"PreToolUse": [{"matcher": "Bash|Edit", "hooks": [{"type": "command", "command": "g"}]}]}), agent(hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "g"}]}]}), "guard PreToolUse Bash|Edit: g: denies → allows"),
     # Claude Code commands and skills.
     ("claude-command", header(description="d"), header(description="d", **{"allowed-tools": "Bash(rm:*)"}), "tool Bash(rm:*): asks → allows"),
     ("claude-command", header(**{"disable-model-invocation": True}), header(description="d"), "mode disable-model-invocation = false: denies → allows"),
@@ -116,8 +123,21 @@ WAYS = [
     ("claude-settings", settings(), settings(enabledPlugins={"x@y": True}), "plugin x@y: asks → allows"),
     ("claude-settings", settings(), settings(apiKeyHelper="./key"), "program ./key: denies → allows"),
     ("claude-settings", settings(), settings(statusLine={"type": "command", "command": "./line"}), "program ./line: denies → allows"),
+    ("claude-settings", settings(), settings(hooks={"Stop": [{"hooks": [{"type": "http", "url": "https://a.org", "allowedEnvVars": ["TOKEN"]}]}]}), "variable TOKEN: asks → allows"),
+    ("claude-settings", settings(), settings(env={"NODE_OPTIONS": "--require ./x.js"}), "variable NODE_OPTIONS: asks → allows"),
+    ("claude-settings", settings(permissions={"deny": ["WebFetch(domain:evil.org)"]}), settings(permissions={}), "tool WebFetch(domain:evil.org): denies → asks"),
+    ("claude-settings", settings(permissions={"disableAutoMode": "disable"}), settings(permissions={}), "mode permissions.disableAutoMode = : denies → allows"),
+    ("claude-settings", settings(sandbox={"network": {"strictAllowlist": True}}), settings(sandbox={"network": {}}), "mode sandbox.network.strictAllowlist = false: denies → allows"),
+    ("claude-settings", settings(sandbox={"filesystem": {"denyWrite": ["/etc"]}}), settings(sandbox={"filesystem": {}}), "path /etc: denies → allows"),
+    ("claude-settings", settings(httpHookAllowedEnvVars=["A"]), settings(), "variable *: denies → asks"),
+    ("claude-settings", settings(allowedHttpHookUrls=["https://a.org/*"]), settings(), "host *: denies → asks"),
     ("claude-hooks", settings(hooks={"PreToolUse": [{"hooks": [{"type": "command", "command": "g"}]}]}), settings(hooks={}), "guard PreToolUse: g: denies → allows"),
     ("claude-plugin", settings(name="p"), settings(name="p", mcpServers={"s": {"command": "x"}}), "program x: denies → allows"),
+    ("claude-plugin", settings(name="p"), settings(name="p", mcpServers="./servers.json"), "server ./servers.json: denies → allows"),
+    ("claude-plugin", settings(name="p"), settings(name="p", hooks="./more.json"), "program ./more.json: denies → allows"),
+    ("claude-plugin", settings(name="p"), settings(name="p", agents=["./agents/b.md"]), "agent ./agents/b.md: denies → allows"),
+    ("claude-plugin", settings(name="p"), settings(name="p", dependencies=["q"]), "plugin q: denies → allows"),
+    ("claude-marketplace", settings(name="m", owner={"name": "o"}, plugins=[{"name": "a", "source": {"source": "github", "repo": "o/r", "sha": "1" * 40}}]), settings(name="m", owner={"name": "o"}, plugins=[{"name": "a", "source": {"source": "github", "repo": "evil/r", "sha": "1" * 40}}]), "plugin plugins.source.repo = evil/r: denies → allows"),
     # GitHub Copilot.
     ("copilot-agent", agent(tools=["read"]), agent(tools=["read", "execute"]), "tool execute: denies → allows"),
     ("copilot-agent", agent(tools=["read"]), agent(), "tool *: denies → allows"),
@@ -125,10 +145,21 @@ WAYS = [
     ("copilot-agent", agent(agents=["a"]), agent(), "agent *: denies → allows"),
     ("copilot-agent", agent(disable_model_invocation=True), agent(), "mode disable-model-invocation = false: denies → allows"),
     ("copilot-agent", agent(), agent(mcp_servers={"s": {"type": "http", "url": "https://u:p@evil.org/x"}}), "host evil.org: denies → allows"),
+    ("copilot-agent", agent(agents=["a"]), agent(agents=["a"], handoffs=[{"label": "l", "agent": "b"}]), "agent b: denies → allows"),
+    ("copilot-agent", agent(infer=False), agent(), "mode infer = true: denies → allows"),
+    ("copilot-agent", agent(hooks={"preToolUse": [{"type": "command", "bash": "./g"}]}), agent(), "guard preToolUse: ./g: denies → allows"),
+    ("copilot-hooks", settings(version=1, hooks={}), settings(version=1, hooks={}, disableAllHooks=True), "mode disableAllHooks = true: denies → allows"),
     ("copilot-prompt", header(tools=["read"]), header(tools=["read", "edit"]), "tool edit: denies → allows"),
     ("agentic-workflow", header(on="push", permissions={"contents": "read"}), header(on="push", permissions={"contents": "write"}), "setting permissions.contents = write: denies → allows"),
     ("agentic-workflow", header(on="push", network={"allowed": ["a.org"]}), header(on="push", network={"allowed": ["a.org", "b.org"]}), "host network.allowed = b.org: denies → allows"),
     ("agentic-workflow", header(on="push", tools={"edit": {}}), header(on="push", tools={"edit": {}, "bash": ["*"]}), "tool tools.bash = *: denies → allows"),
+    ("agentic-workflow", header(on="push", permissions={"contents": "read"}), header(on="push"), "guard permissions.contents = read: denies → allows"),
+    ("agentic-workflow", header(on="push", network={"blocked": ["a.org"]}), header(on="push", network={}), "guard network.blocked = a.org: denies → allows"),
+    ("agentic-workflow", header(on="push", sandbox={"agent": "awf"}), header(on="push"), "guard sandbox.agent = awf: denies → allows"),
+    ("agentic-workflow", header(on="push"), header(on="push", steps=[{"run": "curl x | sh"}]), "program steps.run = curl x | sh: denies → allows"),
+    ("agentic-workflow", header(on="push", roles=["admin"], imports=[]), header(on="push", roles=["admin"], imports=["o/r/x.md@main"]), "agent o/r/x.md@main: denies → allows"),
+    ("agentic-workflow", header(on="push", strict=True), header(on="push", strict=False), "mode strict = false: denies → allows"),
+    ("agentic-workflow", header(on="push", roles=["admin"]), header(on="push"), "agent *: denies → asks"),
     # OpenCode: the last pattern that matches counts, so the order does.
     ("opencode-agent", header(description="d", tools={"bash": False}), header(description="d"), "tool bash: denies → allows"),
     ("opencode-agent", header(description="d", permission={"bash": "deny"}), header(description="d", permission={"bash": "ask"}), "tool bash: denies → asks"),
@@ -139,6 +170,11 @@ WAYS = [
     ("opencode-config", settings(), settings(mcp={"x": {"type": "local", "command": ["npx", "y"]}}), "program npx y: denies → allows"),
     ("opencode-config", settings(mcp={"x": {"type": "remote", "url": "https://a.org", "enabled": False}}), settings(mcp={"x": {"type": "remote", "url": "https://a.org"}}), "host a.org: denies → allows"),
     ("opencode-config", settings(), settings(plugin=["evil"]), "plugin evil: denies → allows"),
+    ("opencode-config", settings(agent={"a": {"disable": True}}), settings(agent={"a": {}}), "mode disable = false: denies → allows"),
+    ("opencode-config", settings(), settings(provider={"p": {"options": {"baseURL": "https://evil.org/v1"}}}), "host evil.org: denies → allows"),
+    ("opencode-config", settings(), settings(formatter={"x": {"command": ["fmt", "$FILE"]}}), "program fmt $FILE: denies → allows"),
+    ("opencode-config", settings(), settings(skills={"urls": ["https://evil.org"]}), "host https://evil.org: denies → allows"),
+    ("opencode-command", "---\ndescription: d\n---\nText.\n", "---\ndescription: d\n---\n!`rm x`\n", "program rm x: denies → allows"),
     # Codex.
     ("codex-config", 'sandbox_mode = "read-only"', 'sandbox_mode = "danger-full-access"', "mode sandbox_mode = danger-full-access: denies → allows"),
     ("codex-config", 'sandbox_mode = "read-only"', "", "mode sandbox_mode = workspace-write: denies → asks"),
@@ -153,6 +189,16 @@ WAYS = [
     ("codex-config", "", 'notify = ["python3", "n.py"]', "program python3 n.py: denies → allows"),
     ("codex-agent", 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\nsandbox_mode = "read-only"', 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\nsandbox_mode = "workspace-write"', "mode sandbox_mode = workspace-write: denies → asks"),
     ("codex-skill-metadata", "policy:\n  allow_implicit_invocation: false\n", "interface: {}\n", "mode policy.allow_implicit_invocation = true: denies → allows"),
+    ("codex-config", 'default_permissions = "locked"', "", "guard default_permissions = locked: denies → allows"),
+    ("codex-config", '[permissions.locked.network]\nenabled = false', "", "guard permissions.locked.network.enabled = false: denies → allows"),
+    ("codex-config", '[tools.web_search]\nallowed_domains = ["a.org"]', "", "host *: denies → asks"),
+    ("codex-config", "[agents]\nenabled = false", "", "mode agents.enabled = true: denies → allows"),
+    ("codex-agent", 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"', 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\n[mcp_servers.a]\ncommand = "x"\nenv_vars = ["AWS_SECRET"]', "variable AWS_SECRET: denies → allows"),
+    ("codex-config", '[mcp_servers.a]\ncommand = "x"\ndefault_tools_approval_mode = "prompt"', '[mcp_servers.a]\ncommand = "x"\ndefault_tools_approval_mode = "approve"', "mode mcp_servers.a.default_tools_approval_mode = approve: denies → allows"),
+    ("codex-config", "", '[plugins."x@m"]\nenabled = true', "plugin x@m: denies → allows"),
+    ("codex-config", '[sandbox_workspace_write]\nexclude_slash_tmp = true', "", "mode sandbox_workspace_write.exclude_slash_tmp = false: denies → allows"),
+    ("codex-config", 'approvals_reviewer = "user"', 'approvals_reviewer = "auto_review"', "mode approvals_reviewer = auto_review: denies → asks"),
+    ("codex-hooks", settings(hooks={"PreToolUse": [{"hooks": [{"type": "command", "command": "g"}]}]}), settings(hooks={}), "guard PreToolUse: g: denies → allows"),
     # Gemini CLI and Qwen Code.
     ("gemini-agent", agent(tools=["read_file"]), agent(tools=["read_file", "run_shell_command"]), "tool run_shell_command: denies → allows"),
     ("gemini-agent", agent(tools=["read_file"]), agent(), "tool *: denies → allows"),
@@ -169,6 +215,14 @@ WAYS = [
     ("gemini-policy", '[[rule]]\ntoolName = "x"\ndecision = "deny"\npriority = 5', '[[rule]]\ntoolName = "x"\ndecision = "deny"\npriority = 5\n[[rule]]\ntoolName = "x"\ndecision = "allow"\npriority = 9', "tool x: denies → allows"),
     ("gemini-command", 'prompt = "x"', 'prompt = "!{rm -r x}"', "program rm -r x: denies → allows"),
     ("qwen-agent", agent(tools=["read_file"], approvalMode="plan"), agent(tools=["read_file"], approvalMode="yolo"), "mode approvalMode = yolo: denies → allows"),
+    ("gemini-settings", settings(tools={"allowed": ["x"], "confirmationRequired": ["x"]}), settings(tools={"allowed": ["x"]}), "tool x: asks → allows"),
+    ("gemini-settings", settings(hooks={"BeforeTool": [{"matcher": "x", "hooks": [{"type": "command", "command": "g"}]}]}), settings(hooks={"BeforeTool": [{"matcher": "x", "hooks": [{"type": "command", "command": "g"}]}]}, hooksConfig={"disabled": ["g"]}), "setting g: denies → allows"),
+    ("gemini-settings", settings(security={"environmentVariableRedaction": {"enabled": True}}), settings(security={}), "guard security.environmentVariableRedaction.enabled = true: denies → allows"),
+    ("gemini-settings", settings(mcp={"excluded": ["a"]}), settings(mcp={}), "server a: denies → asks"),
+    ("gemini-settings", settings(security={"folderTrust": {"enabled": True}}), settings(security={"folderTrust": {"enabled": False}}), "mode security.folderTrust.enabled = false: denies → allows"),
+    ("gemini-policy", '[[rule]]\ntoolName = "x"\ndecision = "deny"\npriority = 5\n[[safety_checker]]\ntoolName = "x"\npriority = 1\n[safety_checker.checker]\ntype = "in-process"\nname = "allowed-path"', '[[rule]]\ntoolName = "x"\ndecision = "deny"\npriority = 5', "guard safety_checker.checker.name = allowed-path: denies → allows"),
+    ("gemini-agent", agent(tools=["read_file"]), agent(tools=["read_file"], mcpServers={"s": {"command": "x"}}), "program x: denies → allows"),
+    ("qwen-settings", settings(permissions={"deny": ["Bash"]}), settings(permissions={}), "tool Bash: denies → asks"),
     # Cursor and editors.
     ("cursor-agent", agent(readonly=True), agent(), "mode readonly = false: denies → allows"),
     ("cursor-permissions", settings(permissions={"deny": ["Shell(rm)"]}), settings(permissions={}), "tool Shell(rm): denies → asks"),
@@ -183,13 +237,36 @@ WAYS = [
     ("zed-settings", settings(agent={"profiles": {"p": {"tools": {"terminal": False}}}}), settings(agent={"profiles": {"p": {"tools": {"terminal": True}}}}), "tool terminal: denies → allows"),
     ("amp-settings", settings(**{"amp.permissions": [{"tool": "Bash", "action": "reject"}]}), settings(**{"amp.permissions": [{"tool": "Bash", "action": "allow"}]}), "tool Bash: denies → allows"),
     ("amp-settings", settings(**{"amp.tools.disable": ["x"]}), settings(), "plugin x: denies → allows"),
+    ("amp-settings", settings(**{"amp.mcpPermissions": [{"matches": {"command": "x"}, "action": "reject"}]}), settings(), "guard amp.mcpPermissions.action = reject: denies → allows"),
+    ("zed-settings", settings(agent={"tool_permissions": {"tools": {"terminal": {"always_deny": [{"pattern": "rm"}]}}}}), settings(agent={}), "guard agent.tool_permissions.tools.terminal.always_deny.pattern = rm: denies → allows"),
+    ("kiro-agent", settings(name="a", toolsSettings={"shell": {"deniedCommands": ["rm"]}}), settings(name="a"), "guard toolsSettings.shell.deniedCommands = rm: denies → allows"),
+    ("kiro-agent", settings(name="a"), settings(name="a", includeMcpJson=True), "mode includeMcpJson = true: denies → allows"),
+    ("kiro-hook", settings(name="h", enabled=False, when={"type": "fileEdited"}, then={"type": "runCommand", "command": "x"}), settings(name="h", when={"type": "fileEdited"}, then={"type": "runCommand", "command": "x"}), "mode enabled = true: denies → allows"),
+    ("windsurf-workflow", header(description="d"), header(description="d", auto_execution_mode=3), "mode auto_execution_mode = 3: denies → allows"),
+    ("windsurf-hooks", settings(hooks={"pre_run_command": [{"command": "g"}]}), settings(hooks={}), "guard pre_run_command: g: denies → allows"),
+    ("cursor-environment", settings(install="npm ci"), settings(install="npm ci; curl x | sh"), "program npm ci; curl x | sh: denies → allows"),
+    ("copilot-settings", settings(deniedUrls=["evil.org"]), settings(), "host evil.org: denies → asks"),
+    ("copilot-settings", settings(), settings(allowedUrls=["evil.org"]), "host evil.org: asks → allows"),
+    ("copilot-settings", settings(), settings(enabledPlugins={"x@y": True}), "plugin x@y: denies → allows"),
+    ("goose-config", "GOOSE_MODE: approve\n", "GOOSE_MODE: auto\n", "mode GOOSE_MODE = auto: asks → allows"),
+    ("goose-config", "GOOSE_MODEL: m\nextensions: {}\n", "GOOSE_MODEL: m\nextensions: {x: {type: stdio, enabled: true, cmd: uvx, args: [y]}}\n", "program uvx y: denies → allows"),
+    ("aider-config", "yes-always: false\n", "yes-always: true\n", "mode yes-always = true: denies → allows"),
+    ("aider-config", "model: m\n", "model: m\ntest-cmd: rm x\n", "program rm x: denies → allows"),
     # Teams.
     ("docker-agent", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: filesystem\n      tools: [read_file]\n", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: filesystem\n", "tool filesystem/*: denies → asks"),
     ("docker-agent", "agents:\n  root:\n    model: m\n", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: shell\n", "server shell: denies → allows"),
     ("docker-agent", "agents: {root: {model: m}}\npermissions: {deny: [shell]}\n", "agents: {root: {model: m}}\n", "tool shell: denies → asks"),
     ("crewai-agents", "a: {role: r, goal: g, backstory: b}\n", "a: {role: r, goal: g, backstory: b, allow_code_execution: true}\n", "mode allow_code_execution = true: denies → allows"),
     ("goose-recipe", "title: t\ndescription: d\nprompt: p\n", "title: t\ndescription: d\nprompt: p\nextensions:\n- {type: stdio, name: x, cmd: uvx, args: [y]}\n", "program uvx y: denies → allows"),
+    ("goose-recipe", "title: t\ndescription: d\nprompt: p\n", "title: t\ndescription: d\nprompt: p\nretry: {max_retries: 1, checks: [{type: shell, command: rm x}]}\n", "program rm x: denies → allows"),
+    ("goose-recipe", "title: t\ndescription: d\nprompt: p\nextensions:\n- {type: builtin, name: x, available_tools: [a]}\n", "title: t\ndescription: d\nprompt: p\nextensions:\n- {type: builtin, name: x}\n", "tool x/*: denies → asks"),
+    ("docker-agent", "agents:\n  root:\n    model: m\n", "agents:\n  root:\n    model: m\n    toolsets:\n    - {type: mcp, remote: {url: 'https://evil.org/mcp'}}\n", "host evil.org: denies → allows"),
+    ("docker-agent", "agents:\n  root:\n    model: m\n  b: {model: m}\n", "agents:\n  root:\n    model: m\n    sub_agents: [b]\n  b: {model: m}\n", "agent b: denies → allows"),
+    ("crewai-agents", "a: {role: r, goal: g, backstory: b, code_execution_mode: safe}\n", "a: {role: r, goal: g, backstory: b, code_execution_mode: unsafe}\n", "mode code_execution_mode = unsafe: denies → allows"),
     # Lists of MCP servers.
+    ("mcp", settings(mcpServers={"a": {"command": "x"}}), settings(mcpServers={"a": {"command": "x", "env": {"NODE_OPTIONS": "-r ./x.js"}}}), "variable NODE_OPTIONS: denies → allows"),
+    ("mcp", settings(mcpServers={"a": {"type": "http", "url": "https://a.org"}}), settings(mcpServers={"a": {"type": "http", "url": "https://a.org", "headersHelper": "./token.sh"}}), "program ./token.sh: denies → allows"),
+    ("mcp-bundle", settings(manifest_version="0.3", name="n", version="1.0.0", description="d", author={"name": "a"}, server={"type": "node", "entry_point": "i.js", "mcp_config": {"command": "node", "args": ["i.js"]}}), settings(manifest_version="0.3", name="n", version="1.0.0", description="d", author={"name": "a"}, server={"type": "node", "entry_point": "i.js", "mcp_config": {"command": "node", "args": ["evil.js"]}}), "program node evil.js: denies → allows"),
     ("mcp", settings(mcpServers={}), settings(mcpServers={"a": {"command": "npx", "args": ["-y", "x"]}}), "program npx -y x: denies → allows"),
     ("mcp", settings(mcpServers={"a": {"command": "npx", "args": ["x@1.0.0"]}}), settings(mcpServers={"a": {"command": "npx", "args": ["x@2.0.0"]}}), "program npx x@2.0.0: denies → allows"),
     ("mcp", settings(mcpServers={"a": {"type": "http", "url": "https://a.org/x"}}), settings(mcpServers={"a": {"type": "http", "url": "https://b.org/x"}}), "host b.org: denies → allows"),
@@ -218,10 +295,88 @@ def _named(way: tuple[str, str, str, str], number: int) -> str:
 def test_every_way_to_widen_is_seen(kind: str, narrow: str, wide: str, expected: str) -> None:
     before, after = reaches(kind, narrow), reaches(kind, wide)
     found = differences(before, after)
-    assert said(found)[0] == expected
+    assert expected in said(found)
     # The way back narrows the same, and the same reach does not differ.
     assert said(differences(after, before), "narrowed")
     assert differences(before, before) == differences(after, after) == []
+
+
+#: The clients differ in what they read of a server: file, narrow, wide, what is said.
+SERVERS = [
+    (".roo/mcp.json", {"command": "x", "disabledTools": ["t"]}, {"command": "x"}, "tool a/t: denies → asks"),
+    (".roo/mcp.json", {"command": "x"}, {"command": "x", "alwaysAllow": ["t"]}, "tool a/t: asks → allows"),
+    (".kiro/settings/mcp.json", {"command": "x"}, {"command": "x", "autoApprove": ["t"]}, "tool a/t: asks → allows"),
+    (".kiro/settings/mcp.json", {"command": "x", "disabled": True}, {"command": "x"}, "program x: denies → allows"),
+    (".github/mcp.json", {"command": "x", "tools": ["t"]}, {"command": "x", "tools": ["*"]}, "tool a/*: denies → asks"),
+    (".vscode/mcp.json", {"command": "x", "sandboxEnabled": True}, {"command": "x"}, "mode servers.a.sandboxEnabled = true: denies → denies"),
+    (".vscode/mcp.json", {"command": "x", "sandbox": {"network": {"deniedDomains": ["a.org"]}}}, {"command": "x"}, "guard servers.a.sandbox.network.deniedDomains = a.org: denies → allows"),
+    (".cursor/mcp.json", {"url": "https://a.org"}, {"url": "https://b.org"}, "host b.org: denies → allows"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "narrow", "wide", "expected"), SERVERS)
+def test_every_way_to_widen_a_server_is_seen(
+    file: str, narrow: Any, wide: Any, expected: str, tmp_path: Path
+) -> None:
+    key = "servers" if file.startswith(".vscode") else "mcpServers"
+    sides = []
+    for each in (narrow, wide):
+        write(tmp_path, {file: {key: {"a": each}}})
+        loaded = equipage.load(tmp_path / file)
+        sides.append(reach_of_value(kind_named("mcp"), loaded.to_dict(show_env=False), file))
+    assert expected in said(differences(*sides))
+
+
+#: Values that one row or another reads, each with another that lets an agent do more.
+SAMPLES: list[tuple[Any, Any]] = [
+    (None, ["x"]),
+    (["x"], None),
+    (["x"], ["x", "y"]),
+    (None, {"x": {"command": "y"}}),
+    (None, {"PreToolUse": [{"hooks": [{"command": "y"}]}]}),
+    (None, "run"),
+    (None, {"x": "y"}),
+    ({"x": "y"}, None),
+    ({"x": "deny"}, {"x": "allow"}),
+    ({"x": False}, {"x": True}),
+    (None, "!`x`"),
+    (None, "!{x}"),
+    (None, "https://a.org"),
+    (None, ["policy-forbids"]),
+    ([{"toolName": "x", "tool": "x", "decision": "deny", "action": "reject"}], [{"toolName": "x", "tool": "x", "decision": "allow", "action": "allow"}]),
+]  # fmt: skip
+ROWS = [
+    pytest.param(kind, subject, row, id=f"{kind} {'/'.join((*subject.at, *row.at))}")
+    for kind, subjects in TABLES.items()
+    for subject in subjects
+    for row in subject.rows
+    # Asking is narrower than allowing alone, and agents to hand over to are among those to call.
+    if row.at != ("\0",) and row.effect != "asks" and row.at[0] != "handoffs"
+]
+
+
+def holding(at: tuple[str, ...], value: Any) -> Any:
+    """A configuration with a value where the keys lead; without it if it is None."""
+    for key in reversed(at):
+        value = {} if value is None and key != EVERYTHING else {"k" if key == EVERYTHING else key: value}  # fmt: skip
+    return value
+
+
+@pytest.mark.parametrize(("kind", "subject", "row"), ROWS)
+def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, row: Any) -> None:
+    """Nothing is in a table in vain: some change of the field alone lets an agent do more."""
+    own = Kind(kind, kind, dict)
+    pairs = [*SAMPLES, *((row.order[0], row.order[-1]) for _ in row.order[:1])]
+    steps = []
+    for narrow, wide in pairs:
+        before, after = (
+            reach_of_value(own, holding(subject.at, holding(row.at, each)), "f")
+            for each in (narrow, wide)
+        )
+        # What is above it must be there on both sides: a subject that comes is another way.
+        if len(before) == len(after):
+            steps += [step for each in differences(before, after) for step in each.widened]
+    assert steps
 
 
 def test_every_field_that_restricts_is_in_a_table_or_has_a_reason() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+import json
+import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,11 +19,15 @@ from jsonschema import Draft202012Validator
 
 import tiny
 from casefiles import Case, cases_in
+from equipage.kinds.conventions.tools import CONVENTIONS
+from equipage.kinds.tables import Convention
 from equipage.loading.kind import Kind
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_text
 from equipage.loading.registry import kind_named, names
 from equipage.loading.schema import accept
+from equipage.loading.session import Request
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.views.schema import VARIABLE, schema_for
@@ -325,7 +332,122 @@ def test_a_list_that_restricts_is_a_list_or_text(tools: Any, valid: bool) -> Non
     assert validator_of("claude-agent").is_valid(agent) == valid
 
 
-def test_every_field_of_an_agent_is_described() -> None:
-    definitions = schema_for(kind_named("claude-agent"))["$defs"]
-    fields = definitions["ClaudeCodeAgent"]["properties"]
-    assert [name for name, each in fields.items() if not each.get("description")] == []
+def slots(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Every property of a schema, wherever it is, with its place."""
+    if isinstance(schema, list):
+        for each in schema:
+            yield from slots(each, place)
+    elif isinstance(schema, dict):
+        for name, each in schema.get("properties", {}).items():
+            yield f"{place}.{name}", each
+        for key, each in schema.items():
+            yield from slots(each, f"{place}/{key}")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", names())
+def test_every_field_is_described(name: str) -> None:
+    found = list(slots(schema_for(kind_named(name))))
+    silent = [place for place, each in found if not str(each.get("description", "")).strip()]
+    assert silent == []
+    assert found or name in ("instructions", "by-schema")  # any text, any value
+
+
+# --- the schema and the loader, on files of other tools ------------------------------------------
+
+#: What a field may be given; the loader refuses most of them for most fields.
+GIVEN: list[Any] = [5, True, "zq", None, [], {}, [5], ["zq"], {"zq": 1}]
+#: What the loader looks up, or reads inside a value that the schema takes as it is.
+DEEPER = frozenset(
+    {"hook-event-unknown", "manifest-refused", "manifest-path-missing", "server-unreachable"}
+)
+#: The hooks of settings are read by a rule of their own; null may be a value of the other.
+BY_A_RULE = {("claude-settings", "hooks"), ("claude-settings", "teammateMode")}
+WRITTEN = [each for each in CONVENTIONS if each.syntax in ("header", "json", "yaml")]
+GUARDED = [each for each in WRITTEN if kind_named(each.kind).shape.guarded]
+
+
+def judged(table: Convention, value: dict[str, Any]) -> Outcome:
+    """The load of a file with this value."""
+    lines = "".join(f"{key}: {json.dumps(each)}\n" for key, each in value.items())
+    text = f"---\n{lines}---\nBody.\n" if table.syntax == "header" else json.dumps(value)
+    ending = {"header": "md", "json": "json", "yaml": "yaml"}[table.syntax]
+    request = Request(env={})
+    return load_text(text, kind_named(table.kind), request, name=f"x.{ending}", base="/tmp")
+
+
+def smallest(table: Convention) -> dict[str, Any]:
+    """A file with what the tool needs."""
+    owner = {"owner": {"name": "zq"}} if table.kind == "claude-marketplace" else {}
+    needed = [each for each in table.fields if each.required == "error"]
+    empty = {each.name: "zq" if each.type is str else {} for each in needed}
+    lists = {each.name: [] for each in needed if "tuple" in str(each.type)}
+    return {**empty, **lists, **owner}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("table", WRITTEN, ids=lambda each: each.kind)
+def test_a_field_is_typed_as_the_loader_judges_it(table: Convention) -> None:
+    """Whatever the loader takes, the schema takes; what does not fit a field, neither does."""
+    base, accepts = smallest(table), validator_of(table.kind).is_valid
+    if not judged(table, base).ok:
+        return  # its tool needs more than a few fields
+    for field in table.fields:
+        if (table.kind, field.name) in BY_A_RULE:
+            continue
+        for each in GIVEN if len(table.fields) < 60 else GIVEN[:: len(GIVEN) // 2]:
+            value = {**base, field.name: each}
+            outcome = judged(table, value)
+            errors = {one.code for one in outcome.errors}
+            if not errors & DEEPER:
+                assert accepts(value) == outcome.ok, (field.name, each, errors)
+
+
+def slips_of(name: str) -> Iterator[str]:
+    """A letter lost, doubled, replaced; two swapped; the words joined otherwise."""
+    middle = len(name) // 2
+    middle -= not name[middle : middle + 2].isalpha() or not name[middle - 1 : middle + 2].islower()
+    yield name[:middle] + name[middle + 1 :]
+    yield name[1:]
+    yield name[:2] + name[1:]
+    yield name[:-1] + "x"
+    yield name[0] + name[2] + name[1] + name[3:]
+    yield re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).replace("-", "_").lower()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("table", GUARDED, ids=lambda each: each.kind)
+def test_a_misspelling_of_what_restricts_is_refused_as_the_loader_refuses_it(
+    table: Convention,
+) -> None:
+    kind, base, accepts = kind_named(table.kind), smallest(table), validator_of(table.kind).is_valid
+    compared = 0
+    for field in sorted(kind.shape.guarded)[:12]:
+        for slip in {*slips_of(field)} - {each.name for each in table.fields}:
+            value = {**base, slip: "zq"}
+            assert accepts(value) == judged(table, value).ok, slip
+            compared += not accepts(value)
+    assert compared > 3 or not table.measured
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "valid"),
+    [
+        ("claude-agent", {"alowed-tools": "Read"}, False),
+        ("claude-agent", {"allowed_tools": "Read"}, False),
+        ("claude-agent", {"disalowedTools": "Bash"}, False),
+        ("claude-agent", {"permisionMode": "plan"}, False),
+        ("claude-agent", {"tools": "Read", "hooky": 1}, True),
+        ("claude-agent", {"colour": "red"}, True),
+        ("claude-settings", {"permissions": {"dney": ["Bash"]}}, False),
+        ("claude-settings", {"permissions": {"deny": ["Bash"]}}, True),
+        ("claude-settings", {"permisions": {"deny": ["Bash"]}}, False),
+    ],
+)
+def test_a_near_miss_is_refused_where_unknown_keys_are_not(
+    kind: str, value: dict[str, Any], valid: bool
+) -> None:
+    needed = {"name": "a", "description": "d"} if kind == "claude-agent" else {}
+    assert validator_of(kind).is_valid({**needed, **value}) == valid
+    (table,) = (each for each in CONVENTIONS if each.kind == kind)
+    assert judged(table, {**needed, **value}).ok == valid

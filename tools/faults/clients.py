@@ -53,7 +53,7 @@ this page: every client connects, lists tools, calls one twice and lists again, 
 limit of four seconds for a request, against each file of `examples/faults/`.
 
 *Answered*: the call returned. *Error at once*: it raised before the limit. *Gives up at
-its limit*: it raised at the limit; *cancels*: it told the server, or closed the stream of
+its limit*: it raised at the limit; *cancels*: it said so to the server, or closed the stream of
 the answer, which means the same in 2026-07-28. *Then dead*: the second list failed, so the
 connection is lost. *Session dies*: the client object itself raised, and no call returned.
 """

@@ -13,9 +13,8 @@ import gc
 import os
 import sys
 
-from equipage.cli.arguments import colour_in, command_in, help_of, parser
+from equipage.cli.arguments import colour_in, coloured, command_in, help_of, parser
 from equipage.cli.output import Output, Unwritable, flush, wants_colour, write
-from equipage.cli.parser import coloured
 from equipage.core import interrupts
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start

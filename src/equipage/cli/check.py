@@ -178,9 +178,16 @@ def _check(
             jobs=options.jobs,
             digests=options.output_format == "json",  # no other format shows them
             allowance=allowance,
+            # Fixes are made from what files hold now, and so is a baseline.
+            cached=not (options.no_cache or options.fix or options.diff or _is_off("CACHE")),
         )
     finally:
         progress.clear()
+
+
+def _is_off(what: str) -> bool:
+    """Whether a variable of the environment turns something off."""
+    return os.environ.get(f"EQUIPAGE_NO_{what}", "") not in ("", "0")
 
 
 def _codes(written: list[str]) -> frozenset[str]:

@@ -259,8 +259,8 @@ def _lines(diffs: list[FileDiff], unknown: list[Unjudged], style: Style) -> Iter
         for change in diff.changes:
             yield from _change(diff, change, style)
         # The order of patterns may count although that of keys does not, and so may other files.
-        told = any(change.meaning == MEANINGS[0] for change in diff.changes)
-        for reach in diff.reach if diff.widens and not told else ():
+        is_said = any(change.meaning == MEANINGS[0] for change in diff.changes)
+        for reach in diff.reach if diff.widens and not is_said else ():
             yield from (f"  {line}" for line in lines_of_reach(reach, style))
         yield ""
     found = Counter(change.word for diff in diffs for change in diff.changes)

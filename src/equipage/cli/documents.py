@@ -17,9 +17,8 @@ import subprocess
 import msgspec
 
 from equipage.cli import FOUND, OK, USAGE
-from equipage.cli.arguments import parser
+from equipage.cli.arguments import command_parsers, parser
 from equipage.cli.output import Output
-from equipage.cli.parser import command_parsers
 from equipage.cli.request import NOTHING_FOUND, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.files.writing import NotWritten, write_new

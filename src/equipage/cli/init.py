@@ -31,6 +31,7 @@ from equipage.workspace.report import Report
 _EDITOR = {".yaml": "yaml.schemas", ".yml": "yaml.schemas", ".json": "json.schemas"}
 _SCHEMAS = ".equipage"
 
+#: Everything in it is a comment: an empty file means what equipage does anyway.
 _SETTINGS = """\
 # How equipage checks this project; see `equipage help check`. Files in .gitignore are left out.
 {exclude}
@@ -100,6 +101,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         for each in proposals:
             output.data(f"# {each.path}: {each.purpose}\n{each.text}\n")
         return OK
+    # A script that pipes answers in must not hang at a question it does not expect.
     asks = sys.stdin is not None and sys.stdin.isatty() and output.is_terminal and not options.yes
     root = project_of_folder(".")
     for each in proposals:
@@ -148,6 +150,7 @@ def _proposals(report: Report) -> Iterator[Proposal]:
         yield Proposal(".pre-commit-config.yaml", _HOOK, "a check before each commit")
     if os.path.isdir(".github"):
         yield Proposal(".github/workflows/equipage.yml", _GITHUB, "a check of each push")
+    # A file to include: the pipeline that exists is a person's work.
     elif os.path.exists(".gitlab-ci.yml"):
         yield Proposal("equipage.gitlab-ci.yml", _GITLAB, "a job to include in .gitlab-ci.yml")
     yield from _editor(report)
@@ -160,12 +163,14 @@ def _editor(report: Report) -> Iterator[Proposal]:
         setting = _EDITOR.get(os.path.splitext(each.path)[1].lower())
         if each.kind not in (None, "project") and setting is not None:
             files.setdefault((setting, str(each.kind)), []).append(each.path)
+    # Without its folder the project is edited with something else.
     if not files or not os.path.isdir(".vscode"):
         return
     for kind in sorted({kind for _, kind in files}):
         text = json.dumps(schema_for(kind_named(kind)), ensure_ascii=False, indent=2) + "\n"
         yield Proposal(f"{_SCHEMAS}/{kind}.schema.json", text, f"the schema of {kind} files")
     settings: dict[str, object] = {}
+    # Its YAML extension maps schemas to files, the JSON one lists files with a schema each.
     yaml = {f"{_SCHEMAS}/{k}.schema.json": v for (s, k), v in files.items() if s == "yaml.schemas"}
     if yaml:
         settings["yaml.schemas"] = yaml

@@ -43,6 +43,7 @@ TOKEN_VARIABLE = "EQUIPAGE_SERVE_TOKEN"
 def run(options: argparse.Namespace, output: Output) -> int:
     """`equipage run TOOL`: call one tool, print what it returns."""
     arguments = _input(options.input)
+    # A tool is named by its file, or by its id among those that the other paths hold.
     paths = [options.tool] if os.path.isfile(options.tool) else options.paths
     snapshot, settings = _taken(paths, options)
     by_id = {each.pack.id: each for each in snapshot.tools}
@@ -59,6 +60,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         hint = f"did you mean `{guess}`?" if guess else "run `equipage list` to see the tools"
         raise UsageError(f"there is no tool `{wanted}`; {hint}")
     _require_extra("jinja2")
+    # Before anything of it runs, and only for the tool that is called.
     _require_trust(snapshot, {wanted}, options, output)
     _note_missing([by_id[wanted]], output)
     from equipage.serve.runtime import Runtime
@@ -130,6 +132,7 @@ def _serve(
     address = token = log = None
     if options.transport == "http":
         address = Address(options.host, options.port, tuple(options.host_name))
+        # Without names the door could not tell its own clients from a web page.
         if not address.is_loopback and not options.host_name:
             raise UsageError(f"--host {options.host} needs --host-name: how clients address it")
         token = _token(options, output)
@@ -140,6 +143,7 @@ def _serve(
     watched = tuple(os.path.abspath(path) for path in options.files) if options.watch else ()
     how = Plan(settings, this_platform(), address, token, options.names, watched, observer=log)
 
+    # A reload must pass the same gate: a lock covers what was there, not what came since.
     def again() -> Snapshot:
         snapshot, _ = _taken(options.files, options)
         _require_trust(snapshot, {each.pack.id for each in snapshot.tools}, options, output)
@@ -169,6 +173,7 @@ def _token(options: argparse.Namespace, output: Output) -> str | None:
     except NotWritten as error:
         raise UsageError(f"cannot write {path}: {error}") from None
     if not options.token_file:
+        # A file that the user named may be read again later; ours is of no use after the run.
         atexit.register(_remove, path)
     output.note(f"equipage: the token is in {path}")
     return token
@@ -189,6 +194,7 @@ def _taken(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot, Set
     from equipage.serve.tools import KINDS, Settings
 
     written = [each.strip() for word in options.allow for each in word.split(",")]
+    # The first one is enough to see what is wrong with the command.
     for unknown in (each for each in written if each and each not in KINDS):
         raise UsageError(f"--allow {unknown}: unknown kind; known: {', '.join(KINDS)}")
     for path in paths:
@@ -251,6 +257,7 @@ def _ask(snapshot: Snapshot, ids: set[str], output: Output) -> None:
         raise UsageError("--unlocked needs --yes where no one can be asked")
     from equipage.serve.trust import plan
 
+    # The plan shows what would run, and nothing that is only served as data.
     wanted = tuple(each for each in snapshot.tools if each.pack.id in ids)
     output.note(*plan(msgspec.structs.replace(snapshot, tools=wanted, skills=()), {}))
     output.note("equipage: run these tools without a lock? [y/N]")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import shutil
+import subprocess
 import tempfile
 
 from equipage.cli import OK
@@ -31,10 +33,15 @@ from equipage.ship.artifact import (
     require,
     shipped,
 )
-from equipage.ship.registry import Registry, credentials_of, reference_of
+from equipage.ship.credentials import credentials_of
+from equipage.ship.registry import Registry, reference_of
 from equipage.views.lock import LockError
+from equipage.views.named_files import is_private
 from equipage.views.workspace_lock import NAME, read
 from equipage.workspace.project import SHARED_FILE
+
+#: How long a helper of Docker may take; it may ask for a key.
+_HELPER_SECONDS = 60
 
 
 def pack(options: argparse.Namespace, output: Output) -> int:
@@ -79,8 +86,35 @@ def _registry(options: argparse.Namespace, host: str) -> Registry:
         host,
         seconds=options.timeout,
         plain_http=options.plain_http,
-        credentials=credentials_of(options.auth, host, process_variables()),
+        credentials=credentials_of(options.auth, host, process_variables(), _ask_helper),
     )
+
+
+def _ask_helper(program: str, host: str) -> bytes:
+    """What a helper of Docker says about a host. Raises `ShipError`."""
+    path = shutil.which(program)
+    if path is None or not os.path.isabs(path):
+        raise ShipError(f"--auth docker: there is no program `{program}` on the PATH")
+    # An empty folder: the program must not find files of the project.
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            done = subprocess.run(
+                [path, "get"],
+                input=host.encode(),
+                capture_output=True,
+                check=False,
+                cwd=folder,
+                timeout=_HELPER_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            reason = f"did not answer within {_HELPER_SECONDS} seconds"
+            raise ShipError(f"--auth docker: `{program}` {reason}") from None
+        except OSError as error:
+            raise ShipError(f"--auth docker: cannot run `{program}`: {error.strerror}") from None
+    if done.returncode:
+        # Its words may hold the secret; its code does not.
+        raise ShipError(f"--auth docker: `{program}` has no password for {host}")
+    return done.stdout
 
 
 # Packing.
@@ -106,6 +140,8 @@ def _artifact(options: argparse.Namespace) -> Artifact:
     executable = set()
     for name, expected in lock.files.items():
         path = os.path.join(root, *name.split("/"))
+        if is_private(name):
+            raise ShipError(f"{name} may hold secrets, and cannot be packed; remove it, then lock")
         if name.startswith("..") or os.path.islink(path):
             raise ShipError(f"{name} is a link or lies outside the project, and cannot be packed")
         data = peek(path, max_bytes=MAX_BYTES)

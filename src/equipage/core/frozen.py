@@ -185,6 +185,7 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
         return value
     if kind is tuple:
         return tuple([_freeze_part(each, memo) for each in value])
+    # A mapping of models is frozen entry by entry; plain data may share parts.
     if kind is dict and any(isinstance(each, msgspec.Struct | tuple) for each in value.values()):
         return FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
     return frozen(value, memo)
@@ -329,6 +330,7 @@ def weight(value: Any) -> int:
             node.values() if isinstance(node, dict) else node if isinstance(node, list) else (node,)
         )
         inner = [child for child in children if isinstance(child, dict | list)]
+        # Children first; a stack and no recursion: composing may nest deeper than one file does.
         missing = [child for child in inner if id(child) not in known]
         if missing:
             stack.extend(missing)

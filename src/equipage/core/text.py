@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Any, cast
 
@@ -51,6 +52,8 @@ _LONGEST = 100
 _AFFORDABLE = 5_000_000
 _LOOKING, _RANKING = 30, 100
 _MOST_KNOWN = 50_000
+#: A guess among so many names, such as the fields of a model, is kept for the next file.
+_FEW = 200
 
 
 class Guesses:
@@ -74,8 +77,17 @@ class Guesses:
         """As the function of this name; None, too, if the guesses are spent."""
         if self._left <= 0:
             return None
+        names = tuple(islice(known, _MOST_KNOWN))
+        if len(name) <= _LONGEST and len(names) <= _FEW:
+            guess, cost = _guess(name, names)
+            if cost < self._left:
+                self._left -= cost
+                return guess
+        return self._nearest(name, names)
+
+    def _nearest(self, name: str, names: tuple[str, ...]) -> str | None:
         spellings: dict[str, str] = {}
-        for each in islice(known, _MOST_KNOWN):
+        for each in names:
             spellings.setdefault(folded(each), each)
         wanted = folded(name)
         self._left -= _LOOKING * len(spellings)
@@ -86,8 +98,9 @@ class Guesses:
         from difflib import get_close_matches  # slow to import, needed only for findings
 
         allowed = max(1, len(wanted) // 3)
-        alike = list(self._affordable(wanted, _alike(wanted, spellings, allowed)))
-        ranked = get_close_matches(wanted, alike, n=_MEASURED, cutoff=0.5)
+        # Length and letters rule out most names before anything costly is asked.
+        near = list(self._affordable(wanted, alike(wanted, spellings, allowed)))
+        ranked = get_close_matches(wanted, near, n=_MEASURED, cutoff=0.5)
         measured = [(distance(wanted, each), rank, each) for rank, each in enumerate(ranked)]
         slips, _, best = min(measured, default=(allowed + 1, 0, ""))
         return spellings[best] if slips <= allowed else None
@@ -98,6 +111,13 @@ class Guesses:
                 return
             self._left -= _RANKING + len(wanted) * len(each)
             yield each
+
+
+@lru_cache(maxsize=4096)
+def _guess(name: str, names: tuple[str, ...]) -> tuple[str | None, int]:
+    """A guess and what it costs. The files of a project repeat the same slips."""
+    fresh = Guesses()
+    return fresh._nearest(name, names), _AFFORDABLE - fresh._left
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -111,10 +131,14 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def folded(name: str) -> str:
     """Equal for every way to join the same words."""
-    return _HUMP.sub("_", name).replace("-", "_").replace(" ", "_").casefold()
+    if not name.islower():  # else there is no hump, and nothing to fold in ASCII
+        name = _HUMP.sub("_", name).casefold()
+    elif not name.isascii():
+        name = name.casefold()
+    return name.replace("-", "_").replace(" ", "_")
 
 
-def _alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
+def alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
     """The names that so many slips might lead to, by their length and their letters alone."""
     letters = {letter: wanted.count(letter) for letter in wanted}
     for each in names:
@@ -124,6 +148,7 @@ def _alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
                 yield each
 
 
+@lru_cache(maxsize=4096)
 def is_slip(name: str, known: str) -> bool:
     """Whether a name is so close to a known one that it is hardly meant as another.
 
@@ -171,6 +196,7 @@ def visible(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
+    # Line breaks and tabs have short escapes that people know; all others are numbers.
     code = ord(match.group())
     return _ESCAPES.get(match.group()) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
 

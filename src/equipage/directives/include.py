@@ -44,13 +44,19 @@ _HOW = "included from here"
 _DIRECTIVES = ("$include", "$file", "$generate")
 
 
+class _Way(msgspec.Struct, frozen=True):
+    """How an include leads to a file."""
+
+    files: tuple[Source, ...]  #: those on the way, the file itself last
+    nodes: tuple[Node, ...] = ()  #: the includes that name them, without that of the first file
+
+
 class _Part(msgspec.Struct, frozen=True):
     """What an `$include` came to, how many files deep it reaches, and which files these are."""
 
     tree: Tree
     height: int = 0
-    #: each file with those on the way to it, itself included
-    reached: dict[Source, tuple[Source, ...]] = {}
+    reached: dict[Source, _Way] = {}
 
 
 class _Content(msgspec.Struct, frozen=True):
@@ -188,7 +194,7 @@ class Include(Directive):
         source = content.document.source
         is_changed = tree is not content.tree  # by an override
         parts: dict[Path, Tree] = {}
-        reached: dict[Source, tuple[Source, ...]] = {source: (source,)}
+        reached: dict[Source, _Way] = {source: _Way((source,))}
         height = 0
         for path in places:
             written = tree.story((*path, self.key)).origin.document.source
@@ -199,12 +205,17 @@ class Include(Directive):
                     return _Part(node.hole())
                 part = known[path] = self._part(node, inner)
             elif back := self._way_back(part, inner.chain):
-                self._report_cycle(node, (*inner.chain, *back), inner)
+                # Where the cycle closes, not where it was noticed: that depends on what was
+                # expanded before.
+                *nodes, last = (node, *back.nodes)
+                via = (*node.via, *(Via(_HOW, each.origin) for each in nodes))
+                closing = replace(last, via=via)
+                self._report_cycle(closing, (*inner.chain, *back.files), inner)
                 part = _Part(node.hole())
             parts[path] = part.tree
             height = max(height, part.height)
             for each, way in part.reached.items():
-                reached.setdefault(each, (source, *way))
+                reached.setdefault(each, _Way((source, *way.files), (node, *way.nodes)))
         return _Part(graft(tree, parts), 1 + height, reached)
 
     def _content(self, source: Source, inner: Expansion) -> _Content:
@@ -242,10 +253,10 @@ class Include(Directive):
         self._report_cycle(node, (*expansion.chain, source), expansion)
         return None
 
-    def _way_back(self, part: _Part, chain: Iterable[Source]) -> tuple[Source, ...] | None:
+    def _way_back(self, part: _Part, chain: Iterable[Source]) -> _Way | None:
         """The shortest way by which a part leads to a file of the chain again."""
         ways = (part.reached[each] for each in chain if each in part.reached)
-        return min(ways, key=len, default=None)
+        return min(ways, key=lambda way: len(way.files), default=None)
 
     def _report_cycle(self, node: Node, way: tuple[Source, ...], expansion: Expansion) -> None:
         """Report that the last file on a way was on it before."""
@@ -322,6 +333,8 @@ class Include(Directive):
 
 def _strategy(_path: Path, base: Any, over: Any) -> Strategy:
     """A directive replaces what it lands on, unless that is the same directive."""
+    if base is HOLE and isinstance(over, dict) and any(key in over for key in _DIRECTIVES):
+        return "replace"
     if not isinstance(base, dict) or not isinstance(over, dict):
         return "merge"
     new = [key for key in _DIRECTIVES if key in over and key not in base]

@@ -16,6 +16,7 @@ from typing import Any
 
 from equipage.core.diagnostics import UsageError
 from equipage.files.overlay import active
+from equipage.files.tracing import digest, noted, trace
 
 
 def stands_alone() -> bool:
@@ -33,7 +34,9 @@ def exists(path: str, *, follow_links: bool = True) -> bool:
     overlay = active()
     if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
         return overlay.exists(path)
-    return os.path.exists(path) if follow_links else os.path.lexists(path)
+    if follow_links:
+        return noted("exists", path, os.path.exists(path))
+    return noted("is there", path, os.path.lexists(path))
 
 
 def is_file(path: str) -> bool:
@@ -41,7 +44,7 @@ def is_file(path: str) -> bool:
     overlay = active()
     if overlay is not None and (overlay.is_file(path) or not overlay.over_disk):
         return overlay.is_file(path)
-    return os.path.isfile(path)
+    return noted("is file", path, os.path.isfile(path))
 
 
 def is_folder(path: str) -> bool:
@@ -49,12 +52,20 @@ def is_folder(path: str) -> bool:
     overlay = active()
     if overlay is not None and (overlay.is_folder(path) or not overlay.over_disk):
         return overlay.is_folder(path)
-    return os.path.isdir(path)
+    return noted("is folder", path, os.path.isdir(path))
 
 
 def is_link(path: str) -> bool:
     """Whether a path is a symbolic link, broken or not."""
-    return not stands_alone() and os.path.islink(path)
+    return not stands_alone() and noted("is link", path, os.path.islink(path))
+
+
+def look_at(path: str) -> os.stat_result | None:
+    """What the disk says about a path, links followed; None if there is nothing."""
+    try:
+        return os.stat(path)
+    except (OSError, ValueError):
+        return None
 
 
 def real_path(path: str) -> str:
@@ -64,12 +75,12 @@ def real_path(path: str) -> str:
         return overlay.path_of(path)
     for _ in range(_TRIES):
         try:
-            return os.path.realpath(path)
+            return noted("real path", path, os.path.realpath(path))
         except OSError as error:
             # It was a link a moment ago; look again.
             if error.errno not in (errno.EINVAL, errno.ENOENT):
                 raise
-    return os.path.abspath(path)
+    return noted("real path", path, os.path.abspath(path))
 
 
 def is_inside(path: str, folder: str) -> bool:
@@ -81,8 +92,7 @@ def entries_of(folder: str) -> list[os.DirEntry[str]]:
     """The entries of a folder, sorted by name. Raises `OSError`."""
     overlay = active()
     if overlay is None:
-        with os.scandir(folder) as scan:
-            return sorted(scan, key=lambda entry: entry.name)
+        return _entries_on_disk(folder)
     found: dict[str, Any] = {}
     if overlay.over_disk and (os.path.lexists(folder) or not overlay.is_folder(folder)):
         with os.scandir(folder) as scan:
@@ -93,6 +103,36 @@ def entries_of(folder: str) -> list[os.DirEntry[str]]:
         raise OSError(number, os.strerror(number), folder)
     found |= {entry.name: entry for entry in overlay.entries(folder)}
     return [found[name] for name in sorted(found)]
+
+
+def _entries_on_disk(folder: str) -> list[os.DirEntry[str]]:
+    asked = trace()
+    try:
+        with os.scandir(folder) as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
+    except OSError as error:
+        if asked is not None:
+            asked.note(("entries", folder), str(error.errno))
+        raise
+    if asked is not None:
+        asked.note(("entries", folder), listing(entries))
+    return entries
+
+
+def listing(entries: Iterable[os.DirEntry[str]]) -> str:
+    """A digest of what entries say about themselves: their names, and what each is."""
+    lines = (
+        f"{entry.name}/{entry.is_symlink():d}{leads_to_folder(entry):d}{_is_file(entry):d}\0"
+        for entry in entries
+    )
+    return digest(os.fsencode("".join(lines)))
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False  # a loop of links
 
 
 def leads_to_folder(entry: os.DirEntry[str]) -> bool:

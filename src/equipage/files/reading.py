@@ -21,6 +21,7 @@ from equipage.files import (
     exists,
     is_folder,
     is_possible,
+    look_at,
     real_path,
     stands_alone,
     working_directory,
@@ -43,6 +44,7 @@ from equipage.files.sandbox import (
     refuse_system,
     refuse_version_control,
 )
+from equipage.files.tracing import digest, trace
 
 #: Tells whether a file has changed without reading it: its inode, size and times.
 Stamp = tuple[int, int, int, int]
@@ -90,7 +92,9 @@ class Files:
         "_asked",
         "_folders",
         "_known",
+        "_reals",
         "_referred",
+        "_renamed",
         "_sources",
         "_stamps",
         "cwd",
@@ -105,9 +109,11 @@ class Files:
         self._asked: dict[str, None] = {}
         # Loads that are made by `again` share these.
         self._known: dict[str, Source] = {}
+        self._renamed: dict[tuple[str, str], Source] = {}  #: those with several names
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
+        self._reals: dict[str, tuple[tuple[int, int], str]] = {}
 
     def again(self) -> Self:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -115,6 +121,8 @@ class Files:
         other = object.__new__(type(self))
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
+        other._renamed = self._renamed
+        other._reals = self._reals
         other._sources, other._asked = {}, {}
         other.within = None
         return other
@@ -143,7 +151,28 @@ class Files:
         if not is_possible(path):
             return False
         real = real_path(path)
-        return any(is_below(real, real_path(each)) for each in filter(is_possible, folders))
+        return any(is_below(real, self.real_folder(each)) for each in filter(is_possible, folders))
+
+    def real_folder(self, path: str) -> str:
+        """As `real_path`, for a folder that every file of a run asks about.
+
+        A look at the folder itself is enough to know that it is still the one it was.
+        """
+        status = None if stands_alone() else look_at(path)
+        if status is None:
+            return real_path(path)
+        identity = status.st_dev, status.st_ino
+        known = self._reals.get(path)
+        if known is None or known[0] != identity:
+            known = self._reals[path] = identity, real_path(path)
+        return known[1]
+
+    def shown(self, path: str) -> str:
+        """As `display_name`, looked up once for each folder."""
+        try:
+            return self._named(os.path.join(self.cwd, path))[1]
+        except ValueError:  # a name that no file can have
+            return display_name(path, self.cwd)
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
@@ -162,6 +191,8 @@ class Files:
             found += [name if inner == "." else f"{inner}/{name}" for name in sorted(names)]
             if len(found) >= most:
                 break
+        if (asked := trace()) is not None:
+            asked.note(("below", folder, str(most)), names_digest(found[:most]))
         return found[:most]
 
     def finds_program(self, name: str, search: str) -> bool:
@@ -170,7 +201,12 @@ class Files:
             return True  # the machine that will run it is not here
         import shutil  # slow to import, rarely needed
 
-        return shutil.which(name, path=search) is not None
+        found = shutil.which(name, path=search) is not None
+        if (asked := trace()) is not None:
+            asked.note(("program", name), found)
+            # What is searched is a value of the environment, and not written down.
+            asked.complete &= search == asked.variables.get("PATH")
+        return found
 
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
         """The file that the *caller* names; what a person asks for is not confined.
@@ -192,18 +228,30 @@ class Files:
         known = self._recall(real, name, max_bytes)
         if known is not None:
             return known
-        try:
-            descriptor, real = open_named(real, full)
-        except (OSError, ValueError) as error:
-            raise refusal(error, name) from None
+        descriptor, real = self._open_named(real, full, name)
         return self._take(descriptor, real, name, max_bytes)
+
+    def _open_named(self, real: str, full: str, name: str) -> tuple[int, str]:
+        asked = trace()
+        try:
+            descriptor, opened = open_named(real, full)
+        except (OSError, ValueError) as error:
+            problem = refusal(error, name)
+            if asked is not None:
+                asked.note(("named", real, full), problem.answer())
+            raise problem from None
+        if asked is not None:
+            asked.note(("named", real, full), opened)
+        return descriptor, opened
 
     def _open_within(self, within: tuple[str, str], full: str, name: str) -> tuple[int, str]:
         """Open a file that a walk found: nothing that was put in its place may lead elsewhere."""
         base, root = within
-        way = os.path.relpath(full, base).replace(os.sep, "/")
+        start = os.path.join(base, "")
+        way = full[len(start) :] if full.startswith(start) else os.path.relpath(full, base)
+        way = way.replace(os.sep, "/")
         try:
-            return open_inside(base, way, (root, base))
+            return open_inside(base, way, (root, base), self.real_folder)
         except FileProblem as problem:
             if problem.code == codes.REFERENCE_ESCAPES:
                 raise FileProblem(codes.LINK_OUTSIDE, file=name) from None
@@ -243,9 +291,21 @@ class Files:
         key = (reference, bases, roots, policy, tuple(home))
         known = self._referred.get(key)
         if known is None:
-            known = self._referred[key] = self._refer(reference, bases, roots, policy, tuple(home))
+            known = self._refer(reference, bases, roots, policy, tuple(home))
+            # Under the name that the file has for every load, and not for this one alone.
+            if known.source.name == self._usual_name(known.source):
+                self._referred[key] = known
+        elif (own := self._sources.get(known.source.path or "")) is not None:
+            known = Referred(own, known.outside)  # this load knows it by another name
         self.note(known.source)
         return known
+
+    def _usual_name(self, source: Source) -> str:
+        return source.name if source.path is None else self._shown(source.path)
+
+    def _shown(self, real: str) -> str:
+        """The name of a file that no caller named."""
+        return display_name(real, real_path(self.cwd))
 
     def _refer(
         self,
@@ -305,15 +365,23 @@ class Files:
         self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
     ) -> Source:
         descriptor, real = open_inside(base, reference, roots)
-        known = self._known.get(real)
-        name = known.name if known else display_name(real, real_path(self.cwd))
-        return self._take(descriptor, real, name, policy.max_bytes)
+        # What other loads call it makes no difference: a load says the same, whatever was before.
+        known = self._sources.get(real)
+        return self._take(
+            descriptor, real, known.name if known else self._shown(real), policy.max_bytes
+        )
 
     def _recall(self, real: str, name: str, max_bytes: int) -> Source | None:
-        """A file that was read before, perhaps by a caller that allows more of it."""
-        known = self._known.get(real)
+        """A file that was read before, perhaps under another name, or where more is allowed."""
+        own = self._sources.get(real)  # in one load, one file is one source
+        known = self._known.get(real) if own is None else own
         if known is None:
             return None
+        if own is None and known.name != name:
+            other = self._renamed.get((real, name))
+            if other is None:
+                other = self._renamed[real, name] = decoded(name, known.data, real)
+            known = other
         if len(known.data) > max_bytes:
             size = len(known.data)
             raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=size, limit=max_bytes)
@@ -328,13 +396,33 @@ class Files:
             # Of the descriptor, so that the stamp belongs to the content that is read.
             status = os.fstat(descriptor)
             self._stamps[real] = _stamp(status)
-            data = read_regular(descriptor, status, real, name, max_bytes)
+            data = noted_content(descriptor, status, real, name, max_bytes)
         except OSError as error:
             raise refusal(error, name) from None
         finally:
             os.close(descriptor)
         self._known[real] = decoded(name, data, real)
         return self.note(self._known[real])
+
+
+def noted_content(
+    descriptor: int, status: os.stat_result, real: str, name: str, max_bytes: int
+) -> bytes:
+    """As `read_regular`; what was found is noted if a trace is being made."""
+    asked = trace()
+    if asked is None:
+        return read_regular(descriptor, status, real, name, max_bytes)
+    question = ("content", real, str(max_bytes))
+    try:
+        data = read_regular(descriptor, status, real, name, max_bytes)
+    except FileProblem as problem:
+        asked.note(question, problem.answer())
+        raise
+    except OSError as error:
+        asked.note(question, refusal(error, name).answer())
+        raise
+    asked.note(question, digest(data))
+    return data
 
 
 def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
@@ -345,6 +433,13 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
     overlay = active()
     if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
         return overlay.contents.get(overlay.path_of(path))
+    data = _peek(path, max_bytes)
+    if (asked := trace()) is not None:
+        asked.note(("peek", path, str(max_bytes)), None if data is None else digest(data))
+    return data
+
+
+def _peek(path: str, max_bytes: int) -> bytes | None:
     try:
         descriptor = os.open(path, FLAGS)
     except (OSError, ValueError):
@@ -355,6 +450,11 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
         return None
     finally:
         os.close(descriptor)
+
+
+def names_digest(names: Iterable[str]) -> str:
+    """What tells names from all others."""
+    return digest(os.fsencode("\0".join(names)))
 
 
 def sha256_of(path: str) -> str | None:

@@ -16,7 +16,7 @@ import errno
 import os
 import posixpath
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Literal
 
@@ -25,6 +25,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code
 from equipage.files import real_path
+from equipage.files.tracing import trace
 
 #: The most that is read from one file, unless the kind says otherwise.
 MAX_BYTES = 10 * 1024 * 1024
@@ -64,6 +65,11 @@ class FileProblem(Exception):
     def __init__(self, code: Code, **values: object) -> None:
         self.code, self.values = code, values
         super().__init__(code, values)
+
+    def answer(self) -> str:
+        """The problem as an answer of the system, see `tracing`; without the name of the file."""
+        values = (f"{key}={each}" for key, each in self.values.items() if key != "file")
+        return " ".join((self.code, *values))
 
 
 class PathPolicy(msgspec.Struct, frozen=True):
@@ -150,11 +156,29 @@ def open_named(real: str, full: str) -> tuple[int, str]:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
+def open_inside(
+    base: str, reference: str, roots: tuple[str, ...], real_path: Callable[[str], str] = real_path
+) -> tuple[int, str]:
     """A descriptor of the file that a reference leads to from a base, and its real path.
 
     Nothing outside the roots is opened. Raises `FileProblem`.
     """
+    asked = trace()
+    if asked is None:
+        return _open_inside(base, reference, roots, real_path)
+    question = ("inside", base, reference, *roots)
+    try:
+        descriptor, real = _open_inside(base, reference, roots, real_path)
+    except FileProblem as problem:
+        asked.note(question, problem.answer())
+        raise
+    asked.note(question, real)
+    return descriptor, real
+
+
+def _open_inside(
+    base: str, reference: str, roots: tuple[str, ...], real_path: Callable[[str], str]
+) -> tuple[int, str]:
     if not HAS_DESCRIPTORS:
         return _open_checked(base, reference, roots)
     walk = _Walk(reference)
@@ -163,7 +187,8 @@ def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
         walk.roots = [real_path(root) for root in roots]
         # The base first, which may itself be below a root, then the reference from there.
         walk.start(real)
-        walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
+        if real != walk.stack[0][1]:
+            walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
         descriptor = walk.down(reference.split("/"))
         if descriptor is None:
             raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)

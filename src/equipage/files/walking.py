@@ -39,7 +39,7 @@ SKIPPED_FOLDERS = frozenset({
     ".hypothesis", ".ipynb_checkpoints", ".nyc_output", ".npm", ".yarn", ".pnpm-store", ".next",
     ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".docusaurus", ".gradle", ".terraform",
     ".serverless", ".vercel", ".wrangler", ".cargo", ".rustup", ".local", ".config", ".Trash",
-    ".idea",
+    ".idea", ".equipage_cache",
 })
 # fmt: on
 # fmt: off

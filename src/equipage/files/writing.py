@@ -47,6 +47,7 @@ def write_tree(folder: str, files: Mapping[str, bytes], executable: Collection[s
     Names are paths with `/`. Nothing is written if one of them exists, or leads out of the folder.
     """
     paths = {name: os.path.join(folder, *name.split("/")) for name in files}
+    # Before anything is written: then nothing has to be taken back.
     for name, path in paths.items():
         if os.path.lexists(path):
             raise NotWritten(f"{name} is there already")
@@ -62,6 +63,7 @@ def write_tree(folder: str, files: Mapping[str, bytes], executable: Collection[s
                 if name in executable:
                     os.chmod(paths[name], os.stat(paths[name]).st_mode | 0o111)
         except BaseException as error:
+            # Files before the folders that they are in; what was there before stays.
             for path in reversed(made):
                 with contextlib.suppress(OSError):
                     os.rmdir(path) if os.path.isdir(path) else os.unlink(path)

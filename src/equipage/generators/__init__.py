@@ -22,6 +22,7 @@ from collections.abc import Iterator, Mapping
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
+from equipage.files.tracing import opaque
 from equipage.generators import codes
 from equipage.generators.base import Generator, fields_of
 from equipage.generators.parameters import REFUSED, GeneratorLimits, instead, too_large
@@ -70,8 +71,11 @@ def find(name: str, *, plugins: bool = False) -> type[Generator] | None:
 
     Raises `PluginError` if only a plugin offers it and that cannot be used.
     """
-    if name in _known() or not plugins:
-        return _known().get(name)
+    known = _known().get(name)
+    if known is None or not known.__module__.startswith("equipage."):
+        opaque()  # what is installed decides
+    if known is not None or not plugins:
+        return known
     from importlib.metadata import entry_points  # slow to import, rarely needed
 
     for entry in entry_points(group=GROUP, name=name):
@@ -108,6 +112,7 @@ def build(
         return None, facts
     generator = found(**values)
     if generator.estimated_size > limits.max_payload_bytes:
+        # The parameter that makes it so large, if the author wrote it; a default has no place.
         blamed = (*path, found.sized_by) if found.sized_by in params else path
         return None, (*facts, too_large(generator.estimated_size, blamed, limits))
     return generator, facts
@@ -147,6 +152,7 @@ def _read(
     missing = False
     for field in fields_of(cls):
         name, parameter = field.name, cls.accepts[field.name]
+        # `null` means the default, unless it is a value of the parameter itself.
         if params.get(name) is not None or (name in params and parameter.nullable):
             values[name], found = parameter.read(params[name], (*path, name), limits)
             facts += found
@@ -186,13 +192,15 @@ def schema() -> dict[str, object]:
 
 
 def _alternative(cls: type[Generator]) -> dict[str, object]:
-    properties: dict[str, object] = {"type": {"const": cls.type}}
+    about = " ".join((cls.__doc__ or cls.type).split("\n\n")[0].split())
+    properties: dict[str, object] = {"type": {"const": cls.type, "description": about}}
     required = ["type"]
     for field in fields_of(cls):
         parameter = cls.accepts[field.name]
-        properties[field.name] = parameter.schema
+        taken = parameter.schema
         if field.required:
             required.append(field.name)
         elif not parameter.nullable:
-            properties[field.name] = {"anyOf": [parameter.schema, {"type": "null"}]}
+            taken = {"anyOf": [parameter.schema, {"type": "null"}]}
+        properties[field.name] = {"description": parameter.expected, **taken}
     return {"title": cls.type, "properties": properties, "required": required}

@@ -75,7 +75,7 @@ class LayeredFolder(msgspec.Struct, frozen=True):
             yield Elsewhere(os.path.join(user, self.name), "user")
 
     def beside(self, folder: str) -> Iterator[tuple[str, Fact]]:
-        """Findings about the folder itself and about entries that are no files of the kind."""
+        """Findings about the folder itself and about entries that are not files of the kind."""
         layer = os.path.dirname(folder)
         in_project = os.path.basename(layer) == PROJECT_FOLDER
         root = repository_root(os.path.dirname(layer)) if in_project else None

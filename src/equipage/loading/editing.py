@@ -30,6 +30,7 @@ _REST_OF_LINE = re.compile(r"[ \t]*(?:[ \t]\#[^\r\n]*|\#[^\r\n]*)?(?:\r\n|\n|\r|
 _NEXT_CONTENT = re.compile(
     r"(?:[ \t]*(?:\#[^\r\n]*)?(?:\r\n|\n|\r))*(?P<indent>[ ]*)(?P<first>[^\s#])?"
 )
+#: What may precede the value of an entry on its line: keys, and no bracket of an inline table.
 _TOML_PREFIX = re.compile(r"[^=\[\]{}\r\n]*")
 
 
@@ -98,6 +99,7 @@ def _entry(document: Document, located: Located) -> Span | None:
     text = document.source.text
     start = min(located.value.start, located.key.start if located.key else located.value.start)
     end = max(located.value.end, located.key.end if located.key else 0)
+    # What follows tells brackets from blocks, whatever the format of the file.
     after = _skip(text, end, document.window[1])
     if document.format == "json" or text[after : after + 1] in tuple(",]}"):
         found: Range | None = _between_brackets(text, start, end, after)
@@ -121,6 +123,7 @@ def _skip(text: str, offset: int, limit: int) -> int:
 
 def _between_brackets(text: str, start: int, end: int, after: int) -> Range:
     """An entry of a flow collection, with the comma after it, or before it if it is the last."""
+    # The last entry: the comma before it would be left behind, which JSON refuses.
     if text[after : after + 1] != ",":
         before = len(text[:start].rstrip(_BLANK))
         return (before - 1, end) if text[before - 1 : before] == "," else (start, end)
@@ -143,6 +146,7 @@ def _in_lines(
     prefix = text[line_start:start]
     if document.format == "toml":
         return (line_start, rest.end()) if _TOML_PREFIX.fullmatch(prefix) else None
+    # The entry has its lines to itself, so they go as a whole.
     if not prefix.strip(" ") or (is_item and _DASH.fullmatch(prefix)):
         return line_start, rest.end()
     if is_item or _DASHES.fullmatch(prefix) is None:
@@ -180,6 +184,7 @@ def encode(format: str, value: Scalar, written: str, *, is_key: bool) -> str:  #
         return value
     is_printable = not _UNPRINTABLE.search(value)
     if format == "yaml":
+        # Single quotes know no escapes, so they cannot hold everything.
         if written.startswith("'") and is_printable:
             return "'" + value.replace("'", "''") + "'"
         if not written.startswith('"') and _stays_plain(value):

@@ -59,11 +59,16 @@ class Waiting(msgspec.Struct, frozen=True):
     unused: Diagnostic  #: the finding about the comment if there is none
 
     def silences(self, each: Diagnostic) -> bool:
-        span, own = each.span, self.unused.span
-        if each.code != self.code or span is None or own is None:
+        """Whether it stands at the finding, or at another file that the finding is about."""
+        own = self.unused.span
+        if each.code != self.code or own is None:
             return False
+        spans = (each.span, *(label.span for label in each.related))
         # Not by identity: a file may have been read twice.
-        return span.source.name == own.source.name and span.line == own.line
+        return any(
+            span is not None and span.source.name == own.source.name and span.line == own.line
+            for span in spans
+        )
 
 
 class Placer:
@@ -96,6 +101,7 @@ class Placer:
 
         Of the codes that comments name, all are made: only then it is known which are silenced.
         """
+        # Anything the load read may hold a value of the environment that a sentence must not show.
         sources = [*self.sources, *(document.source for document in self.documents)]
         sources += [each.span.source for each in facts if each.span is not None]
         self.redactor = Redactor(self.documents, dict.fromkeys(sources))
@@ -119,6 +125,7 @@ class Placer:
         hidden: set[int] = set()
         more: Counter[Family] = Counter()
         for family, found in families.items():
+            # Which of them a comment silences is known only once each has its line.
             most = len(found) if family[0] in commented else MOST_SHOWN
             if len(found) <= most and not any(each.more for each in found):
                 continue
@@ -179,6 +186,7 @@ class Placer:
         wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
         for origin in self._origins_needed(facts):
             document, paths = wanted.setdefault(id(origin.document), (origin.document, {}))
+            # The entries around it, too: what is missing is shown where it should be.
             for depth in range(len(origin.path) + 1):
                 paths[origin.path[:depth]] = None
         for number, (document, paths) in wanted.items():
@@ -321,6 +329,7 @@ def deduplicated(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     for each in diagnostics:
         span = each.span
         place = (id(span.source), span.start, span.end) if span else (each.name,)
+        # The message counts: one place may have two things wrong in one way.
         key = (each.code, each.severity, place, each.message)
         seen.setdefault(key, each)
         counts[key] += each.count
@@ -385,6 +394,7 @@ def apply_ignores(
             line = source.position(match.start())[0]
             start = match.start("codes")
             for part in re.finditer(r"[^,\s]+", match["codes"]):
+                # Once for each comment: a second one on the line has nothing left to silence.
                 key = (id(source), line, part.group())
                 if left.pop(key, None) is None and part.group() not in hidden:
                     known = codes() if known is None else known

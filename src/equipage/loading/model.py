@@ -94,7 +94,7 @@ class Shape(msgspec.Struct, frozen=True):
     """Unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
     meant to act."""
     describing: frozenset[str] = frozenset()
-    """Fields that only describe: a key that resembles one, and is no slip, is the author's own."""
+    """Fields that only describe: a key that resembles one without a slip is the author's own."""
     ignores: bool = False
     """Whether unknown keys that resemble nothing are only ignored, with one note for all of
     them."""
@@ -116,7 +116,8 @@ def build(
         return convert(value, model), value, []
     except (msgspec.ValidationError, RecursionError, TypeError):
         pass
-    collector = Collector(shape, reported)
+    # The slow way, only for what is wrong: every mismatch instead of the first.
+    collector = Collector(shape, reported, whole=_is_whole(value))
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
         collector.facts = [_forgiven(each, shape) for each in collector.facts]
@@ -130,6 +131,18 @@ def build(
         # The collector is more lenient than convert: a bug worth a finding.
         bug = codes.WRONG_TYPE.at(expected="another value", found=str(error))
         return None, pruned, [*collector.facts, bug]
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value surely has no holes: what JSON can write has none, and that is quick to ask.
+
+    Of anything else, such as a payload that is made later, nothing is said.
+    """
+    try:
+        msgspec.json.encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.EncodeError):
+        return False
+    return True
 
 
 def _forgiven(each: Fact, shape: Shape) -> Fact:
@@ -148,9 +161,12 @@ def _capped(each: Fact, worst: Severity) -> Fact:
 class Collector:
     """Walks a value beside its type, and collects what does not fit."""
 
-    def __init__(self, shape: Shape, reported: Collection[str] = ()) -> None:
+    def __init__(
+        self, shape: Shape, reported: Collection[str] = (), *, whole: bool = False
+    ) -> None:
         self.shape = shape
         self.reported = reported
+        self.whole = whole  #: whether the value has no holes
         self.guesses = Guesses()
         self.facts: list[Fact] = []
         self.holes = False  #: whether anything is missing
@@ -184,8 +200,8 @@ class Collector:
     # Collections.
 
     def _struct(self, value: Any, kind: types.StructType, path: Path) -> Any:
-        if type(value) is kind.cls:
-            return value
+        if type(value) is kind.cls or (self.whole and _converts(value, kind.cls)):
+            return value  # most parts of a value with a mistake have none
         if value is None and self.shape.null_is_absent:
             value = {}
         if not isinstance(value, dict):
@@ -196,6 +212,7 @@ class Collector:
         value = self._one_level_down(value, kind, known, path)
         for name, field in known.items():
             given = value.get(name, _NOTHING)
+            # `key:` with nothing behind it is `null`, which authors write for “not set”.
             if given is None and self.shape.null_is_absent and not field.required:
                 given = None if _takes_null(field.type) else _NOTHING
             expected = getattr(kind.cls, "written_as", {}).get(field.name)
@@ -206,8 +223,11 @@ class Collector:
                     self._harden(before)
                 if given is _NOTHING and expected is not None:
                     self._expect(expected, (*path, name))
+                entry = getattr(kind.cls, "entries_as", {}).get(field.name)
+                if entry is not None:
+                    self._expect_entries(entry, (*path, name), before)
             elif field.required:
-                self._missing(name, title(kind.cls), expected or describe(field.type), path)
+                self._missing(name, title(kind.cls), expected or _wanted(field.type), path)
             if given is not _NOTHING:
                 result[name] = given
             elif field.required:
@@ -243,7 +263,15 @@ class Collector:
         last = self.facts[-1] if self.facts else None
         if last is not None and last.code == codes.WRONG_TYPE and last.path == path:
             values = {**last.values, "expected": expected, "hint": None}
-            self.facts[-1] = msgspec.structs.replace(last, values=values)
+            # Quotes around a number do not make a date of it, or whatever it should be.
+            self.facts[-1] = msgspec.structs.replace(last, values=values, remedy=None)
+
+    def _expect_entries(self, expected: str, path: Path, first: int) -> None:
+        """Say it of the entries of a list, in the mismatches from the `first` on."""
+        for number, each in enumerate(self.facts[first:], start=first):
+            if each.code == codes.WRONG_TYPE and each.path[:-1] == path:
+                values = {**each.values, "expected": expected, "hint": None}
+                self.facts[number] = msgspec.structs.replace(each, values=values, remedy=None)
 
     def _unknown(
         self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
@@ -369,6 +397,7 @@ class Collector:
         if value is None and _takes_null(kind):
             return None
         structs = [each for each in kind.types if isinstance(each, types.StructType)]
+        # Comparing with every class would report the mismatches of all of them.
         if isinstance(value, dict) and len(structs) > 1:
             return self._tagged(value, structs, path)
         for each in kind.types:
@@ -394,6 +423,7 @@ class Collector:
 
     def _choice(self, value: Any, kind: types.LiteralType | types.EnumType, path: Path) -> Any:
         allowed = _allowed(kind)
+        # To Python `true` equals 1, which may be among the values.
         if value in allowed and not isinstance(value, bool):
             return value
         if not isinstance(value, str):
@@ -438,6 +468,9 @@ class Collector:
         # Brackets help only if the value could be an entry.
         if hint is None and any(_could_be(value, each.item_type) for each in lists):
             hint = "write it as a list: put brackets around it"
+            if path and path[-1] in _COMMANDS and isinstance(value, str) and " " in value.strip():
+                # Brackets would make a program of the whole line.
+                hint = 'write a list with an entry for each word, as in `["ls", "-l"]`'
         elif hint is None and lists and isinstance(value, dict) and value:
             hint = "write a list with one entry for each"
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
@@ -455,6 +488,14 @@ class Collector:
         return self._refused(
             codes.INVALID_VALUE.at(path, remedy=remedy, found=Shown(value), **values)
         )
+
+
+def _converts(value: Any, cls: type[Any]) -> bool:
+    try:
+        convert(value, cls)
+    except (msgspec.ValidationError, RecursionError, TypeError):
+        return False
+    return True
 
 
 def _ignored(place: Path, names: list[str], cls: type) -> Fact:
@@ -546,6 +587,21 @@ def describe(kind: types.Type) -> str:
     return "a value" if isinstance(kind, types.AnyType) else "another value"
 
 
+def _wanted(kind: types.Type) -> str:
+    """What to add where a value is missing: an empty one would be the next finding."""
+    if isinstance(kind, types.VarTupleType | types.ListType) and kind.min_length:
+        return "a list of one or more"
+    if not isinstance(kind, types.StructType) or _made_by(kind) is not None:
+        return describe(kind)
+    names = [each.encode_name for each in kind.fields if each.required]
+    if kind.tag_field is not None:
+        names.insert(0, kind.tag_field)
+    if not names:
+        return "a mapping"
+    *most, last = [f"`{name}`" for name in names]
+    return f"a mapping of {', '.join(most)} and {last}" if most else f"a mapping with {last}"
+
+
 def _range(kind: types.IntType | types.FloatType) -> str:
     """The bounds of a number in words, for the end of a phrase; empty if it has none."""
     low = kind.ge if kind.ge is not None else None if kind.gt is None else kind.gt + 1
@@ -556,6 +612,8 @@ def _range(kind: types.IntType | types.FloatType) -> str:
     return f" of at most {kind.le}" if kind.le is not None else ""
 
 
+#: Fields that hold a command, or what follows one, word by word.
+_COMMANDS = frozenset({"args", "arguments", "argv", "cmd", "command"})
 #: The hints that a fix can follow, and what it writes: None for what is there, as text.
 _WRITTEN: dict[str, bool | None] = {
     "put quotes around it": None,

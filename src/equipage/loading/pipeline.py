@@ -57,7 +57,8 @@ def load_path(
         values = {**problem.values, "variable": limits.file_bytes_variable}
         session.add([Fact(problem.code, values=values)])
         return report(session, str(values.get("file", path)))
-    if source.path is not None and not source.outside:
+    # What a walk found was opened inside its folders.
+    if source.path is not None and not source.outside and files.within is None:
         source.outside = not files.is_within(source.path, root, *request.roots, *request.folders)
     return load_source(source, session)
 

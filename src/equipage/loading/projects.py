@@ -45,11 +45,18 @@ def root_in(run: Run, path: str) -> str:
 
 
 def _real_in(known: _Roots, folder: str) -> str:
-    """A folder without links. In a walk, the folder above it is known already."""
-    if folder not in known.real:
-        above, name = os.path.split(folder)
-        is_known = above in known.real and not is_link(folder)
-        known.real[folder] = os.path.join(known.real[above], name) if is_known else _real(folder)
+    """A folder without links. Each folder on the way is looked at once in a run."""
+    unknown: list[str] = []
+    here = folder
+    while here not in known.real:
+        above, name = os.path.split(here)
+        if name in ("", ".", "..") or is_link(here):
+            known.real[here] = _real(here)
+        else:
+            unknown.append(here)
+            here = above
+    for each in reversed(unknown):
+        known.real[each] = os.path.join(known.real[os.path.dirname(each)], os.path.basename(each))
     return known.real[folder]
 
 

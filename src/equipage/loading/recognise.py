@@ -38,7 +38,7 @@ from equipage.loading.signs import (
     names_key,
     outline,
 )
-from equipage.syntax import SyntaxProblem
+from equipage.syntax import SyntaxProblem, yaml
 from equipage.syntax.document import Format, load_value
 
 _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
@@ -96,6 +96,7 @@ def recognise(
         if (sort := unread_sort(slashed)) is not None:
             return Recognised(problem=_finding(NOT_READ, path, sort=sort))
     if extension == ".md" and is_part:
+        # From the project on: a folder above it may be called `agents`, too.
         inside = slashed.removeprefix(root_in(run, absolute).replace(os.sep, "/"))
         return _by_header(path, inside, files, named=named)
     if extension in _FORMATS:
@@ -218,6 +219,7 @@ def _unreadable(path: str, files: Files) -> Recognised:
 
 
 def _worth_parsing(text: str, syntax: Format) -> bool:
+    # A walk meets every YAML and JSON file of a repository, and few of them are ours.
     keys = tuple(key for each in registry.BUILT_IN if each.by_content for key in each.keys)
     # In JSON a search says nearly as much as parsing, and parsing follows.
     worth = names_key if syntax == "json" else partial(may_have_key, syntax=syntax)
@@ -264,12 +266,16 @@ def _kinds_of(
     try:
         if found is not None:
             value: Any = outline((key for each in rows for key in each.keys), found)
+        elif syntax == "yaml":
+            value = yaml.look_at(text.removeprefix("\ufeff"))
         else:
             value = load_value(syntax, text.removeprefix("\ufeff"))
     except SyntaxProblem:
         keys = keys_of_broken(text, syntax)
         return None, next((each.kind for each in rows if keys & set(each.keys)), None)
     sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
+    if sure is None:
+        yaml.forget()
     maybe = (each.kind for each in rows if each.possibly and each.possibly(value, named=named))
     return sure, next(maybe, None)
 
@@ -293,10 +299,17 @@ def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:
 
     Each comes with its kind, without the `/`.
     """
-    for each in (*registry.BUILT_IN, *conventions()):
-        if each.folder is None:
-            continue
+    if "defect/" not in entered:
+        return  # nearly every folder of a walk
+    for kind, name in _folders():
         if entered.endswith("/.defect/"):
-            yield each.kind, entered + each.folder
-        elif entered.endswith((f"/.defect/{each.folder}/", f"/defect/{each.folder}/")):
-            yield each.kind, entered.rstrip("/")
+            yield kind, entered + name
+        elif entered.endswith((f"/.defect/{name}/", f"/defect/{name}/")):
+            yield kind, entered.rstrip("/")
+
+
+@cache
+def _folders() -> tuple[tuple[str, str], ...]:
+    """The kinds whose files have a folder in each layer, and its name."""
+    rows = (*registry.BUILT_IN, *conventions())
+    return tuple((each.kind, each.folder) for each in rows if each.folder is not None)

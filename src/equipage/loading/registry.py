@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import re
 from _thread import RLock
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ import msgspec
 
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
-from equipage.core.text import nearest
+from equipage.core.text import expression, nearest
+from equipage.files.tracing import opaque
 from equipage.loading.kind import Kind
 from equipage.loading.signs import (
     is_blueprint,
@@ -154,12 +155,9 @@ def kind_named(name: str) -> Kind:
 
     Raises `UsageError`.
     """
-    row = _row(BUILT_IN, name) or _row(_UNNAMED, name) or _row(conventions(), name)
-    if row is not None:
-        module = importlib.import_module(row.module)
-        kind = module.KIND if hasattr(module, "KIND") else module.kind_named(name)
-        assert isinstance(kind, Kind)
-        return kind
+    built_in = _built_in(name)
+    if built_in is not None:
+        return built_in
     plugins = installed()
     if name in plugins:
         return plugins[name]
@@ -169,6 +167,23 @@ def kind_named(name: str) -> Kind:
     guess = nearest(name, known)
     hint = f"; did you mean `{guess}`?" if guess else f" (known: {', '.join(known)})"
     raise UsageError(f"there is no kind `{name}`{hint}")
+
+
+@cache
+def is_built_in(name: str) -> bool:
+    """Whether a kind is part of equipage, and not of another package."""
+    return any(_row(rows, name) is not None for rows in (BUILT_IN, _UNNAMED, conventions()))
+
+
+@cache
+def _built_in(name: str) -> Kind | None:
+    row = _row(BUILT_IN, name) or _row(_UNNAMED, name) or _row(conventions(), name)
+    if row is None:
+        return None
+    module = importlib.import_module(row.module)
+    kind = module.KIND if hasattr(module, "KIND") else module.kind_named(name)
+    assert isinstance(kind, Kind)
+    return kind
 
 
 def _row(rows: Iterable[Recognition], name: str) -> Recognition | None:
@@ -181,6 +196,7 @@ def installed() -> dict[str, Kind]:
     Scanning costs more than a whole start, so it happens on demand.
     """
     global _scanned
+    opaque()
     if _scanned is _plugins:
         return _plugins
     with _SCAN:  # other threads wait until the scan is complete
@@ -243,6 +259,7 @@ def codes_for(wanted: Iterable[str]) -> dict[str, Code]:
 def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     """Every built-in code, and those of the named kinds that are installed."""
     codes = all_codes()
+    # Installed packages are only scanned for a name that is not ours.
     for name in set(kinds) - {None, BY_SCHEMA, *names()}:
         kind = installed().get(str(name))
         codes |= {code.name: code for code in kind.codes} if kind is not None else {}
@@ -277,11 +294,12 @@ def _translated(glob: str) -> str:
 
 def choices(glob: str) -> list[str]:
     """A glob without `{a,b}`: one for each choice."""
-    braces = re.search(r"\{([^{}]*)\}", glob)
-    if braces is None:
+    end = glob.find("}")
+    start = glob.rfind("{", 0, max(end, 0))
+    if start < 0:
         return [glob]
-    before, after = glob[: braces.start()], glob[braces.end() :]
-    return [each for word in braces[1].split(",") for each in choices(before + word + after)]
+    before, words, after = glob[:start], glob[start + 1 : end], glob[end + 1 :]
+    return [each for word in words.split(",") for each in choices(before + word + after)]
 
 
 def hidden_folders(globs: Iterable[str]) -> frozenset[str]:
@@ -297,14 +315,23 @@ class _Rule(msgspec.Struct, frozen=True):
     kind: str
     glob: str
     word: str | None  #: a step without wildcards that the folder must have
-    folder: re.Pattern[str] | None
-    name: str  #: the name itself, or its end if there are wildcards before it
-    pattern: re.Pattern[str] | None  #: of the name, if it has wildcards
+    folder: str  #: how the folder ends, with `/` around it; empty for any folder
+    pattern: re.Pattern[str] | None  #: of the folder, if it has wildcards
+    name: str  #: the name, or its end if there are wildcards before it
+    names: re.Pattern[str] | None  #: of the name, if it has wildcards
+
+    def is_in(self, folder: str, steps: Collection[str]) -> bool:
+        """Whether a folder, which ends with `/` and has these steps, is one that it asks for."""
+        if self.word is not None and self.word not in steps:
+            return False
+        if self.pattern is None:
+            return folder.endswith(self.folder)
+        return self.pattern.search(folder) is not None
 
     def takes(self, name: str) -> bool:
-        if self.pattern is None:
+        if self.names is None:
             return name == self.name
-        return name.endswith(self.name) and self.pattern.fullmatch(name) is not None
+        return name.endswith(self.name) and self.names.fullmatch(name) is not None
 
 
 def _rules(rows: Iterable[tuple[str, Iterable[str]]]) -> Iterator[_Rule]:
@@ -312,14 +339,13 @@ def _rules(rows: Iterable[tuple[str, Iterable[str]]]) -> Iterator[_Rule]:
     for kind, globs in rows:
         for glob in (each for written in globs for each in choices(written)):
             head, _, last = glob.rpartition("/")
-            pattern = None
-            if "*" in last:
-                pattern = re.compile(re.escape(last).replace(r"\*", "[^/]*"))
             plain = [step for step in head.split("/") if step and "*" not in step]
             # The steps of the head, each with its slash: so `**` may be no step at all.
-            folder = re.compile(f"/{_translated(head + '/')}\\Z") if head else None
+            pattern = expression(f"/{_translated(head + '/')}\\Z") if "*" in head else None
+            names = expression(re.escape(last).replace(r"\*", "[^/]*")) if "*" in last else None
+            word, folder = plain[-1] if plain else None, f"/{head}/" if head else ""
             name = last.rpartition("*")[2]
-            yield _Rule(order, kind, glob, plain[-1] if plain else None, folder, name, pattern)
+            yield _Rule(order, kind, glob, word, folder, pattern, name, names)
             order += 1
 
 
@@ -327,31 +353,44 @@ class Places:
     """The kinds that have a place: rows of a kind and its globs, the first that matches counts."""
 
     def __init__(self, rows: Iterable[tuple[str, Iterable[str]]]) -> None:
-        self._anywhere: list[_Rule] = []
-        self._by_word: dict[str, list[_Rule]] = {}
+        # A rule asks for one name, or for names with one extension: most files of a repository
+        # have another.
+        self._by_name: dict[str, list[_Rule]] = {}
+        self._by_extension: dict[str, list[_Rule]] = {}
         for rule in _rules(rows):
-            if rule.word is None:
-                self._anywhere.append(rule)
+            if rule.names is None:
+                self._by_name.setdefault(rule.name, []).append(rule)
             else:
-                self._by_word.setdefault(rule.word, []).append(rule)
+                self._by_extension.setdefault(_extension(rule.name), []).append(rule)
         #: a walk asks several times for the files of each folder
         self._in = lru_cache(maxsize=20_000)(self._rules_in)
 
     def find(self, path: str) -> tuple[str, str] | None:
         """The kind of an absolute path with `/`, and the glob that says so."""
         folder, _, name = path.rpartition("/")
-        for rule in self._in(folder):
+        extension = _extension(name)
+        if name in self._by_name:
+            rules = self._in(folder, extension, name)
+        elif extension in self._by_extension or "" in self._by_extension:
+            rules = self._in(folder, extension)
+        else:
+            return None
+        for rule in rules:
             if rule.takes(name):
                 return rule.kind, rule.glob
         return None
 
-    def _rules_in(self, folder: str) -> tuple[_Rule, ...]:
-        """The rules for names in a folder, in order."""
-        found = [each for each in self._anywhere if _is_in(each, folder)]
-        for word in self._by_word.keys() & set(folder.split("/")):
-            found += (each for each in self._by_word[word] if _is_in(each, folder))
+    def _rules_in(self, folder: str, extension: str, name: str = "") -> tuple[_Rule, ...]:
+        """The rules for names like this one in a folder, in order."""
+        rules = [*self._by_name.get(name, ()), *self._by_extension.get(extension, ())]
+        if extension:
+            rules += self._by_extension.get("", ())  # their names end with no extension
+        steps = set(folder.split("/"))
+        found = [each for each in rules if each.is_in(f"{folder}/", steps)]
         return tuple(sorted(found, key=lambda each: each.order))
 
 
-def _is_in(rule: _Rule, folder: str) -> bool:
-    return rule.folder is None or rule.folder.search(f"{folder}/") is not None
+def _extension(name: str) -> str:
+    """From the last dot of a name on; empty if it has none."""
+    dot = name.rfind(".")
+    return name[dot:] if dot >= 0 else ""

@@ -192,7 +192,7 @@ class Loaded(Generic[C]):
         # people have stored.
         plain = self._with_written_paths(without_defaults(self.config))
         # `$${X}` in a file is the text `${X}`, and a variable is written `${X}` here: only then
-        # must the two be told apart, which costs a walk over the value.
+        # must the two be distinguished, which costs a walk over the value.
         alike = self._takes_variables and b"${" in canonical(plain)
         hidden = self._hidden(plain, literal=_as_literal if alike else None)
         return hashlib.sha256(canonical(hidden)).hexdigest()
@@ -413,6 +413,7 @@ class Loaded(Generic[C]):
             span = spans.get((id(origin.document), origin.path))
             return Setting(span, format_path(at), how, value, wins)
 
+        # In the order in which they were applied, so that the last one that wins is what holds.
         settings = [setting(each, "replaced") for each in replaced]
         settings.append(setting(story.origin, "written", wins=True))
         settings += [setting(each, "merged over it", wins=True) for each in story.merged]
@@ -430,6 +431,7 @@ class Loaded(Generic[C]):
 
     def _replaced(self, path: Path) -> Iterator[Origin]:
         """What the value at `path` replaced, alone or with the list or mapping around it."""
+        # A value may have gone with a mapping around it that was replaced as a whole.
         for depth in range(len(path) + 1):
             for origin in self._tree.story(path[:depth]).replaced:
                 before = origin.child(path[depth:])
@@ -459,6 +461,7 @@ class Loaded(Generic[C]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Derived values were looked up by the identity of documents: they mean nothing elsewhere.
+        # A subclass has slots of its own, such as the layers of settings.
         names = (name for each in type(self).__mro__ for name in getattr(each, "__slots__", ()))
         return _restored, (
             type(self),
@@ -541,6 +544,7 @@ def _is_written(origin: Origin, value: Any) -> bool:
     written = get(origin.document.value, origin.path, _MISSING)
     if written is _MISSING or (value is None and written is not None):
         return False
+    # What a reference brought has the place of the reference, and another value.
     is_reference = bool(origin.path) and str(origin.path[-1]).startswith("$")
     return not is_reference or written == value
 

@@ -42,6 +42,8 @@ class Request(msgspec.Struct, frozen=True):
     confined: bool = False  #: whether absolute paths outside the roots are left unread
     #: options that the settings of the project give; each kind takes those it knows
     defaults: Mapping[str, object] = {}
+    #: codes that the caller will not report: nothing is spent on their places and words
+    unasked: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""
@@ -175,6 +177,7 @@ class Run:
 
     def prepared(self, kind: Kind, request: Request) -> tuple[Any, Limits, list[Fact]]:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
+        # Thousands of loads have one request: its options are checked once for each kind.
         known = self._prepared.get(kind.name)
         # A run usually has one request, so identity is enough; a second one is prepared anew.
         if known is None or known[0] is not request:
@@ -207,6 +210,7 @@ class Session:
         self.env = request.env
         self.embedded = request.embedded
         self.confined = request.confined
+        self.unasked = request.unasked
         self.roots = request.roots  #: further folders the *caller* allows
         self.files = files if files is not None else run.files.again()
         self.path = path  #: what the caller named, absolute; links in it are not followed
@@ -242,6 +246,7 @@ class Session:
 
         Without `keep`, other loads of the run parse it again: right for what few others read.
         """
+        # By identity: a source is read once in a load, and its text may be large.
         known = self._documents.get(id(source))
         if known is not None:
             return known[0], []

@@ -193,15 +193,17 @@ def names_key(keys: Iterable[str], text: str) -> bool:
 
 
 def outline(keys: Iterable[str], found: dict[str, msgspec.Raw]) -> dict[str, Any]:
-    """The members of a JSON text: these whole, of the others only whether they are collections."""
-    wanted = frozenset(keys)
+    """The members of a JSON text: these whole, of parts of a server whether they are collections.
+
+    Of the others, which may be many thousands, only the names count.
+    """
     shapes: dict[bytes, Any] = {b"[": [], b"{": {}}
-    return {
-        key: msgspec.json.decode(raw)
-        if key in wanted
-        else shapes.get(memoryview(raw)[:1].tobytes())
-        for key, raw in found.items()
-    }
+    value: dict[str, Any] = dict(found)
+    for key in _PARTS.keys() & found.keys():
+        value[key] = shapes.get(memoryview(found[key])[:1].tobytes())
+    for key in found.keys() & set(keys):
+        value[key] = msgspec.json.decode(found[key])
+    return value
 
 
 def members(text: str) -> dict[str, msgspec.Raw] | None:

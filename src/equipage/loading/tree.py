@@ -25,7 +25,7 @@ MADE_ABSOLUTE = "made absolute"
 MAX_MERGE_DEPTH = 64
 
 Strategy = Literal["merge", "replace", "append"]
-#: Which strategy applies at a path, given both values.
+#: Which strategy applies at a path, given both values: also to replace a mapping, append a list.
 Choice = Callable[[Path, Any, Any], Strategy]
 
 
@@ -336,9 +336,8 @@ def always_merge(_path: Path, _base: Any, _over: Any) -> Strategy:
 def merge(base: Tree, over: Tree, strategy: Choice = always_merge) -> Tree:
     """`over` laid on `base`: mappings merge key by key, any other pair is replaced by `over`.
 
-    A merged mapping keeps the place of its base, with `over` as a related place. A replaced value
-    is wholly that of `over`. `strategy` may decide otherwise for a path: `replace` a mapping as a
-    whole, `append` a list. Keys of the base come first; new ones follow in the order of `over`.
+    A merged mapping keeps the place of its base, with `over` as a related place. `strategy` may
+    decide otherwise for a path. Keys of the base come first; new ones follow in order.
     """
     return _merge(base, over, strategy, ROOT, 0)
 
@@ -349,6 +348,8 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     inner = above - base.origins.skip + len(base.origins.via)
     if how == "append" and isinstance(base.value, list) and isinstance(over.value, list):
         return _append(base, over, inner)
+    if how == "merge" and base.value is HOLE and isinstance(over.value, dict):
+        return base  # what else the mapping holds is not known, so nothing is missing in it
     both_maps = isinstance(base.value, dict) and isinstance(over.value, dict)
     if how != "merge" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
         # Replaced as a whole: the base is remembered as a place that lost, for `explain`.
@@ -363,8 +364,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
         if key in value:
             child = _merge(base.at((key,)), child, strategy, (*path, key), inner)
         else:
-            skip = inner + child.origins.skip
-            child = Tree(child.value, child.origins.changed(skip=skip))
+            child = Tree(child.value, child.origins.changed(skip=inner + child.origins.skip))
         value[key], below[key] = child.value, child.origins
     # The mapping keeps the place of its base; that of `over` becomes a related one.
     merged = (*base.origins.merged, over.story(ROOT).origin, *over.origins.merged)

@@ -29,6 +29,8 @@ UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Cursor file", (".cursor/**/*.{json,md}",)),
     ("Factory file", (".factory/**/*.{md,json}",)),
     ("Gemini file", (".gemini/**/*.{json,yaml,toml,md}",)),
+    ("GitHub Copilot file", (".github/copilot/**/*.json", ".github/lsp.json")),
+    ("GitHub Copilot file", (".github/workflows/copilot-setup-steps.{yml,yaml}",)),
     ("Goose file", (".goosehints", ".goose/**/*.{yaml,md}")),
     ("Junie file", (".junie/**/*.{md,json}",)),
     ("Kilo Code file", (".kilocode/**/*.{md,json}", ".kilocodemodes")),

@@ -95,6 +95,7 @@ class Redactor:
     def _learn_texts(self, secrets: Iterable[tuple[str, str]]) -> None:
         """The values themselves, by name, wherever they may turn up in a sentence."""
         for name, value in secrets:
+            # A sentence may quote one line of a value that has several.
             for line in (value, *value.splitlines()):
                 if len(line.strip()) >= _SHORTEST_SECRET:
                     self.texts[line.strip()] = f"${{{name}}}"
@@ -148,6 +149,7 @@ class Redactor:
         """Whether a value is, or may be, part of a file outside the allowed folders."""
         if self.blind or not self.foreign_texts:
             return self.blind
+        # A number is hidden only if it is one of the file; a text also if it is a part of it.
         if not isinstance(value, str | int | float) or value in self.foreign:
             return isinstance(value, str | int | float)
         return isinstance(value, str) and any(value in text for text in self.foreign_texts)
@@ -253,6 +255,7 @@ def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> s
             if name
         )
     ]
+    # A question ends a sentence, so what follows it begins another one.
     text = "; ".join(parts).replace("?; ", "? ").format_map(_Forgiving(shown))
     return "\n".join(map(visible, text.split("\n"))) or None
 

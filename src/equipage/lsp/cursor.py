@@ -19,13 +19,16 @@ from equipage.syntax.document import Document, Format, Located
 Part = Literal["key", "value", "text"]
 
 _LINE = re.compile(r"(?P<indent>[ ]*)(?P<rest>[^\r\n]*)")
+#: A key of a block and its colon: in quotes, a plain word, or one that starts with a dash.
 _KEY = re.compile(
     r"""(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"{\[\-][^:#]*?|-[^\s:#]+)[ ]*:(?=\s|\Z)"""
 )
 #: How a block of text begins: `|`, `>`, with signs behind it.
 _BLOCK = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?\Z")
+#: The line that opens a header, after a byte order mark; and the one that closes it.
 _FENCE = re.compile(r"\A\ufeff?---[ \t]*\r?\n")
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
+#: The head of a table, of which the closing brackets may not be written yet.
 _TOML_TABLE = re.compile(r"\[(?P<array>\[)?(?P<name>[^\[\]]+)\]?\]?\s*(?:#.*)?\Z")
 _TOML_STEP = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*(?:\.|\Z)""")
 
@@ -92,6 +95,7 @@ def _in_text(text: str, offset: int) -> Cursor:
 
 # Brackets: JSON, and what YAML and TOML write in the same way.
 
+#: Strings may lack their end, and a comment may be of any language: the text is half written.
 _TOKEN = re.compile(
     r"""(?P<string>"(?:[^"\\\r\n]|\\.)*(?P<closed>")?|'[^'\r\n]*(?P<closed1>')?)"""
     r"""|(?P<comment>//[^\r\n]*|\#[^\r\n]*|/\*.*?(?:\*/|\Z))"""
@@ -125,6 +129,7 @@ def _in_brackets(text: str, begin: int, offset: int, base: Path) -> Cursor:
         if found is None and (start < offset <= position if is_word else start >= offset):
             quote = written[:1] if token["string"] is not None and start < offset else ""
             inside = start + len(quote) if is_word and start < offset else offset
+            # Behind its closing quote the cursor is no longer in a string.
             closed = bool(quote) and written[-1:] == quote and len(written) > 1
             end = position - closed if is_word and start < offset else offset
             if not (closed and offset == position):
@@ -157,6 +162,7 @@ def _in_brackets(text: str, begin: int, offset: int, base: Path) -> Cursor:
         return Cursor(base, "value", word, start, end, quote=quote, in_brackets=True)
     top = at[-1]
     if top.is_map and not top.has_key:
+        # The key under the cursor is not one that the mapping has already.
         own = {word.strip(), text[start:end].strip()}
         keys = frozenset(each for each in top.keys if each not in own or not own - {""})
         return Cursor(path, "key", word, start, end, keys, in_brackets=True, quote=quote)
@@ -208,6 +214,7 @@ class _Lines:
         else:
             self.levels.append(_Level(column, key, is_list=False))
         value = rest[match.end() :].strip()
+        # A tag or an anchor may be between the colon and the sign of a block.
         if _BLOCK.fullmatch(re.sub(r"^[!&]\S+\s+", "", value)):
             self.block = column
         return column, rest, key
@@ -282,6 +289,7 @@ def _in_yaml(text: str, offset: int) -> Cursor:
     if reader.levels and reader.levels[-1].column == column and not reader.levels[-1].is_list:
         reader.levels.pop()
     path = reader.path
+    # A line without a key may also go on with brackets that an earlier line opened.
     opened = _open_bracket(text[:begin])
     if opened is not None:
         return _in_brackets(text, opened[0], offset, opened[1])
@@ -329,6 +337,7 @@ def _open_bracket(text: str) -> tuple[int, Path] | None:
     """Where brackets begin that are still open at the end of a text, and their path."""
     lines = text.splitlines(keepends=True)
     last = next((line for line in reversed(lines) if line.strip()), "").split(" #")[0].rstrip()
+    # Where the last line ends in anything else, nothing is open, or nothing is to be added.
     if not last.endswith(("[", "{", ",")):
         return None
     reader, position = _Lines(), 0

@@ -21,6 +21,7 @@ from equipage.views.schema import VARIABLE, schema_for
 
 #: How deep branches of a schema are followed: a model may contain itself.
 _DEEPEST = 12
+#: Keywords by which a schema says what a value is; others only restrict it further.
 _TELLING = frozenset({"type", "properties", "enum", "const", "items"})
 
 
@@ -46,6 +47,7 @@ class Fields:
 
     def at(self, path: Path, value: Any = None) -> list[Schema]:
         """The schemas that a value at a path may follow; `value` is that of the whole file."""
+        # Level by level: of each alternative, only those that fit the value so far are followed.
         here = list(self._branches(self.schema, value))
         for depth, step in enumerate(path):
             inner = get(value, path[: depth + 1])
@@ -90,6 +92,7 @@ class Fields:
     def _described(self, path: Path, slot: Schema, *, required: bool) -> Described:
         branches = list(self._branches(slot, None))
         words = [each["description"] for each in (slot, *branches) if each.get("description")]
+        # The kind knows which fields are permissions; the schema does not say.
         restricts = any(
             each.what == "permission" and each.covers(path)
             for each in self.kind.presentation.sensitive
@@ -130,6 +133,7 @@ class Fields:
 
     def _words(self, schema: Schema) -> str:
         """A schema in words."""
+        # That any value may be `${NAME}` is not worth repeating at every field.
         if schema == VARIABLE or schema.get("title") == VARIABLE["title"]:
             return ""
         if "enum" in schema:

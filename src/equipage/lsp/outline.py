@@ -22,6 +22,7 @@ _MODULE, _FIELD, _STRING, _NUMBER, _BOOLEAN, _ARRAY, _OBJECT = 2, 8, 15, 16, 17,
 #: Symbols are made down to this depth: an outline of every leaf helps no reader.
 _DEEPEST = 4
 _MOST = 2_000
+#: A heading of Markdown with its signs in front, perhaps repeated behind it.
 _HEADING = re.compile(r"^(#{1,6})[ \t]+(\S.*?)[ \t]*#*\r?$", re.MULTILINE)
 
 
@@ -65,6 +66,7 @@ def _below(
     for step in steps:
         inner = (*path, step)
         located = places.get(inner)
+        # What `<<` merged in is written elsewhere, and has its symbol there.
         if located is None or located.through is not None:
             continue
         start = located.key or located.value
@@ -109,6 +111,7 @@ def _headings(opened: Opened) -> list[protocol.Symbol]:
     around: list[tuple[int, protocol.Symbol]] = []
     for number, match in enumerate(found):
         level = len(match[1])
+        # A heading reaches to the next one of its level or above.
         later = (each.start() for each in found[number + 1 :] if len(each[1]) <= level)
         place = opened.text.range(match.start(), next(later, len(text)))
         own = opened.text.range(match.start(), match.end())
@@ -184,6 +187,7 @@ def _tools(context: Context, opened: Opened) -> list[protocol.Hint]:
     lists = [each for each in convention.fields if each.refers == "tool" and each.name in value]
     denied = [each for each in lists if each.name.lower().startswith(("disallow", "deny", "excl"))]
     allowed = [each for each in lists if each not in denied]
+    # With one list, what it says is what holds; the reader sees it already.
     if len(allowed) != 1 or not denied:
         return []
     names = _texts(get(tree.value, (allowed[0].name,)))

@@ -19,11 +19,13 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.files import is_folder, real_path, working_directory
 from equipage.files.overlay import Overlay, overlaid
 from equipage.files.reading import Stamp, stamp_of
+from equipage.files.sandbox import is_below
 from equipage.files.walking import SKIPPED_FOLDERS
 from equipage.loading.outcome import Outcome
 from equipage.loading.projects import MANIFESTS
 from equipage.loading.registry import agent_folders
 from equipage.loading.session import Request, Run
+from equipage.lsp.known import baselines_of, with_stale, without_known
 from equipage.lsp.positions import Encoding, Text, path_of, uri_of
 from equipage.lsp.protocol import Change
 from equipage.workspace.check import ReportBuilder
@@ -138,6 +140,7 @@ class Workspace:
         self.generation += 1
         for path in paths:
             self._touched.append((self.generation, path))
+            # Such a file decides for all others which there are, and how each is checked.
             if os.path.basename(path) in _DECISIVE:
                 self._forget(list(self._entries))
             self._forget([path, *self._users.get(path, ())])
@@ -163,6 +166,10 @@ class Workspace:
     def holds(self, path: str) -> bool:
         """Whether a file lies below a folder of the workspace, which surveys look at."""
         return any(path.startswith(each.rstrip(os.sep) + os.sep) for each in self.folders)
+
+    def holds_real(self, path: str) -> bool:
+        """Whether a file, by its path without links, lies below a folder of the workspace."""
+        return any(is_below(path, real_path(each)) for each in self.folders)
 
     def uri(self, path: str) -> str:
         """The address of a file as the client writes it."""
@@ -200,6 +207,7 @@ class Workspace:
     def load(self, path: str) -> FileLoad:
         """The load of a file as it is now, unsaved texts included."""
         opened = self.opened_at(path)
+        # Its entry is gone once anything that the load looked at has changed.
         if opened is not None and opened.load is not None and opened.path in self._entries:
             return opened.load
         request = self.request
@@ -241,7 +249,9 @@ class Workspace:
                 lambda several: [self._entry(each, request, run).checked for each in several],
                 self._order,
             )
-        return findings_by_file(report).get(opened.real, ())
+            found = findings_by_file(report).get(opened.real, ())
+            around = self.folders if self.holds(opened.path) else [os.path.dirname(opened.path)]
+            return without_known(found, baselines_of(around, run) if found else ())
 
     def _is_left_out(self, path: str, run: Run) -> bool:
         """Whether a check of the project would not look at a file.
@@ -272,6 +282,7 @@ class Workspace:
 
     def _around(self, opened: Opened) -> list[Candidate]:
         """The files that matter for findings in an open text."""
+        # Those that read it, those it refers to, and those that share a key with it.
         own = self._entries.get(opened.path)
         checked = None if own is None else own.checked
         around = {*self._users.get(opened.real, ()), *self._users.get(opened.path, ())}
@@ -292,6 +303,7 @@ class Workspace:
 
     def take(self, survey: Survey) -> bool:
         """Take over what a survey found; False if files changed since, and it must run again."""
+        # What was written while the survey ran makes its findings about those files old.
         changed = {path for number, path in self._touched if number > survey.generation}
         self._touched = [each for each in self._touched if each[0] > survey.generation]
         own = {each.path for each in self.open.values()}
@@ -335,6 +347,7 @@ def loaded_entry(candidate: Candidate, request: Request, run: Run) -> tuple[Entr
         stamps = {path: stamp_of(path) for path in (*seen.asked, *read)}
         stamps.update(seen.read)
     path = os.path.abspath(candidate.path)
+    # Also a file that is not ours, so that it is not looked at again until it changes.
     stamps.setdefault(path, stamp_of(path))
     return Entry(checked, stamps), load
 
@@ -355,18 +368,22 @@ class Survey:
         self.folders = folders
         self.entries = entries
         self.report: Report | None = None
+        self.problem: Exception | None = None  #: a bug that ended it
         self._buffers = buffers
 
     def run(self, is_cancelled: Callable[[], bool] = lambda: False) -> None:
         """Check everything; `report` stays None if it was cancelled."""
         with overlaid(Overlay(self._buffers, over_disk=True)):
-            builder = ReportBuilder(self.request, run_of(self.request))
+            run = run_of(self.request)
+            builder = ReportBuilder(self.request, run)
             try:
-                self.report = builder.build(
-                    self.folders, lambda found: self._check(found, is_cancelled)
-                )
+                report = builder.build(self.folders, lambda found: self._check(found, is_cancelled))
             except _Cancelled:
                 self.report = None
+                return
+            known = baselines_of(self.folders, run)
+            found = with_stale(report.diagnostics, known, self.folders)
+            self.report = msgspec.structs.replace(report, diagnostics=found)
 
     def _check(
         self, candidates: Sequence[Candidate], is_cancelled: Callable[[], bool]
@@ -375,6 +392,7 @@ class Survey:
         self.entries = {}
         for each in candidates:
             if is_cancelled():
+                # What was found so far is true, and saves the next survey the work.
                 self.entries = {**known, **self.entries}
                 raise _Cancelled
             path = os.path.abspath(each.path)

@@ -71,6 +71,7 @@ class Runtime:
         env: Mapping[str, str] | None = None,
         **limits: Any,
     ) -> None:
+        # One kind may be given as text, which is a sequence of letters otherwise.
         kinds = frozenset([allow] if isinstance(allow, str) else allow)
         for unknown in sorted(kinds - set(KINDS)):
             raise UsageError(f"`allow`: there is no kind `{unknown}`; known: {', '.join(KINDS)}")
@@ -98,6 +99,7 @@ class Runtime:
     ) -> None:
         self._closed = False
         self._loop = asyncio.new_event_loop()
+        # A daemon: a program that forgets to close the runtime can still end.
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="equipage-runtime", daemon=True
         )
@@ -118,6 +120,7 @@ class Runtime:
         """End every process. Calls under way fail."""
         if self._closed:
             return
+        # The processes end on the loop that watches them; only then may it stop.
         self._wait(self._engine.close())
         self._closed = True
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -126,6 +129,7 @@ class Runtime:
 
     def _submit(self, work: Coroutine[Any, Any, T]) -> Any:
         if self._closed:
+            # Python warns about a coroutine that was made and never awaited.
             work.close()
             raise UsageError("the runtime is closed")
         return asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -134,6 +138,7 @@ class Runtime:
         future = self._submit(work)
         try:
             result: T = future.result()
+        # Ctrl-C, too, ends the call and its process, and not only the wait for it.
         except BaseException:
             future.cancel()
             raise

@@ -30,6 +30,7 @@ MAX_FILES = 512
 MAX_BYTES = 16 * 1024 * 1024
 FOLDER_TYPE = "inode/directory"
 _MAIN = "SKILL.md"
+#: Names that every client accepts.
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _IGNORED = frozenset({"__pycache__", "node_modules"})
 _BACKUP = re.compile(r".*(?:~|\.bak|\.orig|\.swp)")
@@ -82,6 +83,7 @@ class ServedSkill(msgspec.Struct, frozen=True):
         for file in self.files:
             parts = file.name.split("/")
             here = f"skill://{self.name}"
+            # Folders are not files of the skill, so they are made from the paths of those.
             for part in parts[:-1]:
                 inner = f"{here}/{_escaped(part)}"
                 found[here][part] = {"uri": inner, "name": part, "mimeType": FOLDER_TYPE}
@@ -144,6 +146,7 @@ def _names_below(folder: str, left_out: list[str]) -> Iterator[str]:
         here = waiting.pop()
         for entry in entries_of(os.path.join(folder, here)):
             name = f"{here}{entry.name}"
+            # What hides on the disk stays there, and a link may lead out of the skill.
             hidden = entry.name.startswith(".") or entry.name in _IGNORED
             if hidden or entry.is_symlink() or _BACKUP.fullmatch(entry.name):
                 left_out.append(name)
@@ -161,6 +164,7 @@ def _frontmatter(data: bytes) -> dict[str, Any]:
         if not isinstance(header, Header):
             raise Unservable("it has no header between `---` lines")
         value = load_value(header.format, text[header.start : header.end])
+        # It is sent as JSON: dates, and numbers that are not finite, cannot be.
         json.dumps(value, allow_nan=False).encode()
     except UnicodeDecodeError:
         raise Unservable("its text is not UTF-8") from None
@@ -181,6 +185,7 @@ def _require_valid(header: Mapping[str, Any]) -> None:
         reasons.append("`name` must have at most 64 lower-case letters, digits and single hyphens")
     if not isinstance(description, str) or not 1 <= len(description) <= 1024:
         reasons.append("`description` must have 1 to 1024 characters")
+    # Absent and `null` are both right here; empty text is not.
     compatibility = header.get("compatibility", "-")
     if compatibility is not None and not (
         isinstance(compatibility, str) and 1 <= len(compatibility) <= 500

@@ -70,6 +70,7 @@ def take(
     problems = [each.problem for each in found if each.problem is not None]
     outcomes = [(each.path, each.outcome) for each in found if each.outcome is not None]
     packs = [each for _, each in outcomes if each.kind.name == "toolpack"]
+    # What may not be next to each other, such as one id twice, is found in no single file.
     findings = [
         *problems,
         *(each for _, outcome in outcomes for each in outcome.diagnostics),
@@ -78,6 +79,7 @@ def take(
     if any(each.severity == "error" for each in findings):
         raise LoadError(findings)
     by_id = {outcome.config.id: outcome for outcome in packs}
+    # By id, in a fixed order: clients see equal lists after equal reloads.
     roots = {name: _roots(outcome) for name, outcome in by_id.items()}
     ordered: list[Toolpack] = [by_id[name].config for name in sorted(by_id)]
     tools, refused = prepare_all(ordered, settings, platform, roots)
@@ -125,6 +127,7 @@ def _skills(
         except Unservable as error:
             refused[path] = error.reasons
             continue
+        # A client asks for a skill by its name, so it could never get the second one.
         if skill.name in skills:
             refused[path] = (f"another skill is named `{skill.name}`, too",)
         else:

@@ -30,6 +30,7 @@ SIGNATURE = f"{NAME}.sig"
 MAX_FILES, MAX_BYTES, MAX_PACKED = 20_000, 256 * 1024 * 1024, 128 * 1024 * 1024
 MAX_MANIFEST = 4 * 1024 * 1024
 _LONGEST_NAME = 1000
+#: The annotation by which tools such as ORAS name the file of a part.
 _TITLE = "org.opencontainers.image.title"
 _EMPTY = b"{}"
 
@@ -88,6 +89,7 @@ def packed(
 ) -> Artifact:
     """The artifact of files and their lock. Equal files make an equal artifact."""
     types = types or MediaTypes()
+    # The lock is in the archive as well, so that unpacking it with `tar` gives a whole workspace.
     extra = {NAME: lock} | ({} if signature is None else {SIGNATURE: signature})
     archive = _archive({**files, **extra}, executable)
     parts = [(types.files, "workspace.tar.gz", archive), (types.lock, NAME, lock)]
@@ -118,6 +120,7 @@ def _archive(files: Mapping[str, bytes], executable: frozenset[str]) -> bytes:
             entry.size = len(files[name])
             entry.mode = 0o755 if name in executable else 0o644
             archive.addfile(entry, io.BytesIO(files[name]))
+    # The level and the time are fixed: equal files must give equal bytes.
     return gzip.compress(plain.getvalue(), 6, mtime=0)
 
 
@@ -151,6 +154,7 @@ def from_layout(data: bytes) -> Artifact:
     if not isinstance(manifests, list) or len(manifests) != 1:
         raise ShipError("the archive does not hold exactly one artifact")
     wanted = _descriptor(manifests[0])
+    # By their names, which say the digest; `require` proves each one that is used.
     blobs = {f"sha256:{name.rpartition('/')[2]}": each for name, each in files.items()}
     manifest = blobs.get(wanted.digest)
     if manifest is None:
@@ -179,6 +183,7 @@ def _descriptor(value: Any) -> Descriptor:
     digest, size, kind = fields.get("digest"), fields.get("size"), fields.get("mediaType")
     named = fields.get("annotations")
     title = named.get(_TITLE) if isinstance(named, dict) else ""
+    # 71 characters: the word, a colon, and 64 hexadecimal digits.
     is_digest = isinstance(digest, str) and digest.startswith("sha256:") and len(digest) == 71
     if not is_digest or type(size) is not int or size < 0 or not isinstance(kind, str):
         raise ShipError("the manifest describes a part without a type, a sha256 and a size")
@@ -213,9 +218,11 @@ def shipped(archive: bytes, lock: bytes) -> Shipped:
         known = read(lock)
     except LockError as error:
         raise ShipError(f"its lock cannot be used: {error}") from None
+    # Two locks that differ would let a reader trust the one and use the other.
     if files.pop(NAME, lock) != lock:
         raise ShipError("the lock in the archive is another one than that beside it")
     signature = files.pop(SIGNATURE, None)
+    # Both ways: what is missing and what is too much are equally not what was locked.
     for name in sorted({*files, *known.files}):
         if name not in files:
             raise ShipError(f"{name} is locked, but not in the archive")
@@ -236,6 +243,7 @@ def _decompressed(data: bytes) -> bytes:
         raise ShipError("the archive is damaged") from None
     if reader.unconsumed_tail:
         raise ShipError(f"the archive holds more than {MAX_BYTES:,} bytes")
+    # A second member of the stream would be read by some tools and not by others.
     if not reader.eof or reader.unused_data:
         raise ShipError("the archive is cut off, or something follows it")
     return plain
@@ -271,6 +279,7 @@ def unpacked(data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
         raise ShipError("the archive is damaged") from None
     for name in files:
         steps = name.split("/")
+        # A file cannot be a folder, too; writing would fail halfway.
         if any("/".join(steps[:depth]) in files for depth in range(1, len(steps))):
             raise ShipError(f"{name} lies below something that is a file")
     return files, frozenset(executable)

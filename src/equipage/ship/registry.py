@@ -6,10 +6,8 @@ a redirect is followed without credentials, and only to HTTPS where HTTPS was as
 
 from __future__ import annotations
 
-import base64
 import http.client
 import json
-import os
 import re
 import socket
 import ssl
@@ -20,13 +18,14 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 import msgspec
 
-from equipage.files.reading import peek
 from equipage.ship import ShipError
 from equipage.ship.artifact import MANIFEST, MAX_MANIFEST, Artifact, Descriptor, digest_of, require
+from equipage.ship.credentials import TOKEN, Credentials
 
 _REDIRECTS = 5
 _CHUNK = 64 * 1024
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+#: The grammar of the OCI distribution specification: a host, a name in lower case, a tag, a digest.
 _REFERENCE = re.compile(
     r"(?P<host>[A-Za-z0-9.-]+(?::\d+)?|\[[0-9a-fA-F:]+\](?::\d+)?)/"
     r"(?P<name>[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*)"
@@ -53,40 +52,6 @@ def reference_of(written: str) -> Reference:
     if found is None:
         raise ShipError(f"`{written}` is not a reference: expected HOST/NAME:TAG")
     return Reference(found["host"], found["name"], found["tag"] or "latest", found["digest"])
-
-
-class Credentials(msgspec.Struct, frozen=True):
-    """A name and a password; neither is ever shown."""
-
-    user: str
-    password: str
-
-    def __repr__(self) -> str:
-        return "Credentials(…)"
-
-    @property
-    def header(self) -> str:
-        return "Basic " + base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
-
-
-def credentials_of(how: str, host: str, env: Mapping[str, str]) -> Credentials | None:
-    """What the user allows to look for: nothing, variables, or what `docker login` kept."""
-    if how == "none":
-        return None
-    if how == "env":
-        names = ("EQUIPAGE_REGISTRY_USER", "EQUIPAGE_REGISTRY_PASSWORD")
-        missing = [name for name in names if not env.get(name)]
-        if missing:
-            raise ShipError(f"--auth env needs the variable {missing[0]}")
-        return Credentials(*(env[name] for name in names))
-    folder = env.get("DOCKER_CONFIG") or os.path.join(env.get("HOME", ""), ".docker")
-    path = os.path.join(folder, "config.json")
-    try:
-        known = json.loads(peek(path) or b"")["auths"][host]["auth"]
-        user, _, password = base64.b64decode(known).decode().partition(":")
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise ShipError(f"--auth docker: {path} has no password for {host}") from None
-    return Credentials(user, password)
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -123,6 +88,7 @@ class Registry:
         if answer.status == 404:
             raise ShipError(f"{self.host} has no {reference.name}:{reference.wanted}")
         self._expect(answer, 200)
+        # A digest proves what comes; a tag proves nothing, so the digest of the answer counts.
         found = digest_of(answer.body)
         said = reference.digest or answer.headers.get("docker-content-digest")
         if said is not None and said != found:
@@ -149,6 +115,7 @@ class Registry:
             raise ShipError(f"{self.host} took {artifact.digest} for {said}")
 
     def _put_blob(self, reference: Reference, digest: str, data: bytes) -> None:
+        # Most parts of a new version are those of the last one.
         there = self._ask("HEAD", f"/v2/{reference.name}/blobs/{digest}", {})
         if there.status == 200:
             return
@@ -157,6 +124,7 @@ class Registry:
         place = start.headers.get("location", "")
         if not place:
             raise ShipError(f"{self.host} does not say where to upload to")
+        # The address may have a query of its own, by which the registry knows the upload.
         place = f"{place}{'&' if '?' in place else '?'}{urlencode({'digest': digest})}"
         headers = {"Content-Type": "application/octet-stream"}
         self._expect(self._ask("PUT", place, headers, data), 201)
@@ -183,9 +151,11 @@ class Registry:
         base = f"{self.scheme}://{self.host}"
         address = urljoin(base, url)
         for _ in range(_REDIRECTS):
+            # A redirect leads to a store of another host, which must not see the token.
             ours = urlsplit(address).netloc == self.host
             signed = {"Authorization": self.token} if ours and self.token else {}
             answer = self._exchange(method, address, {**headers, **signed}, body, limit)
+            # The first answer says how to sign in. A second refusal means that it did not help.
             if answer.status == 401 and ours and self.token is None:
                 self.token = self._signed_in(answer.headers.get("www-authenticate", ""))
                 if self.token is not None:
@@ -193,6 +163,7 @@ class Registry:
             if answer.status not in (301, 302, 303, 307, 308):
                 return answer
             target = urljoin(address, answer.headers.get("location", ""))
+            # Sending a body again to another host is not what was asked for.
             if method not in ("GET", "HEAD") or urlsplit(target).scheme not in (
                 "https",
                 self.scheme,
@@ -210,16 +181,25 @@ class Registry:
         realm = fields.get("realm", "")
         if scheme.lower() != "bearer" or urlsplit(realm).scheme not in ("https", self.scheme):
             return None
-        query = urlencode({key: fields[key] for key in ("service", "scope") if key in fields})
-        address = f"{realm}{'&' if '?' in realm else '?'}{query}"
-        headers = {"Authorization": self.credentials.header} if self.credentials else {}
-        answer = self._exchange("GET", address, headers, None, MAX_MANIFEST)
+        # Only what the registry names is asked for, so the token allows no more than this request.
+        asked = {key: fields[key] for key in ("service", "scope") if key in fields}
+        if self.credentials is not None and self.credentials.user == TOKEN:
+            # A token of an earlier sign-in is sent in a form, and exchanged for one of this scope.
+            kept = {"grant_type": "refresh_token", "refresh_token": self.credentials.password}
+            form = urlencode({**asked, **kept, "client_id": "equipage"}).encode()
+            headers = {"Content-Type": "application/x-www-form-urlencoded"}
+            answer = self._exchange("POST", realm, headers, form, MAX_MANIFEST)
+        else:
+            address = f"{realm}{'&' if '?' in realm else '?'}{urlencode(asked)}"
+            headers = {"Authorization": self.credentials.header} if self.credentials else {}
+            answer = self._exchange("GET", address, headers, None, MAX_MANIFEST)
         self._expect(answer, 200)
         try:
             value: Any = json.loads(answer.body)
             token = value.get("token") or value.get("access_token")
         except (ValueError, AttributeError, RecursionError):
             token = None
+        # A line break in it would add headers to our requests.
         if not isinstance(token, str) or not token.isprintable():
             raise ShipError(f"{self.host} sent no token")
         return f"Bearer {token}"
@@ -247,6 +227,7 @@ class Registry:
             connection.close()
 
     def _connection(self, scheme: str, netloc: str) -> http.client.HTTPConnection:
+        # A name and a password in an address would be sent to whatever host follows them.
         if "@" in netloc or not netloc:
             raise ShipError(f"{self.host} names an address that is not followed")
         if scheme == "https":
@@ -260,6 +241,7 @@ class Registry:
         """The body, up to a limit; a registry that drips does not hold us."""
         found = bytearray()
         while True:
+            # The limit of a socket is for each read, so it gets shorter with every one.
             if isinstance(connection.sock, socket.socket):
                 connection.sock.settimeout(self._left())
             part = response.read1(_CHUNK)
@@ -268,6 +250,7 @@ class Registry:
             found += part
             if len(found) > limit and response.status == 200:
                 raise ShipError(f"{self.host} sends more than {limit:,} bytes")
+            # Of an error, only the status is looked at.
             if len(found) > MAX_MANIFEST and response.status != 200:
                 return bytes(found)
 

@@ -91,6 +91,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
         wanted = list(dict.fromkeys(paths))
         if not wanted:
             return {}
+        # A text without structure has one value, and that is all of it.
         if self.format == "text":
             return {(): Located(Span(self.source, *self.window))} if () in wanted else {}
         text = self.parsed_text()
@@ -120,6 +121,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
     def _find_touches(self) -> Iterator[Touch]:
         if self.substituted_text is None:
             return
+        # `$$` is not a variable: it became a dollar, and hides nothing.
         pieces = [piece for piece in self.substituted_text.pieces if piece.name is not None]
         text = self.parsed_text()
         scalars = yaml.scalars_at(text, [without_blanks(text, *piece.became) for piece in pieces])
@@ -195,6 +197,7 @@ def parse(
         parsed = _load(format, text, merge=merge)
     except SyntaxProblem as problem:
         found = facts + oddities(document, problem.problems)
+        # With variables the text is not the author's, and the fix would have no place.
         if format == "json" and env is None:
             return _without_commas(document, text) or (None, found)
         return None, found

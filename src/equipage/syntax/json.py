@@ -99,6 +99,7 @@ def _survey(text: str) -> Iterator[Irregularity]:
                     codes.DUPLICATE_KEY, (start, end), tuple(path), {"key": name}, also
                 )
             continue
+        # In a list every value moves the index on; in a mapping keys set the step.
         if path and isinstance(path[-1], int):
             path[-1] += 1
         if kind == "open":
@@ -129,6 +130,7 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
     from equipage.syntax.nodes import PathTrie, Scalar, TreeBuilder, places
 
     wanted = list(paths)
+    # Only what a wanted path enters is kept of a text that may be large.
     tree = TreeBuilder(PathTrie.of(wanted))
     for kind, start, end in _tokens(text):
         if kind == "open":

@@ -14,16 +14,22 @@ import msgspec
 from equipage.core.text import expression
 from equipage.syntax import Range
 
+#: A line that opens or closes a block of code, in a list or a quotation perhaps.
 _FENCE = expression(
-    r"[ \t]{0,12}(?:[-*+>]\s{1,4}|\d{1,3}[.)]\s{1,4})?(?P<fence>`{3,}|~{3,})(?P<rest>[^\n]*)"
+    r"^[ \t]{0,12}(?:[-*+>][^\S\n]{1,4}|\d{1,3}[.)][^\S\n]{1,4})?"
+    r"(?P<fence>`{3,}|~{3,})(?P<rest>[^\n]*)",
+    re.MULTILINE,
 )
-_LINE = expression(r"[^\n]*\n?")
+_LINES = expression(r"[^\n]+")
 _TICKS = expression(r"`+|\n[ \t]*\n")
 #: An inline link with its address; addresses with brackets or blanks are in angle brackets.
 _LINK = expression(
     r"""\]\((?P<open><)?(?P<target>(?(open)[^<>\n]|[^()\s<>])+)(?(open)>)(?:\s+"[^"\n]*")?\)"""
 )
-_SCHEME = expression(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#")
+_SCHEME_WORDS = r"[A-Za-z][A-Za-z0-9+.-]*:|//|#"
+_SCHEME = expression(_SCHEME_WORDS)
+#: How every link to a file begins, whether or not it is in code.
+_BEGINS_LINK = expression(rf"\]\((?:<|(?!{_SCHEME_WORDS})[^()\s<>])")
 
 
 class Link(msgspec.Struct, frozen=True):
@@ -45,28 +51,27 @@ def without_code(text: str) -> str:
 
 
 def _blank(text: str) -> str:
-    return re.sub(r"[^\n]", " ", text)
+    return _LINES.sub(lambda line: " " * len(line.group()), text)
 
 
 def _without_blocks(text: str) -> str:
     """Without the blocks between fences; one that is never closed takes the rest."""
     if "```" not in text and "~~~" not in text:
         return text
-    lines: list[str] = []
-    fence = ""
-    for match in _LINE.finditer(text):
-        line = match.group()
-        found = _FENCE.match(line)
-        if fence:
-            is_end = found is not None and found["fence"].startswith(fence)
-            if is_end and found is not None and not found["rest"].strip():
-                fence = ""
-            line = _blank(line)
-        elif found is not None and not ("`" in found["rest"] and found["fence"][0] == "`"):
-            fence = found["fence"]
-            line = _blank(line)
-        lines.append(line)
-    return "".join(lines)
+    parts: list[str] = []
+    opened, fence, position = 0, "", 0
+    for found in _FENCE.finditer(text):
+        if not fence:
+            # Backticks in the rest of the line make it a code span.
+            if found["fence"][0] != "`" or "`" not in found["rest"]:
+                opened, fence = found.start(), found["fence"]
+        elif found["fence"].startswith(fence) and not found["rest"].strip():
+            parts += (text[position:opened], _blank(text[opened : found.end()]))
+            fence, position = "", found.end()
+    if fence:
+        parts += (text[position:opened], _blank(text[opened:]))
+        position = len(text)
+    return "".join(parts) + text[position:]
 
 
 def _without_comments(text: str) -> str:
@@ -97,8 +102,8 @@ def _spans(text: str) -> Iterator[Range]:
 
 def links(text: str) -> Iterator[Link]:
     """The links of a text to files, code left out."""
-    if "](" not in text:
-        return
+    if _BEGINS_LINK.search(text) is None:
+        return  # nearly every link of most texts is one to the web
     for match in _LINK.finditer(without_code(text)):
         target = match["target"]
         if _SCHEME.match(target) is None:

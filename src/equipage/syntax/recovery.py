@@ -80,6 +80,7 @@ def recover(text: str, known: Collection[str]) -> Recovered | None:
 
     `known` are the names that begin an entry even inside an example that is not indented.
     """
+    # Each entry is parsed on its own, perhaps several times.
     if len(text) > _LONGEST:
         return None
     corrections: list[Correction] = []
@@ -92,6 +93,7 @@ def recover(text: str, known: Collection[str]) -> Recovered | None:
             if not found:
                 return None
             corrections += found
+    # The lines that a correction adds end like those around them.
     if "\r\n" in text:
         corrections = [replace(each, text=each.text.replace("\n", "\r\n")) for each in corrections]
     return _applied(text, corrections)
@@ -240,6 +242,7 @@ def _means(correction: Correction, value: str) -> bool:
 def _requoted(key: str, value: str, start: int) -> Correction | None:
     """A value that starts with a quote: quotes inside it, or text behind it."""
     quote, inner, end = value[0], value[1:-1], start + len(value)
+    # Nothing inside to escape: something else is wrong, and it is not known what.
     if quote not in inner:
         return None
     second = start + 1 + inner.index(quote)

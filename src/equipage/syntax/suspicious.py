@@ -24,6 +24,7 @@ _INVISIBLE = expression(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
+_ASCII = bytes(range(128))
 _JOINERS = frozenset("\u200c\u200d")
 _MARKS = frozenset("\u200e\u200f\u061c")
 _BIDI = {
@@ -60,6 +61,10 @@ class Suspicion(msgspec.Struct, frozen=True):
 def invisible(text: str) -> Iterator[Suspicion]:
     """Runs of characters that cannot be seen, unless the characters around them need them."""
     if text.isascii():
+        return
+    # Most of a text is ASCII. What is left without it is short, and quickly searched.
+    rest = text.encode("utf-8", "surrogatepass").translate(None, _ASCII)
+    if _INVISIBLE.search(rest.decode("utf-8", "surrogatepass")) is None:
         return
     for match in _INVISIBLE.finditer(text):
         if not _is_needed(text, *match.span()):
@@ -118,52 +123,93 @@ def mixed_scripts(name: str) -> tuple[str, ...]:
 
 # ---------------------------------------------------------------------------------------- secrets
 
-#: What it is, and how it begins. The part that varies is the group.
-_SECRETS: tuple[tuple[str, str], ...] = (
-    ("a key of AWS", r"\b(?:AKIA|ASIA)([0-9A-Z]{16})\b"),
-    ("a token of GitHub", r"\b(?:gh[pousr]_([A-Za-z0-9]{36,})|github_pat_([A-Za-z0-9_]{50,}))\b"),
-    ("a token of GitLab", r"\bglpat-([A-Za-z0-9_-]{20,})\b"),
-    ("a token of Slack", r"\bxox[abeoprs]-([A-Za-z0-9-]{20,})\b"),
-    ("a key of Anthropic", r"\bsk-ant-(?:api|admin|oat)\d\d-([A-Za-z0-9_-]{40,})\b"),
-    ("a key of OpenAI", r"\bsk-(?:proj|svcacct)-([A-Za-z0-9_-]{40,})\b|\bsk-([A-Za-z0-9]{48})\b"),
-    ("a key of Google", r"\bAIza([A-Za-z0-9_-]{35})\b"),
-    ("a key of Stripe", r"\b[rs]k_live_([A-Za-z0-9]{20,})\b"),
-    ("a token of npm", r"\bnpm_([A-Za-z0-9]{36})\b"),
-    ("a token of PyPI", r"\bpypi-([A-Za-z0-9_-]{50,})\b"),
-    ("a token of Hugging Face", r"\bhf_([A-Za-z0-9]{30,})\b"),
-    ("a key of SendGrid", r"\bSG\.([A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})\b"),
-    ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s+([A-Za-z0-9+/=]{40,})"),
+#: What it is, its beginnings, and the whole. The part that varies is the group.
+_SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
+    ("a key of AWS", ("AKIA", "ASIA"), expression(r"\b(?:AKIA|ASIA)([0-9A-Z]{16})\b")),
+    (
+        "a token of GitHub",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        expression(r"\b(?:gh[pousr]_([A-Za-z0-9]{36,})|github_pat_([A-Za-z0-9_]{50,}))\b"),
+    ),
+    ("a token of GitLab", ("glpat-",), expression(r"\bglpat-([A-Za-z0-9_-]{20,})\b")),
+    ("a token of Slack", ("xox",), expression(r"\bxox[abeoprs]-([A-Za-z0-9-]{20,})\b")),
+    (
+        "a key of Anthropic",
+        ("sk-ant-",),
+        expression(r"\bsk-ant-(?:api|admin|oat)\d\d-([A-Za-z0-9_-]{40,})\b"),
+    ),
+    (
+        "a key of OpenAI",
+        ("sk-",),
+        expression(r"\bsk-(?:proj|svcacct)-([A-Za-z0-9_-]{40,})\b|\bsk-([A-Za-z0-9]{48})\b"),
+    ),
+    ("a key of Google", ("AIza",), expression(r"\bAIza([A-Za-z0-9_-]{35})\b")),
+    ("a key of Stripe", ("rk_live_", "sk_live_"), expression(r"\b[rs]k_live_([A-Za-z0-9]{20,})\b")),
+    ("a token of npm", ("npm_",), expression(r"\bnpm_([A-Za-z0-9]{36})\b")),
+    ("a token of PyPI", ("pypi-",), expression(r"\bpypi-([A-Za-z0-9_-]{50,})\b")),
+    ("a token of Hugging Face", ("hf_",), expression(r"\bhf_([A-Za-z0-9]{30,})\b")),
+    ("a key of SendGrid", ("SG.",), expression(r"\bSG\.([A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})\b")),
+    (
+        "a private key",
+        ("-----BEGIN ",),
+        expression(r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s+([A-Za-z0-9+/=]{40,})"),
+    ),
 )
-_ANY_SECRET = expression("|".join(pattern for _, pattern in _SECRETS))
-#: A quick look that spares most texts the expression above.
-_BEGINNINGS = expression(
-    r"AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox|sk-|AIza|k_live_|npm_|pypi-|hf_|SG\.|PRIVATE KEY"
+#: Words that no random text of this length has by chance.
+_MADE_UP = expression(
+    r"example|placeholder|redacted|sample|replace|insert|change.?me|exposed|dummy|deadbeef",
+    re.IGNORECASE,
 )
-_PLACEHOLDER = expression(
-    r"example|placeholder|your|dummy|sample|fake|test|redacted|x{4,}|0{4,}|1234|abcd", re.IGNORECASE
+#: Shorter words count where nothing but punctuation is around them.
+_WORD = expression(
+    r"(?<![A-Za-z0-9])(?:your|test|fake|foo|bar|here|token|key|secret)(?![A-Za-z0-9])",
+    re.IGNORECASE,
 )
+#: Anywhere else they count as far as they go, as letters and digits in a row do.
+_FILLER = expression(r"your|test|fake|token|secret|here|qwerty|asdf", re.IGNORECASE)
 #: Bits for each character, below which a text is made up rather than random.
 _LEAST_ENTROPY = 3.0
 
 
 def secrets(text: str) -> Iterator[Suspicion]:
     """Texts that are shaped like secrets and look random; placeholders of documentation do not."""
-    if _BEGINNINGS.search(text) is None:
-        return
-    for match in _ANY_SECRET.finditer(text):
-        variable = next(group for group in match.groups() if group is not None)
-        if not _PLACEHOLDER.search(variable) and _entropy(variable) >= _LEAST_ENTROPY:
-            what = next(what for what, pattern in _SECRETS if re.match(pattern, match.group()))
+    for match, what in _shaped(text):
+        variable = match[match.lastindex or 0]
+        if not _is_placeholder(variable) and _entropy(variable) >= _LEAST_ENTROPY:
             yield Suspicion(match.span(), what)
+
+
+def _shaped(text: str) -> list[tuple[re.Match[str], str]]:
+    """What has the shape of a secret, in order; of two that overlap, the first.
+
+    Searching for plain text is many times faster than for an expression, and nearly every text
+    has none of the beginnings, or one that nothing follows.
+    """
+    found: list[tuple[re.Match[str], str]] = []
+    for what, beginnings, whole in _SECRETS:
+        for beginning in beginnings:
+            position = text.find(beginning)
+            while position >= 0:
+                match = whole.match(text, position)
+                if match is not None:
+                    found.append((match, what))
+                position = text.find(beginning, position + 1 if match is None else match.end())
+    if len(found) < 2:
+        return found
+    found.sort(key=lambda each: each[0].start())
+    apart = found[:1]
+    for each in found[1:]:
+        if each[0].start() >= apart[-1][0].end():
+            apart.append(each)
+    return apart
 
 
 def masked(text: str) -> str:
     """The text with asterisks for the part of each secret that varies; its length stays."""
-    for found in reversed(list(secrets(text))):
-        start, end = found.range
-        match = _ANY_SECRET.match(text, start, end)
-        assert match is not None  # `secrets` found it here
-        first = next(match.start(n) for n, group in enumerate(match.groups(), 1) if group)
+    shaped = {match.span(): match for match, _ in _shaped(text)}
+    for found in reversed(list(secrets(text)) if shaped else []):
+        match = shaped[found.range]
+        first, end = match.start(match.lastindex or 0), match.end()
         hidden = re.sub(r"\S", "*", text[first:end])
         text = text[:first] + hidden + text[end:]
     return text
@@ -176,9 +222,32 @@ def looks_secret(text: str) -> bool:
         and re.fullmatch(r"[A-Za-z0-9+/=_.-]+", text) is not None
         and re.search(r"[0-9]", text) is not None
         and re.search(r"[A-Za-z]", text) is not None
-        and not _PLACEHOLDER.search(text)
+        and not _is_placeholder(text)
         and _entropy(text) >= _LEAST_ENTROPY
     )
+
+
+def _is_placeholder(text: str) -> bool:
+    """Whether a text is made up: it says so, or half of it is words and characters in a row.
+
+    A random text may contain `test` or `1234` by chance, so that alone says nothing.
+    """
+    if _MADE_UP.search(text) or _WORD.search(text):
+        return True
+    filler = {place for match in _FILLER.finditer(text) for place in range(*match.span())}
+    return 2 * len(filler | _in_a_row(text.lower())) >= len(text)
+
+
+def _in_a_row(text: str) -> set[int]:
+    """The places of characters that repeat or count up or down, as in `xxx`, `321` and `a1b2c3`."""
+    found: set[int] = set()
+    # In `a1b2c3`, every second character counts.
+    for apart in (1, 2):
+        for place in range(len(text) - 2 * apart):
+            a, b, c = (ord(text[place + apart * n]) for n in range(3))
+            if b - a == c - b and (abs(b - a) == 1 or (b == a and apart == 1)):
+                found.update((place, place + apart, place + 2 * apart))
+    return found
 
 
 def _entropy(text: str) -> float:

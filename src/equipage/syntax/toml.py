@@ -56,6 +56,7 @@ def load(text: str) -> Parsed:
 
     Raises `SyntaxProblem` if `text` is not TOML (a repeated key is not) or nests too deep.
     """
+    # First: the parser recurses, and a deep text would end the process.
     refuse_deep_nesting(text)
     if text.startswith("\ufeff"):
         # The one that a file may start with is gone by now, and rtoml would drop another.
@@ -81,6 +82,7 @@ def _settled(value: dict[str, Any], text: str) -> tuple[Irregularity, ...]:
         place = places[path].value if path in places else (0, 0)
         written = text[slice(*place)] or str(holder[path[-1]])
         if code == codes.TOML_DATE:
+            # A date of Python would be written in another way than its author did.
             holder[path[-1]] = written
         found.append(Irregularity(code, place, path, {"found": written}))
     return tuple(sorted(found, key=lambda each: each.range))
@@ -194,6 +196,7 @@ def _syntax_error(message: str, text: str) -> Irregularity:
         return Irregularity(codes.NUMBER_TOO_LONG, place, values={"digits": place[1] - place[0]})
     if said.startswith("floating-point number overflowed"):
         return Irregularity(codes.NOT_FINITE, place, values={"found": text[slice(*place)]})
+    # The parser stops where the text after a string makes no sense, far behind the quote.
     unclosed = _unclosed_string(text, offset)
     if unclosed is not None:
         quote, place = unclosed

@@ -87,6 +87,7 @@ class _Entry(msgspec.Struct, frozen=True):
     def line(self, client: str, limit: int | None = None) -> str:
         """The entry as a line of a client's list, its description cut to `limit`."""
         text = self.description
+        # As the clients do: the last character that fits becomes an ellipsis.
         if limit is not None and len(text) > limit:
             text = text[: limit - 1] + "…"
         if client == CLAUDE:  # markup is escaped, so it takes more room
@@ -112,6 +113,7 @@ def _listings(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
             if client == CLAUDE:  # the only client whose limits its settings move
                 described = settings.limit(folder, "skillListingMaxDescChars", described)
                 listing = settings.limit(folder, "skillListingBudgetFraction", listing, share=0.01)
+            # Only these two cut a description that is too long.
             cuts = described is not None and client in (CLAUDE, CODEX)
             cut = described.size if described is not None and cuts else None
             yield _sum(client, folder, "skill listing", group, cut, listing)
@@ -154,6 +156,7 @@ def _entry(outcome: Outcome) -> _Entry | None:
         return None
     item = next(iter(shown.listing(fields, outcome.sources[0].name)))
     body = body_of(document).value
+    # Without a description, clients show the first line of the text.
     text = item.description or next(iter(str(body).strip().splitlines()), "")
     when, file = fields.get("when_to_use"), outcome.sources[0].name
     # For Claude Code, the folder names a skill.
@@ -239,6 +242,7 @@ def _instructions(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
     for each in (*texts, *rules):
         assert each.session is not None
         folder = start_of(each.session.path)
+        # A folder is measured once, whatever number of files it has.
         starts.setdefault(folder, each.session)
     for folder, session in sorted(starts.items()):
         reading = _Reading(folder, session, rules, names.get(folder, ("GEMINI.md",)))
@@ -275,6 +279,7 @@ class _Reading:
         claude = [part for folder in self._chain() for part in self._claude(folder)]
         if claude:
             yield _total(CLAUDE, shown, "instructions", claude)
+            # The limit is for each file, while the sum above has none.
             largest = [replace(each, over=each.size > LONGEST_CLAUDE.size) for each in claude]
             longest = max(each.size for each in claude)
             yield Measure(
@@ -344,6 +349,7 @@ class _Reading:
     def _chain(self) -> list[str]:
         """The folders from the root of the project to this one."""
         folders = [self.folder]
+        # By length: the root is this folder, or above it.
         while len(folders[0]) > len(self.session.root):
             folders.insert(0, os.path.dirname(folders[0]))
         return folders

@@ -205,6 +205,7 @@ def _deployed(root: str, name: str, hashes: dict[Any, Any]) -> Iterator[Foreign]
     bad = []
     for path, expected in sorted((str(key), str(each)) for key, each in hashes.items()):
         full = os.path.join(root, path)
+        # A lock of others may name any file; nothing outside the project is read.
         if os.path.isabs(path) or not is_inside(full, root):
             yield Foreign(APM, name, "unknown", f"{path} lies outside the project")
             continue
@@ -226,6 +227,7 @@ def _module(root: str, name: str, entry: dict[str, Any], expected: str) -> Forei
     if not is_inside(folder, root) or not is_folder(folder):
         return Foreign(APM, name, "unknown", "the package itself is not installed here")
     files = _contents(folder, frozenset({".git", "__pycache__"}))
+    # Its own note about the download, which it does not count either.
     files = [each for each in files if each[0] != ".apm-pin"]
     found = _hash_of(files, sorted(name for name, _ in files))
     same = expected.removeprefix("sha256:") == found

@@ -101,6 +101,7 @@ def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
     name = display_name(found.path)
     outcome = found.outcome
     if outcome is None:
+        # A file that was only left alone is not an error of the project.
         refused = found.problem is None or found.problem.severity == "error"
         yield Listed(name, None, errors=int(refused), warnings=int(not refused))
         return
@@ -114,6 +115,7 @@ def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
         return
     items = list(shown.listing(loaded.to_dict(show_env=False), name))
     paths = Paths(loaded)
+    # All at once: each document is searched a single time.
     places = paths.places(paths.steps(item.path) for item in items)
     for item in items:
         span = places[paths.steps(item.path)].span
@@ -130,6 +132,7 @@ def _shadowed(heights: Mapping[Listed, int]) -> Iterator[Listed]:
     def key(row: Listed) -> tuple[object, ...]:
         return (row.kind, row.item.sort, row.item.name) if row.item is not None else (row,)
 
+    # The highest row of each name; the first one of equal height, as the walk met it.
     best: dict[tuple[object, ...], Listed] = {}
     for row, height in heights.items():
         if height > heights[best.setdefault(key(row), row)]:
@@ -229,6 +232,7 @@ def _compared(
         what = "the file is TOML" if syntax == "toml" else "the file is not TOML"
         return Portability(target.tool, target.example_path, (what,))
     obstacles = tuple(_obstacles(own, target, document, value))
+    # Only a tool that reports unknown fields ignores them; others refuse or pass them on.
     unknown = (name for name in value if name not in target.names)
     ignored = tuple(unknown) if target.unknown == "warning" else ()
     return Portability(target.tool, target.example_path, obstacles, ignored)

@@ -19,6 +19,7 @@ from equipage.loading.kind import Kind
 from equipage.loading.model import Shape, type_info
 from equipage.loading.schema import Schema, accept, branches, takes_anything
 from equipage.views.meanings import meaning_of
+from equipage.views.misspellings import refusals
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -36,7 +37,7 @@ _ARRAYS = (types.VarTupleType, types.ListType, types.SetType, types.FrozenSetTyp
 def schema_for(kind: Kind) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
     writer = _Writer(kind.shape, kind.model, variables=kind.reading.uses_environment)
-    root = writer.schema(type_info(kind.model))
+    root = writer.whole(type_info(kind.model))
     schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
     if kind.reading.uses_environment:
         # For any value, but not for the whole file.
@@ -53,33 +54,39 @@ class _Writer:
         self.root = root  #: the model, some fields of which restrict
         self.variables = variables
         self.definitions: dict[str, Schema] = {}
-        self.names: dict[type, str] = {}
+        #: by class, and whether a value of another type is an error where it is used
+        self.names: dict[tuple[type, bool], str] = {}
 
-    def schema(self, kind: types.Type) -> Schema:
+    def whole(self, kind: types.Type) -> Schema:
+        """The schema of a file."""
+        return self.schema(kind, strict="error" == self.shape.mismatch == self.shape.worst)
+
+    def schema(self, kind: types.Type, *, strict: bool) -> Schema:
         if isinstance(kind, types.Metadata):
-            return {**self.schema(kind.type), **(kind.extra_json_schema or {})}
+            return {**self.schema(kind.type, strict=strict), **(kind.extra_json_schema or {})}
         if isinstance(kind, types.UnionType):
-            return self._union(kind)
+            return self._union(kind, strict=strict)
         if isinstance(kind, types.StructType):
-            return {"$ref": f"#/$defs/{self._definition(kind)}"}
+            return {"$ref": f"#/$defs/{self._definition(kind, strict=strict)}"}
         if isinstance(kind, _ARRAYS):
             limits = _present(minItems=kind.min_length, maxItems=kind.max_length)
-            return {"type": "array", "items": self._slot(kind.item_type), **limits}
+            return {"type": "array", "items": self._slot(kind.item_type, strict=strict), **limits}
         if isinstance(kind, types.TupleType):
-            items = [self._slot(each) for each in kind.item_types]
+            items = [self._slot(each, strict=strict) for each in kind.item_types]
             return {"type": "array", "prefixItems": items, "items": False}
         if isinstance(kind, types.DictType):
             limits = _present(minProperties=kind.min_length, maxProperties=kind.max_length)
-            return {"type": "object", "additionalProperties": self._slot(kind.value_type), **limits}
+            values = self._slot(kind.value_type, strict=strict)
+            return {"type": "object", "additionalProperties": values, **limits}
         return _scalar(kind)
 
-    def _slot(self, kind: types.Type, *, optional: bool = False, guarded: bool = False) -> Schema:
+    def _slot(self, kind: types.Type, *, strict: bool, optional: bool = False) -> Schema:
         """The schema of a place for a value; some kinds read `null` as an absent value.
 
         Where a value of another type is only a warning, the type is only a hint.
         """
-        schema = self.schema(kind)
-        if self.shape.mismatch != "error" and not guarded:
+        schema = self.schema(kind, strict=strict)
+        if not strict:
             return schema if takes_anything(schema) else {"anyOf": [*branches(schema), {}]}
         counts = self.shape.null_is_absent and (optional or _may_be_empty(kind))
         if not counts or takes_anything(schema):
@@ -87,39 +94,41 @@ class _Writer:
         known = branches(schema)
         return schema if {"type": "null"} in known else {"anyOf": [*known, {"type": "null"}]}
 
-    def _union(self, kind: types.UnionType) -> Schema:
+    def _union(self, kind: types.UnionType, *, strict: bool) -> Schema:
         structs = [each for each in kind.types if isinstance(each, types.StructType)]
         branches = []
         for each in kind.types:
-            schema = self.schema(each)
+            schema = self.schema(each, strict=strict)
             # Between several structs the tag decides, so it is required.
             if len(structs) > 1 and isinstance(each, types.StructType) and each.tag_field:
                 schema = {**schema, "required": [each.tag_field]}
             branches.append(schema)
         return {} if any(map(takes_anything, branches)) else {"anyOf": branches}
 
-    def _definition(self, kind: types.StructType) -> str:
-        if kind.cls not in self.names:
+    def _definition(self, kind: types.StructType, *, strict: bool) -> str:
+        key = kind.cls, strict
+        if key not in self.names:
             name = kind.cls.__name__
             # Classes of different modules may share a name.
             while name in self.definitions:
                 name += "_"
-            self.names[kind.cls] = name
+            self.names[key] = name
             self.definitions[name] = {}  # reserve the name: the fields may lead back here
-            self.definitions[name] = self._object(kind)
-        return self.names[kind.cls]
+            self.definitions[name] = self._object(kind, strict=strict)
+        return self.names[key]
 
-    def _object(self, kind: types.StructType) -> Schema:
+    def _object(self, kind: types.StructType, *, strict: bool) -> Schema:
         properties: dict[str, Any] = {}
         if kind.tag_field is not None:
-            properties[kind.tag_field] = {"const": kind.tag}
+            about = _present(description=_description(kind.cls))
+            properties[kind.tag_field] = {"const": kind.tag, **about}
+        # What restricts, or what the file is useless without, has to fit, whatever is forgiven.
+        firm = self._guarded(kind) | (self.shape.needed if kind.cls is self.root else frozenset())
+        if self.shape.worst != "error":
+            firm = frozenset()
         for field in kind.fields:
-            guarded = field.encode_name in self.shape.guarded and kind.cls is self.root
-            slot = self._slot(
-                field.type,
-                optional=not field.required,
-                guarded=guarded and self.shape.worst == "error",
-            )
+            must_fit = strict or field.encode_name in firm
+            slot = self._slot(field.type, strict=must_fit, optional=not field.required)
             is_plain = isinstance(field.default, str | int | float | bool)
             default = {"default": field.default} if is_plain else {}
             # The place says it better than the class that several places share.
@@ -136,17 +145,38 @@ class _Writer:
             **self._unknown(kind),
         }
 
+    def _guarded(self, kind: types.StructType) -> frozenset[str]:
+        """The fields of a class that restrict."""
+        own: frozenset[str] = getattr(kind.cls, "GUARDED", frozenset())
+        return self.shape.guarded if kind.cls is self.root else own
+
     def _unknown(self, kind: types.StructType) -> Schema:
         """Unknown keys are refused only where the kind refuses them."""
         closed = kind.cls in self.shape.closed
         refused = closed or self.shape.unknown == "error"
-        if not refused or not kind.forbid_unknown_fields:
+        if not kind.forbid_unknown_fields:
             return {}
+        if not refused:
+            return self._near_misses(kind)
         # Some prefixes, such as `x-`, are free for all; a variable may become any key.
         exempt = [f"^{re.escape(prefix)}" for prefix in self.shape.exempt if not closed]
         patterns = [*exempt, *([VARIABLE["pattern"]] if self.variables else [])]
         allowed = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
         return {**allowed, "additionalProperties": False}
+
+    def _near_misses(self, kind: types.StructType) -> Schema:
+        """Keys are refused that the loader takes for misspellings of a field that restricts."""
+        guarded, is_root = self._guarded(kind), kind.cls is self.root
+        if not guarded or self.shape.worst != "error":
+            return {}
+        known = {field.encode_name for field in kind.fields}
+        synonyms = self.shape.synonyms if is_root else getattr(kind.cls, "SYNONYMS", {})
+        synonyms = {other: own for other, own in synonyms.items() if other not in known}
+        others = {*known, *synonyms} - guarded
+        others -= {each for each, field in synonyms.items() if field in guarded}
+        foreign = self.shape.elsewhere if is_root else {}
+        parts = refusals(guarded, others, synonyms, foreign)
+        return {"allOf": parts} if parts else {}
 
 
 def _may_be_empty(kind: types.Type) -> bool:

@@ -14,8 +14,10 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label
-from equipage.files import is_folder, real_path, repository_root
+from equipage.files import exists, is_folder, real_path, repository_root
+from equipage.files.overlay import active
 from equipage.files.reading import display_name
+from equipage.loading.projects import is_marked
 from equipage.loading.recognise import folders_of_kinds
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
@@ -25,6 +27,7 @@ from equipage.workspace.loads import (
     Candidate,
     Checked,
     Checker,
+    Keep,
     Progress,
     has_kind_by_settings,
     is_known_by_name,
@@ -43,12 +46,15 @@ from equipage.workspace.report import SETTINGS, FileReport, Report
 
 if TYPE_CHECKING:  # imported where they are needed
     from equipage.files.walking import Found
+    from equipage.workspace.cache import Cache
     from equipage.workspace.parallel import Checks
 
 #: Findings that are reported once for each sort of file and project.
 _GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name, codes.LINK_BROKEN.name})
 #: Fewer candidates than this are checked before other processes would have started.
 WORTH_IT = 256
+#: Fewer than this are checked in less time than it is worth to leave a folder behind.
+CACHE_WORTH_IT = 64
 
 
 def check_paths(
@@ -61,23 +67,53 @@ def check_paths(
     jobs: int = 1,
     digests: bool = True,
     allowance: Allowance | None = None,
+    keep: Keep | None = None,
+    cached: bool = False,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
 
     Without `digests`, the files of the report have none: making them takes time. `jobs` processes
     do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
     A check that uses up its `allowance` reports what it found so far, and that it ended early.
-    Raises `UsageError` for an unknown kind.
+    With one process, `keep` is given every load, those of files around `paths` included.
+    `cached` allows to use what earlier checks found and is still so, and to keep it in the project;
+    fixes in such a report cannot be applied. Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
         kind_named(kind)
-    request = with_folders(request, paths)
+    request = msgspec.structs.replace(with_folders(request, paths), unasked=selection.unasked)
     builder = ReportBuilder(request, run_of(request), kind, selection)
-    checker = Checker(request, kind, builder.run, digests=digests)
+    checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
     builder.meter = meter = Meter(allowance or Allowance())
-    return builder.build(
-        paths, lambda found: by_chunks(found, checker, jobs, meter), progress, context=kind is None
-    )
+    # A run with an allowance may end anywhere, and what a process was refused is not a result.
+    cached = cached and allowance is None and active() is None
+
+    def check(found: Sequence[Candidate]) -> Iterator[Any]:
+        if cached and builder.cache is None and len(found) >= CACHE_WORTH_IT:
+            builder.cache = _cache(paths, request, kind, builder.run, digests=digests)
+        if builder.cache is None:
+            return by_chunks(found, checker, jobs, meter)
+        return builder.cache.checked(
+            found, lambda pieces, traced: _results(pieces, traced, jobs, meter)
+        )
+
+    report = builder.build(paths, check, progress, context=kind is None)
+    if builder.cache is not None:
+        builder.cache.save()
+    return report
+
+
+def _cache(
+    paths: Sequence[str], request: Request, kind: str | None, run: Run, *, digests: bool
+) -> Cache | None:
+    """The cache in the project of the first path, if it is a project and allows it."""
+    first = os.path.join(paths[0], "file") if is_folder(paths[0]) else paths[0]
+    project = project_of(first, run)
+    if not project.settings.cache or not is_marked(project.root, run.files):
+        return None
+    from equipage.workspace.cache import cache_of  # only large checks need it
+
+    return cache_of(project.root, request, kind, digests=digests)
 
 
 #: The folder that files in memory are in: it has no name that people are shown.
@@ -103,24 +139,24 @@ def by_chunks(
 ) -> Iterator[Any]:
     """What is kept of each candidate, in order, as far as the allowance goes."""
     candidates = meter.affordable(candidates)
+    chunks = [candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK)]
     done = 0
-    for each in _results(candidates, checker, jobs, meter):
+    for each in _results(chunks, checker, jobs, meter):
         yield each
         done += 1
     meter.out_of_time(candidates, done)
 
 
 def _results(
-    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
+    chunks: Sequence[Sequence[Candidate]], checker: Checks, jobs: int, meter: Meter
 ) -> Iterator[Any]:
-    chunks = (candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK))
-    wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
+    wanted = jobs or (_processors() if sum(map(len, chunks)) >= WORTH_IT else 1)
     if wanted > 1 or meter.allowance.needs_processes:
         # Importing it takes longer than checking a small file.
         from equipage.workspace.parallel import by_processes, can_share
 
         if can_share():
-            yield from by_processes(chunks, checker, wanted, meter)
+            yield from by_processes(iter(chunks), checker, wanted, meter)
             return
     for chunk in chunks:
         if meter.seconds_left() == 0:
@@ -170,6 +206,7 @@ class ReportBuilder:
         self.left_out: list[str] = []  #: files that the caller named and that are excluded
         self._excludes = excluded_by(selection.exclude, run.files.cwd)
         self.meter = Meter(Allowance())
+        self.cache: Cache | None = None  #: what earlier checks found
 
     def build(
         self,
@@ -186,6 +223,7 @@ class ReportBuilder:
         """
         paths = list(dict.fromkeys(paths))
         candidates = list(self._candidates(paths))
+        # What was asked for comes first: only if it has to do with others, these are looked for.
         waiting = self._gather(candidates, check, progress)
         if context and (waiting or self._concern_others()):
             self.projects = projects_of(self.run)
@@ -204,6 +242,7 @@ class ReportBuilder:
 
         `order` is that of a walk, by absolute path.
         """
+        # A file that is new has no place in the last walk, so it comes last.
         self.order = {os.path.abspath(each.path): len(order) for each in candidates} | dict(order)
         waiting = self._gather(candidates, check, None)
         for each in candidates:
@@ -231,13 +270,19 @@ class ReportBuilder:
                 self.add(checked)
         self._add_grouped()
         if self._concerns_several():
-            from equipage.workspace.several import check_folders, check_layers, check_sets
+            from equipage.workspace.several import (
+                check_folders,
+                check_layers,
+                check_offers,
+                check_sets,
+            )
 
             # What concerns several files comes after all of them, in this order.
             check_folders(self)
             # It loads files again, in this process: a run whose time is up has none for that.
             if self.meter.seconds_left() != 0:
                 check_sets(self)
+            check_offers(self)
             check_layers(self)
         if (early := self.meter.finding()) is not None:
             self.findings.setdefault(early.identity(), early)
@@ -269,6 +314,7 @@ class ReportBuilder:
     def _concerns_several(self) -> bool:
         """Whether anything is left to find that one file alone does not say."""
         waiting = any(each.waiting for each in self.checked.values())
+        waiting |= any(each.offer and any(each.offer.weight) for each in self.checked.values())
         configured = bool(self.request.options.get("config"))  # for layers, which there must be
         return bool(self.folders or self.layers or waiting or configured or self._concern_others())
 
@@ -327,11 +373,14 @@ class ReportBuilder:
         # The walk does not come to a layer that is a file, or a link elsewhere.
         here = os.path.abspath(folder)
         layer = os.path.join(here, PROJECT_FOLDER)
-        if repository_root(here) == here and not is_ignored(layer):
+        is_layer = repository_root(here) == here and exists(layer, follow_links=False)
+        if is_layer and not is_ignored(layer):
             self._note_folders(layer + "/")
 
     def _is_left_out(self, path: str, start: str | None = None) -> bool:
         """Whether the settings or the caller exclude a file; see `Project.leaves_out`."""
+        if not self.selection.exclude and not project_of(path, self.run).narrows:
+            return False
         path = os.path.abspath(path)
         return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
 
@@ -401,10 +450,13 @@ class ReportBuilder:
 
     def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
         """Report findings of a file, as its project judges them."""
+        # A file of a guessed kind gives warnings at most; see `_of_guess`.
         checked = self.checked.get(name)
         if checked is not None and checked.unsure is not None:
             diagnostics = (_of_guess(each, checked) for each in diagnostics)
         diagnostics = list(diagnostics)
+        if not diagnostics:
+            return
         if name in self.context:
             diagnostics = [each for each in diagnostics if each.name in self.asked]
         judged = project_of(path, self.run).judged(diagnostics, self.selection)
@@ -431,6 +483,7 @@ class ReportBuilder:
             from equipage.loading.findings import deduplicated
 
             diagnostics = deduplicated(diagnostics)
+        # Files with errors of which none is reported, because settings or a baseline ignore them.
         hidden = sorted(({*self.checked} - self.context) & self.failed - self.reported)
         return Report(
             tuple(sorted(files, key=lambda each: each.path)),

@@ -220,6 +220,7 @@ def _is_proven(source: Source, fixes: tuple[Fix, ...]) -> bool:
     """Whether the text with `fixes` has the value they claim, in every document they are about."""
     edits = [edit for fix in fixes for edit in fix.edits]
     effects = [edit.effect for edit in edits if edit.effect is not None]
+    # An edit that does not say what it does cannot be proven.
     if len(effects) != len(edits):
         return False
     text = _text_after(source.text, fixes)
@@ -241,6 +242,7 @@ def _holds(before: str, after: str, edits: Sequence[Edit], effects: Sequence[Eff
     growth = sum(map(_growth, inside))
     fix = next((each for each in effects if each.kind == "correct"), None)
     try:
+        # A text that did not parse has no value before; the correction says what it should be.
         old = _value(before[low:high], reading) if fix is None else json.loads(str(fix.value))
         new = _value(after[low + shift : high + shift + growth], reading)
         return _canonical(_claimed(old, effects)) == _canonical(new)
@@ -295,6 +297,7 @@ def _claimed(value: Any, effects: Sequence[Effect]) -> Any:
 def _with_effects(value: Any, effects: list[tuple[Path, Effect]]) -> Any:
     if not effects:
         return value
+    # Nothing else can be claimed about a value that is replaced as a whole.
     if any(not path for path, _ in effects):
         if len(effects) > 1 or effects[0][1].kind != "replace":
             raise _Impossible
@@ -325,6 +328,7 @@ def _entry(
     step: str | int, child: Any, effects: list[tuple[Path, Effect]]
 ) -> tuple[str | int | float | bool | None, Any] | None:
     """An entry after its own effects and those below it; None if it is removed."""
+    # A new value is looked at one step further down, where the path to it is empty.
     own = [effect for path, effect in effects if len(path) == 1 and effect.kind != "replace"]
     below = [
         (path[1:], effect) for path, effect in effects if len(path) > 1 or effect.kind == "replace"

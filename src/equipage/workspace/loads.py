@@ -19,7 +19,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
 from equipage.loading.registry import agent_folders, is_convention, kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.project import Policy, project_of
+from equipage.workspace.project import Policy, Project, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Claim, Found
@@ -130,6 +130,7 @@ def load_all(
                 seen.add(same)
                 yield found
         elif candidate.named:
+            # A caller that names a file must hear what became of it.
             problem = found.problem or unrecognised(found.path)
             yield msgspec.structs.replace(found, problem=problem)
         elif found.problem and found.problem.code in said:
@@ -208,14 +209,14 @@ def load_candidate(
     path = candidate.path
     try:
         project = project_of(path, projects or run)
+        # Files of its own: what one load looked at is known, while contents are shared.
         files = run.files.again()
         if not candidate.named and not candidate.outside:
             files.within = _walked(path, project.root, request.folders)
-            if files.within is not None and not _belong_together(*files.within):
+            if files.within is not None and not _belong_together(*files.within, files):
                 # Since the walk, one of its folders has become a link to somewhere else.
                 return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
-            # Where a link leads a moment later must not change what may be read.
-            request = msgspec.structs.replace(request, project=request.project or project.root)
+            request = _request_in(project, request, run)
         if kind is None:
             found = recognise(path, project, projects or run, named=candidate.named, files=files)
         else:
@@ -240,6 +241,26 @@ def load_candidate(
         return FileLoad(path, problem=bug(path, error))
 
 
+class _Requests(dict[tuple[int, str], Request]):
+    """The requests of one run, by the one they were made from and the project."""
+
+
+def _request_in(project: Project, request: Request, run: Run) -> Request:
+    """A request for the files of a project that a walk found.
+
+    One for all of them: what follows from a request is worked out once for each.
+    """
+    known, key = run.cache(_Requests), (id(request), project.root)
+    if key not in known:
+        known[key] = msgspec.structs.replace(
+            request,
+            # Where a link leads a moment later must not change what may be read.
+            project=request.project or project.root,
+            unasked=request.unasked - project.asks_for,
+        )
+    return known[key]
+
+
 def ended(candidate: Candidate, reason: str) -> Checked:
     """What is kept of a file whose check ended the process that did it."""
     problem = _finding(codes.CHECK_ENDED, candidate.path, reason=reason)
@@ -249,13 +270,14 @@ def ended(candidate: Candidate, reason: str) -> Checked:
 
 def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | None:
     """The folder that a walk found a file in, and its project."""
+    # Of nested folders that the caller named, the innermost is the one that was walked.
     around = [each for each in folders if is_below(os.path.abspath(path), each)]
     return (max(around, key=len), root) if around else None
 
 
-def _belong_together(folder: str, root: str) -> bool:
+def _belong_together(folder: str, root: str, files: Files) -> bool:
     """Whether a folder is part of a project, or the project a part of the folder."""
-    real = real_path(folder)
+    real = files.real_folder(folder)
     return is_below(real, root) or is_below(root, real)
 
 
@@ -271,6 +293,14 @@ def _finding(code: Code, path: str, **values: object) -> Diagnostic:
     from equipage.loading.findings import finding
 
     return finding(code, display_name(path), values)
+
+
+def _identity(path: str, outcome: Outcome, files: Files) -> Hashable:
+    """As `identity_of`, for a file that was loaded."""
+    source = outcome.sources[0].path if outcome.sources else None
+    if outcome.kind.layering.identity is None and source is not None:
+        return source  # it was opened by following every link
+    return identity_of(outcome.kind, path, files)
 
 
 def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
@@ -289,6 +319,7 @@ def settled(found: Iterable[FileLoad]) -> list[FileLoad]:
     found = list(found)
     if not any(each.guessed for each in found):
         return found
+    # By the real path: a load reads through links, and names files by what they lead to.
     used = {
         source.path
         for each in found
@@ -328,6 +359,10 @@ class Checked(msgspec.Struct, frozen=True):
     seen: Seen | None = None  #: what its load looked at, for a check that goes on
 
 
+#: Takes each load of a check, for those who want more of it than a report keeps.
+Keep = Callable[[Candidate, FileLoad], None]
+
+
 class Checker:
     """Checks files, a chunk at a time. The files of a chunk share what they read and parse."""
 
@@ -339,12 +374,14 @@ class Checker:
         *,
         again: bool = False,
         digests: bool = True,
+        keep: Keep | None = None,
     ) -> None:
         self.request = request
         self.kind = kind
         self.run = run or Run(folders=request.folders, isolated=request.isolated)
         self.again = again  #: keep what is needed to know when a file must be checked again
         self.digests = digests  #: whether to make digests, which takes time
+        self.keep = keep  #: is given every load
 
     def check(self, candidates: Iterable[Candidate]) -> list[Checked | None]:
         """What is kept of each file; None for those that are not ours.
@@ -356,6 +393,8 @@ class Checker:
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
         load = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
+        if self.keep is not None:
+            self.keep(candidate, load)
         policy = project_of(load.path, self.run).settings.policy
         return checked_of(
             load, run, candidate, again=self.again, digests=self.digests, policy=policy
@@ -393,7 +432,7 @@ def checked_of(
 
 
 def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: bool) -> Checked:
-    name, kind, together = display_name(load.path), outcome.kind, outcome.kind.together
+    name, kind, together = run.files.shown(load.path), outcome.kind, outcome.kind.together
     loaded = outcome.loaded() if digests else None
     refers = together.refers if together.cross_rules else None
     return Checked(
@@ -404,7 +443,7 @@ def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: b
         diagnostics=outcome.diagnostics,
         digest=None if loaded is None else loaded.digest,
         reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
-        real=identity_of(kind, load.path, run.files),
+        real=_identity(load.path, outcome, run.files),
         key=together.key_of(outcome) if together.set_rules else None,
         offer=outcome.offer(),
         refers=refers is not None and refers(outcome),
@@ -425,6 +464,7 @@ def _by_policy(kept: Checked, outcome: Outcome, policy: Policy) -> Checked:
     return msgspec.structs.replace(kept, diagnostics=found)
 
 
+#: Problems that are reported for files which only a walk met.
 _WORTH_SAYING = (codes.NOT_UTF8, codes.LINK_BROKEN, codes.INTERNAL_ERROR, codes.CHECK_ENDED)
 
 
@@ -446,6 +486,7 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     if named or problem.code in _WORTH_SAYING:
         return Checked(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:
+        # It may be a file of another program, so it does not fail the check.
         milder = msgspec.structs.replace(problem, severity="warning")
         return Checked(load.path, name, None, ok=True, diagnostics=(milder,))
     return None

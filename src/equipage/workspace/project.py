@@ -119,6 +119,7 @@ class ProjectSettings(
     per_file_ignores: dict[str, tuple[str, ...]] = {}  #: glob → codes not reported there
     schemas: tuple[OwnSchema, ...] = ()  #: JSON Schemas for files of no other kind
     policy: Policy | None = None  #: what agents may never do
+    cache: bool = True  #: whether large checks keep what they found, in `.equipage_cache`
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -129,6 +130,11 @@ class Selection(msgspec.Struct, frozen=True):
     asked: frozenset[str] = frozenset()  #: quiet codes that are to be reported as well
     exclude: tuple[str, ...] = ()  #: globs over paths from the working directory
     force_exclude: bool = False  #: whether files that the caller named are excluded, too
+
+    @property
+    def unasked(self) -> frozenset[str]:
+        """The quiet codes that the caller does not want."""
+        return core_codes.QUIET - self.asked - (self.select or frozenset())
 
     def takes(self, code: str) -> bool:
         """Whether a code is to be reported; a bug in equipage always is."""
@@ -185,12 +191,22 @@ class Project:
         relative = self._relative(path)
         return next((kind for glob, kind in self._kinds if glob.fullmatch(relative)), None)
 
+    @property
+    def asks_for(self) -> frozenset[str]:
+        """The codes that the settings speak of, also those that are quiet otherwise."""
+        return frozenset(self.settings.severity) | frozenset(self.settings.select or ())
+
+    @property
+    def narrows(self) -> bool:
+        """Whether the settings leave out any file."""
+        return bool(self._exclude or self._include)
+
     def leaves_out(self, path: str, start: str | None = None) -> bool:
         """Whether the settings exclude a file, by its absolute path.
 
         A walk that starts inside an excluded folder was asked for, so that pattern does not count.
         """
-        if not self._exclude and not self._include:
+        if not self.narrows:
             return False
         relative, begin = self._relative(path), "." if start is None else self._relative(start)
         # `include` narrows a walk, `exclude` narrows it further.
@@ -260,6 +276,8 @@ def _folder_globs(globs: Iterable[str]) -> list[re.Pattern[str]]:
 def excluded_by(globs: Sequence[str], cwd: str) -> Callable[[str], bool]:
     """Whether globs of the command line, which start at the working directory, match a path."""
     compiled = _folder_globs(globs)
+    if not compiled:
+        return lambda _path: False
 
     def matches(path: str) -> bool:
         relative = os.path.relpath(path, cwd).replace(os.sep, "/")
@@ -272,17 +290,19 @@ class _Projects:
     """The projects of the files of one run."""
 
     def __init__(self) -> None:
-        self.by_folder: dict[str, Project] = {}
+        self.by_folder: dict[str, Project] = {}  #: as the paths of files write the folder
         self.by_root: dict[str, Project] = {}
 
 
 def project_of(path: str, run: Run) -> Project:
     """The project a file belongs to; its settings are read once in a run."""
     known, files = run.cache(_Projects), run.files
-    folder = os.path.dirname(os.path.join(files.cwd, path))
+    # As it is written: this is asked several times for every file of a walk.
+    folder = path[: max(path.rfind("/"), path.rfind(os.sep)) + 1]
     if folder not in known.by_folder:
+        whole = os.path.dirname(os.path.join(files.cwd, path))
         # Where the file itself may be a link to does not count.
-        root = root_in(run, os.path.join(folder, "file"))
+        root = root_in(run, os.path.join(whole, "file"))
         if root not in known.by_root:
             alone = run.isolated
             known.by_root[root] = (

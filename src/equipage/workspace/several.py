@@ -7,16 +7,19 @@ layers that are merged. A check of one file that has to do with no other never c
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from equipage.core.diagnostics import UsageError
+from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.files import real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import is_ignored
+from equipage.loading.kind import Offer
 from equipage.loading.outcome import Outcome, findings_by_load, place_alone
 from equipage.loading.pipeline import load_path
 from equipage.loading.registry import kind_named
+from equipage.loading.session import Request, Run
 from equipage.workspace.loads import Checked, bug, run_of
 from equipage.workspace.project import NO_LAYERS, project_of
 
@@ -38,29 +41,71 @@ def check_folders(builder: ReportBuilder) -> None:
 
 def check_sets(builder: ReportBuilder) -> None:
     """Report what the rules about sets of files find, and comments that wait for them in vain."""
-    loads = _loads_together(builder)
-    about = {id(outcome): checked for checked, outcome in loads}
     waiting = [(each, one) for each in builder.checked.values() for one in each.waiting]
     silent: set[int] = set()
-    if loads:
-        offers = [each.offer for each in builder.checked.values() if each.offer is not None]
-        for outcome, found in findings_by_load([each for _, each in loads], offers):
-            checked = about[id(outcome)]
-            hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
-            silent |= hits
-            if not hits:
-                builder.add_findings(checked.path, checked.name, [found])
+    for checked, found in _found_together(builder):
+        hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
+        silent |= hits
+        if not hits:
+            builder.add_findings(checked.path, checked.name, [found])
     for number, (checked, one) in enumerate(waiting):
         if number not in silent:
             builder.add_findings(checked.path, checked.name, [one.unused])
 
 
-def _loads_together(builder: ReportBuilder) -> list[tuple[Checked, Outcome]]:
-    """New loads of the files that share a key with others of their kind, or refer to others.
+def check_offers(builder: ReportBuilder) -> None:
+    """Report what skills, commands and agents of several clients have to do with each other."""
+    offers = [
+        each.offer for each in builder.checked.values() if each.offer and any(each.offer.weight)
+    ]
+    if len(offers) < 2:
+        return
+    from equipage.kinds.conventions.copies import RULES  # few projects have several
 
-    What a check keeps of a file is too little for the rules about sets of files. The user's own
-    layer takes part only where its files are among those checked: findings in a project must not
-    depend on the machine it is checked on.
+    for rule in RULES:
+        for path, fact in rule(offers):
+            shown = display_name(path)
+            builder.add_findings(path, shown, [place_alone(fact, shown)])
+
+
+def _found_together(builder: ReportBuilder) -> Iterator[tuple[Checked, Diagnostic]]:
+    offers = [each.offer for each in builder.checked.values() if each.offer is not None]
+    shared = run_of(builder.request)
+    for files in _clusters(builder):
+        if builder.cache is None:
+            found = _load_together(files, offers, builder.request, shared, builder.run)
+        else:
+            # What is kept depends on nothing that other loads asked: each has a run of its own.
+            load = partial(_load_together, files, offers)
+            found = builder.cache.together(files, offers, load)
+        yield from ((files[number], each) for number, each in found)
+
+
+def _load_together(
+    files: Sequence[Checked],
+    offers: Sequence[Offer],
+    request: Request,
+    run: Run | None = None,
+    projects: Run | None = None,
+) -> list[tuple[int, Diagnostic]]:
+    """What is wrong with files that are loaded again together, with the number of the file.
+
+    What a check keeps of a file is too little for the rules about sets of files.
+    """
+    run, outcomes = run or run_of(request), list[Outcome]()
+    for each in files:
+        applied = project_of(each.path, projects or run).applied(request)
+        outcomes.append(load_path(each.path, kind_named(str(each.kind)), applied, run))
+    numbers = {id(outcome): number for number, outcome in enumerate(outcomes)}
+    found = findings_by_load(outcomes, offers)
+    return [(numbers[id(outcome)], each) for outcome, each in found]
+
+
+def _clusters(builder: ReportBuilder) -> Iterable[list[Checked]]:
+    """The files that share a key with others of their kind, and each that refers to others.
+
+    The user's own layer takes part only where its files are among those checked: findings in a
+    project must not depend on the machine it is checked on.
     """
     groups: dict[tuple[str | None, Hashable], list[Checked]] = {}
     for each in builder.checked.values():
@@ -76,16 +121,15 @@ def _loads_together(builder: ReportBuilder) -> list[tuple[Checked, Outcome]]:
     asked = (each for each in builder.checked.values() if each.name not in builder.context)
     together |= {each.name for each in asked if each.refers}
     # Of two files with one name, the later one is reported: in the order of a whole check.
-    in_order = sorted(
-        builder.checked.values(), key=lambda each: builder.order.get(os.path.abspath(each.path), -1)
-    )
-    run = run_of(builder.request)
-    loads: list[tuple[Checked, Outcome]] = []
+    in_order = list(builder.checked.values())
+    if builder.order:
+        in_order.sort(key=lambda each: builder.order.get(os.path.abspath(each.path), -1))
+    clusters: dict[Hashable, list[Checked]] = {}
     for each in in_order:
         if each.name in together and each.kind is not None:
-            request = project_of(each.path, builder.run).applied(builder.request)
-            loads.append((each, load_path(each.path, kind_named(each.kind), request, run)))
-    return loads
+            key = each.name if each.key is None else (each.kind, each.key)
+            clusters.setdefault(key, []).append(each)
+    return clusters.values()
 
 
 def check_layers(builder: ReportBuilder) -> None:

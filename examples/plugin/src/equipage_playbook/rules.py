@@ -12,7 +12,7 @@ from equipage_playbook import codes
 
 
 def ids_are_unique(playbook: Any, _session: Session) -> Iterator[Fact]:
-    """Two steps with one name could not be told apart by `needs`."""
+    """Two steps with one name could not be distinguished by `needs`."""
     first: dict[str, Path] = {}
     for path, step in _steps(playbook):
         name = step.get("id")

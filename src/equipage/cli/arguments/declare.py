@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from equipage.cli.parser import examples_of
+from equipage.cli.output import terminal_width
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ REPORTS = ("full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "jun
 COLOURS = ("auto", "always", "never")
 # shtab knows more shells; the tests run these.
 SHELLS = ("bash", "zsh", "fish")
+
+#: How the examples of a command begin; a text that begins so is printed as it is.
+EXAMPLES = "examples:\n"
 
 #: What adds each declared command and its arguments, by its name.
 declared: dict[str, Callable[[Commands], None]] = {}
@@ -65,6 +68,16 @@ def command(
         declared[name] = add
 
     return declare
+
+
+def examples_of(pairs: Sequence[tuple[str, str]]) -> str:
+    """Command lines and what they do: in two columns, or one below the other if they are wide."""
+    longest, room = max(len(line) for line, _ in pairs), terminal_width(80) - 2
+    fits = all(longest + len(meaning) + 4 <= room for _, meaning in pairs)
+    return EXAMPLES + "\n".join(
+        f"  {line:<{longest}}  {meaning}" if fits else f"  {line}\n      {meaning}"
+        for line, meaning in pairs
+    )
 
 
 def flag(command: Container, name: str, summary: str, *, short: str | None = None) -> None:

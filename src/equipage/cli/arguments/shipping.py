@@ -17,8 +17,8 @@ def _talking(group: argparse.ArgumentParser) -> None:
         "--auth",
         choices=("none", "docker", "env"),
         default="none",
-        help="where to look for a password: nowhere (default), in what `docker login` kept, or in "
-        "EQUIPAGE_REGISTRY_USER and EQUIPAGE_REGISTRY_PASSWORD",
+        help="where to look for a password: nowhere (default), in what `docker login` kept, also "
+        "with its helpers, or in EQUIPAGE_REGISTRY_USER and EQUIPAGE_REGISTRY_PASSWORD",
     )
     group.add_argument(
         "--timeout",

@@ -285,18 +285,26 @@ def header_schema(_model: dict[str, Any]) -> dict[str, Any]:
     text = {"type": "string"}
     properties: dict[str, dict[str, Any]] = {
         **dict.fromkeys(_TEXTS, text),
-        "tools": {
-            "description": "a list, or text with commas",
-            "anyOf": [text, {"type": "array", "items": text}, {"type": "null"}],
-        },
+        "tools": {"anyOf": [text, {"type": "array", "items": text}, {"type": "null"}]},
         "lints": {"type": "object", "additionalProperties": {"enum": list(LINT_LEVELS)}},
+    }
+    words = {
+        "model": "the model, such as `sonnet`",
+        "effort": "how hard the model thinks, such as `low` or `high`",
+        "description": "what the agent is for",
+        "worker_binding": "the variant of the worker that runs the agent",
+        "tools": "the tools that the agent may use: a list, or text with commas",
+        "lints": "level of findings about this agent, by kind of finding, `category:NAME` or `all`",
     }
     return {
         "title": "The header of an agent file",
         "type": "object",
         "properties": {
             "name": {**text, "description": "the name that steps refer to"},
-            **{name: {"anyOf": [usual, {}]} for name, usual in properties.items()},
+            **{
+                name: {"description": words[name], "anyOf": [usual, {}]}
+                for name, usual in properties.items()
+            },
         },
         "required": ["name"],
     }

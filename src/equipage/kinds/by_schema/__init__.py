@@ -126,6 +126,7 @@ def _read(name: str, session: Session) -> _Schema:
     if document is None:
         unparsed = codes.SCHEMA_UNUSABLE.at(span=place, reason="it cannot be parsed")
         return _Schema(None, (), tuple(facts), unparsed)
+    # With its references resolved: the validator must not look for files by itself.
     tree, found, documents = Ref().whole(document, session)
     facts = [*facts, *found]
     reason = None

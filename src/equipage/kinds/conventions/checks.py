@@ -28,6 +28,7 @@ from equipage.kinds.conventions.references import (
     divided,
     is_pattern,
     name_by_path,
+    names_of,
     references,
     renamed,
     words_of,
@@ -214,11 +215,12 @@ _FEW = 3
 def _unknown_tools(
     convention: Convention, known: frozenset[str], field: Field, value: Any, document: Document
 ) -> Iterator[Fact]:
+    if not any(_unknown_in(name, known) for name in names_of(field, value)):
+        return  # the usual field: no place of any name is needed
     unknown = [
-        (each.name, span)
+        (tool, span)
         for name, span in words_of(field, value, document)
-        for each in references(name, "tool")
-        if each.sort == "tool" and each.name not in known and not is_pattern(each.name)
+        for tool in _unknown_in(name, known)
     ]
     # Many of them have one cause: the field was written for another tool.
     more = len(unknown) - 1 if len(unknown) > _FEW else 0
@@ -236,6 +238,17 @@ def _unknown_tools(
             where=where,
             nearest=guess,
         )
+
+
+def _unknown_in(name: str, known: frozenset[str]) -> list[str]:
+    """The tools that a name means and that do not exist."""
+    if name in known:
+        return []
+    return [
+        each.name
+        for each in references(name, "tool")
+        if each.sort == "tool" and each.name not in known and not is_pattern(each.name)
+    ]
 
 
 def bring_body(

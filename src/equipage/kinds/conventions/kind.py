@@ -7,7 +7,7 @@ import keyword
 import operator
 import re
 from _thread import RLock
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks, codes, companions, references
+from equipage.kinds.conventions import checks, codes, companions, copies, references
 from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
@@ -25,7 +25,7 @@ from equipage.kinds.conventions.tools import CONVENTIONS, claude, gemini, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header, read_text
 from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.shared import TOLERANT, hide_property
-from equipage.kinds.tables import Convention, Field, Group, Names, Of, patterns_in
+from equipage.kinds.tables import Convention, Field, Group, Of, patterns_in
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session
@@ -173,7 +173,9 @@ def _attribute(name: str) -> str:
     return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
 
 
-def read(convention: Convention, source: Source, session: Session) -> Parsed:
+def read(
+    convention: Convention, style: HeaderStyle | None, source: Source, session: Session
+) -> Parsed:
     """The document of a file: its header, or all of it where the convention has no header."""
     if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
         commas = convention.trailing_commas
@@ -186,7 +188,16 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
             # Whether a tool refuses an empty file is not known.
             facts = [msgspec.structs.replace(each, severity="warning") for each in facts]
         return document, facts
-    style = HeaderStyle(
+    assert style is not None
+    document, facts = read_header(source, session, style)
+    return document, facts + checks.before_header(convention, source)
+
+
+def _style(convention: Convention) -> HeaderStyle | None:
+    """What the header of a convention looks like, None for files without one."""
+    if convention.syntax != "header":
+        return None
+    return HeaderStyle(
         convention.title,
         grammar=_grammar(convention),
         known=convention.names,
@@ -197,8 +208,6 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
         disputed=convention is skills.OPEN,
         ignores_headerless=convention.ignores_headerless,
     )
-    document, facts = read_header(source, session, style)
-    return document, facts + checks.before_header(convention, source)
 
 
 def _grammar(convention: Convention) -> Grammar:
@@ -214,21 +223,20 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
     Checking reports a value of another type as a warning, so the schema must not refuse it.
     """
     schema = hide_property(BODY, schema)
+    _require(convention, schema["$defs"])
     if convention.mismatch == "error" or convention.wraps is not None:
         return _unwrapped(convention, schema)
-    # A value that does not fit a list that restricts is an error, so only text is forgiven there.
-    strict = {field.name for field in convention.fields if field.restricts and field.type is Names}
-    strict = strict if convention.measured else set()
-    own = _class_name(convention)
-    for owner, definition in schema.get("$defs", {}).items():
-        properties = definition.get("properties", {})
-        for name, each in properties.items():
-            is_strict = owner == own and name in strict
-            sorts = ["string", "null"] if is_strict else ["string", "number", "boolean", "null"]
-            forgiven = {"type": sorts}
-            kept = {key: each[key] for key in ("title", "description", "default") if key in each}
-            inner = {key: value for key, value in each.items() if key not in kept}
-            properties[name] = {**kept, "anyOf": [inner, forgiven]}
+    properties = schema["$defs"][_class_name(convention)]["properties"]
+    for field in convention.fields:
+        # Text may be a list of names; in a header, a number or bool becomes text. Nothing else is
+        # forgiven.
+        forgiven = ["string"] if field.split is not None else []
+        is_text = field.type is str and convention.syntax in ("header", "yaml")
+        forgiven += ["number", "boolean"] if is_text else []
+        slot = properties[field.name]
+        is_open = any(each in ({}, {"not": _NULL}) for each in slot.get("anyOf", [{}]))
+        if forgiven and not is_open:
+            properties[field.name] = {**slot, "anyOf": [*slot["anyOf"], {"type": forgiven}]}
     if not (convention.header_optional or convention.ignores_headerless):
         return schema
     # The schema of the whole file moves into one of two alternatives.
@@ -236,6 +244,39 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
     rest = {key: value for key, value in schema.items() if key not in root}
     # Where the header is optional, anything else between dashes is text like the rest of the file.
     return {**rest, "anyOf": [root, {"not": {"type": "object"}}]}
+
+
+#: What tools need depends on where a file lies, or on another file.
+_NEEDS_VARY = ("claude-agent", "codex-agent")
+_NULL = {"type": "null"}
+
+
+def _require(convention: Convention, definitions: dict[str, Any]) -> None:
+    """Tell a schema which fields must be there, and where `null` is not the same as absent."""
+    tables = [(_group(each).__name__, each.fields) for each in groups_of(convention)]
+    if convention.kind not in _NEEDS_VARY and convention.wraps is None and convention.measured:
+        tables.append((_class_name(convention), convention.fields))
+    for name, fields in tables:
+        # What was written instead has a finding of its own.
+        needed = [each.name for each in fields if each.required == "error" and not each.instead]
+        for definition in (definitions[each] for each in (name, f"{name}_") if each in definitions):
+            if needed:
+                definition["required"] = needed
+            _refuse_null(definition["properties"], needed)
+    own = definitions[_class_name(convention)]["properties"]
+    if convention.kind == "claude-settings":  # one null, and the whole file counts for nothing
+        _refuse_null(own, own.keys() - {"hooks", "teammateDefaultModel"})
+    if convention.reader == "opencode":
+        _refuse_null(own, [each.name for each in convention.fields if each.type is str])
+
+
+def _refuse_null(properties: dict[str, Any], names: Iterable[str]) -> None:
+    for name in names:
+        slot = properties[name]
+        if "anyOf" in slot:
+            # Where any value is taken, null still is not.
+            kept = [each or {"not": _NULL} for each in slot["anyOf"] if each != _NULL]
+            properties[name] = {**slot, "anyOf": kept}
 
 
 def _unwrapped(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
@@ -299,6 +340,7 @@ _DESCRIBING = frozenset(
 )
 #: What people write to restrict an agent, in one tool or another.
 _RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
+_LISTED = ("skill", "command", "agent", "qwen agent")
 _ACTING = ("agent", "command", "skill", "rule", "prompt", "instructions")
 
 
@@ -335,13 +377,18 @@ def _needed(convention: Convention) -> frozenset[str]:
 
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
-    beyond = companions.RULES.get(convention.kind, ())
+    companion = companions.RULES.get(convention.kind)
+    beyond, more = ((companion[0],), companion[1]) if companion else ((), ())
     own = claude_rules.RULES.get(convention.kind, ())
+    is_listed = convention.sort in _LISTED
+    more = (*more, *(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
     return Kind(
         name=convention.kind,
         title=convention.title,
         model=model_of(convention),
-        reading=Reading(formats=_FORMATS[convention.syntax], read=partial(read, convention)),
+        reading=Reading(
+            formats=_FORMATS[convention.syntax], read=partial(read, convention, _style(convention))
+        ),
         strictness={**TOLERANT, core_codes.NON_STRING_KEY: "warning"},
         shape=Shape(
             unknown=convention.unknown,
@@ -363,9 +410,10 @@ def kind_of(convention: Convention) -> Kind:
             cross_rules=(partial(references.references_exist, convention),),
             codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
             offers=references.names_in,
+            weigh=copies.weight if is_listed else None,
             refers=partial(references.refers, convention),
         ),
-        codes=(*CODES, *claude_codes.CODES) if own else CODES,
+        codes=(*CODES, *more),
         presentation=Presentation(
             schema=partial(author_schema, convention),
             example=convention.example,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -48,6 +48,11 @@ class Reference(msgspec.Struct, frozen=True):
 
 def divided(text: str, separators: str) -> Iterator[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
+    if "(" not in text and "[" not in text and "{" not in text:
+        for other in separators[1:]:
+            text = text.replace(other, separators[0])
+        yield from filter(None, map(str.strip, text.split(separators[0])))
+        return
     start = depth = 0
     # One more separator at the end closes the last name, even if a bracket is still open.
     for offset, letter in enumerate(text + separators[0]):
@@ -78,6 +83,14 @@ def references(name: str, sort: Sort) -> Iterator[Reference]:
 def is_pattern(name: str) -> bool:
     """Whether a name may match many."""
     return not {"*", "?", "$", "{"}.isdisjoint(name) or name.startswith("mcp_")
+
+
+def names_of(field: Field, value: Any) -> Iterator[str]:
+    """The names in a field. Most are fine, so nothing is spent on their places; see `words_of`."""
+    if isinstance(value, str):
+        yield from divided(value, field.split or ",")
+    elif isinstance(value, list | dict):
+        yield from (each for each in value if isinstance(each, str))
 
 
 def words_of(field: Field, value: Any, document: Document) -> Iterator[tuple[str, Span]]:
@@ -190,17 +203,19 @@ def references_exist(
     defined = {sort: KnownNames(offers, those) for sort, those in kinds.items()}
     for outcome in own:
         path, guesses = path_of(outcome), Guesses()
-        known: dict[Sort, frozenset[str]] = {}
+        sorts = {each.sort for each in _sought(convention, outcome)}
+        known = {sort: defined[sort].seen_from(path) for sort in sorts}
+        # Where no file defines any, the names come from elsewhere.
+        known = {sort: names for sort, names in known.items() if names}
+        if all(_is_known(each, known, convention) for each in _sought(convention, outcome)):
+            continue
         seen: set[Reference] = set()
         for field, reference, span in _looked_up(convention, outcome):
             if reference in seen:  # many tools of one server have one cause
                 continue
             seen.add(reference)
             sort = reference.sort
-            if sort not in known:
-                known[sort] = defined[sort].seen_from(path)
-            # Where no file defines any, the names come from elsewhere.
-            if not known[sort] or _is_known(reference, known[sort], convention):
+            if _is_known(reference, known, convention):
                 continue
             guess = None
             if not guesses.are_spent:  # sorting all names costs more than the rest
@@ -221,11 +236,19 @@ def references_exist(
 
 def refers(convention: Convention, outcome: Outcome) -> bool:
     """Whether a file names anything to look up."""
-    return next(_looked_up(convention, outcome), None) is not None
+    return next(_sought(convention, outcome), None) is not None
 
 
-def _is_known(reference: Reference, names: frozenset[str], convention: Convention) -> bool:
-    """Plugins put their own name before the names of what they bring: `plugin:skill`."""
+def _is_known(
+    reference: Reference, known: Mapping[Sort, frozenset[str]], convention: Convention
+) -> bool:
+    """Whether a name is known, or of a sort that is defined elsewhere.
+
+    Plugins put their own name before the names of what they bring: `plugin:skill`.
+    """
+    names = known.get(reference.sort)
+    if names is None:
+        return True
     return (
         reference.name in names
         or reference.name.rpartition(":")[2] in names
@@ -234,13 +257,32 @@ def _is_known(reference: Reference, names: frozenset[str], convention: Conventio
     )
 
 
-def _looked_up(convention: Convention, outcome: Outcome) -> Iterator[tuple[Field, Reference, Span]]:
+def _sought(convention: Convention, outcome: Outcome) -> Iterator[Reference]:
     """What a file names, except tools and servers that it defines itself."""
-    own = get(outcome.documents[0].value, ("mcpServers",)) if outcome.documents else None
-    inline = frozenset(own) if isinstance(own, dict) else frozenset[str]()
+    value = outcome.documents[0].value if outcome.documents else None
+    if not isinstance(value, dict):
+        return
+    inline = _own_servers(value)
+    for field in convention.fields:
+        if field.refers is None or field.name not in value:
+            continue
+        for name in names_of(field, value[field.name]):
+            for each in references(name, field.refers):
+                if each.sort != "tool" and each.name not in inline:
+                    yield each
+
+
+def _looked_up(convention: Convention, outcome: Outcome) -> Iterator[tuple[Field, Reference, Span]]:
+    """As `_sought`, with the field and the place of each."""
+    inline = _own_servers(outcome.documents[0].value if outcome.documents else None)
     for field, each, span in references_in(convention, outcome):
         if each.sort != "tool" and each.name not in inline:
             yield field, each, span
+
+
+def _own_servers(value: Any) -> frozenset[str]:
+    own = get(value, ("mcpServers",))
+    return frozenset(own) if isinstance(own, dict) else frozenset()
 
 
 # The name of a file itself.

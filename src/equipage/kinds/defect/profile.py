@@ -175,6 +175,7 @@ def members(outcomes: Sequence[Outcome]) -> Iterator[Member]:
         if not outcome.sources or outcome.session is None:
             continue
         folder, _, name = outcome.session.path.replace(os.sep, "/").rpartition("/")
+        # A profile in a folder is named by the folder, its file is always `config.toml`.
         if name.endswith(".toml"):
             folder, _, name = folder.rpartition("/")
         else:
@@ -189,6 +190,7 @@ def set_key(outcome: Outcome) -> str | None:
 
 
 def _folded(name: str) -> str:
+    # Names that differ in case or in the form of a letter are one file on some systems.
     return unicodedata.normalize("NFKC", name).casefold()
 
 
@@ -240,6 +242,7 @@ def _loosened(old: AgentProfile, new: AgentProfile) -> Iterator[tuple[str, objec
     ]
     if tools:
         yield "may use more tools", Shown(tuple(tools))
+    # A hook may stop an agent, so each one that is missing is a right that was added.
     dropped = [event for event in hooks.EVENTS if not _acts(old, event) <= _acts(new, event)]
     if dropped:
         yield "lacks hooks that the user's has", Shown(tuple(dropped))
@@ -259,6 +262,7 @@ def _strictness(limit: RequestLimit | None) -> tuple[float, ...]:
     """Greater for a limit that allows less. What is left to the program is some limit."""
     if limit is None or limit.number is None:
         return (1,) if limit is None else (0,)
+    # A smaller number allows less, and `fixed` cannot be raised while the agent runs.
     return (2, -limit.number, limit.mode == "fixed")
 
 

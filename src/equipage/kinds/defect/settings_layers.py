@@ -112,6 +112,7 @@ class LoadedSettings(Loaded[Settings]):
         steps = self._steps(path)
         if get(self._tree.value, steps) is None:
             return None
+        # The merge noted for every value through which layer it came.
         named = [via.how for via in self._tree.story(steps).via]
         return next((each.name for each in self.layers if f"{each.name} layer" in named), None)
 
@@ -120,6 +121,7 @@ class LoadedSettings(Loaded[Settings]):
         explanation = super().explain(path, show_env=show_env)
         if self.layer(path) != "command line":
             return explanation
+        # The document of the command line is our own, so its places mean nothing to people.
         *lower, wins = explanation.settings
         given = replace(wins, span=None, how="given on the command line")
         return replace(explanation, settings=(*lower, given), through=())
@@ -158,6 +160,7 @@ def load_settings(
     5
     """
     places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
+    # A text is a list of letters to Python; taken as one it would give many odd findings.
     if isinstance(overrides, str) or not isinstance(overrides, Iterable):
         raise wrong("overrides", overrides, 'a list of settings such as "turn.max_llm_retries=5"')
     found = find_settings(places, [text_given("overrides", each) for each in overrides])
@@ -237,9 +240,11 @@ class _Merge:
         for stage in LAYER.stages:
             tree, found = stage(tree, session)
             self.facts += found
+        # Before the rules: they need not look at what the model has refused.
         tree = self.fitting(tree, LAYER)
         for rule in LAYER.rules:
             self.facts += (_anchored(each, tree) for each in rule(tree.value, session))
+        # Whether a layer gives more rights than those below it is known only before the merge.
         self.facts += trust.facts(layer.name, tree, self.tree, self.places.root)
         self.tree = merge(self.tree, tree, _strategy)
 
@@ -283,6 +288,7 @@ class _Merge:
         code, values = problem.code, problem.values
         if code == core_codes.FILE_MISSING:
             folder = os.path.dirname(path)
+            # The nearest thing that exists decides: a file there means that no layer can be.
             while not exists(folder) and folder != os.path.dirname(folder):
                 folder = os.path.dirname(folder)
             if is_folder(folder) or folder in self.not_folders:
@@ -297,6 +303,7 @@ class _Merge:
         """The tree with holes where it does not fit the model, so that no finding comes twice."""
         _, _, found = build(tree.value, kind.model, kind.shape)
         self.facts += [_anchored(kind.cautious(each), tree) for each in found]
+        # Unknown keys go, while what does not fit leaves a hole, which later rules respect.
         unknown = [each.path for each in found if each.code == core_codes.UNKNOWN_FIELD]
         rest = [each.path for each in found if each.code != core_codes.UNKNOWN_FIELD]
         return with_holes(remove_all(tree, unknown), rest)

@@ -403,7 +403,11 @@ def author_schema(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
     (reference,), definitions = msgspec.json.schema_components(
         [msgspec.defstruct("Server", fields)], ref_template="#/$defs/{name}"
     )
-    servers = {"type": "object", "additionalProperties": reference}
+    for field in dialect.fields:
+        slot = definitions["Server"]["properties"][field.name]
+        definitions["Server"]["properties"][field.name] = {"description": field.meaning, **slot}
+    words = f"the MCP servers that {dialect.tool} may use, by name"
+    servers = {"description": words, "type": "object", "additionalProperties": reference}
     prose = {key: schema[key] for key in schema.keys() & {"$schema", "title", "description"}}
     return {**prose, "type": "object", "properties": {dialect.top: servers}, "$defs": definitions}
 

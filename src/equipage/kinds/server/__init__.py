@@ -84,6 +84,7 @@ SENSITIVE = (
 Schema = dict[str, Any]
 
 _PATH: Schema = {"type": "string", "minLength": 1}
+_FILE: Schema = {**_PATH, "description": "A file of the library whose text takes this place."}
 #: Where an author may write text, or a payload, in place of content items.
 _CONTENTS = ("Message.content", "MatchBranch.content", "SequenceEntry.content")
 #: Where an author may write a path to include.
@@ -113,13 +114,16 @@ def _add_keys(definitions: dict[str, Schema]) -> None:
     for owner, (other, name) in SPELLINGS.items():
         properties = definitions[owner]["properties"]
         properties[other] = properties[name]
-    parameters = [name for names in DELIVERY_PARAMETERS.values() for name in names]
-    definitions["Behavior"]["properties"] |= {name: {} for name in parameters}
-    definitions["Generated"]["properties"]["$generate"] = Generate.schema()
+    made = {"description": "A payload that is made when it is asked for.", **Generate.schema()}
+    for delivery, names in DELIVERY_PARAMETERS.items():
+        for name in names:
+            words = f"A parameter of the delivery `{delivery}`, where that is written as a name."
+            definitions["Behavior"]["properties"][name] = {"description": words}
+    definitions["Generated"]["properties"]["$generate"] = made
     for owner, key in (("TextContent", "text"), ("ImageContent", "data")):
         content = definitions[owner]
         content["required"] = [name for name in content["required"] if name != key]
-        content["properties"] |= {"$file": _PATH, "$generate": Generate.schema()}
+        content["properties"] |= {"$file": _FILE, "$generate": made}
     sources = ("text", "$file", "$generate")
     definitions["TextContent"]["anyOf"] = [{"required": [key]} for key in sources]
 

@@ -521,6 +521,10 @@ class Capabilities(Part, frozen=True):
 class ToolDefinition(Part, frozen=True, rename={"input_schema": "inputSchema"}):
     """A tool as clients see it."""
 
+    written_as: ClassVar[dict[str, str]] = {
+        "input_schema": "a JSON Schema, such as `{type: object}`"
+    }
+
     name: str
     """Unique among the tools."""
     description: str
@@ -533,6 +537,10 @@ class Tool(Part, frozen=True):
     """A tool."""
 
     TITLE: ClassVar[str] = "an entry of `tools`"
+    #: An empty mapping would be no answer.
+    written_as: ClassVar[dict[str, str]] = {
+        "response": "an answer, such as `{content: [{type: text, text: done}]}`"
+    }
 
     tool: ToolDefinition
     """The tool as clients see it."""
@@ -594,6 +602,9 @@ class Prompt(Part, frozen=True):
     """A prompt."""
 
     TITLE: ClassVar[str] = "an entry of `prompts`"
+    written_as: ClassVar[dict[str, str]] = {
+        "response": "an answer, such as `{messages: [{role: user, content: hello}]}`"
+    }
 
     prompt: PromptDefinition
     """The prompt as clients see it."""

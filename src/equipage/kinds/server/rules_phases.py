@@ -74,6 +74,7 @@ def targets_exist(config: Any, session: Session) -> Iterator[Fact]:
 
 def _offered(config: Any, sort: Sort) -> tuple[str, ...] | None:
     """The names of the baseline's items; None if an item could not be read."""
+    # One name that cannot be read may be any name, so nothing is said about the others.
     names = [sort.identify(item) for _, item in base_items(config, sort)]
     lists = [value for _, value in at(config, sort.plural, f"baseline.{sort.plural}")]
     readable = all(each is None or isinstance(each, list) for each in lists)
@@ -109,6 +110,7 @@ def _meant(name: str, names: tuple[str, ...], guesses: Guesses) -> Shown | None:
     alike = [
         each for each in names if len(each) > 2 and (name.startswith(each) or each.startswith(name))
     ]
+    # People abbreviate: `calc` for `calculator` is further away than any slip.
     guess = guesses.nearest(name, names) or (alike[0] if name and len(alike) == 1 else None)
     return None if guess is None else Shown(guess)
 
@@ -118,6 +120,7 @@ def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
     for sort in SORTS:
         offered = {sort.identify(item) for _, item in base_items(config, sort)}
         for phase in at(config, "phases[]"):
+            # Each phase changes the baseline, and not what the phase before it made of that.
             seen = set(offered)
             for path, item in below([phase], f"add_{sort.plural}[]"):
                 name = sort.identify(item)
@@ -227,6 +230,7 @@ def _offered_in(phase: items.Place, sort: Sort, offered: tuple[str, ...]) -> tup
         for _, each in below([phase], *(f"{change}_{sort.plural}" for change in changes))
     ):
         return None
+    # In the order of the server: what is removed goes first, what is added comes after.
     removed = {name for _, name in below([phase], f"remove_{sort.plural}[]")}
     new = below([phase], f"add_{sort.plural}[]", f"replace_{sort.plural}{{}}")
     added = [sort.identify(item) for _, item in new]

@@ -77,9 +77,10 @@ def author_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of the model with other spellings, and with the patterns that rules check."""
     blocks = schema["$defs"]
     whole, caps, env = (blocks[name]["properties"] for name in ("ToolpackFile", "Caps", "Env"))
-    whole |= {"id": _ID, "inputSchema": _SCHEMA, "outputSchema": _SCHEMA}
-    caps["network"] = {"anyOf": [_PROTOCOL, {"type": "array", "items": _PROTOCOL}]}
-    env["passthrough"] = {"type": "array", "items": {"type": "string", **_VARIABLE}}
+    whole |= {"id": whole["id"] | _ID, "inputSchema": _SCHEMA, "outputSchema": _SCHEMA}
+    protocols = {"anyOf": [_PROTOCOL, {"type": "array", "items": _PROTOCOL}]}
+    caps["network"] = {"description": caps["network"]["description"], **protocols}
+    env["passthrough"]["items"] |= _VARIABLE
     mapping = next(each for each in env["set"]["anyOf"] if each["type"] == "object")
     mapping["propertyNames"] = _VARIABLE
     for cls in (ToolpackFile, Limits):

@@ -66,6 +66,9 @@ class Caps(Block, frozen=True):
 class Env(Block, frozen=True):
     """The environment variables that a tool sees."""
 
+    #: A number in quotes would be no name yet.
+    entries_as: ClassVar = {"passthrough": "a name in capitals, such as `HOME`"}
+
     passthrough: tuple[NonEmpty, ...] = ()
     """Names of the caller's variables, in capitals."""
     set: dict[str, str] | None = None
@@ -85,6 +88,8 @@ class Templating(Block, frozen=True):
 
 class PythonExecution(Block, frozen=True, tag_field="kind", tag="python"):
     """A Python callable or script."""
+
+    written_as: ClassVar = {"module": "text of the form `module:callable`"}
 
     module: NonEmpty | None = None
     """What to import and call, as `module:callable`."""
@@ -119,12 +124,16 @@ class PhpExecution(Block, frozen=True, tag_field="kind", tag="php"):
 class CliExecution(Block, frozen=True, tag_field="kind", tag="cli"):
     """A program. It is started without a shell."""
 
+    written_as: ClassVar = {"cmd": 'a list with an entry for each word, such as `["ls", "-l"]`'}
+
     cmd: Annotated[tuple[NonEmpty, ...], Meta(min_length=1)]
     """The program and its arguments."""
 
 
 class HttpExecution(Block, frozen=True, tag_field="kind", tag="http"):
     """A request to a web service."""
+
+    written_as: ClassVar = {"url": "an address, such as `https://example.org`"}
 
     url: NonEmpty
     """Where the request is sent."""
@@ -146,6 +155,8 @@ class ToolpackFile(Block, frozen=True):
     #: A reference may turn a schema into `true` or `false`, but an author writes a mapping.
     #: A number in quotes would be no version yet: it has two numbers at most.
     written_as: ClassVar = {
+        "execution": "a mapping, such as `{kind: cli, cmd: [ls]}`",
+        "id": "a name, such as `pkg.tool`",
         "input_schema": "a mapping",
         "output_schema": "a mapping",
         "version": "a version, such as `1.4.0`",

@@ -225,6 +225,8 @@ _ENTRY = expression(rf"{_PARTS}:{_PARTS}")
 # An address that starts with a template is known only when the tool runs.
 _URL = expression(r"(?:https?://|\{\{)", re.IGNORECASE)
 # The name of a header, by RFC 9110.
+#: What the value of a header cannot contain: line breaks first, then other controls but the tab.
+_UNSENT = expression(r"[\r\n]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _TOKEN = expression(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OLD_KEYS = ("entry", "schema", "kind")
 
@@ -274,8 +276,13 @@ def requests_can_be_made(pack: Any, _session: Session) -> Iterator[Fact]:
         elif not _TOKEN.fullmatch(name):
             yield codes.HEADER_NAME.at(place, part="key", found=Shown(name))
         # Also at the end, where YAML block text has one: no client sends such a value as it is.
-        if isinstance(value, str) and ("\r" in value or "\n" in value):
-            yield codes.HEADER_LINE_BREAK.at(place, found=Shown(name))
+        unsent = _UNSENT.search(value) if isinstance(value, str) else None
+        if unsent is not None:
+            is_break = unsent[0] in "\r\n"
+            what = "a line break" if is_break else f"the control character U+{ord(unsent[0]):04X}"
+            advice = "remove the line break; after `|` or `>` write `-`, as in `|-`"
+            advice = advice if is_break else "remove the character"
+            yield codes.HEADER_LINE_BREAK.at(place, found=Shown(name), what=what, advice=advice)
 
 
 def dialect_is_current(pack: Any, _session: Session) -> Iterator[Fact]:

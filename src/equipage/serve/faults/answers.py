@@ -144,8 +144,10 @@ def answer_of(item: Item, calls: int, context: Context, about: JSON) -> Answer:
         return _contents(item, "", context)
     response = item.response
     assert response is not None  # only a resource may have none
+    # A list of contents is complete by itself; there is nothing to choose from.
     if isinstance(item, Resource) and item.response and item.response.contents is not None:
         return {"contents": [_embedded(each, context) for each in item.response.contents]}
+    # Branches come first, then a handler, then a sequence, as the format orders them.
     source: Any = _chosen(response.match, context) or response
     if source.handler is not None:
         return FromHandler(
@@ -172,6 +174,7 @@ def _entry(entries: Sequence[SequenceEntry], exhausted: str, calls: int) -> Sequ
     if index >= len(entries):
         if exhausted == "error":
             raise Exhausted
+        # `cycle` starts over, anything else repeats the last entry.
         index = index % len(entries) if exhausted == "cycle" else len(entries) - 1
     return entries[index]
 
@@ -204,6 +207,7 @@ def _contents(item: Resource, value: ContentValue, context: Context) -> JSON:
 
 
 def _text(value: ContentValue, context: Context) -> str | Quoted:
+    # A generated text may be larger than memory: it is written piece by piece.
     return Quoted(value) if isinstance(value, Generated) else context.fill(value)
 
 
@@ -237,6 +241,7 @@ def _from_reply(item: Item, reply: JSON) -> JSON:
     text = reply.get("text")
     content = reply.get("content")
     if not isinstance(content, list):
+        # A handler that only has something to say need not know the types of content.
         content = [{"type": "text", "text": text if isinstance(text, str) else ""}]
     if isinstance(item, Tool):
         return _present(content=content, isError=item.response.is_error)
@@ -257,5 +262,6 @@ def variables_of(item: Item, calls: int, params: Mapping[str, Any]) -> JSON:
     name = item.tool.name if isinstance(item, Tool) else item.prompt.name
     sort = "tool" if isinstance(item, Tool) else "prompt"
     arguments = params.get("arguments", MISSING)
+    # Absent and `null` are equal for templates, though not for a trace.
     given = {} if arguments in (MISSING, None) else arguments
     return {"args": given, sort: {"name": name, "call_count": calls}}

@@ -70,6 +70,7 @@ class Engine:
         """The connection is over; everything that works for it ends."""
         if self.connections.pop(connection.name, None) is None:
             return
+        # Counted before the jobs end: with them, answers under way would be gone.
         unanswered = len(connection.exchanges) + len(connection.queue)
         self.jobs.cancel_group(connection)
         connection.queue.clear()
@@ -100,6 +101,7 @@ class Engine:
             job = self.jobs.next_due
             if job is not None and job <= now and (timer is None or job <= timer):
                 self.jobs.advance(job)
+            # At one time jobs go first, then timers, and those after a message that comes then.
             elif timer is not None and state and timer < now + (not events_first):
                 self.jobs.now = max(self.jobs.now, timer)
                 self._timer_fires(state)
@@ -161,6 +163,7 @@ class Engine:
         self.accept(connection, message)
         if message.sort != "request":
             return
+        # A client that floods loses requests: memory must not grow with what it sends.
         if len(connection.queue) >= self.caps.queue:
             self.trace(connection, "capped", what="queue")
             return
@@ -197,6 +200,7 @@ class Engine:
             self.log("info", f"request {message.method}")
 
     def _answered(self, connection: Connection, message: Message) -> None:
+        # By the bytes of the id: `1` and `1.0` are equal in Python, and two ids in JSON-RPC.
         sent = connection.asked.get(message.raw_id)
         error = message.body.get("error")
         code = error.get("code") if isinstance(error, dict) else None
@@ -257,6 +261,7 @@ class Engine:
         exchange = Exchange(connection, message, channel, era, self.now)
         connection.exchanges[channel] = exchange
         channel.link.begin()
+        # Counted before it is answered, and answered from the phase it came in; see the module.
         exchange.fired = self._count(exchange)
         exchange.item = exchange.view.item(message.method, message.params)
         exchange.opens = not connection.opened and (era == "26" or message.method == "initialize")

@@ -32,7 +32,7 @@ class Options(msgspec.Struct, frozen=True):
     seed: int = 0
     env: Mapping[str, str] = msgspec.field(default_factory=dict)  #: what templates may see
     caps: Caps = Caps()
-    literal: frozenset[str] = frozenset()  #: texts that are no templates
+    literal: frozenset[str] = frozenset()  #: texts that are not templates
     epoch: datetime = EPOCH
 
 

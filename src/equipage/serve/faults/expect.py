@@ -141,6 +141,7 @@ def stored(path: str) -> list[Record]:
     for number, text in enumerate(data.splitlines(), 1):
         try:
             record = msgspec.json.decode(text, type=Record)
+            # A trace may have been cut, edited, or be another file altogether.
             fits = record["n"] >= 0 and record["t"] >= 0 and _NEEDED.get(record["e"], "n") in record
         except (msgspec.MsgspecError, RecursionError, KeyError, TypeError, UnicodeDecodeError):
             fits = False
@@ -218,6 +219,7 @@ def _sees(each: Expectation, records: Sequence[Record]) -> Verdict:
     wanted, found = each.sees, list(_matching(each.sees, records))
     too_many = wanted.max is not None and len(found) > wanted.max
     met = len(found) >= wanted.min and not too_many
+    # The first one too many decides, or the last one that was seen.
     decisive = found[wanted.max or 0] if too_many else found[-1] if found else None
     return Verdict(each, met, f"seen {_times(len(found))}", decisive["n"] if decisive else None)
 
@@ -233,6 +235,7 @@ def _order(each: Expectation, records: Sequence[Record]) -> Verdict:
     left = list(each.order)
     last = None
     for record in _messages(records):
+        # An entry names a method, or a method and its target: `tools/call:rm`.
         names = {record["method"], f"{record['method']}:{record.get('target')}"}
         if left and left[0] in names:
             left.pop(0)
@@ -270,6 +273,7 @@ def _cancels(each: Expectation, records: Sequence[Record]) -> Verdict:
 def _closes(each: Expectation, records: Sequence[Record]) -> Verdict:
     assert each.closes is not None
     wanted = each.closes
+    # The last time counts: a client may ask several times before it gives up.
     before = [record for record in _messages(records) if record["method"] == wanted.after]
     if not before:
         return Verdict(each, False, f"{wanted.after} was never seen")
@@ -291,6 +295,7 @@ def _retries(each: Expectation, records: Sequence[Record]) -> Verdict:
 
 def _reopens(each: Expectation, records: Sequence[Record]) -> Verdict:
     assert each.reopens is not None
+    # A client that left by itself has no reason to come back.
     closed = next((r for r in records if r["e"] == "gone" and r["by"] == "server"), None)
     if closed is None:
         return Verdict(each, False, "the server never closed the connection")

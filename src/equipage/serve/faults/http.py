@@ -26,6 +26,7 @@ _BUFFER = 65_536
 #: How many bytes one connection writes before the next one has its turn.
 _AT_ONCE = 1_048_576
 
+#: A request as RFC 9112 writes it; the bounds refuse what no client of ours would send.
 _START_LINE = expression(r"([A-Z]{1,20}) (\S{1,8000}) HTTP/1\.([01])")
 _HEADER = expression(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
 _SIZE = expression(r"[0-9]{1,12}")
@@ -80,6 +81,7 @@ class Parser:
             if len(self._buffer) > _HEAD_LIMIT:
                 raise BadRequest(431)
             return
+        # Headers are bytes without an encoding; Latin-1 keeps each of them.
         lines = bytes(self._buffer[:end]).decode("latin-1").split("\r\n")
         del self._buffer[: end + 4]
         start = _START_LINE.fullmatch(lines[0])
@@ -88,6 +90,7 @@ class Parser:
         headers: dict[str, str] = {}
         for line in lines[1:]:
             header = _HEADER.fullmatch(line)
+            # Two lengths would let two readers disagree on where the request ends.
             if header is None or header[1].lower() in headers.keys() & {"host", "content-length"}:
                 raise BadRequest(400)
             headers[header[1].lower()] = header[2]
@@ -99,6 +102,7 @@ class Parser:
 
     def _check_sizes(self, headers: dict[str, str]) -> None:
         length, coding = headers.get("content-length"), headers.get("transfer-encoding")
+        # A length beside chunks is the same disagreement, so it is refused as well.
         if length is not None and (coding is not None or not _SIZE.fullmatch(length)):
             raise BadRequest(400)
         if coding is not None and coding.lower() != "chunked":
@@ -118,6 +122,7 @@ class Parser:
             size = int(line[1], 16)
             if len(self._body) + size > INBOUND_LIMIT:
                 raise BadRequest(413)
+            # Not all of the chunk and its line break has come; look again with more bytes.
             if len(self._buffer) < line.end() + size + 2:
                 return False
             self._body += self._buffer[line.end() : line.end() + size]
@@ -126,6 +131,7 @@ class Parser:
             del self._buffer[: line.end() + size + 2]
             if size == 0:
                 return True
+        # A line with a size is short: this much without one is something else.
         if len(self._buffer) > 1_000:
             raise BadRequest(400)
         return False
@@ -177,6 +183,7 @@ class Wire(asyncio.Protocol):
         channel, connection = self._channel, self._connection
         self._channel = None
 
+        # The engine is used by the driver alone, so that its clock and its jobs stay in order.
         def lose() -> None:
             if channel is not None and connection is not None:
                 self._driver.engine.lose(connection, channel)
@@ -205,6 +212,7 @@ class Wire(asyncio.Protocol):
         except BadRequest as problem:
             what = "oversized" if problem.status == 413 else "malformed"
             self._driver.do(lambda: self._driver.engine.violation(None, what))
+            # Where the next request would begin is not known, so the connection ends.
             self._end_with(problem.status)
             return
         if request is None:
@@ -282,6 +290,7 @@ class Wire(asyncio.Protocol):
         if self._is_over:
             return
         self._is_over = True
+        # To linger for no time makes the system send RST instead of FIN.
         found = self._transport.get_extra_info("socket")
         found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._transport.abort()
@@ -362,6 +371,7 @@ def _head_bytes(head: Head, *, close: bool) -> bytes:
     if head.length != 0:
         lines.append(f"Content-Type: {head.content_type}")
     if head.content_type == "text/event-stream":
+        # A proxy that keeps events would deliver them to nothing.
         lines.append("Cache-Control: no-store")
     if close:
         lines.append("Connection: close")

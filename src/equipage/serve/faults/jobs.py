@@ -44,6 +44,7 @@ class Framing(NamedTuple):
     after: bytes
 
 
+# On pipes a frame is a line, in a stream of events it is one event, in a body it is all of it.
 LINE = Framing(b"", b"\n")
 EVENT = Framing(b"event: message\ndata: ", b"\n\n")
 BODY = Framing(b"", b"")
@@ -177,6 +178,7 @@ class Jobs:
     def start(self, steps: Steps, group: object = None) -> Job:
         """Run a new job as far as it can go. `group` is what it is cancelled with."""
         job = Job(steps, next(self._numbers), group)
+        # Before it runs: a job may start others, or be cancelled, in its first step.
         self._alive[job.number] = job
         self._go(job)
         return job
@@ -193,6 +195,7 @@ class Jobs:
     @property
     def next_due(self) -> int | None:
         """When the next job goes on."""
+        # A job that was cancelled is still in the heap: taking it out there would need a search.
         while self._sleeping and self._sleeping[0][2].done:
             heapq.heappop(self._sleeping)
         return self._sleeping[0][0] if self._sleeping else None
@@ -286,6 +289,7 @@ class Jobs:
         if self.halted:
             self.cancel([job])
             return True
+        # The number decides between jobs that are due at one time, so that runs repeat exactly.
         heapq.heappush(self._sleeping, (until, job.number, job))
         return True
 
@@ -327,6 +331,7 @@ class Jobs:
 def _has_room(step: Send | Drained) -> bool:
     if not step.channel.is_open:
         return True
+    # A job that waits until everything was read waits for the last byte.
     limit = HIGH_WATER if isinstance(step, Send) else 1
     return step.channel.waiting_bytes < limit
 

@@ -26,6 +26,7 @@ class Responder:
         try:
             yield from self._respond(exchange)
         finally:
+            # An HTTP answer that never began sent no bytes, of which there would be a record.
             if not isinstance(exchange.channel, AnswerChannel) or progress.begun:
                 self._sent(exchange)
 
@@ -57,6 +58,7 @@ class Responder:
             return
         answer, is_dropped = self._replies.answer(exchange)
         if isinstance(answer, FromHandler):
+            # A program or a web service answers, which takes time of its own.
             answer = yield from self._replies.ask(exchange, answer)
         delay = delay_of(behavior.delivery, self._run.caps)
         if delay:
@@ -114,11 +116,13 @@ class Responder:
             exchange.code = answer.code
         if not isinstance(channel, AnswerChannel):
             return
+        # What found no way before goes out first, in the order it was meant to be seen.
         while connection.backlog and channel.takes_events:
             yield from write(channel, connection.backlog.popleft().data())
         if frames > 1 and channel.takes_events:
             channel.begin_events()
         delivery = exchange.behavior(self._run.options).delivery
+        # Only an answer that goes out as it is has a length that can be announced.
         plain = delivery is None or delivery.__struct_config__.tag in ("normal", "response_delay")
         length = None
         if plain and frames == 1 and not wire.is_streamed(answer):

@@ -65,6 +65,7 @@ class AnswerChannel(Channel):
     @property
     def takes_events(self) -> bool:
         """Whether a message can still go into this answer."""
+        # Once the head is sent, its type decides; before, what the client said it accepts.
         usable = self.framing is EVENT if self.started else self.accepts_events
         return usable and self.is_open and not self.ended
 
@@ -84,6 +85,7 @@ class Subscription(msgspec.Struct):
 
     def fits(self, frame: Frame) -> bool:
         wanted = self.wants.get(CHANGES[frame.method])
+        # A list names the resources of interest; for all else it is yes or no.
         if isinstance(wanted, list):
             params = frame.params if isinstance(frame.params, dict) else {}
             return params.get("uri") in wanted
@@ -123,6 +125,7 @@ class Connection:
                 return [(self.streams[0], frame.data())]
         if self.pipe is not None:
             return [(self.pipe, frame.data())]
+        # The answer that a message belongs to is the first choice, any other the second.
         under_way = [channel, *self.exchanges] if channel is not None else [*self.exchanges]
         for each in under_way:
             if isinstance(each, AnswerChannel) and each.takes_events:
@@ -153,6 +156,7 @@ class Outlet:
     def _keep(self, frame: Frame, times: int) -> None:
         """Keep a message for the next answer; the oldest ones give way."""
         backlog = self.connection.backlog
+        # More than fit would only push each other out.
         for _ in range(min(times, self._queue)):
             if len(backlog) >= self._queue:
                 backlog.popleft()

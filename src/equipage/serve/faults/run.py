@@ -81,6 +81,7 @@ def serve(
     Raises `UsageError` if it cannot start.
     """
     outside = dict(os.environ if environment is None else environment)
+    # One stream cannot carry two languages; a client would call the log a violation.
     if config.logging.output == "stdout" and settings.transport == "stdio":
         raise UsageError("`logging.output: stdout` would mix with the messages on standard output")
     wanted = expect.read(settings.expect) if settings.expect is not None else None
@@ -137,6 +138,7 @@ def delivery_named(name: str | None) -> Delivery | None:
     known = {each.__struct_config__.tag: each for each in get_args(Delivery)}
     if name not in known:
         raise UsageError(f"--behavior {name}: expected one of {', '.join(map(str, known))}")
+    # Every delivery has defaults, so that a name on the command line is enough.
     found: Delivery = known[name]()
     return found
 
@@ -197,6 +199,7 @@ class _Run:
         self._log_file = self._log_target(files)
         self._methods: Counter[str] = Counter()
         self._phases: list[str] = []
+        # Chosen here and written to the trace, so that a run without a seed can be repeated.
         seed = random.SystemRandom().getrandbits(32) if settings.seed is None else settings.seed
         self._seed = seed
         self._options = Options(
@@ -243,6 +246,7 @@ class _Run:
             driver.do(lambda: None)  # the first phase may end by itself
             reason, code = await driver.ended
         except UsageError:
+            # A trace without an end looks like a run that goes on.
             self._trace(engine.now, None, "stop", reason="error")
             raise
         engine.jobs.cancel(engine.jobs.alive)
@@ -300,6 +304,7 @@ class _Run:
         if self.settings.expect is not None and len(self.records) < _MOST_RECORDS:
             self.records.append(record)
         if record["e"] == "recv" and record["kind"] == "request":
+            # A client may invent methods without end.
             known = len(self._methods) < 50 or record["method"] in self._methods
             self._methods[record["method"] if known else "others"] += 1
         elif record["e"] == "phase":

@@ -32,7 +32,7 @@ class Context(msgspec.Struct, frozen=True):
     env: Callable[[str], str | None]  #: a variable of the environment, if it is allowed
     uuid: Callable[[], str]
     clock: Callable[[], tuple[datetime, int]]  #: when the server started, and the time since
-    literal: frozenset[str] = frozenset()  #: texts that come from files, which are no templates
+    literal: frozenset[str] = frozenset()  #: texts that come from files, which are not templates
 
     def fill(self, text: str) -> str:
         """The text with every template filled."""

@@ -62,6 +62,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
         """The resource of that URI, or the first whose pattern fits it."""
         found = self._resources.get(uri)
         if found is None and isinstance(uri, str):
+            # An exact address wins over any pattern that would fit it, too.
             patterns = (each for each in self.resources if "*" in each.resource.uri)
             found = next((each for each in patterns if glob(each.resource.uri, uri)), None)
         return found
@@ -140,8 +141,10 @@ def _changed(
 ) -> tuple[I, ...]:
     """The items of a phase. A replaced or added item keeps the place of the one it displaces."""
     gone = set(removed)
+    # Removed before replaced: a phase that does both removes the item.
     kept = [replaced.get(identity(each), each) for each in items if identity(each) not in gone]
     for each in added:
+        # Of several with one name clients see the last, so that is the one displaced.
         places = [n for n, other in enumerate(kept) if identity(other) == identity(each)]
         if places:
             kept[places[-1]] = each

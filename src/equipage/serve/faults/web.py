@@ -64,6 +64,7 @@ class Exchanges:
         try:
             return self._take(request, link)
         except Refused as refused:
+            # A refusal is an answer like any other, so that order and trace hold for it, too.
             channel = AnswerChannel(link, events=False, headers=refused.headers)
             body = b"".join(wire.response(refused.raw_id, "error", refused.error))
             return _whole(channel, refused.status, body), None
@@ -109,6 +110,7 @@ class Exchanges:
 
     def _new_session(self) -> tuple[str, Connection]:
         self._make_room()
+        # From the seed of the run: a session that can be guessed does no harm in a test.
         name = f"{self.engine.random.getrandbits(128):032x}"
         self._sessions[name] = self.engine.connect()
         return name, self._sessions[name]
@@ -119,6 +121,7 @@ class Exchanges:
         if len(self._sessions) + len(self._paths) < limit:
             return
         for name, each in list(self._sessions.items()):
+            # A session that waits for an answer is used, however long that takes.
             if now - each.used > IDLE_SESSION and not each.exchanges:
                 self.engine.forget(self._sessions.pop(name), "server")
         if len(self._sessions) + len(self._paths) >= limit:

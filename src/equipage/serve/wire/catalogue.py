@@ -130,7 +130,7 @@ def _bad_header(schema: dict[str, Any]) -> str | None:
 
 
 def _entry(name: str, tool: Tool, snapshot: Snapshot) -> Entry:
-    pack, told = tool.pack, snapshot.described[tool.pack.id]
+    pack, words = tool.pack, snapshot.described[tool.pack.id]
     caps = pack.caps
     network, forks = bool(caps.get("network")), bool(caps.get("subprocess"))
     writes = bool((caps.get("filesystem") or {}).get("write"))
@@ -146,10 +146,10 @@ def _entry(name: str, tool: Tool, snapshot: Snapshot) -> Entry:
         },
         "_meta": {ISOLATION: _isolation(tool)},
     }
-    if told.title:
-        legacy["title"] = told.title
+    if words.title:
+        legacy["title"] = words.title
     # Clients expect one; an empty text would be worse than the name.
-    legacy["description"] = told.description or told.title or f"The tool {pack.id}."
+    legacy["description"] = words.description or words.title or f"The tool {pack.id}."
     output = thawed(pack.output_schema)
     has_mapping = isinstance(output, dict) and output.get("type") == "object"
     # A schema that is just `true` says nothing.

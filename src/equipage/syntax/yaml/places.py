@@ -64,6 +64,7 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
 def _compose(text: str, wanted: PathTrie = EVERYTHING, *, merge: bool = False) -> Node | None:
     """The root of the first document, None if there is none. With `merge`, `<<` is applied."""
     get_event = Parser(text).get_event
+    # A search of the text is cheaper than looking at every mapping.
     merge = merge and "<<" in text
     tree = TreeBuilder(wanted)
     named: dict[str, Node | None] = {}
@@ -161,6 +162,7 @@ def _merge_sources(given: Node | None) -> list[Node | None]:
 def survey(text: str, *, merge: bool) -> list[Irregularity]:
     """Everything odd in a text that `construct` accepted, with its places, in order."""
     found: list[Irregularity] = []
+    # A stack and no recursion: findings are sorted at the end, so the order does not matter.
     left: list[tuple[Node | None, Path, bool]] = [(_compose(text), ROOT, False)]
     while left:
         node, path, is_key = left.pop()
@@ -196,6 +198,7 @@ def _odd_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
         return
     value = resolve_tagged(tag, event.value) if isinstance(node, Scalar) else ()
     if not known_tag(tag, value):
+        # The event has the tag as it was resolved; people look for what they wrote.
         start = text.find("!", event.start_mark.index)
         end = next((i for i in range(start, len(text)) if text[i] in " \t\r\n,[]{}"), len(text))
         problem = "does not fit its value" if is_core_tag(tag) else "has no meaning here"
@@ -223,6 +226,7 @@ def _odd_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> Ite
         name = key_text(key)
         if not isinstance(key, str):
             sort = _sort(key)
+            # A collection as a key has no short name, so its text is shown.
             shown = name if sort == "scalar" else text[slice(*place)] or "null"
             values = {"key": shown, "quoted": shown, "sort": sort}
             yield Irregularity(codes.NON_STRING_KEY, place, (*path, name), values)
@@ -299,6 +303,7 @@ def _walk(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
         kind = event.__class__
         if kind in _NODES:
             is_key = bool(key_next) and key_next[-1]
+            # In a list the last step counts; in a mapping keys and values take turns.
             if path and isinstance(path[-1], int):
                 path[-1] += 1
             elif path:

@@ -23,9 +23,11 @@ from equipage.workspace.reach.rows import (
     embedded,
     has,
     hooks,
+    hosts,
     mode,
     narrows,
     only,
+    opaque,
     rules,
     runs,
     servers,
@@ -104,7 +106,7 @@ _CLAUDE_SETTINGS = (
     allows("extraKnownMarketplaces", "plugin"),
     has("strictKnownMarketplaces", "plugin", absent="asks"),
     denies("blockedMarketplaces", "plugin"),
-    anything("strictPluginOnlyCustomization"),
+    opaque("strictPluginOnlyCustomization"),
     *(
         narrows(name)
         for name in (
@@ -118,6 +120,9 @@ _CLAUDE_SETTINGS = (
         )
     ),
     widens("skipDangerousModePermissionPrompt"),
+    # Variables decide which programs are found and where requests go.
+    allows("env", "variable"),
+    allows("agent", "agent"),
     *(
         runs(name)
         for name in (
@@ -146,7 +151,22 @@ _CALLED = (
     embedded("body", _BANG),
 )
 
-_OPENCODE_AGENT = (usually("tool", "allows"), allows("tools"), actions("permission"))
+#: What a plugin brings, for every client with plugins.
+_PLUGIN = (
+    servers("mcpServers"),
+    hooks("hooks"),
+    servers("lspServers"),
+    allows("agents", "agent"),
+    allows("commands", "agent"),
+    allows("skills", "skill"),
+)
+
+_OPENCODE_AGENT = (
+    usually("tool", "allows"),
+    allows("tools"),
+    actions("permission"),
+    narrows("disable"),
+)
 
 #: A project is read only if it is trusted, and then commands may write in it.
 _CODEX = (
@@ -167,6 +187,7 @@ _CODEX = (
     servers("mcp_servers"),
     anything("skills", "skill"),
     anything("tools"),
+    has("tools/web_search/allowed_domains", "host", absent="asks"),
 )
 
 _GEMINI_TOOLS = (
@@ -201,11 +222,14 @@ _GEMINI_TOOLS = (
     narrows("security/toolSandboxing"),
     widens("security/enablePermanentToolApproval"),
     widens("security/autoAddToPolicyByDefault"),
-    anything("security/environmentVariableRedaction", "variable"),
+    opaque("security/environmentVariableRedaction"),
     allows("policyPaths", "path"),
     allows("adminPolicyPaths", "path"),
     hooks("hooks"),
     narrows("hooksConfig/enabled", default=True),
+    allows("hooksConfig/disabled", "setting"),
+    widens("skills/enabled", default=True),
+    denies("skills/disabled", "skill"),
 )
 
 _SERVERS = (servers("servers"),)
@@ -227,16 +251,22 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     "claude-command": _one(*_CALLED),
     "claude-settings": _one(*_CLAUDE_SETTINGS),
     "claude-hooks": _one(hooks("hooks")),
-    "claude-plugin": _one(
-        servers("mcpServers"), hooks("hooks"), servers("lspServers"), runs("monitors/*/command")
+    "claude-plugin": _one(*_PLUGIN, runs("monitors/*/command"), allows("dependencies", "plugin")),
+    "claude-marketplace": _one(
+        anything("plugins/*/source", "plugin"),
+        servers("plugins/*/mcpServers"),
+        servers("plugins/*/lspServers"),
+        hooks("plugins/*/hooks"),
+        allows("allowCrossMarketplaceDependenciesOn", "plugin"),
     ),
-    "claude-marketplace": _one(Row(("plugins", "*", "source"), "plugin", anything("x").read)),
+    "claude-lsp": _one(servers("servers")),
     # Skills, whichever client reads them.
     "skill": _one(*_CALLED, allows("allowedTools")),  # as Qwen Code names the field
     # GitHub Copilot.
     "copilot-agent": _one(
         has("tools"),
         narrows("disable-model-invocation"),
+        widens("infer", default=True),  # the old word for the same
         has("agents", "agent"),
         allows("handoffs/*/agent", "agent"),
         servers("mcp-servers"),
@@ -244,16 +274,33 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     ),
     "copilot-prompt": _one(has("tools"), sort="command"),
     "copilot-hooks": _one(hooks("hooks"), widens("disableAllHooks")),
+    "copilot-settings": _one(
+        usually("host", "asks"),
+        allows("allowedUrls", "host"),
+        denies("deniedUrls", "host"),
+        allows("enabledPlugins", "plugin"),
+        allows("extraKnownMarketplaces", "plugin"),
+        hooks("hooks"),
+        widens("disableAllHooks"),
+    ),
     "agentic-workflow": _one(
-        anything("permissions"),
-        anything("tools", "tool"),
-        anything("network", "host"),
+        opaque("permissions"),
+        opaque("tools", "tool"),
+        opaque("network", "host"),
         has("roles", "agent", absent="asks"),
         allows("bots", "agent"),
         servers("mcp-servers"),
-        anything("safe-outputs"),
+        opaque("safe-outputs"),
         narrows("strict", default=True),
-        anything("sandbox"),
+        opaque("sandbox"),
+        anything("steps", "program"),
+        anything("post-steps", "program"),
+        anything("jobs", "program"),
+        anything("safe-inputs", "program"),
+        anything("engine"),
+        allows("imports", "agent"),
+        allows("secrets", "variable"),
+        allows("env", "variable"),
     ),
     # OpenCode: the last pattern that matches counts.
     "opencode-agent": _one(*_OPENCODE_AGENT, precedence="last"),
@@ -268,6 +315,10 @@ TABLES: dict[str, tuple[Subject, ...]] = {
                 allows("plugin", "plugin"),
                 allows("skills/paths", "path"),
                 allows("skills/urls", "host"),
+                hooks("experimental/hook"),
+                anything("server", "host"),
+                hosts("provider/*/options/baseURL"),
+                hosts("enterprise/url"),
                 mode("share", "disabled", "manual", "auto", default="manual"),
             ),
             precedence="last",
@@ -280,14 +331,17 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     "codex-agent": _one(*_CODEX),
     "codex-config": _one(
         *_CODEX,
-        anything("default_permissions"),
-        anything("permissions"),
+        opaque("default_permissions"),
+        opaque("permissions"),
         widens("allow_login_shell", default=True),
         mode("shell_environment_policy/inherit", "none", "core", "all", default="all"),
         denies("shell_environment_policy/exclude", "variable"),
         has("shell_environment_policy/include_only", "variable"),
         widens("shell_environment_policy/ignore_default_excludes"),
-        anything("apps"),
+        opaque("apps"),
+        widens("agents/enabled", default=True),
+        anything("features"),
+        anything("shell_environment_policy/set"),
         anything("browser_use"),
         anything("computer_use"),
         mode("projects/*/trust_level", "untrusted", "trusted", default="untrusted"),
@@ -300,7 +354,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     "codex-skill-metadata": _one(
         widens("policy/allow_implicit_invocation", default=True), sort="skill"
     ),
-    "codex-plugin": _one(servers("mcpServers"), hooks("hooks")),
+    "codex-plugin": _one(*_PLUGIN, anything("apps")),
     # Gemini CLI and Qwen Code.
     "gemini-settings": _one(*_GEMINI_TOOLS),
     "gemini-extension": _one(denies("excludeTools"), servers("mcpServers")),
@@ -317,10 +371,10 @@ TABLES: dict[str, tuple[Subject, ...]] = {
             "modes",
             "subagent",
         ),
-        anything("safety_checker", "guard"),
+        opaque("safety_checker"),
         precedence="first",
     ),
-    "gemini-agent": _one(has("tools"), servers("mcpServers")),
+    "gemini-agent": _one(has("tools"), servers("mcpServers"), hosts("agent_card_url")),
     "gemini-command": _one(embedded("prompt", _BRACES)),
     "qwen-settings": _one(
         *_GEMINI_TOOLS,
@@ -340,29 +394,38 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         usually("tool", "asks"), allows("permissions/allow"), denies("permissions/deny")
     ),
     "cursor-hooks": _one(hooks("hooks"), narrows("hooks/*/*/failClosed")),
-    "cursor-environment": _one(runs("install"), runs("start"), runs("terminals/*/command")),
+    "cursor-environment": _one(
+        runs("install"),
+        runs("start"),
+        runs("terminals/*/command"),
+        anything("build", "program"),
+        allows("repositoryDependencies", "host"),
+    ),
+    "cursor-plugin": _one(*_PLUGIN),
     # Editors.
     "windsurf-hooks": _one(hooks("hooks")),
+    "windsurf-workflow": _one(mode("auto_execution_mode", 0, 1, 2, 3, default=0)),
+    "openhands-microagent": _one(anything("mcp_tools", "server")),
     "roo-modes": (
         Subject((has("groups", absent="denies"),), ("customModes", "*"), "agent", ("slug", "name")),
     ),
     "kiro-agent": _one(
         has("tools"),
         allows("allowedTools", "setting"),
-        anything("toolsSettings"),
+        opaque("toolsSettings"),
         servers("mcpServers"),
         widens("includeMcpJson"),
         widens("useLegacyMcpJson"),
         hooks("hooks"),
         sort="agent",
     ),
-    "kiro-hook": _one(runs("then/command")),
+    "kiro-hook": _one(runs("then/command"), widens("enabled", default=True)),
     "zed-settings": (
         Subject(
             (
                 servers("context_servers"),
                 widens("agent/always_allow_tool_actions"),
-                anything("agent/tool_permissions"),
+                opaque("agent/tool_permissions"),
             )
         ),
         Subject(
@@ -389,7 +452,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
             "to",
         ),
         denies("amp.tools.disable", "plugin"),
-        anything("amp.mcpPermissions", "server"),
+        opaque("amp.mcpPermissions", "server"),
         servers("amp.mcpServers"),
         precedence="first",
     ),
@@ -406,7 +469,9 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         ),
         Subject(
             (
+                usually("tool", "denies"),
                 servers("toolsets"),
+                anything("toolsets/*/shell", "program"),
                 allows("sub_agents", "agent"),
                 allows("handoffs", "agent"),
                 hooks("hooks"),
@@ -429,10 +494,30 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         ),
     ),
     "crewai-tasks": (Subject((allows("tools"),), ("tasks", "*"), "agent"),),
-    "goose-recipe": _one(servers("extensions"), allows("sub_recipes/*/path", "agent")),
+    "goose-recipe": _one(
+        servers("extensions"),
+        allows("sub_recipes/*/path", "agent"),
+        runs("retry/checks/*/command"),
+        runs("retry/on_failure"),
+    ),
+    "goose-config": _one(
+        mode("GOOSE_MODE", "chat", "approve", "smart_approve", "auto", default="auto"),
+        opaque("GOOSE_ALLOWLIST"),
+        servers("extensions"),
+    ),
+    "continue-config": _one(servers("mcpServers")),
+    "aider-config": _one(
+        widens("yes-always"),
+        widens("suggest-shell-commands", default=True),
+        runs("lint-cmd"),
+        runs("test-cmd"),
+        runs("notifications-command"),
+        opaque("aiderignore"),
+        hosts("openai-api-base"),
+    ),
     # MCP servers.
     "mcp": _one(*_SERVERS, sort="servers"),
-    "mcp-bundle": _one(runs("server/mcp_config/command"), sort="servers"),
+    "mcp-bundle": _one(servers("server"), sort="servers"),
     # The seeds' own kinds.
     "profile": _one(
         Row(("tools", "allow"), "tool", allows("x").read, otherwise="denies"), hooks("hooks")
@@ -501,6 +586,11 @@ NOT_REACH: dict[tuple[str, str], str] = {
     ("opencode-config", "enabled_providers"): "which models, not what they may do",
     ("codex-config", "forced_login_method"): "who signs in",
     ("langgraph", "auth"): "who may call the graph, not what it may do",
+    **{
+        ("a2a-card", f"{where}{name}"): "who may call the agent, not what it may do"
+        for where in ("", "skills.*.")
+        for name in ("security", "securityRequirements", "securitySchemes")
+    },
 }
 
 

@@ -74,7 +74,7 @@ class Difference(msgspec.Struct, frozen=True):
 def order(before: Reach | None, after: Reach | None) -> Difference:
     """How a reach changed. A subject that is new had no reach; one that is gone has none."""
     steps = [*_modes(before, after), *_names(before, after)]
-    steps = [*_told(steps)]
+    steps = [*_without_implied(steps)]
     steps.sort(key=lambda each: (each.how != "widened", -each.far, each.sort, each.name))
     return Difference(before, after, tuple(steps))
 
@@ -143,10 +143,10 @@ def _weight(sort: str, name: str, grant: Grant | None) -> int:
     return _SERVER if sort in _HEAVY else 1
 
 
-def _told(steps: Sequence[Step]) -> Iterator[Step]:
+def _without_implied(steps: Sequence[Step]) -> Iterator[Step]:
     """The steps without those that a wider one of the same sort and effects already says."""
     for each in steps:
-        told = any(
+        is_implied = any(
             other is not each
             and (other.sort, other.how, other.before, other.after)
             == (each.sort, each.how, each.before, each.after)
@@ -156,5 +156,5 @@ def _told(steps: Sequence[Step]) -> Iterator[Step]:
             and not (each.was is not None and not each.was.base)
             for other in steps
         )
-        if not told:
+        if not is_implied:
             yield each

@@ -171,6 +171,28 @@ def anything(field: str, sort: str = "setting") -> Row:
     return Row(_at(field), sort, _leaves)
 
 
+def opaque(field: str, sort: str = "setting") -> Row:
+    """A table of which only its author knows what it allows and forbids: every change counts."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        for each in _leaves(row, value, path):
+            yield each
+            # What is gone may have forbidden something.
+            yield Grant("guard", each.name, "denies", path=each.path)
+
+    return Row(_at(field), sort, read)
+
+
+def hosts(field: str) -> Row:
+    """An address that requests go to."""
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        if host := host_of(value):
+            yield Grant("host", host, "allows", path=path)
+
+    return Row(_at(field), "host", read)
+
+
 def only(field: str, *names: str) -> Row:
     """A list of which only some names count."""
 
@@ -190,6 +212,7 @@ def _names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, dict):
         for key, each in value.items():
             effect: Effect = row.effect
+            # `{bash: false}` in a list of what is allowed forbids it, and the other way round.
             if each is False:
                 effect = "allows" if effect == "denies" else "denies"
             yield Grant(row.sort, str(key), effect, path=(*path, key))
@@ -224,6 +247,7 @@ def _mode(row: Row, value: Any, path: Path, *, is_default: bool = False) -> Gran
     level = row.order.index(known[0]) if known else len(row.order)
     usual = [at for at, each in enumerate(row.order) if _same(each, row.default)]
     last = len(row.order) - 1
+    # The widest mode lets everything through, the narrowest nothing; between them it asks.
     effect: Effect = "allows" if level >= last else "denies" if level == 0 else "asks"
     shown = _compact(value) if not isinstance(value, str) else value
     return Grant(
@@ -242,22 +266,25 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-_ACTIONS: dict[Any, Effect] = {"allow": "allows", "ask": "asks", "deny": "denies"}
+_ACTIONS: dict[str, Effect] = {"allow": "allows", "ask": "asks", "deny": "denies"}
+
+
+def _action(value: Any) -> Effect:
+    """What an action does. One that is not known may allow everything."""
+    return _ACTIONS.get(value, "allows") if isinstance(value, str) else "allows"
 
 
 def _actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
     if isinstance(value, str):
-        yield Grant(row.sort, EVERYTHING, _ACTIONS.get(value, "allows"), path=path)
+        yield Grant(row.sort, EVERYTHING, _action(value), path=path)
     elif isinstance(value, dict):
         for tool, action in value.items():
             if not isinstance(action, dict):
-                effect = _ACTIONS.get(action, "allows")
-                yield Grant(row.sort, str(tool), effect, path=(*path, tool))
+                yield Grant(row.sort, str(tool), _action(action), path=(*path, tool))
                 continue
             for pattern, inner in action.items():
                 name = str(tool) if pattern == EVERYTHING else f"{tool}({pattern})"
-                effect = _ACTIONS.get(inner, "allows")
-                yield Grant(row.sort, name, effect, path=(*path, tool, pattern))
+                yield Grant(row.sort, name, _action(inner), path=(*path, tool, pattern))
 
 
 def _leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
@@ -279,14 +306,21 @@ def _leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 # MCP servers. Clients differ in the names of keys, hardly in what there is to say.
 
+#: Keys with the only tools there are, with tools that are left out, with tools that need no
+#: approval, and with the address of a server.
 _ONLY = ("tools", "includeTools", "enabled_tools", "allowed", "available_tools")
 _LEFT_OUT = ("excludeTools", "disabled_tools", "disabledTools")
 _UNASKED = ("alwaysAllow", "autoApprove")
 _URLS = ("url", "httpUrl", "serverUrl", "tcp", "uri")
+#: Programs that make the headers of a request, and what sets variables or passes them on.
+_HELPERS = ("headersHelper", "http_headers_helper")
+_VARIABLES = ("env", "environment", "env_vars", "envs", "env_keys")
 _APPROVALS = ("prompt", "writes", "auto", "approve")
 
 
 def _servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):  # the path of a file with servers
+        yield Grant(row.sort, value, "allows", path=path)
     entries: Any = value.items() if isinstance(value, dict) else ()
     for step, each in enumerate(value) if isinstance(value, list) else entries:
         place = (*path, step)
@@ -304,6 +338,7 @@ def _servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
     """One server: what it starts or where it leads, which of its tools there are."""
+    # Some clients keep what a server needs in a table of its own.
     own = server.get("settings")
     inner = {**server, **own} if isinstance(own, dict) else server
     off = server.get("enabled") is False or server.get("disabled") is True
@@ -313,16 +348,27 @@ def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
     words = words_of(inner)
     if words:
         yield Grant("program", masked_words(words), "allows", path=path)
+    remote = inner.get("remote")
     for key in _URLS:
-        host = host_of(inner.get(key))
-        if host:
-            yield Grant("host", host, "allows", path=(*path, key))
+        for where, table in ((path, inner), ((*path, "remote"), remote)):
+            host = host_of(table.get(key)) if isinstance(table, dict) else ""
+            if host:
+                yield Grant("host", host, "allows", path=(*where, key))
+    for key in _HELPERS:
+        yield from _commands(runs(key), inner.get(key), (*path, key))
+    # The variables of a program decide what it loads; those that are passed on may be secrets.
+    for key in _VARIABLES:
+        given = inner.get(key)
+        for each in given if isinstance(given, dict | list) else ():
+            if isinstance(each, str):
+                yield Grant("variable", each, "allows", path=(*path, key))
     yield from _server_tools(name, inner, path)
 
 
 def _server_tools(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
     only = [key for key in _ONLY if isinstance(server.get(key), list)]
     trusted = server.get("trust") is True
+    # A list of tools leaves out all others; trust means that no call is asked about.
     everything: Effect = "denies" if only else "allows" if trusted else "asks"
     yield Grant(
         "tool",
@@ -354,7 +400,8 @@ def _server_tools(name: str, server: dict[str, Any], path: Path) -> Iterator[Gra
         place = (*path, "sandboxEnabled")
         yield _mode(narrows("sandboxEnabled"), server["sandboxEnabled"], place)
     if isinstance(server.get("sandbox"), dict):
-        yield from _leaves(anything("sandbox"), server["sandbox"], (*path, "sandbox"))
+        limits = opaque("sandbox")
+        yield from limits.read(limits, server["sandbox"], (*path, "sandbox"))
 
 
 def words_of(server: Mapping[str, Any]) -> list[str]:
@@ -395,12 +442,17 @@ _GUARDING = re.compile(
 
 
 def _hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):  # the path of a file with hooks
+        yield Grant("program", value, "allows", path=path)
+    # Clients nest events, matchers and handlers in different ways; the first key is the event.
     waiting: list[tuple[Any, Path, str, str]] = [(value, path, "", "")]
     while waiting:
         each, here, event, matcher = waiting.pop()
         if isinstance(each, list):
             waiting += ((inner, (*here, at), event, matcher) for at, inner in enumerate(each))
             continue
+        if isinstance(each, str) and not event:
+            yield Grant("program", each, "allows", path=here)
         if not isinstance(each, dict):
             continue
         found = each.get("matcher") or each.get("match")
@@ -408,9 +460,15 @@ def _hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
         ran = list(_ran(each))
         for text in ran:
             yield Grant("program", text, "allows", path=here)
-            if _GUARDING.match(event):
-                name = f"{event}{f' {matcher}' if matcher else ''}: {text}"
-                yield Grant("guard", name, "denies", path=here)
+            # What runs beside the agent, or after it, stops nothing.
+            if _GUARDING.match(event) and each.get("async") is not True:
+                limits = "".join(f" {part}" for part in (matcher, *_texts(each.get("if"))) if part)
+                yield Grant("guard", f"{event}{limits}: {text}", "denies", path=here)
+        if "onFailure" in each:
+            failing = mode("onFailure", "block", "continue", default="continue")
+            yield _mode(failing, each["onFailure"], (*here, "onFailure"))
+        for name in _texts(each.get("allowedEnvVars")):
+            yield Grant("variable", name, "allows", path=(*here, "allowedEnvVars"))
         if not ran:
             for key, inner in each.items():
                 if isinstance(inner, dict | list):
@@ -465,6 +523,7 @@ def masked_words(words: list[str]) -> str:
             shown.append(f"{option[1]}=***")
         else:
             shown.append(masked(word))
+        # `--token x`: the next word is the secret. `--token=x` has been hidden already.
         hide = named and option is not None and option[2] is None
     return " ".join(shown)
 

@@ -33,7 +33,9 @@ _RESERVED_MARKET = re.compile(
     rf".*(?:{_OFFICIAL})|(?:anthropic|claude)[^a-z0-9]*(?:marketplace|plugins|official)",
     re.IGNORECASE,
 )
+#: Matches nothing.
 _UNRESERVED = re.compile(r"(?!)")
+#: A scheme and something behind it; which schemes there are is not ours to say.
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:.", re.IGNORECASE)
 #: Fields with paths → how a path must end, and whether it must be a folder.
 _PATHS: dict[str, tuple[str, bool]] = {
@@ -47,6 +49,7 @@ _PATHS: dict[str, tuple[str, bool]] = {
     "lspServers": ("", False),
     "monitors": ("", False),
 }
+#: Where a plugin may come from → the keys that it needs, and those that it may have.
 _SOURCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "github": (("repo",), ("ref", "sha", "path", "skipLfs")),
     "url": (("url",), ("ref", "sha", "path", "skipLfs")),
@@ -108,6 +111,7 @@ def _definition(
         yield _refused((*path, "homepage"), "homepage", "must be an address", "write `https://…`")
     for field, (ending, is_folder) in _PATHS.items():
         for place, written in _paths_in(table.get(field), (*path, field)):
+            # Servers may be described by a file elsewhere; nothing is fetched to see it.
             if field in ("mcpServers", "lspServers") and _ADDRESS.match(written):
                 continue
             reason = _malformed(written, ending)
@@ -115,6 +119,7 @@ def _definition(
                 yield _refused(place, field, reason)
             elif root is not None:
                 yield from _missing(place, field, written, root, session, is_folder=is_folder)
+    # Hooks may be a path, which was looked up above, or the hooks themselves.
     inline = table.get("hooks")
     if isinstance(inline, dict):
         yield from hooks.check(inline, (*path, "hooks"), session, Place(plugin=root))
@@ -201,6 +206,7 @@ def _unreadable(server: Any, field: str) -> str | None:
     kind = server.get("type", "stdio")
     if kind not in ("stdio", "http", "streamable-http", "sse", "ws"):
         return "has a `type` that does not exist"
+    # Claude Code takes a server without a type for a program, whatever else it has.
     if kind != "stdio":
         return None if isinstance(server.get("url"), str) else "needs `url`"
     if not isinstance(server.get("command"), str):
@@ -260,6 +266,7 @@ def _entry(
     source = entry.get("source")
     root = None
     if isinstance(source, str):
+        # `pluginRoot` moves the start of bare names only, and never that of `./` paths.
         is_bare = "/" not in source
         is_relative = source.startswith("./") or (is_bare and is_bare_allowed)
         if not is_relative or ".." in source.split("/"):
@@ -272,6 +279,7 @@ def _entry(
     else:
         reason = "is missing" if source is None else "must be text or a mapping"
         yield _refused(path, "source", reason)
+    # The paths of an entry are those of the plugin, which may not be here.
     yield from _definition(entry, path, None, session)
     if root is not None and session.files.is_within(root, session.root):
         yield from _version(entry, path, root, session)
@@ -289,6 +297,7 @@ def _source(source: dict[str, Any], path: Path) -> Iterator[Fact]:
     sha = source.get("sha")
     if isinstance(sha, str) and not re.fullmatch(r"[0-9a-f]{40}", sha):
         yield _refused((*path, "sha"), "sha", "must be a commit of 40 digits in lower case")
+    # Claude Code ignores what it does not know: the newest commit would be installed instead.
     for key in ("branch", "tag", "commit", "rev", "revision", "version"):
         if key in source and key not in (*required, *optional):
             guess = "sha" if key in ("commit", "rev", "revision") else "ref"
@@ -305,6 +314,7 @@ def _version(entry: dict[str, Any], path: Path, root: str, session: Session) -> 
     if not isinstance(listed, str) or not session.files.exists(file):
         return
     try:
+        # Through files of its own: the manifest is not a source of this load.
         text = require_text(session.files.again().read(file)).text
         manifest = load_value("json", text.removeprefix("\ufeff"))
     except (FileProblem, SyntaxProblem):

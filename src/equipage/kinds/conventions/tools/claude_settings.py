@@ -21,6 +21,7 @@ _DISABLE = Literal["disable"]
 #: The modes of `defaultMode`; `manual` is another word for `default`.
 MODES = Literal["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "manual"]
 
+# Rules are checked by `claude.permissions`, so that the table takes any entry of their lists.
 _PERMISSIONS = Group(
     "the permissions of Claude Code",
     (
@@ -110,6 +111,7 @@ def _flags(**meanings: str) -> tuple[Field, ...]:
     return tuple(Field(name, meaning, bool) for name, meaning in meanings.items())
 
 
+# In the order of what an agent may do, which models and programs it uses, how it looks.
 _SETTINGS_FIELDS = (
     Field("$schema", "the address of the JSON Schema, for editors"),
     Field("permissions", "what Claude may do", _PERMISSIONS, restricts=True),

@@ -45,6 +45,7 @@ _WRITE = Group(
         Field("exclude_tmpdir_env_var", "whether `$TMPDIR` is not writable", bool, restricts=True),
     ),
 )
+# A file of an agent may set these as well, and then they hold for that agent alone.
 _WORKING = (
     Field("model", "the model to use"),
     Field("model_reasoning_effort", "how much the model reasons"),
@@ -87,6 +88,7 @@ _EVENTS = (
     "SessionEnd", "UserPromptSubmit", "SubagentStart", "SubagentStop", "Stop",
 )
 # fmt: on
+# The last two types are in the schema of Codex, which runs none of them yet.
 _HANDLER = Group(
     "a hook of Codex",
     (
@@ -113,6 +115,7 @@ _ENTRY = matched("an entry of the hooks of Codex", _HANDLER)
 _STATE = Field("state", "which hooks are trusted", Table)
 _HOOKS = events("the hooks of Codex", _EVENTS, _ENTRY, _STATE)
 
+# `Any` is the type of what only the user may set: Codex ignores it in a project.
 CONFIG = Convention(
     kind="codex-config",
     paths=(".codex/config.toml",),

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from equipage.kinds.conventions.tools.hooks import events
 from equipage.kinds.tables import Convention, Field, Group, Names, Table, list_of
 
+#: Lists of MCP servers: `kinds.mcp` checks what is in them.
 _SERVERS = dict[str, dict[str, Any]]
 
 WINDSURF_RULE = Convention(

@@ -14,6 +14,7 @@ from equipage.kinds.tables import Convention, Field, Group, Names, Table, by_nam
 
 # The registry of MCP servers.
 
+# What a variable, a header and an argument have in common.
 _INPUT = (
     Field("description", "what it is for"),
     Field("isRequired", "whether it must be given", bool),
@@ -60,6 +61,7 @@ _REMOTE = Group(
         Field("variables", "the meaning of `{name}` in the address", Table),
     ),
 )
+# Names with underscores are those of older revisions, which registries do not read any more.
 _PACKAGE = Group(
     "a package of a server",
     (

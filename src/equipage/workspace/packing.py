@@ -1,0 +1,261 @@
+"""What a check found in a file, as plain values that can be written down and read again.
+
+No text of a file is among them: a place is a source, a start and an end, and the text is read again
+from the file, whose content is known to be the same. What an edit does to the value of a document
+is left out, too, so that fixes can be shown but not applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+import msgspec
+
+from equipage.core import codes
+from equipage.core.diagnostics import Diagnostic, Edit, Fix, Label, Severity
+from equipage.core.source import Source, Span
+from equipage.files.reading import decoded
+from equipage.files.tracing import Trace, digest
+from equipage.loading.findings import Waiting
+from equipage.loading.kind import Offer
+from equipage.syntax.suspicious import masked
+from equipage.workspace.loads import Checked
+
+
+class Unfit(Exception):
+    """What was found cannot be written down."""
+
+
+#: A number in the table of sources, a start and an end.
+_Place = tuple[int, int, int]
+#: These say what happened in a run, and not what a file holds.
+_OF_A_RUN = frozenset({codes.INTERNAL_ERROR.name, codes.CHECK_ENDED.name, codes.ENDED_EARLY.name})
+
+
+class _Source(msgspec.Struct, frozen=True, array_like=True):
+    name: str
+    path: str
+    outside: bool
+
+
+class _Edit(msgspec.Struct, frozen=True, array_like=True):
+    place: _Place
+    text: str
+
+
+class _Fix(msgspec.Struct, frozen=True, array_like=True):
+    message: str
+    edits: tuple[_Edit, ...]
+    safe: bool
+
+
+class _Label(msgspec.Struct, frozen=True, array_like=True):
+    place: _Place | None
+    message: str
+    path: str
+
+
+class _Finding(msgspec.Struct, frozen=True, array_like=True):
+    code: str
+    severity: Severity
+    message: str
+    path: str
+    pointer: str
+    place: _Place | None
+    help: str | None
+    fix: _Fix | None
+    related: tuple[_Label, ...]
+    count: int
+    file: str | None
+    url: str | None
+
+
+class _File(msgspec.Struct, frozen=True, array_like=True):
+    """`Checked`, with findings by their places."""
+
+    path: str
+    name: str
+    kind: str | None
+    ok: bool
+    findings: tuple[_Finding, ...]
+    digest: str | None
+    reads: tuple[str, ...]
+    real: Any  #: texts, numbers and lists of them
+    key: Any
+    offer: Offer | None
+    refers: bool
+    guessed: bool
+    unsure: str | None
+    layered: bool
+    waiting: tuple[tuple[str, _Finding], ...]
+
+
+class Packed(msgspec.Struct, frozen=True, array_like=True):
+    """What was found in some files; or about them together, by the number of the file."""
+
+    sources: tuple[_Source, ...]
+    files: tuple[_File | None, ...] = ()
+    together: tuple[tuple[int, _Finding], ...] = ()
+
+
+class Packer:
+    """Packs what one piece of work found. Raises `Unfit`."""
+
+    def __init__(self, trace: Trace) -> None:
+        #: what was read, by real path
+        self._read = {
+            question[1]: answer
+            for question, answer in trace.answers.items()
+            if question[0] == "content"
+        }
+        self._numbers: dict[int, int] = {}
+        self._sources: list[_Source] = []
+
+    def files(self, results: list[Checked | None]) -> Packed:
+        files = tuple(None if each is None else self._file(each) for each in results)
+        return Packed(tuple(self._sources), files)
+
+    def together(self, found: list[tuple[int, Diagnostic]]) -> Packed:
+        findings = tuple((number, self._finding(each)) for number, each in found)
+        return Packed(tuple(self._sources), together=findings)
+
+    def _file(self, each: Checked) -> _File:
+        return _File(
+            each.path,
+            each.name,
+            each.kind,
+            each.ok,
+            tuple(map(self._finding, each.diagnostics)),
+            each.digest,
+            each.reads,
+            each.real,
+            each.key,
+            each.offer,
+            each.refers,
+            each.guessed,
+            each.unsure,
+            each.layered,
+            tuple((one.code, self._finding(one.unused)) for one in each.waiting),
+        )
+
+    def _finding(self, each: Diagnostic) -> _Finding:
+        if each.code in _OF_A_RUN:
+            raise Unfit(each.code)
+        fix = each.fix
+        return _Finding(
+            each.code,
+            each.severity,
+            each.message,
+            each.path,
+            each.pointer,
+            self._place(each.span),
+            each.help,
+            None if fix is None else _Fix(fix.message, tuple(map(self._edit, fix.edits)), fix.safe),
+            tuple(_Label(self._place(one.span), one.message, one.path) for one in each.related),
+            each.count,
+            each.file,
+            each.url,
+        )
+
+    def _edit(self, each: Edit) -> _Edit:
+        place = self._place(each.span)
+        assert place is not None
+        if masked(each.text) != each.text:
+            raise Unfit(each.span.source.name)  # reports do not show it, either
+        return _Edit(place, each.text)
+
+    def _place(self, span: Span | None) -> _Place | None:
+        if span is None:
+            return None
+        number = self._numbers.get(id(span.source))
+        if number is None:
+            number = self._numbers[id(span.source)] = len(self._sources)
+            self._sources.append(self._source(span.source))
+        return number, span.start, span.end
+
+    def _source(self, source: Source) -> _Source:
+        """A source that reading its file again gives back."""
+        path, data = source.path, source.data
+        if path is None or self._read.get(path) != digest(data):
+            raise Unfit(source.name)
+        if decoded(source.name, data, path).text != source.text:
+            raise Unfit(source.name)  # parts of it were blanked out before it was parsed
+        return _Source(source.name, path, source.outside)
+
+
+class Unpacker:
+    """Unpacks what was packed. Raises `KeyError` for a file whose content is not at hand."""
+
+    def __init__(self, contents: Mapping[str, bytes]) -> None:
+        self._contents = contents
+        self._known: dict[_Source, Source] = {}  #: one file is one source for all
+
+    def files(self, packed: Packed) -> list[Checked | None]:
+        place = self._places(packed)
+        return [None if each is None else _checked(each, place) for each in packed.files]
+
+    def together(self, packed: Packed) -> list[tuple[int, Diagnostic]]:
+        place = self._places(packed)
+        return [(number, _diagnostic(each, place)) for number, each in packed.together]
+
+    def _places(self, packed: Packed) -> Callable[[_Place], Span]:
+        sources = [self._source(each) for each in packed.sources]
+        return lambda place: Span(sources[place[0]], place[1], place[2])
+
+    def _source(self, each: _Source) -> Source:
+        known = self._known.get(each)
+        if known is None:
+            known = self._known[each] = decoded(each.name, self._contents[each.path], each.path)
+            known.outside = each.outside
+        return known
+
+
+def _checked(each: _File, place: Callable[[_Place], Span]) -> Checked:
+    return Checked(
+        each.path,
+        each.name,
+        each.kind,
+        each.ok,
+        tuple(_diagnostic(one, place) for one in each.findings),
+        each.digest,
+        each.reads,
+        _hashable(each.real),
+        _hashable(each.key),
+        each.offer,
+        each.refers,
+        each.guessed,
+        each.unsure,
+        each.layered,
+        tuple(Waiting(code, _diagnostic(one, place)) for code, one in each.waiting),
+    )
+
+
+def _diagnostic(each: _Finding, place: Callable[[_Place], Span]) -> Diagnostic:
+    fix = each.fix
+    return Diagnostic(
+        each.code,
+        each.severity,
+        each.message,
+        each.path,
+        each.pointer,
+        None if each.place is None else place(each.place),
+        each.help,
+        None
+        if fix is None
+        else Fix(
+            fix.message, tuple(Edit(place(one.place), one.text) for one in fix.edits), fix.safe
+        ),
+        tuple(
+            Label(None if one.place is None else place(one.place), one.message, one.path)
+            for one in each.related
+        ),
+        each.count,
+        each.file,
+        each.url,
+    )
+
+
+def _hashable(value: Any) -> Hashable:
+    """A key again: what was a tuple was written as a list."""
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
