@@ -31,7 +31,10 @@ def test_a_first_file_checks_clean(kind: str) -> None:
     path = out.strip()
     assert Path(path).is_file()
     advice = err.strip().removesuffix("`").partition("equipage check ")[2].split()
-    assert in_process(["check", "--strict", *advice]) == (0, "1 file checked, no problems\n", "")
+    # What is missing beside it is the next step, and not a mistake in the file.
+    lacking = "path-missing,workflow-not-compiled,workflow-source-missing"
+    result = in_process(["check", "--strict", "--ignore", lacking, *advice])
+    assert result == (0, "1 file checked, no problems\n", "")
     assert in_process(["new", kind, "first-1"])[0] == 2
     assert in_process(["new", kind, "first-1", "--stdout"])[1] == Path(path).read_text()
 

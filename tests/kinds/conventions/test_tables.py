@@ -19,6 +19,10 @@ from lab import write
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
 
 
+#: A first file may name others that are written next.
+LACKING = {"path-missing", "workflow-not-compiled", "workflow-source-missing"}
+
+
 @pytest.mark.parametrize("convention", EVERY, ids=lambda each: f"{each.kind}-{each.tool}")
 class TestEveryTable:
     def test_names_are_unique(self, convention: Convention) -> None:
@@ -40,7 +44,7 @@ class TestEveryTable:
 
     @pytest.mark.requirement("CV-01")
     def test_the_first_file_is_a_good_one(self, convention: Convention, tmp_path: Path) -> None:
-        """It lies where its tool looks, is recognised there, and has no findings."""
+        """It lies where its tool looks, is recognised there, and lacks nothing but other files."""
         if convention.example is None:
             assert convention.unread  # nobody should write such a file
             return
@@ -48,7 +52,7 @@ class TestEveryTable:
         write(tmp_path, {name: convention.example.replace("NAME", "reviewer")})
         report = equipage.check([tmp_path], env={})
         assert [each.kind for each in report.files] == [convention.kind]
-        assert report.diagnostics == ()
+        assert {each.code for each in report.diagnostics} <= LACKING
 
     def test_what_restricts_is_shown_first(self, convention: Convention) -> None:
         shown = {each.pattern for each in sensitive_of(convention)}
