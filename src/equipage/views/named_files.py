@@ -26,9 +26,17 @@ _IN_TEXT = re.compile(
 )
 #: A value that may be a path and nothing else.
 _ALONE = re.compile(r"[^\s{}<>|*?]+[./][^\s{}<>|*?]*")
-#: Files with secrets, by their name.
-_PRIVATE = re.compile(r"/(?:\.env[^/]*|[^/]*\.(?:pem|key|p12|pfx)|id_[a-z0-9]+|\.netrc|\.npmrc)\Z")
+#: Files with secrets, by their name; examples of such files have none.
+_PRIVATE = re.compile(
+    r"(?:\A|/)(?:\.env(?!\.(?:example|sample|template|dist)\Z)(?:\.[^/]*)?|[^/]*\.(?:pem|key|p12|pfx)"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.npmrc)\Z"
+)
 _LONGEST = 500
+
+
+def is_private(path: str) -> bool:
+    """Whether a file holds secrets, by its name."""
+    return _PRIVATE.search(path.replace(os.sep, "/")) is not None
 
 
 class NamedFiles:
@@ -68,11 +76,19 @@ class NamedFiles:
         found = (os.path.join(place, inner) for place in (self.folder, *self._above()))
         path = next((each for each in found if is_file(each) and is_inside(each, self.root)), None)
         # What belongs to one machine, or holds secrets, is neither locked nor shipped.
-        if path is None or _PRIVATE.search(path.replace(os.sep, "/")) or is_ignored(path):
+        if path is None or is_private(path) or self._is_ignored(path):
             return
         digest = sha256_of(real_path(path))
         if digest is not None:
             yield path, digest
+
+    def _is_ignored(self, path: str) -> bool:
+        """Whether git ignores a file, or a folder that it is in."""
+        while path.startswith(f"{self.root}{os.sep}"):
+            if is_ignored(path):
+                return True
+            path = os.path.dirname(path)
+        return False
 
     def _above(self) -> Iterator[str]:
         folder = self.folder
