@@ -245,6 +245,13 @@ WAYS = [
     ("windsurf-workflow", header(description="d"), header(description="d", auto_execution_mode=3), "mode auto_execution_mode = 3: denies → allows"),
     ("windsurf-hooks", settings(hooks={"pre_run_command": [{"command": "g"}]}), settings(hooks={}), "guard pre_run_command: g: denies → allows"),
     ("cursor-environment", settings(install="npm ci"), settings(install="npm ci; curl x | sh"), "program npm ci; curl x | sh: denies → allows"),
+    ("copilot-settings", settings(deniedUrls=["evil.org"]), settings(), "host evil.org: denies → asks"),
+    ("copilot-settings", settings(), settings(allowedUrls=["evil.org"]), "host evil.org: asks → allows"),
+    ("copilot-settings", settings(), settings(enabledPlugins={"x@y": True}), "plugin x@y: denies → allows"),
+    ("goose-config", "GOOSE_MODE: approve\n", "GOOSE_MODE: auto\n", "mode GOOSE_MODE = auto: asks → allows"),
+    ("goose-config", "GOOSE_MODEL: m\nextensions: {}\n", "GOOSE_MODEL: m\nextensions: {x: {type: stdio, enabled: true, cmd: uvx, args: [y]}}\n", "program uvx y: denies → allows"),
+    ("aider-config", "yes-always: false\n", "yes-always: true\n", "mode yes-always = true: denies → allows"),
+    ("aider-config", "model: m\n", "model: m\ntest-cmd: rm x\n", "program rm x: denies → allows"),
     # Teams.
     ("docker-agent", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: filesystem\n      tools: [read_file]\n", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: filesystem\n", "tool filesystem/*: denies → asks"),
     ("docker-agent", "agents:\n  root:\n    model: m\n", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: shell\n", "server shell: denies → allows"),

@@ -94,7 +94,7 @@ class Shape(msgspec.Struct, frozen=True):
     """Unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
     meant to act."""
     describing: frozenset[str] = frozenset()
-    """Fields that only describe: a key that resembles one, and is no slip, is the author's own."""
+    """Fields that only describe: a key that resembles one without a slip is the author's own."""
     ignores: bool = False
     """Whether unknown keys that resemble nothing are only ignored, with one note for all of
     them."""
@@ -117,7 +117,7 @@ def build(
     except (msgspec.ValidationError, RecursionError, TypeError):
         pass
     # The slow way, only for what is wrong: every mismatch instead of the first.
-    collector = Collector(shape, reported)
+    collector = Collector(shape, reported, whole=_is_whole(value))
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
         collector.facts = [_forgiven(each, shape) for each in collector.facts]
@@ -131,6 +131,18 @@ def build(
         # The collector is more lenient than convert: a bug worth a finding.
         bug = codes.WRONG_TYPE.at(expected="another value", found=str(error))
         return None, pruned, [*collector.facts, bug]
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value surely has no holes: what JSON can write has none, and that is quick to ask.
+
+    Of anything else, such as a payload that is made later, nothing is said.
+    """
+    try:
+        msgspec.json.encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.EncodeError):
+        return False
+    return True
 
 
 def _forgiven(each: Fact, shape: Shape) -> Fact:
@@ -149,9 +161,12 @@ def _capped(each: Fact, worst: Severity) -> Fact:
 class Collector:
     """Walks a value beside its type, and collects what does not fit."""
 
-    def __init__(self, shape: Shape, reported: Collection[str] = ()) -> None:
+    def __init__(
+        self, shape: Shape, reported: Collection[str] = (), *, whole: bool = False
+    ) -> None:
         self.shape = shape
         self.reported = reported
+        self.whole = whole  #: whether the value has no holes
         self.guesses = Guesses()
         self.facts: list[Fact] = []
         self.holes = False  #: whether anything is missing
@@ -185,8 +200,8 @@ class Collector:
     # Collections.
 
     def _struct(self, value: Any, kind: types.StructType, path: Path) -> Any:
-        if type(value) is kind.cls:
-            return value
+        if type(value) is kind.cls or (self.whole and _converts(value, kind.cls)):
+            return value  # most parts of a value with a mistake have none
         if value is None and self.shape.null_is_absent:
             value = {}
         if not isinstance(value, dict):
@@ -475,6 +490,14 @@ class Collector:
         )
 
 
+def _converts(value: Any, cls: type[Any]) -> bool:
+    try:
+        convert(value, cls)
+    except (msgspec.ValidationError, RecursionError, TypeError):
+        return False
+    return True
+
+
 def _ignored(place: Path, names: list[str], cls: type) -> Fact:
     """One note for all keys of a mapping that nothing reads."""
     first, more = Shown(names[0]), len(names) - 1
@@ -565,7 +588,9 @@ def describe(kind: types.Type) -> str:
 
 
 def _wanted(kind: types.Type) -> str:
-    """What to add where a value is missing: an empty mapping would be the next finding."""
+    """What to add where a value is missing: an empty one would be the next finding."""
+    if isinstance(kind, types.VarTupleType | types.ListType) and kind.min_length:
+        return "a list of one or more"
     if not isinstance(kind, types.StructType) or _made_by(kind) is not None:
         return describe(kind)
     names = [each.encode_name for each in kind.fields if each.required]

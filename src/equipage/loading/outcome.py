@@ -93,7 +93,9 @@ class Outcome(msgspec.Struct, frozen=True):
         if not names or not self.sources:
             return None
         path = self.sources[0].path or self.sources[0].name
-        return Offer(self.kind.name, path.replace(os.sep, "/"), names)
+        weigh = self.kind.together.weigh
+        weight = weigh(self) if weigh is not None else (0, 0)
+        return Offer(self.kind.name, path.replace(os.sep, "/"), names, weight)
 
 
 def report(
@@ -134,7 +136,10 @@ def _diagnostics(
     """
     documents = session.documents
     ignoring = [each.source for each in documents if _IGNORE_MARK in each.source.text]
-    if not session.facts and not ignoring:
+    facts = session.facts
+    if session.unasked and not ignoring:  # a comment may be about any of them
+        facts = [each for each in facts if each.code not in session.unasked]
+    if not facts and not ignoring:
         return [], []
     from equipage.loading.findings import Placer, apply_ignores, capped, codes_in_comments
     from equipage.loading.registry import codes_of
@@ -142,7 +147,7 @@ def _diagnostics(
     sources = session.files.sources()
     placer = Placer(tree, documents, file=file, sources=sources)
     if not ignoring:
-        return placer.place(session.facts), []
+        return placer.place(facts), []
     # What a comment silences does not count among the findings that are shown.
     placed, more = placer.place_some(session.facts, codes_in_comments(ignoring))
     fixed = [each for each in placed if each.severity == "error" and not silence_errors]

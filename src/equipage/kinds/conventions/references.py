@@ -48,6 +48,11 @@ class Reference(msgspec.Struct, frozen=True):
 
 def divided(text: str, separators: str) -> Iterator[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
+    if "(" not in text and "[" not in text and "{" not in text:
+        for other in separators[1:]:
+            text = text.replace(other, separators[0])
+        yield from filter(None, map(str.strip, text.split(separators[0])))
+        return
     start = depth = 0
     # One more separator at the end closes the last name, even if a bracket is still open.
     for offset, letter in enumerate(text + separators[0]):

@@ -19,7 +19,7 @@ from equipage.core.text import expression
 from equipage.kinds.server.model import MatchBranch
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
-from equipage.loading.tree import get, mapping
+from equipage.loading.tree import get
 
 #: A path and the value there.
 Place = tuple[Path, Any]
@@ -41,20 +41,29 @@ def _steps(pattern: str) -> tuple[str, ...]:
 
 
 def _follow(places: list[Place], steps: Iterable[str]) -> list[Place]:
+    # Rules ask for the same places again and again, so each sort of step has a loop of its own.
     for step in steps:
-        places = [
-            ((*path, key), each) for path, value in places for key, each in _entries(value, step)
-        ]
+        if step == "[]":
+            places = [
+                ((*path, at), each)
+                for path, value in places
+                if isinstance(value, list)
+                for at, each in enumerate(value)
+            ]
+        elif step == "{}":
+            places = [
+                ((*path, key), each)
+                for path, value in places
+                if isinstance(value, dict)
+                for key, each in value.items()
+            ]
+        else:
+            places = [
+                ((*path, step), value[step])
+                for path, value in places
+                if isinstance(value, dict) and step in value
+            ]
     return places
-
-
-def _entries(value: Any, step: str) -> Iterable[tuple[str | int, Any]]:
-    """What a step of a pattern leads to from a value: keys or indexes, and the values there."""
-    if step == "[]":
-        return enumerate(value) if isinstance(value, list) else ()
-    if step == "{}":
-        return mapping(value).items()
-    return ((step, value[step]),) if isinstance(value, dict) and step in value else ()
 
 
 def at(config: Any, *patterns: str) -> list[Place]:

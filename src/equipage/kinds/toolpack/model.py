@@ -89,6 +89,8 @@ class Templating(Block, frozen=True):
 class PythonExecution(Block, frozen=True, tag_field="kind", tag="python"):
     """A Python callable or script."""
 
+    written_as: ClassVar = {"module": "text of the form `module:callable`"}
+
     module: NonEmpty | None = None
     """What to import and call, as `module:callable`."""
     script: NonEmpty | None = None
@@ -122,12 +124,16 @@ class PhpExecution(Block, frozen=True, tag_field="kind", tag="php"):
 class CliExecution(Block, frozen=True, tag_field="kind", tag="cli"):
     """A program. It is started without a shell."""
 
+    written_as: ClassVar = {"cmd": 'a list with an entry for each word, such as `["ls", "-l"]`'}
+
     cmd: Annotated[tuple[NonEmpty, ...], Meta(min_length=1)]
     """The program and its arguments."""
 
 
 class HttpExecution(Block, frozen=True, tag_field="kind", tag="http"):
     """A request to a web service."""
+
+    written_as: ClassVar = {"url": "an address, such as `https://example.org`"}
 
     url: NonEmpty
     """Where the request is sent."""
