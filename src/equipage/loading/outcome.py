@@ -133,7 +133,10 @@ def _diagnostics(
     """
     documents = session.documents
     ignoring = [each.source for each in documents if _IGNORE_MARK in each.source.text]
-    if not session.facts and not ignoring:
+    facts = session.facts
+    if session.unasked and not ignoring:  # a comment may be about any of them
+        facts = [each for each in facts if each.code not in session.unasked]
+    if not facts and not ignoring:
         return [], []
     from equipage.loading.findings import Placer, apply_ignores, capped, codes_in_comments
     from equipage.loading.registry import codes_of
@@ -141,7 +144,7 @@ def _diagnostics(
     sources = session.files.sources()
     placer = Placer(tree, documents, file=file, sources=sources)
     if not ignoring:
-        return placer.place(session.facts), []
+        return placer.place(facts), []
     # What a comment silences does not count among the findings that are shown.
     placed, more = placer.place_some(session.facts, codes_in_comments(ignoring))
     fixed = [each for each in placed if each.severity == "error" and not silence_errors]

@@ -121,9 +121,9 @@ def _clusters(builder: ReportBuilder) -> Iterable[list[Checked]]:
     asked = (each for each in builder.checked.values() if each.name not in builder.context)
     together |= {each.name for each in asked if each.refers}
     # Of two files with one name, the later one is reported: in the order of a whole check.
-    in_order = sorted(
-        builder.checked.values(), key=lambda each: builder.order.get(os.path.abspath(each.path), -1)
-    )
+    in_order = list(builder.checked.values())
+    if builder.order:
+        in_order.sort(key=lambda each: builder.order.get(os.path.abspath(each.path), -1))
     clusters: dict[Hashable, list[Checked]] = {}
     for each in in_order:
         if each.name in together and each.kind is not None:
