@@ -463,11 +463,11 @@ class AgentCard(Struct, frozen=True, kw_only=True):
     provider: dict[str, Any] | None = None
     """Who runs it."""
     securitySchemes: dict[str, Any] | None = None
-    """How to sign in, by name; *restricts* the agent, so a misspelling is an error."""
+    """How to sign in, by name; restricts the agent, so a misspelling is an error."""
     security: tuple[Any, ...] | None = None
-    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    """Who may use it; restricts the agent, so a misspelling is an error."""
     securityRequirements: tuple[Any, ...] | None = None
-    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    """Who may use it; restricts the agent, so a misspelling is an error."""
     supportsAuthenticatedExtendedCard: bool | None = None
     """Whether those who sign in see more."""
     signatures: tuple[Any, ...] | None = None
@@ -2267,11 +2267,10 @@ class CopilotSettingsFile(Struct, frozen=True, kw_only=True):
     disableAllHooks: bool | None = None
     """Whether no hook runs."""
     allowedUrls: tuple[str, ...] | None = None
-    """Addresses that may be read without asking; *restricts* the agent, so a misspelling is
+    """Addresses that may be read without asking; restricts the agent, so a misspelling is
     an error."""
     deniedUrls: tuple[str, ...] | None = None
-    """Addresses that may not be read; *restricts* the agent, so a misspelling is an
-    error."""
+    """Addresses that may not be read; restricts the agent, so a misspelling is an error."""
     model: str | None = None
     """The model to use."""
 
@@ -2535,8 +2534,7 @@ class ExtensionOfGoose(Struct, frozen=True, kw_only=True):
     bundled: bool | None = None
     """Whether it came with Goose."""
     available_tools: tuple[str, ...] | None = None
-    """The only tools of it to offer; *restricts* the agent, so a misspelling is an
-    error."""
+    """The only tools of it to offer; restricts the agent, so a misspelling is an error."""
     config: dict[str, Any] | None = None
     """The fields above, in the older form."""
 
@@ -2905,12 +2903,12 @@ class GooseConfiguration(Struct, frozen=True, kw_only=True):
     GOOSE_MODEL: str | None = None
     """The model."""
     GOOSE_MODE: Literal["auto", "approve", "chat", "smart_approve"] | None = None
-    """What runs without asking; *restricts* the agent, so a misspelling is an error."""
+    """What runs without asking; restricts the agent, so a misspelling is an error."""
     GOOSE_MAX_TURNS: int | None = None
     """How many turns it takes without a person."""
     GOOSE_ALLOWLIST: str | None = None
-    """A list of the extensions that may be installed; *restricts* the agent, so a
-    misspelling is an error."""
+    """A list of the extensions that may be installed; restricts the agent, so a misspelling
+    is an error."""
     extensions: dict[str, ExtensionOfGoose] | None = None
     """Servers and parts of Goose, by name."""
 
@@ -3530,18 +3528,18 @@ class LanguageServerOfClaudeCode(Struct, frozen=True, kw_only=True):
     """A language server of Claude Code."""
 
     command: str | None = None
-    """The program to start; **required**: the tool ignores a file without it."""
+    """The program to start; required: the tool ignores a file without it."""
     args: tuple[str, ...] | None = None
     """The arguments of the program."""
     extensionToLanguage: dict[str, str] | None = None
-    """An ending of files → the name of its language; **required**: the tool ignores a file
+    """An ending of files → the name of its language; required: the tool ignores a file
     without it."""
     transport: Literal["stdio", "socket"] | None = None
     """How to talk to it."""
     env: dict[str, str] | None = None
     """Environment variables to add for the program."""
     initializationOptions: Any | None = None
-    """What it is told at the start."""
+    """Options for its start."""
     settings: Any | None = None
     """Its settings."""
     workspaceFolder: str | None = None
@@ -4561,9 +4559,9 @@ class SkillOfAnAgentCard(Struct, frozen=True, kw_only=True):
     outputModes: tuple[str, ...] | None = None
     """The media types it gives."""
     security: tuple[Any, ...] | None = None
-    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    """Who may use it; restricts the agent, so a misspelling is an error."""
     securityRequirements: tuple[Any, ...] | None = None
-    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    """Who may use it; restricts the agent, so a misspelling is an error."""
 
 class SourceOfAFastMCPServer(Struct, frozen=True, kw_only=True):
     """The source of a FastMCP server."""

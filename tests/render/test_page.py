@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from equipage.cli import main
 from equipage.loading.session import Request
 from equipage.render.page import render
+from equipage.views import workspace_lock
 from equipage.views.survey import survey
-from lab import EXAMPLES, REPOSITORY, repository
+from equipage.workspace import loads
+from lab import EXAMPLES, REPOSITORY, commit, repository, write
 
 #: A token that looks real and is not.
 TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz12Q"
@@ -95,6 +97,7 @@ def test_the_policy_allows_this_script_and_this_style_and_nothing_else(examples:
     assert examples.index("Content-Security-Policy") < examples.index("<style")
 
 
+@pytest.mark.requirement("SE-02")
 def test_the_page_needs_nothing_else(examples: str) -> None:
     read = Reader(examples)
     assert read.tags.count("script") == 2
@@ -120,6 +123,7 @@ def test_equal_files_make_equal_bytes(examples: str) -> None:
 @pytest.mark.parametrize(
     "text", [EVIL, "a\u202eb\u2066c", "<!--DATA-->", "]]>", "\\u003c", "x" * 1_000_000]
 )
+@pytest.mark.requirement("SE-02")
 def test_texts_are_inert_and_readable(text: str, tmp_path: Path, examples: str) -> None:
     described = json.dumps(text)
     page = page_of(
@@ -219,7 +223,8 @@ def test_a_cell_names_the_field_that_decides_it(examples: str) -> None:
 
     def cell(sort: str, name: str) -> tuple[str, list[Any]]:
         column = matrix["columns"].index([sort, name])
-        return agent["states"][column], agent["reasons"][agent["why"][column]]
+        reasons = agent["reasons"][agent["why"][column]]
+        return agent["states"][column], [matrix["grants"][number] for number in reasons]
 
     state, reasons = cell("activity", "write files")
     assert state == "d"
@@ -283,10 +288,10 @@ def test_the_state_of_the_lock_is_there(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_what_nobody_reads_is_named(tmp_path: Path) -> None:
-    page = page_of(tmp_path, {".aider.conf.yml": "model: x\n", "CLAUDE.md": "Hi.\n"})
+    page = page_of(tmp_path, {".goosehints": "x\n", "CLAUDE.md": "Hi.\n"})
     data = Reader(page).data
     assert [[sort, [data["files"][each] for each in files]] for sort, files in data["unread"]] == [
-        ["Aider configuration", [".aider.conf.yml"]]
+        ["Goose file", [".goosehints"]]
     ]
 
 
@@ -325,3 +330,71 @@ def test_the_command_writes_the_page_and_fails_on_errors(
     (tmp_path / "a" / "empty").mkdir()
     assert main(["report", "empty", "--html", "r.html"]) == 0
     assert "no configuration found" in capsys.readouterr().err
+
+
+@pytest.mark.requirement("SE-03")
+def test_what_a_change_widens_is_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = "---\nname: a\ndescription: d\ntools: {}\n---\nWork.\n"
+    rule = ".codex/rules/a.rules"
+    write(tmp_path, {".claude/agents/a.md": agent.format("Read, Grep"), rule: "one\n"})
+    commit(tmp_path)
+    write(
+        tmp_path,
+        {
+            ".claude/agents/a.md": agent.format("Read, Bash"),
+            ".claude/agents/b.md": "---\nname: b\ndescription: d\n---\nWork.\n",
+            rule: "two\n",
+        },
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", "--against", "HEAD", "--html", "page.html"]) == 0
+    data = Reader(Path("page.html").read_text()).data
+    (matrix,) = data["matrices"]
+    column = matrix["columns"].index(["activity", "run commands"])
+    first, second = matrix["agents"]
+    assert (first["was"][column], first["states"][column], second["was"]) == ("d", "a", "new")
+    change = data["change"]
+    assert (change["label"], change["wider"]) == ("HEAD", 2)
+    assert [each["name"] for each in change["rows"]] == ["b", "a"]
+    assert change["rows"][1]["steps"] == [
+        [1, "tool Bash", "denies", "allows", "tools[1]", 0],
+        [0, "tool Grep", "allows", "denies", "tools", 0],
+    ]
+    assert change["unjudged"] == [[rule, "Codex rule changed; equipage does not read it"]]
+    # A single file, and a revision that does not exist.
+    assert main(["report", ".claude/agents/a.md", "--against", "HEAD", "--html", "one.html"]) == 0
+    assert Reader(Path("one.html").read_text()).data["change"]["wider"] == 1
+    assert main(["report", "--against", "nowhere", "--html", "page.html"]) == 2
+    assert main(["report", "--html", "page.html"]) == 0
+    assert Reader(Path("page.html").read_text()).data["change"] is None
+
+
+def test_each_file_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f".claude/agents/a{number}.md" for number in range(5)]
+    text = "---\nname: a\ndescription: d\n---\nWork.\n"
+    files = {name: text.replace(": a", f": {Path(name).stem}") for name in names}
+    repository(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    assert main(["lock"]) == 0
+    seen: list[str] = []
+    original = loads.load_candidate
+
+    def counted(candidate: Any, *given: Any, **options: Any) -> Any:
+        seen.append(candidate.path)
+        return original(candidate, *given, **options)
+
+    monkeypatch.setattr(loads, "load_candidate", counted)
+    monkeypatch.setattr(workspace_lock, "load_candidate", counted)
+    found = survey(["."], Request(env={}, shared=True))
+    assert sorted(seen) == [f"./{name}" for name in names]
+    assert found.lock is not None
+    assert found.lock.changes is not None
+    assert not found.lock.changes.sources
+    # A part of the project alone: the lock needs the rest.
+    monkeypatch.chdir(tmp_path / ".claude")
+    part = survey(["agents"], Request(env={}, shared=True))
+    assert part.lock is not None
+    assert part.lock.changes is not None
+    assert not part.lock.changes.matters

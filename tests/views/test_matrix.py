@@ -331,3 +331,70 @@ def test_the_command_answers_with_places(
     (tmp_path / AGENT).unlink()
     repository(tmp_path, {".cursor/agents/a.md": "---\nname: a\ndescription: d\n---\nDo.\n"})
     assert "nothing is known about `Bash`" in said("--why", "Bash")
+
+
+#: client, files, activity → answer
+OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
+    (
+        {".codex/agents/a.toml": 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\nsandbox_mode = "read-only"\n'},
+        {"read files": "allows", "write files": "denies", "run commands": "partly", "use the network": "denies"},
+    ),
+    (
+        {
+            ".codex/agents/a.toml": 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\nsandbox_mode = "read-only"\n',
+            ".codex/config.toml": 'sandbox_mode = "danger-full-access"\n[agents]\nenabled = false\n',
+        },
+        {"write files": "denies", "start agents": "denies"},
+    ),
+    (
+        {
+            ".codex/agents/a.toml": 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\n',
+            ".codex/config.toml": 'sandbox_mode = "danger-full-access"\n',
+        },
+        {"write files": "allows", "run commands": "allows", "use the network": "allows"},
+    ),
+    (
+        {".cursor/agents/a.md": "---\nname: a\ndescription: d\nreadonly: true\n---\nWork.\n"},
+        {"read files": "allows", "write files": "denies", "run commands": "partly"},
+    ),
+    (
+        {".roomodes": "customModes:\n- {slug: a, name: A, roleDefinition: r, groups: [read, [edit, {fileRegex: x}]]}\n"},
+        {"read files": "allows", "write files": "partly", "run commands": "denies", "use the network": "denies"},
+    ),
+    (
+        {".kiro/agents/a.json": {"name": "a", "tools": ["fs_read", "shell"]}},
+        {"read files": "allows", "write files": "denies", "run commands": "allows", "start agents": "denies"},
+    ),
+    (
+        {".kiro/agents/a.json": {"name": "a", "tools": ["@builtin"]}},
+        {"read files": "allows", "write files": "allows", "run commands": "allows"},
+    ),
+    (
+        {".zed/settings.json": {"agent": {"profiles": {"a": {"tools": {"read_file": True, "terminal": False}}}}}},
+        {"read files": "allows", "write files": "denies*", "run commands": "denies", "use the network": "denies*"},
+    ),
+    (
+        {"team.yaml": "version: '2'\nagents:\n  root:\n    model: openai/m\n    description: d\n    instruction: i\n    toolsets:\n    - {type: filesystem, tools: [read_file]}\n    - {type: shell}\n"},
+        {"read files": "asks", "write files": "denies", "run commands": "asks*", "use the network": "denies*"},
+    ),
+    (
+        {"config/agents.yaml": "a:\n  role: r\n  goal: g\n  backstory: b\n  allow_code_execution: true\n"},
+        {"run commands": "allows", "start agents": "denies*"},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "expected"), OF_CLIENTS)
+@pytest.mark.requirement("SE-01")
+def test_what_agents_of_other_clients_may_do(
+    files: dict[str, Any], expected: dict[str, str], tmp_path: Path
+) -> None:
+    matrix = matrix_of(tmp_path, files)
+    (agent,) = matrix.agents
+    found = {name: answer(agent, Column("activity", name)) for name in expected}
+    shown = {
+        name: None if each is None else f"{each.state}{'*' if each.is_default else ''}"
+        for name, each in found.items()
+    }
+    assert shown == expected
+    assert {column.name for column in matrix.columns if column.sort == "activity"} >= set(expected)

@@ -245,6 +245,13 @@ WAYS = [
     ("windsurf-workflow", header(description="d"), header(description="d", auto_execution_mode=3), "mode auto_execution_mode = 3: denies → allows"),
     ("windsurf-hooks", settings(hooks={"pre_run_command": [{"command": "g"}]}), settings(hooks={}), "guard pre_run_command: g: denies → allows"),
     ("cursor-environment", settings(install="npm ci"), settings(install="npm ci; curl x | sh"), "program npm ci; curl x | sh: denies → allows"),
+    ("copilot-settings", settings(deniedUrls=["evil.org"]), settings(), "host evil.org: denies → asks"),
+    ("copilot-settings", settings(), settings(allowedUrls=["evil.org"]), "host evil.org: asks → allows"),
+    ("copilot-settings", settings(), settings(enabledPlugins={"x@y": True}), "plugin x@y: denies → allows"),
+    ("goose-config", "GOOSE_MODE: approve\n", "GOOSE_MODE: auto\n", "mode GOOSE_MODE = auto: asks → allows"),
+    ("goose-config", "GOOSE_MODEL: m\nextensions: {}\n", "GOOSE_MODEL: m\nextensions: {x: {type: stdio, enabled: true, cmd: uvx, args: [y]}}\n", "program uvx y: denies → allows"),
+    ("aider-config", "yes-always: false\n", "yes-always: true\n", "mode yes-always = true: denies → allows"),
+    ("aider-config", "model: m\n", "model: m\ntest-cmd: rm x\n", "program rm x: denies → allows"),
     # Teams.
     ("docker-agent", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: filesystem\n      tools: [read_file]\n", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: filesystem\n", "tool filesystem/*: denies → asks"),
     ("docker-agent", "agents:\n  root:\n    model: m\n", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: shell\n", "server shell: denies → allows"),
@@ -285,6 +292,7 @@ def _named(way: tuple[str, str, str, str], number: int) -> str:
     ("kind", "narrow", "wide", "expected"),
     [pytest.param(*way, id=_named(way, number)) for number, way in enumerate(WAYS)],
 )  # fmt: skip
+@pytest.mark.requirement("GT-01")
 def test_every_way_to_widen_is_seen(kind: str, narrow: str, wide: str, expected: str) -> None:
     before, after = reaches(kind, narrow), reaches(kind, wide)
     found = differences(before, after)
@@ -308,6 +316,7 @@ SERVERS = [
 
 
 @pytest.mark.parametrize(("file", "narrow", "wide", "expected"), SERVERS)
+@pytest.mark.requirement("GT-01")
 def test_every_way_to_widen_a_server_is_seen(
     file: str, narrow: Any, wide: Any, expected: str, tmp_path: Path
 ) -> None:
@@ -356,6 +365,7 @@ def holding(at: tuple[str, ...], value: Any) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "subject", "row"), ROWS)
+@pytest.mark.requirement("GT-01")
 def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, row: Any) -> None:
     """Nothing is in a table in vain: some change of the field alone lets an agent do more."""
     own = Kind(kind, kind, dict)
@@ -372,6 +382,7 @@ def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, ro
     assert steps
 
 
+@pytest.mark.requirement("GT-01")
 def test_every_field_that_restricts_is_in_a_table_or_has_a_reason() -> None:
     missing = []
     for convention in (*CONVENTIONS, OPEN):

@@ -1,12 +1,13 @@
 """Judges every finding of `equipage check` on the repositories of `repositories.toml`.
 
-    python tools/judging/judge.py FOLDER [--clients FILE] [--held] [--write]
+    python tools/judging/judge.py FOLDER [--clients FILE] [--list NAME] [--reports FOLDER] [--write]
 
-FOLDER holds the work trees, each as `owner+name` at the commit of the list. A finding is *right* if
+FOLDER holds the work trees, each as `owner+name` at the commit of the list NAME. `--reports` is a
+folder with what an earlier version said, as `owner+name.json`. A finding is *right* if
 a client refuses its file (FILE is what `make clients` wrote with `--remember`), or if the first
 group of `groups.toml` that it belongs to says so. Each group was judged by opening files of it;
 debatable counts as wrong. The run fails if a finding belongs to no group. With `--write` the table
-of repositories, codes, counts, verdicts and reasons goes to `judged.csv`, or `held.csv`.
+of repositories, codes, counts, verdicts and reasons goes to `NAME.csv`.
 """
 
 from __future__ import annotations
@@ -104,6 +105,13 @@ def report_on(tree: Path) -> dict[str, Any]:
     return report
 
 
+def earlier(folder: Path, tree: Path) -> dict[str, Any]:
+    """What a check said before; a file without text is that of a check that found nothing."""
+    text = (folder / f"{tree.name}.json").read_text(encoding="utf-8")
+    report: dict[str, Any] = json.loads(text or '{"files": [], "diagnostics": []}')
+    return report
+
+
 def summary(found: list[Judged]) -> list[str]:
     """Precision by severity, and by code where something is wrong."""
     lines = []
@@ -122,22 +130,24 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--clients", type=Path)
-    parser.add_argument("--held", action="store_true")
+    lists = tomllib.loads((HERE / "repositories.toml").read_text(encoding="utf-8"))
+    parser.add_argument("--list", choices=lists, default="judged")
+    parser.add_argument("--reports", type=Path)
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
-    lists = tomllib.loads((HERE / "repositories.toml").read_text(encoding="utf-8"))
-    commits = lists["held" if chosen.held else "judged"]
+    commits = lists[chosen.list]
     known, refused = groups(), refused_by(chosen.clients)
     found: list[Judged] = []
     for repository in commits:
         tree = chosen.folder.resolve() / repository.replace("/", "+")
-        found += judged(repository, report_on(tree), known, refused, tree)
+        report = report_on(tree) if chosen.reports is None else earlier(chosen.reports, tree)
+        found += judged(repository, report, known, refused, tree)
     print("\n".join(summary(found)))
     unjudged = [each for each in found if each.verdict == "unjudged"]
     for each in unjudged:
         print(f"unjudged {each.code}: {each.repository}: {each.reason}")
     if chosen.write:
-        with (HERE / ("held.csv" if chosen.held else "judged.csv")).open("w", newline="") as stream:
+        with (HERE / f"{chosen.list}.csv").open("w", newline="") as stream:
             table = csv.writer(stream, lineterminator="\n")
             table.writerow(HEAD)
             for each, count in sorted(Counter(found).items(), key=str):

@@ -44,9 +44,7 @@ def listing(options: argparse.Namespace, output: Output) -> int:
     if options.output_format == "json":
         output.json({"version": 1, "items": [_row_to_dict(row) for row in rows]})
     elif rows:
-        # People copy the path, so it is never cut.
-        columns = [_columns(row) for row in rows]
-        output.data(table(_HEAD, columns, output.style(), whole=("FILE",)))
+        output.data(table(_HEAD, [_columns(row) for row in rows], output.style()))
     if not rows:
         output.note(NOTHING_FOUND)
         return OK

@@ -79,11 +79,13 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """A file as others may refer to it: its kind, its absolute path with `/`, and its names."""
+    """A file as others may refer to it: its kind, its absolute path with `/`, and its names; then
+    the room it takes in a list of its client, and a sum over what it says, equal for copies."""
 
     kind: str
     path: str
     names: tuple[str, ...]
+    weight: tuple[int, int] = (0, 0)
 
 
 class Together(msgspec.Struct, frozen=True):
@@ -96,6 +98,7 @@ class Together(msgspec.Struct, frozen=True):
     cross_rules: tuple[CrossRule, ...] = ()
     offers: Callable[[Outcome], Iterable[str]] | None = None
     """The names under which other files may refer to a file of this kind."""
+    weigh: Callable[[Outcome], tuple[int, int]] | None = None  # of its offer
     refers: Callable[[Outcome], bool] | None = None
     """Whether the cross rules have anything to say about a file."""
     codes: tuple[Code, ...] = ()
@@ -140,14 +143,12 @@ class Layering(msgspec.Struct, frozen=True):
 
 
 class Item(msgspec.Struct, frozen=True):
-    """Something a configuration offers under a name: an agent, a tool, a server."""
+    """Something a configuration offers at a path, under a name; `sort` is what: agent, tool …"""
 
     sort: str
-    """What it is, in one word."""
     name: str
     description: str | None = None
     path: Path = ROOT
-    """Its place in the configuration."""
 
 
 class Sensitive(msgspec.Struct, frozen=True):
@@ -166,7 +167,6 @@ class Sensitive(msgspec.Struct, frozen=True):
     order: tuple[Any, ...] = ()
     """For a permission that is one of a few values: these, from narrow to wide."""
     default: Any = None
-    """The value that an absent permission has, where there is one."""
 
     def expression(self) -> re.Pattern[str]:
         """The pattern as an expression over steps, each followed by a NUL."""

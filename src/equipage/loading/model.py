@@ -94,7 +94,7 @@ class Shape(msgspec.Struct, frozen=True):
     """Unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
     meant to act."""
     describing: frozenset[str] = frozenset()
-    """Fields that only describe: a key that resembles one, and is no slip, is the author's own."""
+    """Fields that only describe: a key that resembles one without a slip is the author's own."""
     ignores: bool = False
     """Whether unknown keys that resemble nothing are only ignored, with one note for all of
     them."""

@@ -26,15 +26,17 @@ _GEMINI_DOES = {
     "run commands": ("run_shell_command",),
     "use the network": ("web_fetch", "google_web_search"),
 }
+_CLAUDE_DOES = {
+    "read files": ("Read", "Grep", "Glob"),
+    "write files": ("Edit", "Write", "NotebookEdit"),
+    "run commands": ("Bash", "PowerShell"),
+    "use the network": ("WebFetch", "WebSearch"),
+    "start agents": ("Agent", "Task"),
+}
 #: The tools of each client that do it.
 _DOES: dict[str, dict[str, tuple[str, ...]]] = {
-    "Claude Code": {
-        "read files": ("Read", "Grep", "Glob"),
-        "write files": ("Edit", "Write", "NotebookEdit"),
-        "run commands": ("Bash", "PowerShell"),
-        "use the network": ("WebFetch", "WebSearch"),
-        "start agents": ("Agent", "Task"),
-    },
+    "Claude Code": _CLAUDE_DOES,
+    "mlua_swarm": _CLAUDE_DOES,  # its agents name the tools of Claude Code
     "GitHub Copilot": {
         "read files": ("read", "search"),
         "write files": ("edit",),
@@ -51,6 +53,31 @@ _DOES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Gemini CLI": _GEMINI_DOES,
     "Qwen Code": _GEMINI_DOES,
+    "Roo Code": {
+        "read files": ("read",),
+        "write files": ("edit",),
+        "run commands": ("command",),
+        "use the network": ("browser",),
+    },
+    "Kiro": {
+        "read files": ("read", "fs_read", "grep", "glob"),
+        "write files": ("write", "fs_write"),
+        "run commands": ("shell", "execute_bash"),
+        "use the network": ("web", "web_fetch", "web_search"),
+        "start agents": ("subagent", "use_subagent", "delegate"),
+    },
+    "Zed": {
+        "read files": ("read_file", "grep", "find_path", "list_directory"),
+        "write files": ("edit_file", "create_directory", "move_path", "copy_path", "delete_path"),
+        "run commands": ("terminal",),
+        "use the network": ("fetch", "web_search"),
+    },
+    "Docker Agent": {
+        "read files": ("filesystem/read_file", "filesystem/read_multiple_files"),
+        "write files": ("filesystem/write_file", "filesystem/edit_file"),
+        "run commands": ("shell/shell", "script/script"),
+        "use the network": ("fetch/fetch", "api/api"),
+    },
     "defect": {
         "read files": ("read_file", "search"),
         "write files": ("write_file", "edit_file"),
@@ -58,20 +85,40 @@ _DOES: dict[str, dict[str, tuple[str, ...]]] = {
         "use the network": ("fetch",),
     },
 }
-#: Where a mode decides instead of tools: the mode, and from which of its values on it is allowed.
-_BY_MODE: dict[str, dict[str, tuple[str, dict[str, State]]]] = {
+_SWITCH: dict[str, State] = {"false": "denies", "true": "allows"}
+
+
+def _sandboxed(read_only: State, writing: State) -> tuple[str, dict[str, State]]:
+    """What the sandbox of Codex decides; outside of it, everything is allowed."""
+    states: dict[str, State] = {"read-only": read_only, "workspace-write": writing}
+    return "sandbox_mode", {**states, "danger-full-access": "allows"}
+
+
+#: Where modes decide instead of tools: each mode, and what its values mean. The widest counts.
+_BY_MODE: dict[str, dict[str, tuple[tuple[str, dict[str, State]], ...]]] = {
     "Codex": {
-        "write files": (
-            "sandbox_mode",
-            {"read-only": "denies", "workspace-write": "allows", "danger-full-access": "allows"},
-        ),
+        "read files": (_sandboxed("allows", "allows"),),
+        "write files": (_sandboxed("denies", "allows"),),
+        # Commands run, but only inside the sandbox.
+        "run commands": (_sandboxed("partly", "partly"),),
         "use the network": (
-            "sandbox_workspace_write.network_access",
-            {"false": "denies", "true": "allows"},
+            _sandboxed("denies", "denies"),
+            ("sandbox_workspace_write.network_access", _SWITCH),
         ),
+        "start agents": (("agents.enabled", _SWITCH),),
     },
-    "Cursor": {"write files": ("readonly", {"true": "denies", "false": "allows"})},
+    "Cursor": {
+        "read files": (("readonly", {"true": "allows", "false": "allows"}),),
+        "write files": (("readonly", {"true": "denies", "false": "allows"}),),
+        "run commands": (("readonly", {"true": "partly", "false": "allows"}),),
+    },
+    "CrewAI": {
+        "run commands": (("allow_code_execution", _SWITCH),),
+        "start agents": (("allow_delegation", _SWITCH),),
+    },
 }
+#: Names in a list of tools that mean all tools of the client.
+_ALL_BUILT_IN = {"Kiro": "@builtin"}
 #: Names that a client reads as another.
 _ALIASES = {"OpenCode": dict.fromkeys(("write", "patch", "multiedit"), "edit")}
 #: The tool without which an agent cannot use skills.
@@ -128,7 +175,12 @@ def _matrix(program: str, agents: list[Reach]) -> Matrix:
         left_out += max(0, len(common) - _MOST_COLUMNS)
         columns += (Column(sort, name) for name in sorted(common[:_MOST_COLUMNS]))
     agents = sorted(agents, key=lambda each: (each.name, each.file))
-    answers = tuple(tuple(answer(each, column) for column in columns) for each in agents)
+    # Agents of one folder share what they inherit: it is put in order once.
+    given = {id(each.inherited): index_of(each) for each in agents}
+    answers = tuple(
+        tuple(answer(each, column, given[id(each.inherited)]) for column in columns)
+        for each in agents
+    )
     return Matrix(program, tuple(columns), tuple(agents), answers, left_out)
 
 
@@ -172,8 +224,24 @@ def _server_in(name: str) -> str | None:
 # ---------------------------------------------------------------------------------------- answers
 
 
-def answer(reach: Reach, column: Column) -> Answer | None:
-    """Whether an agent may do something; None if that means nothing for it."""
+#: What an agent inherits, by sort and name.
+Given = dict[tuple[str, str], tuple[Grant, ...]]
+
+
+def index_of(reach: Reach) -> Given:
+    """What an agent inherits, so that a name is found without a search."""
+    found: dict[tuple[str, str], list[Grant]] = {}
+    for each in reach.inherited:
+        found.setdefault((each.sort, each.name), []).append(each)
+    return {key: tuple(grants) for key, grants in found.items()}
+
+
+def answer(reach: Reach, column: Column, given: Given | None = None) -> Answer | None:
+    """Whether an agent may do something; None if that means nothing for it.
+
+    `given` is what `index_of` says, for callers that ask more than once.
+    """
+    given = index_of(reach) if given is None else given
     if column.sort == "activity":
         return may(reach, column.name)
     if column.sort == "mode":
@@ -182,19 +250,16 @@ def answer(reach: Reach, column: Column) -> Answer | None:
         return None if found is None else Answer(found.effect, (found,), value)
     if column.sort == "tool":
         return may_use(reach, column.name)
-    return _server(reach, column.name) if column.sort == "server" else _skill(reach, column.name)
+    of_sort = _server if column.sort == "server" else _skill
+    return of_sort(reach, column.name, given)
 
 
 def may(reach: Reach, activity: str) -> Answer | None:
     """Whether an agent may do what people call so; None where nothing is known of its client."""
-    mode = _BY_MODE.get(reach.program, {}).get(activity)
-    if mode is not None:
-        name, states = mode
-        found = next((each for each in _all(reach, "mode") if each.mode == name), None)
-        if found is None:
-            return None
-        value = found.name.partition(" = ")[2]
-        return Answer(states.get(value, "unknown"), (found,), value)
+    modes = _BY_MODE.get(reach.program, {}).get(activity)
+    if modes is not None:
+        decided = [each for each in (_by_mode(reach, *mode) for mode in modes) if each is not None]
+        return min(decided, key=lambda each: _WIDTH.index(each.state), default=None)
     tools = _DOES.get(reach.program, {}).get(activity, ())
     answers = [each for each in (may_use(reach, tool) for tool in tools) if each is not None]
     if not answers:
@@ -203,6 +268,18 @@ def may(reach: Reach, activity: str) -> Answer | None:
     reasons = (grant for each in answers if each.state == widest.state for grant in each.reasons)
     mode_answer = _planning(reach, activity)
     return mode_answer or Answer(widest.state, tuple(dict.fromkeys(reasons)))
+
+
+def _by_mode(reach: Reach, name: str, states: dict[str, State]) -> Answer | None:
+    """What a mode decides: that of the agent, else that of its settings, else the default."""
+    own = [each for each in reach.of("mode") if each.mode == name]
+    given = [each for each in reach.inherited if each.sort == "mode" and each.mode == name]
+    written = [each for each in own if not each.default]
+    found = next(iter((*written, *given, *own)), None)
+    if found is None:
+        return None
+    value = found.name.partition(" = ")[2]
+    return Answer(states.get(value, "unknown"), (found,), value)
 
 
 _WIDTH: tuple[State, ...] = ("allows", "partly", "asks", "unknown", "denies")
@@ -235,9 +312,12 @@ def may_use(reach: Reach, tool: str) -> Answer | None:
 
 
 def _strictest(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
-    matching = [each for each in grants if covers(each.name, tool)]
+    everything = _ALL_BUILT_IN.get(program)
+    matching = [each for each in grants if covers(each.name, tool) or each.name == everything]
     explicit = [each for each in matching if not each.base]
-    chosen = explicit or matching
+    # What holds for all tools of a server is closer than what holds for all tools.
+    longest = max((len(each.name) for each in matching), default=0)
+    chosen = explicit or [each for each in matching if len(each.name) == longest]
     if not chosen:
         return None
     effect = min((each.effect for each in chosen), key=EFFECTS.index)
@@ -273,7 +353,7 @@ def _same(program: str, name: str, tool: str) -> bool:
     return "(" not in name and tool_of(program, name) == tool
 
 
-def _server(reach: Reach, server: str) -> Answer | None:
+def _server(reach: Reach, server: str, given: Given) -> Answer | None:
     """Whether an agent may call the tools of a server."""
     own = [each for each in reach.of("server") if each.name == server]
     tools = [each for each in _all(reach, "tool") if _server_in(each.name) == server]
@@ -285,8 +365,7 @@ def _server(reach: Reach, server: str) -> Answer | None:
     denied = [each for each in asked if each.effect == "denies"]
     if not asked:
         base = everything[0].effect if everything else "allows"
-        defined = own or [each for each in reach.inherited if _is(each, "server", server)]
-        return Answer(base, (*everything, *defined))
+        return Answer(base, (*everything, *(own or given.get(("server", server), ()))))
     whole = {f"mcp__{server}", f"mcp__{server}__*", f"{server}/*"}
     if denied and any(each.name in whole for each in denied):
         return Answer("denies", tuple(denied))
@@ -297,16 +376,12 @@ def _server(reach: Reach, server: str) -> Answer | None:
     return Answer("denies", (*denied, *everything))
 
 
-def _is(grant: Grant, sort: str, name: str) -> bool:
-    return grant.sort == sort and grant.name == name
-
-
-def _skill(reach: Reach, skill: str) -> Answer | None:
+def _skill(reach: Reach, skill: str, given: Given) -> Answer | None:
     own = [each for each in reach.of("skill") if covers(each.name, skill)]
     if own:
         effect = min((each.effect for each in own), key=EFFECTS.index)
         return Answer(effect, tuple(own))
-    there = tuple(each for each in reach.inherited if _is(each, "skill", skill))
+    there = given.get(("skill", skill), ())
     if not there:
         return None
     tool = _SKILL_TOOL.get(reach.program)

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
+from equipage.files.reading import Files, files_here
+from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
 from equipage.loading.unread import unread_sort
-from equipage.workspace.loads import Place, load_all, with_folders
+from equipage.workspace.loads import FileLoad, Place, load_all, with_folders
 from equipage.workspace.project import projects_of, settings_file, settings_load
 
 #: What other commands verify already, see `views.foreign_locks`.
@@ -53,29 +55,43 @@ def loads_at(place: Place, path: str, request: Request, kind: str | None = None)
     """What is at and below a path, and the settings of the projects there."""
     is_folder = place.is_folder(path)
     run = Run(place.files(), with_folders(request, [path]).folders, isolated=request.isolated)
-    outcomes: dict[str, Outcome] = {}
-    problems: list[Diagnostic] = []
-    unread: dict[str, tuple[str, str]] = {}
-
-    def name_of(file: str) -> str:
-        return os.path.relpath(file, path).replace(os.sep, "/") if is_folder else ""
-
-    for found in load_all([path], request, kind=kind, place=place, run=run):
-        if found.outcome is not None:
-            outcomes[name_of(found.path)] = found.outcome
-        elif found.problem is not None and found.problem.code == codes.NOT_READ:
-            sort = unread_sort(os.path.abspath(found.path).replace(os.sep, "/")) or ""
-            data = run.files.peek(found.path)
-            if data is not None and sort not in _VERIFIED:
-                unread[name_of(found.path)] = sort, hashlib.sha256(data).hexdigest()
-        else:
-            problems += found.diagnostics
+    found = list(load_all([path], request, kind=kind, place=place, run=run))
+    loads = _sorted(found, path if is_folder else None, run.files)
     if is_folder and kind is None and not request.isolated:
         for project in projects_of(run):
             file = settings_file(project.root, run.files)
             if file is not None:
-                outcomes[name_of(file)] = settings_load(file, project.root, run.files)
-    return Loads(outcomes, tuple(problems), unread)
+                loads.outcomes[_name(file, path)] = settings_load(file, project.root, run.files)
+    return loads
+
+
+def loads_in(found: Iterable[FileLoad], path: str) -> Loads:
+    """What was loaded already at or below a path, as one side of a comparison."""
+    here = os.path.abspath(path)
+    mine = [each for each in found if is_below(os.path.abspath(each.path), here)]
+    alone = len(mine) == 1 and os.path.abspath(mine[0].path) == here
+    return _sorted(mine, None if alone else path, files_here())
+
+
+def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files) -> Loads:
+    loads = Loads({}, unread={})
+    problems: list[Diagnostic] = []
+    for each in found:
+        name = "" if folder is None else _name(each.path, folder)
+        if each.outcome is not None:
+            loads.outcomes[name] = each.outcome
+        elif each.problem is not None and each.problem.code == codes.NOT_READ:
+            sort = unread_sort(os.path.abspath(each.path).replace(os.sep, "/")) or ""
+            data = files.peek(each.path)
+            if data is not None and sort not in _VERIFIED:
+                loads.unread[name] = sort, hashlib.sha256(data).hexdigest()
+        else:
+            problems += each.diagnostics
+    return msgspec.structs.replace(loads, problems=tuple(problems))
+
+
+def _name(file: str, folder: str) -> str:
+    return os.path.relpath(file, folder).replace(os.sep, "/")
 
 
 def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:

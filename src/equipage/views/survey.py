@@ -1,7 +1,7 @@
 """A workspace as a whole: what a check found, what there is, what it allows, costs and comes from.
 
-Everything is read once more than a check reads it, and held together: this is for pages that
-people look at, not for every run.
+Each file is loaded once, by a check, and what it was loaded to is held together: this is for pages
+that people look at, not for every run.
 """
 
 from __future__ import annotations
@@ -9,19 +9,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from equipage.core import codes
 from equipage.core.path import Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import expression
-from equipage.files import exists, is_folder, real_path
+from equipage.files import exists, real_path
 from equipage.files.reading import display_name, peek
+from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.projects import project_of_folder
-from equipage.loading.registry import agent_folders
 from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
@@ -35,18 +36,11 @@ from equipage.views.listing import Listed, rows_of
 from equipage.views.lock import LockError
 from equipage.views.lock_changes import Changes, compare
 from equipage.views.matrix import Matrix, matrices
+from equipage.views.sides import Loads, Unjudged, loads_in, unjudged
 from equipage.workspace.check import check_paths
-from equipage.workspace.loads import (
-    Disk,
-    FileLoad,
-    has_kind_by_settings,
-    is_known_by_name,
-    load_all,
-    run_of,
-    settled,
-    with_folders,
-)
-from equipage.workspace.reach import Reach, joined, reaches_of
+from equipage.workspace.loads import FileLoad, identity_of, run_of, settled, with_folders
+from equipage.workspace.project import project_of
+from equipage.workspace.reach import Difference, Reach, differences, joined, reaches_of
 from equipage.workspace.report import Report
 
 #: How many values of one file have a story: who needs more asks `equipage explain`.
@@ -109,6 +103,22 @@ class LockState(msgspec.Struct, frozen=True):
     problem: str = ""  #: why it cannot be used
 
 
+class Base(msgspec.Struct, frozen=True):
+    """Something earlier to compare a workspace with."""
+
+    label: str  #: as the user named it
+    before: dict[str, Loads]  #: what was there, by path
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What agents may do more or less than at an earlier time."""
+
+    label: str
+    differences: tuple[Difference, ...]  #: those that widened most first
+    before: dict[tuple[str, str, str], Reach]  #: the agents of that time, see `Reach.key`
+    unjudged: tuple[Unjudged, ...] = ()
+
+
 class Survey(msgspec.Struct, frozen=True):
     """Everything that a page shows of a workspace."""
 
@@ -121,29 +131,73 @@ class Survey(msgspec.Struct, frozen=True):
     matrices: tuple[Matrix, ...]
     places: Places  #: where the fields are that allow or deny
     lock: LockState | None = None  #: None: there is none
+    change: Change | None = None  #: against something earlier, if that was asked for
 
 
-def survey(paths: Sequence[str], request: Request, *, kind: str | None = None) -> Survey:
-    """What there is to see at and below `paths`. Raises `UsageError` for an unknown kind."""
+def survey(
+    paths: Sequence[str], request: Request, *, kind: str | None = None, against: Base | None = None
+) -> Survey:
+    """What there is to see at and below `paths`; each file is loaded once.
+
+    `against` gives what to compare with. Raises `UsageError` for an unknown kind.
+    """
     # What a page says must not depend on who makes it: the user's own files stay out.
     request = msgspec.structs.replace(request, options={**request.options, "local": True})
-    found = settled(load_all(paths, request, kind=kind))
+    kept: list[FileLoad] = []
+    report = check_paths(paths, request, kind=kind, keep=lambda _, load: kept.append(load))
+    kept = [each for each in kept if _is_asked(each.path, paths)]
+    found = settled(_once(kept, request, paths))
     outcomes = [each.outcome for each in found if each.outcome is not None]
     reaches = joined([reach for each in outcomes for reach in reaches_of(each)])
     return Survey(
-        check_paths(paths, request, kind=kind),
+        report,
         tuple(rows_of(found, request)),
         graph_of(outcomes),
         budget_of(found),
         tuple(_values(found, request)),
-        tuple(_unread(paths, request, found)),
+        tuple(_unread(kept)),
         matrices(reaches),
         places_of(outcomes, reaches),
-        _lock_state(paths, request),
+        _lock_state(paths, request, kept),
+        None if against is None else _change(reaches, against, kept),
     )
 
 
-def _lock_state(paths: Sequence[str], request: Request) -> LockState | None:
+def _is_asked(file: str, paths: Sequence[str]) -> bool:
+    """Whether a file is at or below one of the paths; a check also loads what is around them."""
+    absolute = os.path.abspath(file)
+    return any(is_below(absolute, os.path.abspath(path)) for path in paths)
+
+
+def _once(kept: Iterable[FileLoad], request: Request, paths: Sequence[str]) -> Iterator[FileLoad]:
+    """The loads, each file once whatever links lead to it."""
+    run = run_of(with_folders(request, paths))
+    seen: set[Hashable] = set()
+    for each in kept:
+        if each.outcome is not None:
+            same = identity_of(each.outcome.kind, each.path, run.files)
+            if same not in seen:
+                seen.add(same)
+                yield each
+
+
+def _change(now: Sequence[Reach], base: Base, kept: Sequence[FileLoad]) -> Change:
+    """How what the agents may do differs from an earlier time, with what settings give them."""
+    outcomes = [each for loads in base.before.values() for each in loads.outcomes.values()]
+    before = joined([reach for each in outcomes for reach in reaches_of(each)])
+    unknown = (
+        each
+        for path, old in base.before.items()
+        for each in unjudged(old, loads_in(kept, path))
+        if each.counts
+    )
+    known = {each.key: each for each in before}
+    return Change(base.label, tuple(differences(before, now)), known, tuple(unknown))
+
+
+def _lock_state(
+    paths: Sequence[str], request: Request, kept: Sequence[FileLoad]
+) -> LockState | None:
     """What the lock says of the project that all paths are in."""
     roots = {real_path(project_of_folder(path)) for path in paths}
     root = roots.pop() if len(roots) == 1 else None
@@ -156,7 +210,14 @@ def _lock_state(paths: Sequence[str], request: Request) -> LockState | None:
     except LockError as error:
         return LockState(display_name(file), problem=str(error))
     here = [each for each in (os.path.join(root, path) for path in old.paths) if exists(each)]
-    new, _ = workspace_lock.lock_all(here, root, request)
+    run = run_of(with_folders(request, here))
+    is_whole = {real_path(each) for each in paths} == {real_path(each) for each in here}
+    if is_whole and {project_of(each.path, run).root for each in kept} <= {root}:
+        # Everything that the lock is about was loaded as the lock loads it.
+        locked = (workspace_lock.locked_load(each, root, run) for each in kept)
+        new, _ = workspace_lock.gathered(locked, here, root, run)
+    else:
+        new, _ = workspace_lock.lock_all(here, root, request)
     return LockState(display_name(file), compare(old, new))
 
 
@@ -262,20 +323,12 @@ def hidden(path: Path, text: str, before: str = "") -> str:
 # ------------------------------------------------------------------------------------ unread files
 
 
-def _unread(paths: Sequence[str], request: Request, found: Sequence[FileLoad]) -> Iterator[Unread]:
+def _unread(kept: Iterable[FileLoad]) -> Iterator[Unread]:
     """The files that a tool reads and equipage does not, by what they are."""
-    run = run_of(with_folders(request, paths))
-    loaded = {os.path.abspath(each.path) for each in found}
-    sorts: dict[str, list[str]] = {}
-    for folder in paths:
-        if not is_folder(folder):
-            continue
-        for each in Disk().walk(
-            folder, agent_folders(), has_kind_by_settings(run), is_known_by_name(run)
-        ):
-            path = os.path.abspath(each.path)
-            sort = unread_sort(path.replace(os.sep, "/"))
-            if sort is not None and path not in loaded:
-                sorts.setdefault(sort, []).append(display_name(path))
+    sorts: dict[str, set[str]] = {}
+    for each in kept:
+        if each.problem is not None and each.problem.code == codes.NOT_READ:
+            sort = unread_sort(os.path.abspath(each.path).replace(os.sep, "/"))
+            sorts.setdefault(sort or "file", set()).add(display_name(each.path))
     for sort, files in sorted(sorts.items()):
-        yield Unread(sort, tuple(sorted(set(files))))
+        yield Unread(sort, tuple(sorted(files)))

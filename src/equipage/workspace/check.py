@@ -14,8 +14,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label
-from equipage.files import exists, is_folder, real_path, repository_root
-from equipage.files.overlay import active
+from equipage.files import active, exists, is_folder, real_path, repository_root
 from equipage.files.reading import display_name
 from equipage.loading.projects import is_marked
 from equipage.loading.recognise import folders_of_kinds
@@ -27,6 +26,7 @@ from equipage.workspace.loads import (
     Candidate,
     Checked,
     Checker,
+    Keep,
     Progress,
     has_kind_by_settings,
     is_known_by_name,
@@ -66,6 +66,7 @@ def check_paths(
     jobs: int = 1,
     digests: bool = True,
     allowance: Allowance | None = None,
+    keep: Keep | None = None,
     cached: bool = False,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
@@ -73,14 +74,15 @@ def check_paths(
     Without `digests`, the files of the report have none: making them takes time. `jobs` processes
     do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
     A check that uses up its `allowance` reports what it found so far, and that it ended early.
+    With one process, `keep` is given every load, those of files around `paths` included.
     `cached` allows to use what earlier checks found and is still so, and to keep it in the project;
     fixes in such a report cannot be applied. Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
         kind_named(kind)
-    request = with_folders(request, paths)
+    request = msgspec.structs.replace(with_folders(request, paths), unasked=selection.unasked)
     builder = ReportBuilder(request, run_of(request), kind, selection)
-    checker = Checker(request, kind, builder.run, digests=digests)
+    checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
     builder.meter = meter = Meter(allowance or Allowance())
     # A run with an allowance may end anywhere, and what a process was refused is not a result.
     cached = cached and allowance is None and active() is None
@@ -225,7 +227,8 @@ class ReportBuilder:
         if context and (waiting or self._concern_others()):
             self.projects = projects_of(self.run)
             around = list(self._around(paths, candidates))
-            waiting += self._gather_context(candidates, around, check, progress)
+            if around:
+                waiting += self._gather_context(candidates, around, check, progress)
         return self._finish(waiting)
 
     def build_among(
@@ -267,13 +270,19 @@ class ReportBuilder:
                 self.add(checked)
         self._add_grouped()
         if self._concerns_several():
-            from equipage.workspace.several import check_folders, check_layers, check_sets
+            from equipage.workspace.several import (
+                check_folders,
+                check_layers,
+                check_offers,
+                check_sets,
+            )
 
             # What concerns several files comes after all of them, in this order.
             check_folders(self)
             # It loads files again, in this process: a run whose time is up has none for that.
             if self.meter.seconds_left() != 0:
                 check_sets(self)
+            check_offers(self)
             check_layers(self)
         if (early := self.meter.finding()) is not None:
             self.findings.setdefault(early.identity(), early)
@@ -305,6 +314,7 @@ class ReportBuilder:
     def _concerns_several(self) -> bool:
         """Whether anything is left to find that one file alone does not say."""
         waiting = any(each.waiting for each in self.checked.values())
+        waiting |= any(each.offer and any(each.offer.weight) for each in self.checked.values())
         configured = bool(self.request.options.get("config"))  # for layers, which there must be
         return bool(self.folders or self.layers or waiting or configured or self._concern_others())
 
@@ -312,14 +322,17 @@ class ReportBuilder:
         """The other files of the projects that the paths are in; they give `order`."""
         from equipage.files.walking import walk
 
-        known = {os.path.abspath(each.path) for each in candidates}
         folders = {os.path.abspath(path) for path in paths if is_folder(path)}
+        tops = tuple(os.path.join(folder, "") for folder in folders)
+        # The usual check, of whole projects: every file in them was a candidate.
+        if all(os.path.join(each.root, "").startswith(tops) for each in projects_of(self.run)):
+            return
+        known = {os.path.abspath(each.path) for each in candidates}
         roots = {project_of(path, self.run).root for path in known | {f"{f}/x" for f in folders}}
         claimed, by_name = has_kind_by_settings(self.run), is_known_by_name(self.run)
         for root in sorted(roots):
-            # A folder that holds the root was walked already.
-            if any(f"{root}/".startswith(f"{folder.rstrip('/')}/") for folder in folders):
-                continue
+            if os.path.join(root, "").startswith(tops):
+                continue  # it was walked already
             alone = self.request.isolated
             for found in walk(root, agent_folders(), claimed, None, by_name, all_files=alone):
                 path = os.path.abspath(found.path)

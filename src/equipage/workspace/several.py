@@ -53,6 +53,21 @@ def check_sets(builder: ReportBuilder) -> None:
             builder.add_findings(checked.path, checked.name, [one.unused])
 
 
+def check_offers(builder: ReportBuilder) -> None:
+    """Report what skills, commands and agents of several clients have to do with each other."""
+    offers = [
+        each.offer for each in builder.checked.values() if each.offer and any(each.offer.weight)
+    ]
+    if len(offers) < 2:
+        return
+    from equipage.kinds.conventions.copies import RULES  # few projects have several
+
+    for rule in RULES:
+        for path, fact in rule(offers):
+            shown = display_name(path)
+            builder.add_findings(path, shown, [place_alone(fact, shown)])
+
+
 def _found_together(builder: ReportBuilder) -> Iterator[tuple[Checked, Diagnostic]]:
     offers = [each.offer for each in builder.checked.values() if each.offer is not None]
     shared = run_of(builder.request)
@@ -106,9 +121,9 @@ def _clusters(builder: ReportBuilder) -> Iterable[list[Checked]]:
     asked = (each for each in builder.checked.values() if each.name not in builder.context)
     together |= {each.name for each in asked if each.refers}
     # Of two files with one name, the later one is reported: in the order of a whole check.
-    in_order = sorted(
-        builder.checked.values(), key=lambda each: builder.order.get(os.path.abspath(each.path), -1)
-    )
+    in_order = list(builder.checked.values())
+    if builder.order:
+        in_order.sort(key=lambda each: builder.order.get(os.path.abspath(each.path), -1))
     clusters: dict[Hashable, list[Checked]] = {}
     for each in in_order:
         if each.name in together and each.kind is not None:

@@ -18,16 +18,17 @@ TEXT_CUT = _codes.warning("text-cut")
 PLACE_NOT_READ = _codes.warning("place-not-read")
 EXTENSION_NOT_READ = _codes.warning("extension-not-read")
 PATTERN_QUOTED = _codes.warning("pattern-quoted")
-PATH_MISSING = _codes.warning("path-missing")
-GRAPH_UNDEFINED = _codes.warning("graph-undefined")
-VARIABLE_UNDEFINED = _codes.warning("variable-undefined")
-WORKFLOW_NOT_COMPILED = _codes.warning("workflow-not-compiled")
-WORKFLOW_SOURCE_MISSING = _codes.warning("workflow-source-missing")
 
 UNKNOWN_REFERENCE = _codes.warning("unknown-reference")
 NAME_TAKEN = _codes.warning("name-taken")
 
 CODES = (*HEADER_CODES, *RECOVERY_CODES, *_codes.declared(), *SUSPICIONS)
+
+#: What skills, commands and agents of one project have to do with each other.
+LISTING_TOO_LONG = _codes.note("skill-listing-too-long")
+COMMAND_HIDDEN = _codes.warning("command-hidden")
+COPIES_DIFFER = _codes.note("copies-differ")
+COPY_CODES = (LISTING_TOO_LONG, COMMAND_HIDDEN, COPIES_DIFFER)
 
 SKILL_NAME_DIFFERS = _codes.error("skill-name-differs")
 SKILL_TOOLS_GIVEN_TWICE = _codes.error("skill-tools-given-twice")
@@ -44,3 +45,13 @@ SKILL_CODES = (
     LAYER_UNREADABLE,
     VARIABLE_IGNORED,
 )
+
+#: What a file needs from elsewhere, in the kinds that have such rules.
+PATH_MISSING = _codes.warning("path-missing")
+GRAPH_UNDEFINED = _codes.warning("graph-undefined")
+VARIABLE_UNDEFINED = _codes.warning("variable-undefined")
+WORKFLOW_NOT_COMPILED = _codes.warning("workflow-not-compiled")
+WORKFLOW_SOURCE_MISSING = _codes.warning("workflow-source-missing")
+WORKFLOW_CODES = (WORKFLOW_NOT_COMPILED, WORKFLOW_SOURCE_MISSING)
+GRAPH_CODES = (PATH_MISSING, GRAPH_UNDEFINED)
+PACKAGE_CODES = (VARIABLE_UNDEFINED,)

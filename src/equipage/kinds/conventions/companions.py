@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from equipage.core.diagnostics import Fact, Shown
+from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.source import Span
 from equipage.core.text import expression
@@ -173,11 +173,11 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
             waiting += (((*place, at), inner) for at, inner in enumerate(each))
 
 
-#: Kind → its rules.
-RULES: dict[str, tuple[Rule, ...]] = {
-    "agentic-workflow": (workflow_is_compiled,),
-    "agentic-workflow-lock": (lock_has_source,),
-    "langgraph": (graphs_exist,),
-    "mcp-bundle": (bundle_variables_are_declared,),
-    "mcp-registry": (registry_variables_are_declared,),
+#: Kind → its rule, and the codes that the rule gives.
+RULES: dict[str, tuple[Rule, tuple[Code, ...]]] = {
+    "agentic-workflow": (workflow_is_compiled, codes.WORKFLOW_CODES),
+    "agentic-workflow-lock": (lock_has_source, codes.WORKFLOW_CODES),
+    "langgraph": (graphs_exist, codes.GRAPH_CODES),
+    "mcp-bundle": (bundle_variables_are_declared, codes.PACKAGE_CODES),
+    "mcp-registry": (registry_variables_are_declared, codes.PACKAGE_CODES),
 }

@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks, codes, companions, references
+from equipage.kinds.conventions import checks, codes, companions, copies, references
 from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
@@ -173,7 +173,9 @@ def _attribute(name: str) -> str:
     return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
 
 
-def read(convention: Convention, source: Source, session: Session) -> Parsed:
+def read(
+    convention: Convention, style: HeaderStyle | None, source: Source, session: Session
+) -> Parsed:
     """The document of a file: its header, or all of it where the convention has no header."""
     if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
         commas = convention.trailing_commas
@@ -186,7 +188,16 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
             # Whether a tool refuses an empty file is not known.
             facts = [msgspec.structs.replace(each, severity="warning") for each in facts]
         return document, facts
-    style = HeaderStyle(
+    assert style is not None
+    document, facts = read_header(source, session, style)
+    return document, facts + checks.before_header(convention, source)
+
+
+def _style(convention: Convention) -> HeaderStyle | None:
+    """What the header of a convention looks like, None for files without one."""
+    if convention.syntax != "header":
+        return None
+    return HeaderStyle(
         convention.title,
         grammar=_grammar(convention),
         known=convention.names,
@@ -197,8 +208,6 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
         disputed=convention is skills.OPEN,
         ignores_headerless=convention.ignores_headerless,
     )
-    document, facts = read_header(source, session, style)
-    return document, facts + checks.before_header(convention, source)
 
 
 def _grammar(convention: Convention) -> Grammar:
@@ -331,6 +340,7 @@ _DESCRIBING = frozenset(
 )
 #: What people write to restrict an agent, in one tool or another.
 _RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
+_LISTED = ("skill", "command", "agent", "qwen agent")
 _ACTING = ("agent", "command", "skill", "rule", "prompt", "instructions")
 
 
@@ -367,13 +377,18 @@ def _needed(convention: Convention) -> frozenset[str]:
 
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
-    beyond = companions.RULES.get(convention.kind, ())
+    companion = companions.RULES.get(convention.kind)
+    beyond, more = ((companion[0],), companion[1]) if companion else ((), ())
     own = claude_rules.RULES.get(convention.kind, ())
+    is_listed = convention.sort in _LISTED
+    more = (*more, *(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
     return Kind(
         name=convention.kind,
         title=convention.title,
         model=model_of(convention),
-        reading=Reading(formats=_FORMATS[convention.syntax], read=partial(read, convention)),
+        reading=Reading(
+            formats=_FORMATS[convention.syntax], read=partial(read, convention, _style(convention))
+        ),
         strictness={**TOLERANT, core_codes.NON_STRING_KEY: "warning"},
         shape=Shape(
             unknown=convention.unknown,
@@ -395,9 +410,10 @@ def kind_of(convention: Convention) -> Kind:
             cross_rules=(partial(references.references_exist, convention),),
             codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
             offers=references.names_in,
+            weigh=copies.weight if is_listed else None,
             refers=partial(references.refers, convention),
         ),
-        codes=(*CODES, *claude_codes.CODES) if own else CODES,
+        codes=(*CODES, *more),
         presentation=Presentation(
             schema=partial(author_schema, convention),
             example=convention.example,

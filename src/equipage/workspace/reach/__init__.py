@@ -310,18 +310,23 @@ def joined(reaches: Sequence[Reach]) -> list[Reach]:
     they configure; skills are there for every agent of a client that reads them.
     """
     giving = [each for each in reaches if each.sort in _GIVING or each.sort == "skill"]
+    files = {each.file for each in giving}
+    # The agents of a client in one folder inherit the same: one tuple for all of them.
+    known: dict[tuple[str, str, str], tuple[Grant, ...]] = {}
     found: list[Reach] = []
     for each in reaches:
         if each.sort not in ("agent", "team"):
             found.append(each)
             continue
-        inherited = tuple(
-            grant
-            for other in giving
-            if other.file != each.file and _reads(each, other)
-            for grant in _given(other)
-        )
-        found.append(msgspec.structs.replace(each, inherited=inherited))
+        key = (each.program, _base(each.file), each.file if each.file in files else "")
+        if key not in known:
+            known[key] = tuple(
+                grant
+                for other in giving
+                if other.file != each.file and _reads(each, other)
+                for grant in _given(other)
+            )
+        found.append(msgspec.structs.replace(each, inherited=known[key]))
     return found
 
 

@@ -259,6 +259,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         hooks("plugins/*/hooks"),
         allows("allowCrossMarketplaceDependenciesOn", "plugin"),
     ),
+    "claude-lsp": _one(servers("servers")),
     # Skills, whichever client reads them.
     "skill": _one(*_CALLED, allows("allowedTools")),  # as Qwen Code names the field
     # GitHub Copilot.
@@ -273,6 +274,15 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     ),
     "copilot-prompt": _one(has("tools"), sort="command"),
     "copilot-hooks": _one(hooks("hooks"), widens("disableAllHooks")),
+    "copilot-settings": _one(
+        usually("host", "asks"),
+        allows("allowedUrls", "host"),
+        denies("deniedUrls", "host"),
+        allows("enabledPlugins", "plugin"),
+        allows("extraKnownMarketplaces", "plugin"),
+        hooks("hooks"),
+        widens("disableAllHooks"),
+    ),
     "agentic-workflow": _one(
         opaque("permissions"),
         opaque("tools", "tool"),
@@ -459,6 +469,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         ),
         Subject(
             (
+                usually("tool", "denies"),
                 servers("toolsets"),
                 anything("toolsets/*/shell", "program"),
                 allows("sub_agents", "agent"),
@@ -488,6 +499,21 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows("sub_recipes/*/path", "agent"),
         runs("retry/checks/*/command"),
         runs("retry/on_failure"),
+    ),
+    "goose-config": _one(
+        mode("GOOSE_MODE", "chat", "approve", "smart_approve", "auto", default="auto"),
+        opaque("GOOSE_ALLOWLIST"),
+        servers("extensions"),
+    ),
+    "continue-config": _one(servers("mcpServers")),
+    "aider-config": _one(
+        widens("yes-always"),
+        widens("suggest-shell-commands", default=True),
+        runs("lint-cmd"),
+        runs("test-cmd"),
+        runs("notifications-command"),
+        opaque("aiderignore"),
+        hosts("openai-api-base"),
     ),
     # MCP servers.
     "mcp": _one(*_SERVERS, sort="servers"),
@@ -560,6 +586,11 @@ NOT_REACH: dict[tuple[str, str], str] = {
     ("opencode-config", "enabled_providers"): "which models, not what they may do",
     ("codex-config", "forced_login_method"): "who signs in",
     ("langgraph", "auth"): "who may call the graph, not what it may do",
+    **{
+        ("a2a-card", f"{where}{name}"): "who may call the agent, not what it may do"
+        for where in ("", "skills.*.")
+        for name in ("security", "securityRequirements", "securitySchemes")
+    },
 }
 
 

@@ -15,6 +15,9 @@ from equipage.kinds.conventions.claude.hooks import Place
 from equipage.kinds.conventions.codes import EXTENSION_NOT_READ
 from equipage.kinds.tables import Convention
 from equipage.loading.session import Session
+from equipage.loading.tree import get
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.document import load_value
 
 Rule = Callable[[Convention, Any, Session], Iterator[Fact]]
 
@@ -26,15 +29,41 @@ def _project_of(path: str) -> str | None:
 
 
 def _plugin_of(session: Session) -> str | None:
-    """The folder of the plugin that a file belongs to, the nearest above it."""
-    folder = os.path.dirname(session.path)
+    """The folder of the plugin that a file belongs to, the nearest above it.
+
+    It has a manifest, or a marketplace lists it. The folder of a marketplace alone is not one.
+    """
+    folder, around = os.path.dirname(session.path), list[str]()
     while len(folder) >= len(session.root):
-        if session.files.exists(os.path.join(folder, ".claude-plugin")):
+        around.append(folder)
+        if session.files.exists(os.path.join(folder, ".claude-plugin", "plugin.json")):
             return folder
+        listed = _listed_by(folder, session)
+        plugin = next((each for each in around if each in listed), None)
+        if plugin is not None:
+            return plugin
         folder, before = os.path.dirname(folder), folder
         if folder == before:
             break
     return None
+
+
+def _listed_by(folder: str, session: Session) -> set[str]:
+    """The folders of the plugins that the marketplace of a folder lists."""
+    data = session.files.peek(os.path.join(folder, ".claude-plugin", "marketplace.json"))
+    try:
+        market = load_value("json", (data or b"{}").decode("utf-8", "replace"))
+    except SyntaxProblem:
+        return set()
+    entries, base = get(market, ("plugins",)), get(market, ("metadata", "pluginRoot"))
+    base = os.path.join(folder, base) if isinstance(base, str) else folder
+    entries = entries if isinstance(entries, list) else []
+    sources = (get(each, ("source",)) for each in entries)
+    return {
+        os.path.normpath(os.path.join(base if "/" not in each else folder, each))
+        for each in sources
+        if isinstance(each, str)
+    }
 
 
 def settings_hold(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:

@@ -318,7 +318,7 @@ _LANGUAGE_SERVER = Group(
         ),
         Field("transport", "how to talk to it", Literal["stdio", "socket"]),
         Field("env", "environment variables to add for the program", dict[str, str]),
-        Field("initializationOptions", "what it is told at the start", Any),
+        Field("initializationOptions", "options for its start", Any),
         Field("settings", "its settings", Any),
         Field("workspaceFolder", "the folder it works in"),
         Field("startupTimeout", "how long the start may take, in milliseconds", int | float),

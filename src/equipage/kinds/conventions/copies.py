@@ -1,0 +1,137 @@
+"""What skills, commands and agents of one project have to do with each other across clients.
+
+Clients list the skills that they find, and leave out what is too much. People keep copies of one
+skill or agent for several clients, which drift apart. Two of one name hide each other. All of it
+follows from the offers of the files, so no file is read again.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from equipage.core.diagnostics import Fact, Shown
+from equipage.core.text import expression
+from equipage.kinds.conventions import codes
+from equipage.kinds.conventions.checks import BODY
+from equipage.loading.kind import Offer
+from equipage.loading.outcome import Outcome
+
+#: How many characters Claude Code keeps of a description, and gives the list of all skills: with a
+#: context of 200,000 tokens, and the most that was measured with any model.
+_DESCRIPTION = 1536
+_SMALL, _LARGE = 8_000, 30_000
+#: The folder of a client in a path, and what lies below it.
+_PLACE = expression(
+    r"(?P<root>.*)/(?P<client>\.(?:claude|agents|codex|gemini|github|opencode|cursor|qwen|kiro))/"
+    r"(?P<sort>skill|agent)s?/(?P<below>.+)\Z"
+)
+
+
+def weight(outcome: Outcome) -> tuple[int, int]:
+    """How many characters a file takes in the list of its client, and a sum over what it says."""
+    fields: Any = outcome.tree.value if outcome.tree is not None else None
+    if not isinstance(fields, dict):
+        return 0, 0
+    description, body = (str(fields.get(name) or "") for name in ("description", BODY))
+    said = zlib.crc32(f"{description}\0{body.strip()}".encode("utf-8", "replace"))
+    if outcome.kind.name not in ("skill", "claude-command") or _is_hidden(fields):
+        return 0, said
+    text = description or next(iter(body.strip().splitlines()), "")
+    if when := fields.get("when_to_use"):
+        text += f" - {when}"
+    # Markup is escaped, and each entry is a line `- name: description`.
+    text = text[:_DESCRIPTION].replace("<", "&lt;").replace(">", "&gt;")
+    return len(text) + len("- : \n"), said
+
+
+def _is_hidden(fields: dict[str, Any]) -> bool:
+    """Whether the model does not hear of a skill before people call it or touch certain files."""
+    switch = fields.get("disable-model-invocation")
+    return switch in (True, "true", "yes") or bool(fields.get("paths"))
+
+
+def _size(offer: Offer) -> int:
+    return offer.weight[0]
+
+
+def _said(offer: Offer) -> int:
+    return offer.weight[1]
+
+
+def listing_fits(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
+    """The skills and commands of a project fit into the list that Claude Code gives a model."""
+    for entries in _by_root(_of_claude(offers)).values():
+        used, shown = 0, 0
+        sizes = [(_size(each) + len(each.names[-1]), each.path) for each in entries if _size(each)]
+        total = sum(size for size, _ in sizes)
+        if total <= _SMALL:
+            continue
+        for size, _ in sizes:
+            used += size
+            shown += used <= _SMALL
+        limit, models = (_LARGE, "at most") if total > _LARGE else (_SMALL, "with some models")
+        yield (
+            sizes[min(shown, len(sizes) - 1)][1],
+            codes.LISTING_TOO_LONG.at(
+                severity="warning" if total > _LARGE else "note",
+                count=len(sizes),
+                length=f"{total:,}",
+                limit=f"{limit:,}",
+                models=models,
+            ),
+        )
+
+
+def commands_are_reached(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
+    """No command has the name of a skill, which Claude Code prefers."""
+    for entries in _by_root(_of_claude(offers)).values():
+        skills = {each.names[-1]: each.path for each in entries if each.kind == "skill"}
+        for each in entries:
+            skill = skills.get(each.names[-1]) if each.kind == "claude-command" else None
+            # A command in a folder is called by the name of the folder, too.
+            if skill is not None and re.search(r"/commands/[^/]+\Z", each.path):
+                name = skill.rpartition("/.claude/")[2]
+                yield each.path, codes.COMMAND_HIDDEN.at(skill=Shown(f".claude/{name}"))
+
+
+def copies_agree(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
+    """The copies of a skill or an agent that several clients have say one thing."""
+    groups: dict[tuple[str, str, str], list[tuple[str, Offer]]] = {}
+    for each in offers:
+        place = _PLACE.match(each.path) if _said(each) else None
+        if place is not None:
+            name = re.sub(r"(?:/SKILL)?(?:\.\w+)*\Z", "", place["below"])
+            key = place["root"], place["sort"], name
+            groups.setdefault(key, []).append((place["client"], each))
+    for (_, sort, _), copies in groups.items():
+        first, *others = copies
+        different = [each for each in others if _said(each[1]) != _said(first[1])]
+        if different and first[0] != different[0][0]:
+            client, other = different[0]
+            yield (
+                other.path,
+                codes.COPIES_DIFFER.at(
+                    sort=sort, name=Shown(other.names[-1]), client=client, other=first[0]
+                ),
+            )
+
+
+def _of_claude(offers: Iterable[Offer]) -> Iterator[Offer]:
+    """The skills and commands of a project that Claude Code lists: skills lie one folder deep."""
+    for each in offers:
+        is_skill = each.kind == "skill" and re.search(r"/\.claude/skills/[^/]+/[^/]+\Z", each.path)
+        if is_skill or (each.kind == "claude-command" and "/.claude/commands/" in each.path):
+            yield each
+
+
+def _by_root(offers: Iterable[Offer]) -> dict[str, list[Offer]]:
+    found: dict[str, list[Offer]] = {}
+    for each in offers:
+        found.setdefault(each.path.rpartition("/.claude/")[0], []).append(each)
+    return found
+
+
+RULES = (listing_fits, commands_are_reached, copies_agree)
