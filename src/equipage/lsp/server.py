@@ -17,6 +17,7 @@ import msgspec
 
 from equipage import __version__
 from equipage.core.diagnostics import UsageError, raised
+from equipage.core.text import page_of
 from equipage.lsp import fixes, navigation, outline, protocol, renaming, wire
 from equipage.lsp.completion import completion
 from equipage.lsp.hover import hover
@@ -256,6 +257,7 @@ class Server:
             "renameProvider": {"prepareProvider": True},
             "documentLinkProvider": {"resolveProvider": False},
             "documentSymbolProvider": True,
+            "workspaceSymbolProvider": True,
             "foldingRangeProvider": True,
             "inlayHintProvider": True,
             "executeCommandProvider": {"commands": [fixes.EXPLAIN]},
@@ -357,7 +359,7 @@ class Server:
             raise Refused(wire.INVALID_PARAMS, f"there is no command `{params.command}`")
         code = str(arguments[0])
         if self.site is not None and self._can("window", "showDocument", "support"):
-            page = f"{self.site}/reference/codes/{code}/"
+            page = page_of(self.site, code)
             self._request("window/showDocument", {"uri": page, "external": True})
             return
         words = fixes.explained(code)
@@ -418,6 +420,9 @@ class Server:
         opened = self._opened(params.text_document)
         return [] if opened is None else outline.symbols(self.workspace, opened)
 
+    def _names(self, params: protocol.Query) -> list[protocol.NamedSymbol]:
+        return outline.names(self.workspace, params.query)
+
     def _folds(self, params: protocol.Document) -> list[protocol.Folding]:
         opened = self._opened(params.text_document)
         return [] if opened is None else outline.folds(self.workspace, opened)
@@ -455,6 +460,7 @@ _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
     "textDocument/rename": (protocol.RenameTo, Server._rename),
     "textDocument/documentLink": (protocol.Document, Server._links),
     "textDocument/documentSymbol": (protocol.Document, Server._symbols),
+    "workspace/symbol": (protocol.Query, Server._names),
     "textDocument/foldingRange": (protocol.Document, Server._folds),
     "textDocument/inlayHint": (protocol.Within, Server._hints),
 }
