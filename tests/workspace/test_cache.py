@@ -18,7 +18,6 @@ from equipage.workspace import check as reports
 from equipage.workspace.cache import Cache
 from equipage.workspace.check import check_paths
 from equipage.workspace.loads import Candidate
-from equipage.workspace.project import Selection
 from lab import in_process, repository, write
 from workspace.editing import Workspace
 
@@ -297,12 +296,3 @@ def test_another_version_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "installed", lambda: "another one")
     checked()
     assert len(names) == 8
-
-
-def test_a_selection_of_codes_shares_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    write(".", AGENTS)
-    checked()
-    names = loads_of(monkeypatch)
-    some = Selection(select=frozenset({"unknown-field"}))
-    assert check_paths(["."], Request(env={}), cached=True, selection=some).diagnostics == ()
-    assert names == []
