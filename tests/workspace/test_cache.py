@@ -38,6 +38,7 @@ def checked(*paths: str, cached: bool = True, env: dict[str, str] | None = None)
     return as_json.render(check_paths(paths or (".",), Request(env=env or {}), cached=cached))
 
 
+@pytest.mark.long
 def test_whatever_changes_a_check_with_the_cache_says_what_a_fresh_one_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
