@@ -17,6 +17,7 @@ import msgspec
 
 from equipage import __version__
 from equipage.core.diagnostics import UsageError, raised
+from equipage.core.text import page_of
 from equipage.lsp import fixes, navigation, outline, protocol, renaming, wire
 from equipage.lsp.completion import completion
 from equipage.lsp.hover import hover
@@ -357,7 +358,7 @@ class Server:
             raise Refused(wire.INVALID_PARAMS, f"there is no command `{params.command}`")
         code = str(arguments[0])
         if self.site is not None and self._can("window", "showDocument", "support"):
-            page = f"{self.site}/reference/codes/{code}/"
+            page = page_of(self.site, code)
             self._request("window/showDocument", {"uri": page, "external": True})
             return
         words = fixes.explained(code)
