@@ -105,6 +105,7 @@ test-opencode: $(VENV)/.ready
 test-lsp: $(VENV)/.ready
 	@test -e .clients/opencode/node_modules/.bin/opencode || npm install --silent --no-audit --no-fund --prefix .clients/opencode opencode-ai@1.18.33
 	EQUIPAGE_TEST_LSP=1 EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" $(PY) -m pytest -q -p no:cacheprovider tests/lsp
+	@test -e .clients/editing/node_modules/.bin/yaml-language-server || npm install --silent --no-audit --no-fund --prefix .clients/editing yaml-language-server@1.19.2
 	$(PY) bench/editing.py
 
 cases: $(VENV)/.ready
@@ -117,6 +118,7 @@ conformance: $(VENV)/.ready
 	$(PY) requirements/report.py
 
 bench: $(VENV)/.ready
+	@test -e .clients/editing/node_modules/.bin/yaml-language-server || npm install --silent --no-audit --no-fund --prefix .clients/editing yaml-language-server@1.19.2
 	$(PY) bench/run.py
 
 # mutmut 3 does not support pytest 9 yet, so it has an environment of its own.

@@ -108,6 +108,12 @@ exact places available afterwards.
 {served}
 ```
 
+## A change in an editor until its findings are there
+
+```text
+{edited}
+```
+
 ## Skills in memory through Dask, two workers
 
 ```text
@@ -141,6 +147,7 @@ def main() -> int:
     streams = left_out if quick else told_by("generators.py")
     served = left_out if quick else told_by("serving.py")
     scaled = left_out if quick else told_by("scale.py")
+    edited = left_out if quick else told_by("editing.py")
     print(f"\n{streams}")
     if not quick:
         page = PAGE.format(
@@ -153,6 +160,7 @@ def main() -> int:
             streams=streams,
             served=served,
             scaled=scaled,
+            edited=edited,
         )
         given.save.write_text(page, encoding="utf-8")
         print(f"saved as {given.save}")

@@ -247,6 +247,49 @@ def test_files_that_only_a_client_reads_are_locked() -> None:
     assert "meaning changed: .rooignore: list of files that agents leave alone removed" in out
 
 
+def test_files_that_a_text_imports_are_locked() -> None:
+    write(
+        Path(),
+        {
+            "CLAUDE.md": "First @docs/one.md and `@docs/code.md`.\n",
+            "docs/one.md": "Then @two.md\n",
+            "docs/two.md": "Text.\n",
+            "docs/code.md": "Not imported.\n",
+            ".opencode/opencode.json": {"agent": {"a": {"prompt": "{file:../prompts/a.txt}"}}, "instructions": ["docs/rules.txt"]},
+            "prompts/a.txt": "Prompt.\n",
+            "docs/rules.txt": "Rules.\n",
+        },
+    )  # fmt: skip
+    items = locked()["items"]
+    assert items["CLAUDE.md"]["names"] == ["docs/one.md", "docs/two.md"]
+    for name, owner in (("docs/two.md", "CLAUDE.md"), ("prompts/a.txt", ".opencode/opencode.json"), ("docs/rules.txt", ".opencode/opencode.json")):  # fmt: skip
+        before = Path(name).read_text()
+        Path(name).write_text(before + "More.\n")
+        code, out, _ = verified()
+        assert (code, f"source changed: {name}" in out) == (1, True)
+        assert f"meaning changed: {owner}: {name} changed" in out
+        Path(name).write_text(before)
+
+
+def test_files_of_one_machine_and_secrets_are_not_locked() -> None:
+    server = {"command": "node", "args": ["--env-file", ".env", "made/a.js", "src/a.js"]}
+    write(
+        Path(),
+        {
+            ".mcp.json": {"mcpServers": {"a": server}},
+            ".vscode/mcp.json": {"servers": {"b": {"command": "x", "envFile": ".env.local"}}},
+            ".gitignore": "made\n",
+            ".env": "TOKEN=s3cr3t\n",
+            ".env.local": "TOKEN=s3cr3t\n",
+            "made/a.js": "1\n",
+            "src/a.js": "1\n",
+        },
+    )
+    lock = locked()
+    assert lock["items"][".mcp.json"]["runs"] == ["src/a.js"]
+    assert not {".env", ".env.local", "made/a.js"} & set(lock["files"])
+
+
 # Locks that cannot be used.
 
 

@@ -176,6 +176,10 @@ def test_only_what_was_locked_is_packed(folder: Path) -> None:
     (folder / ".claude/skills/notes/link").symlink_to("SKILL.md")
     assert in_process(["lock"]).code == 0
     refused(["pack", "-o", "../a.tar"], "link is a link or lies outside the project")
+    (folder / ".claude/skills/notes/link").unlink()
+    (folder / ".claude/skills/notes/.env").write_text("TOKEN=x\n")
+    assert in_process(["lock"]).code == 0
+    refused(["pack", "-o", "../a.tar"], ".env may hold secrets, and cannot be packed")
     (folder / "equipage.lock").write_text("{}")
     refused(["pack", "-o", "../a.tar"], "equipage.lock cannot be used")
     (folder / "equipage.lock").unlink()

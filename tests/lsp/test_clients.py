@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from lab import repository
-from lsp.test_diagnostics import PACK
+from lsp.test_diagnostics import PACK, TOOL
+from lsp.test_inside import PHASED
+from lsp.test_inside import PROJECT as INCLUDING
 
 WANTED = bool(os.environ.get("EQUIPAGE_TEST_LSP"))
 HERE = Path(__file__).parent / "clients"
@@ -71,6 +73,36 @@ def test_emacs(project: Path) -> None:
     out = run(*command, cwd=project, FILE=file)
     assert "finding 2 equipage [unknown-field]: `verison` is not a field" in out
     assert "Rename to `version`" in out
+
+
+@pytest.fixture
+def including(tmp_path: Path) -> Path:
+    """A server whose phases name a tool that an included file defines."""
+    return repository(tmp_path, {**INCLUDING, "home/x": ""})
+
+
+def is_renamed(project: Path) -> bool:
+    main, tool = (project / name for name in ("main.yaml", "library/tools/echo.yaml"))
+    whole = PHASED.replace("echo", "say").replace("tools/say.yaml", "tools/echo.yaml")
+    return (main.read_text(), tool.read_text()) == (whole, TOOL.replace("echo", "say"))
+
+
+def test_neovim_goes_to_a_definition_and_renames_it_everywhere(including: Path) -> None:
+    script = f"luafile {HERE / 'neovim-rename.lua'}"
+    where = {"FILE": "main.yaml", "LINE": "9", "COLUMN": "31", "NEW": "say"}
+    out = run(program("nvim"), "--headless", "--clean", "-c", script, cwd=including, **where)
+    answers, _ = json.JSONDecoder().raw_decode(out[out.index('{"') :])
+    assert [each["uri"].rpartition("/")[2] for each in answers["definition"]] == ["echo.yaml"]
+    assert len(answers["references"]) == 4
+    assert is_renamed(including)
+
+
+def test_emacs_goes_to_a_definition_and_renames_it_everywhere(including: Path) -> None:
+    script, file = str(HERE / "eglot-rename.el"), str(including / "main.yaml")
+    command = (program("emacs"), "--batch", "--eval", "(package-initialize)", "-l", script)
+    out = run(*command, cwd=including, FILE=file, MARK="tools/call:e", NEW="say")
+    assert "defined in echo.yaml:1" in out
+    assert is_renamed(including)
 
 
 def test_opencode(project: Path) -> None:

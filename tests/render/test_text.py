@@ -9,6 +9,7 @@ import pytest
 
 from equipage.core.diagnostics import Diagnostic, Edit, Fix, Label
 from equipage.core.source import Source, Span
+from equipage.core.text import page_of
 from equipage.render.text import Style, cells, finding, render, summary, table
 from equipage.workspace.report import FileReport, Report
 
@@ -173,3 +174,14 @@ def test_a_table_loses_nothing_however_narrow(width: int) -> None:
 def test_a_table_for_programs_has_a_row_on_each_line() -> None:
     text = table(HEAD, ROWS, Style(width=20, fits=False))
     assert len(text.splitlines()) == 1 + len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("site", "page"),
+    [
+        ("https://docs.example", "https://docs.example/reference/codes/unknown-field/"),
+        ("file:///clone/codes/{code}.md", "file:///clone/codes/unknown-field.md"),
+    ],
+)
+def test_the_page_of_a_code_is_on_a_site_or_in_a_clone(site: str, page: str) -> None:
+    assert page_of(site, "unknown-field") == page

@@ -182,9 +182,9 @@ SITE: str | None = None
 
 
 def docs_site() -> str | None:
-    """Where the pages of the codes are: EQUIPAGE_DOCS_URL names a site of your own."""
+    """Where the pages of the codes are, for `core.text.page_of`: EQUIPAGE_DOCS_URL says it."""
     site = os.environ.get("EQUIPAGE_DOCS_URL") or SITE
-    if site is None or not site.startswith(("https://", "http://")):
+    if site is None or not site.startswith(("https://", "http://", "file:///")):
         return None
     return site.rstrip("/")
 

@@ -201,6 +201,11 @@ def _escaped(match: re.Match[str]) -> str:
     return _ESCAPES.get(match.group()) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
 
 
+def page_of(site: str, code: str) -> str:
+    """The address of the page of a code: on a site of these pages, or where `{code}` says."""
+    return site.replace("{code}", code) if "{code}" in site else f"{site}/reference/codes/{code}/"
+
+
 def visible_first(name: str) -> str:
     """The name of a file at the start of a line, where a build service looks for commands.
 

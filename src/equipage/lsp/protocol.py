@@ -123,6 +123,10 @@ class FoldersChanged(_Shape):
     event: FolderEvent
 
 
+class Configuration(_Shape):
+    settings: Any = None
+
+
 class Execute(_Shape):
     command: str
     arguments: list[Any] | None = None
