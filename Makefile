@@ -104,7 +104,8 @@ test-opencode: $(VENV)/.ready
 # Needs Neovim and Emacs with eglot (apt-get install neovim elpa-eglot); installs OpenCode. Nothing may be skipped.
 test-lsp: $(VENV)/.ready
 	@test -e .clients/opencode/node_modules/.bin/opencode || npm install --silent --no-audit --no-fund --prefix .clients/opencode opencode-ai@1.18.33
-	EQUIPAGE_TEST_LSP=1 EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" $(PY) -m pytest -q -p no:cacheprovider tests/lsp
+	@test -e .clients/agents/node_modules/.bin/claude || npm install --silent --no-audit --no-fund --prefix .clients/agents @anthropic-ai/claude-code@2.1.325 @github/copilot@1.0.102
+	EQUIPAGE_TEST_LSP=1 EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" EQUIPAGE_CLAUDE="$(CURDIR)/.clients/agents/node_modules/.bin/claude" EQUIPAGE_COPILOT="$(CURDIR)/.clients/agents/node_modules/.bin/copilot" $(PY) -m pytest -q -p no:cacheprovider tests/lsp
 	@test -e .clients/editing/node_modules/.bin/yaml-language-server || npm install --silent --no-audit --no-fund --prefix .clients/editing yaml-language-server@1.19.2
 	$(PY) bench/editing.py
 
