@@ -17,7 +17,6 @@ from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.text import nearest
 from equipage.files import process_variables, real_path
-from equipage.files.overlay import Overlay, overlaid
 from equipage.files.reading import Files
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading.outcome import Outcome
@@ -125,6 +124,8 @@ class Chosen(msgspec.Struct, frozen=True):
         """Where files are read: the text, or a newer one, takes the place of the file."""
         if self.text is None:
             return nullcontext()
+        from equipage.files.overlay import Overlay, overlaid  # few texts come from elsewhere
+
         path = real_path(self.paths[0]).replace(os.sep, "/")
         newest = self.text if text is None else text
         return overlaid(Overlay({path: newest}, over_disk=True))

@@ -8,8 +8,9 @@ The modules that word findings are imported when there are any: most files have 
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,10 +27,6 @@ from equipage.syntax.document import Document
 if TYPE_CHECKING:
     from equipage.loading.findings import Waiting
     from equipage.loading.result import Loaded
-
-
-import itertools
-from collections.abc import Iterator
 
 #: Included files are kept as text up to this size in sum: people ask where values come from.
 _KEPT_BYTES = 1024 * 1024

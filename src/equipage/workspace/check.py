@@ -14,8 +14,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label
-from equipage.files import exists, is_folder, real_path, repository_root
-from equipage.files.overlay import active
+from equipage.files import active, exists, is_folder, real_path, repository_root
 from equipage.files.reading import display_name
 from equipage.loading.projects import is_marked
 from equipage.loading.recognise import folders_of_kinds
