@@ -11,6 +11,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.files import real_path
 from equipage.files.reading import display_name
@@ -69,7 +71,12 @@ def check_offers(builder: ReportBuilder) -> None:
 
 
 def _found_together(builder: ReportBuilder) -> Iterator[tuple[Checked, Diagnostic]]:
-    offers = [each.offer for each in builder.checked.values() if each.offer is not None]
+    # Rules about names ask for nothing else, and what is kept must not depend on every text.
+    offers = [
+        msgspec.structs.replace(each.offer, weight=(0, 0))
+        for each in builder.checked.values()
+        if each.offer is not None
+    ]
     shared = run_of(builder.request)
     for files in _clusters(builder):
         if builder.cache is None:
