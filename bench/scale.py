@@ -73,8 +73,12 @@ def main() -> int:
         print(f"{count:>9} {took:>9.1f} {worked:>9.1f} {rate:>12.0f} {largest:>11.0f}")
     growth = rows[-1][2] / rows[0][2]
     most = counts[-1] / counts[0] * SLACK
-    print(f"{growth:.1f} times the work, allowed {most:.0f}; {os.cpu_count()} processors")
-    return int(growth > most)
+    is_linear = growth <= most
+    print(
+        f"{'linear' if is_linear else 'NOT LINEAR'}: {counts[-1] // counts[0]} times as many "
+        f"skills are {growth:.1f} times the work, allowed {most:.0f}; {os.cpu_count()} processors"
+    )
+    return int(not is_linear)
 
 
 if __name__ == "__main__":

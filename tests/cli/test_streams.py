@@ -168,17 +168,16 @@ def test_a_full_disk_is_no_bug(project: Path, unbuffered: str, arguments: list[s
 
 
 @pytest.mark.long
-def test_tables_are_cut_for_terminals_only(project: Path) -> None:
+def test_tables_are_made_to_fit_for_terminals_only(project: Path) -> None:
     folder = project / ("long-" * 12) / ("name-" * 12)
     folder.mkdir(parents=True)
     (folder / "server.yaml").write_text("server: {name: a}\ntools: []\n", encoding="utf-8")
     env = environment()
     del env["COLUMNS"]
     done = command("list", str(folder), cwd=project, env=env)
-    assert f"{'name-' * 12}/server.yaml" in done.out
-    assert "…" in _terminal(
-        f"from equipage.cli import main; main(['list', {str(folder)!r}])", project
-    )
+    assert f"{'name-' * 12}/server.yaml  ThoughtJack" in done.out
+    shown = _terminal(f"from equipage.cli import main; main(['list', {str(folder)!r}])", project)
+    assert f"{'name-' * 12}/server.yaml\r\n    loaded by: ThoughtJack\r\n" in shown
 
 
 def test_output_that_cannot_be_encoded_is_escaped(project: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import equipage
+from equipage.cli import main
 from lab import repository, write
 from lsp.talking import EDITOR, PULLING, Here
 
@@ -154,6 +155,42 @@ def test_a_whole_workspace_is_as_a_check_finds_it(
         client.open(name)  # an open text is checked alone, with what is known of the others
         client.settle()
         assert [each["code"] for each in client.published(name)] == expected, name
+
+
+def test_what_a_baseline_records_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a check: what is known is silent, what is new is not, and an entry that is stale is told."""
+    monkeypatch.chdir(repository(tmp_path, {"a.tool.yaml": "id: 5\n", "b.tool.yaml": "id: 6\n"}))
+    assert main(["check", "--write-baseline"]) == 0
+    (baseline,) = (each.name for each in tmp_path.glob("*baseline*"))
+    client = Here(tmp_path)
+    client.settle()
+    assert (client.published("a.tool.yaml"), client.published("b.tool.yaml")) == ([], [])
+    client.open("a.tool.yaml")
+    client.settle()
+    assert client.published("a.tool.yaml") == []
+    client.change("a.tool.yaml", "id: 5\nverison: 1\n")
+    client.settle()
+    assert rows(client.published("a.tool.yaml")) == [("unknown-field", 2)]
+    client.change("a.tool.yaml", PACK)
+    client.settle()
+    assert {each["code"] for each in client.published(baseline)} == {"baseline-stale"}
+    write(tmp_path, {baseline: "{}"})
+    changes = [{"uri": client.uri(baseline), "type": 2}]
+    client.tell("workspace/didChangeWatchedFiles", {"changes": changes})
+    client.settle()
+    assert client.published("b.tool.yaml") != []
+
+
+def test_a_setting_of_the_client_decides_about_files_that_are_not_open(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path, {"a.tool.yaml": "id: 5\n"}))
+    client.settle()
+    assert client.published("a.tool.yaml") != []
+    for settings in ({"equipage": {"workspace": False}}, {"equipage": 5}, None):
+        client.tell("workspace/didChangeConfiguration", {"settings": settings})
+    client.settle()
+    assert client.published("a.tool.yaml") == []
 
 
 def test_findings_are_pulled_where_the_client_prefers_that(tmp_path: Path) -> None:

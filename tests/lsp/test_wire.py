@@ -5,17 +5,20 @@ from __future__ import annotations
 import io
 import json
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from equipage.lsp.wire import Unreadable, read_message
+from equipage.lsp.server import _REQUESTS, _cancel
+from equipage.lsp.wire import Message, Unreadable, read_message
 from lab import repository
-from lsp.talking import EDITOR, Here, running
-from lsp.test_diagnostics import PACK
+from lsp.talking import EDITOR, PULLING, Here, running
+from lsp.test_diagnostics import AGENT, PACK, SERVER, TOOL
 
 
 def framed(body: bytes, header: bytes = b"Content-Length: %d\r\n\r\n") -> bytes:
@@ -152,6 +155,110 @@ def test_a_bug_is_an_answer_without_words_that_may_be_secret(
     answer = client.request("textDocument/diagnostic", {"textDocument": {"uri": uri}})
     assert answer["error"]["code"] == -32603
     assert "ValueError" in answer["error"]["message"]
+    assert "hunter2" not in str(client.sent)
+
+
+def test_a_bug_in_a_check_or_a_survey_is_told_and_survived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Here(repository(tmp_path, {"b.tool.yaml": PACK}))
+    client.settle()
+    client.open("a.tool.yaml", PACK.replace("text.count", "text.other"))
+
+    def fail(*_: object) -> None:
+        raise ValueError("hunter2")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(client.server.workspace, "check", fail)
+        broken.setattr("equipage.lsp.state.ReportBuilder.build", fail)
+        client.settle()
+    told = [each["params"]["message"] for each in client.sent if "logMessage" in str(each)]
+    assert len(told) == 2
+    assert "ValueError" in told[0]
+    assert "hunter2" not in str(client.sent)
+    client.change("a.tool.yaml", "id: 5\n")
+    client.settle()
+    assert client.published("a.tool.yaml")
+
+
+def test_what_clients_give_up_is_not_remembered(tmp_path: Path) -> None:
+    """A cancel that comes after the answer, and changes of what was never a text."""
+    repository(tmp_path, {"a.tool.yaml": PACK})
+    with running(tmp_path, EDITOR) as client:
+        uri = (tmp_path / "a.tool.yaml").as_uri()
+        for number in range(1000, 1100):
+            client.tell("$/cancelRequest", {"id": number})
+        item = {"uri": uri, "text": PACK, "version": 1, "languageId": "yaml"}
+        client.tell("textDocument/didOpen", {"textDocument": item})
+        # It has an address, so it was noted; it is no change, so it is refused.
+        client.tell("textDocument/didChange", {"textDocument": {"uri": uri}, "contentChanges": 5})
+        where = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 1}}
+        client.number = 1050
+        assert client.ask("textDocument/hover", where)["result"]["contents"]
+
+
+def test_a_held_request_that_is_cancelled_is_answered_so(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path, {"b.tool.yaml": "id: 5\n"}), PULLING)
+    client.server.waiting.add(77)
+    raw = msgspec.Raw(b'{"previousResultIds": []}')
+    client.server.handle(Message("workspace/diagnostic", 77, raw))
+    _cancel(msgspec.Raw(b'{"id": 77}'), client.server)
+    _cancel(msgspec.Raw(b'{"id": 78}'), client.server)
+    _cancel(msgspec.Raw(b"[]"), client.server)
+    client.settle()
+    (answer,) = (each for each in client.sent if each.get("id") == 77)
+    assert answer["error"]["code"] == -32800
+    assert (client.server.cancelled, client.server.waiting) == (set(), set())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_order_of_any_messages_is_survived(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Positions that no text has, texts that are nothing, files that come and go while open."""
+    files = {
+        "main.yaml": SERVER,
+        "library/tools/echo.yaml": TOOL,
+        ".claude/agents/a.md": AGENT.format("a", "tools: Read\n"),
+        "a.tool.yaml": PACK,
+    }
+    root = repository(tmp_path / "project", files)
+    monkeypatch.chdir(root)
+    client, chance = Here(root, env={"TOKEN": "hunter2hunter2"}), random.Random(seed)
+    names = [*files, "new.tool.yaml", "../outside.yaml", "library", "", "é🙂.yaml"]
+    pieces = ["---\n", "a: b\n", "{", "[", "]}", "\r\n", "${", "${TOKEN}", "🙂", "\u2028", "\0"]
+    pieces += ["$include: tools/echo.yaml", "&a *a", "- ", '"', "tools: ", "|\n x\n", "\ufeff"]
+    questions = [each for each in _REQUESTS if each.startswith("textDocument/")]
+    for version in range(150):
+        place = [
+            {"line": chance.choice([0, 1, 3, 9, 2**31, -1]), "character": chance.randrange(-2, 90)}
+            for _ in range(2)
+        ]
+        span = {"start": place[0], "end": place[1]}
+        name, roll = chance.choice(names), chance.random()
+        document = {"uri": client.uri(name), "version": version}
+        if roll < 0.2:
+            text = files.get(name, "".join(chance.choices(pieces, k=12)))
+            client.tell("textDocument/didOpen", {"textDocument": {**document, "text": text}})
+        elif roll < 0.5:
+            change = {"range": span, "text": chance.choice(pieces)}
+            params = {"textDocument": document, "contentChanges": [change]}
+            client.tell("textDocument/didChange", params)
+        elif roll < 0.55:
+            client.tell("textDocument/didClose", {"textDocument": document})
+        elif roll < 0.6 and name in files:
+            (root / name).unlink(missing_ok=True)
+            changes = [{"uri": document["uri"], "type": chance.choice([1, 2, 3])}]
+            client.tell("workspace/didChangeWatchedFiles", {"changes": changes})
+        else:
+            params = {"textDocument": document, "position": place[0], "range": span}
+            answer = client.request(chance.choice(questions), {**params, "newName": "../x"})
+            assert answer.get("error", {}).get("code") != -32603, answer
+        while client.server.publisher._dirty and roll < 0.3:
+            client.server.idle()
+    client.settle()
+    assert not [each for each in client.sent if "a bug in equipage" in str(each)]
+    assert "internal-error" not in str(client.sent)
     assert "hunter2" not in str(client.sent)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from equipage.lsp.positions import uri_of
 from lab import repository
 from lsp.talking import Here, applied, edits_of
 from lsp.test_diagnostics import AGENT, PACK, SERVER, TOOL
@@ -256,6 +257,37 @@ def test_a_rename_that_would_change_meanings_is_refused(
     assert words in error["message"]
 
 
+def test_a_rename_never_touches_what_is_outside(client: Here, tmp_path: Path) -> None:
+    """A link out of the workspace, a file of another project, and a name that is taken on disk."""
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    repository(outside, {".claude/agents/c.md": AGENT.format("c", "skills: [pdf]\n")})
+    client.open(".claude/agents/a.md")
+    uri = uri_of(str(outside / ".claude/agents/c.md"))
+    text = AGENT.format("c", "skills: [pdf]\n")
+    client.tell("textDocument/didOpen", {"textDocument": {"uri": uri, "text": text, "version": 1}})
+    client.settle()
+    answer = renamed(client, ".claude/agents/a.md", "pdf]", "papers")
+    assert "is not in the workspace" in answer["error"]["message"]
+    client.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
+    client.settle()
+    (tmp_path / ".claude/skills/papers").mkdir()
+    answer = renamed(client, ".claude/agents/a.md", "pdf]", "papers")
+    assert answer["error"]["message"] == "`papers` exists already"
+    assert "result" in renamed(client, ".claude/agents/a.md", "pdf]", "paper")
+
+
+def test_an_open_text_outside_is_no_way_around_the_limits_of_includes(
+    client: Here, tmp_path: Path
+) -> None:
+    outside = tmp_path.parent / "elsewhere.yaml"
+    item = {"uri": uri_of(str(outside)), "text": TOOL, "version": 1}
+    client.tell("textDocument/didOpen", {"textDocument": item})
+    client.open("main.yaml", SERVER.replace("tools/echo.yaml", "../../elsewhere.yaml"))
+    client.settle()
+    assert [each["code"] for each in client.published("main.yaml")] != []
+    assert "hello" not in str(client.ask("textDocument/hover", client.at("main.yaml", "tools:")))
+
+
 # The shape of a text.
 
 
@@ -272,6 +304,13 @@ def test_symbols_and_folds(client: Here) -> None:
     document = {"textDocument": {"uri": client.uri("a.tool.yaml")}}
     names = [each["name"] for each in client.ask("textDocument/documentSymbol", document)]
     assert names[:2] == ["id", "version"]
+
+
+def test_names_of_the_workspace_are_symbols(client: Here) -> None:
+    found = client.ask("workspace/symbol", {"query": "PD"})
+    assert [(each["name"], each["containerName"]) for each in found] == [("pdf", "skill")]
+    names = {each["name"] for each in client.ask("workspace/symbol", {"query": ""})}
+    assert {"a", "b", "pdf", "github"} <= names
 
 
 def test_hints_show_defaults_and_the_tools_that_are_left(client: Here) -> None:

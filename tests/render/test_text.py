@@ -9,7 +9,8 @@ import pytest
 
 from equipage.core.diagnostics import Diagnostic, Edit, Fix, Label
 from equipage.core.source import Source, Span
-from equipage.render.text import Style, finding, render, summary
+from equipage.core.text import page_of
+from equipage.render.text import Style, cells, finding, render, summary, table
 from equipage.workspace.report import FileReport, Report
 
 BASE = Source.of_text("tools/base.yaml", "$include: echo.yaml\n")
@@ -148,3 +149,39 @@ def test_quiet_shows_errors_only() -> None:
         (FileReport("a", "server", ok=True),), (Diagnostic("x", "warning", "m", file="a"),)
     )
     assert "".join(render(report, Style(), quiet=True)) == "1 file checked, no errors\n"
+
+
+HEAD = ("KIND", "NAME", "FILE", "", "DESCRIPTION")
+ROWS = [
+    ("skill", "greet", "a b/skills/greet/SKILL.md", "", "Says hello to everybody who comes in"),
+    ("claude-agent", "a-name-that-is-rather-long", "x/agents/a.md", "shadowed", ""),
+    ("server", "日本語", "s.yaml", "", "short"),
+]
+
+
+@pytest.mark.parametrize("width", [1, 20, 40, 60, 80, 100, 200])
+def test_a_table_loses_nothing_however_narrow(width: int) -> None:
+    text = table(HEAD, ROWS, Style(width=width))
+    flat = " ".join(text.split())
+    assert all(" ".join(field.split()) in flat for row in ROWS for field in row)
+    # What people copy is on one line, blanks and all.
+    lines = text.splitlines()
+    assert all(any(row[2] in line for line in lines) for row in ROWS)
+    longest = max(cells(field) for row in ROWS for field in (*row[:4], "description:"))
+    assert all(cells(line) <= max(width, longest + len("    file: ")) for line in lines)
+
+
+def test_a_table_for_programs_has_a_row_on_each_line() -> None:
+    text = table(HEAD, ROWS, Style(width=20, fits=False))
+    assert len(text.splitlines()) == 1 + len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("site", "page"),
+    [
+        ("https://docs.example", "https://docs.example/reference/codes/unknown-field/"),
+        ("file:///clone/codes/{code}.md", "file:///clone/codes/unknown-field.md"),
+    ],
+)
+def test_the_page_of_a_code_is_on_a_site_or_in_a_clone(site: str, page: str) -> None:
+    assert page_of(site, "unknown-field") == page

@@ -17,7 +17,7 @@ from equipage.cli.output import Output, Progress, docs_site
 from equipage.cli.request import NOTHING_FOUND, Chosen, chosen, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
-from equipage.core.text import visible
+from equipage.core.text import page_of, visible
 from equipage.loading.registry import codes_for, codes_of
 from equipage.loading.session import Request, Run
 from equipage.render import text
@@ -235,8 +235,7 @@ def _with_pages(report: Report) -> Report:
     if site is None:
         return report
     linked = (
-        msgspec.structs.replace(each, url=f"{site}/reference/codes/{each.code}/")
-        for each in report.diagnostics
+        msgspec.structs.replace(each, url=page_of(site, each.code)) for each in report.diagnostics
     )
     return msgspec.structs.replace(report, diagnostics=tuple(linked))
 

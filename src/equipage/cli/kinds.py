@@ -21,7 +21,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     elif options.kind is None:
         # Files come last: they are what does not fit on a narrow terminal.
         rows = [(each.kind, each.program, ", ".join(each.files)) for each in found]
-        output.data(table(("KIND", "READ BY", "FILES"), rows, output.style(), wraps=True))
+        output.data(table(("KIND", "READ BY", "FILES"), rows, output.style()))
         output.note("equipage: run `equipage kinds KIND` for the fields of a kind")
     else:
         output.data("".join(f"{line}\n" for line in _lines(found[0], output.style())))
@@ -41,7 +41,7 @@ def _lines(kind: KnownKind, style: Style) -> Iterator[str]:
         )
         for each in kind.fields
     ]
-    yield table(("FIELD", "", "MEANING"), rows, style, wraps=True).rstrip("\n")
+    yield table(("FIELD", "", "MEANING"), rows, style).rstrip("\n")
     inner = [each for each in kind.restricts if "." in each]
     if inner:
         text = f"These values restrict what an agent may do, too: {', '.join(inner)}"

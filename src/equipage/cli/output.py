@@ -49,13 +49,13 @@ class Output:
     def style(self) -> Style:
         """How to write text for people.
 
-        Lines are cut to fit for a terminal, or where COLUMNS asks for it; programs need them whole.
+        Tables are made to fit a terminal, or what COLUMNS says; programs need each row on a line.
         """
         from equipage.render.text import Style
 
-        cuts = self.is_terminal or bool(os.environ.get("COLUMNS"))
+        fits = self.is_terminal or bool(os.environ.get("COLUMNS"))
         links = self.is_terminal and self.colour and os.environ.get("TERM") != "linux"
-        return Style(colour=self.colour, width=self.width, cuts=cuts, links=links)
+        return Style(colour=self.colour, width=self.width, fits=fits, links=links)
 
     def data(self, text: str) -> None:
         """Write the output of the command."""
@@ -182,9 +182,9 @@ SITE: str | None = None
 
 
 def docs_site() -> str | None:
-    """Where the pages of the codes are: EQUIPAGE_DOCS_URL names a site of your own."""
+    """Where the pages of the codes are, for `core.text.page_of`: EQUIPAGE_DOCS_URL says it."""
     site = os.environ.get("EQUIPAGE_DOCS_URL") or SITE
-    if site is None or not site.startswith(("https://", "http://")):
+    if site is None or not site.startswith(("https://", "http://", "file:///")):
         return None
     return site.rstrip("/")
 

@@ -100,7 +100,7 @@ def _table(chosen: Sequence[Found], output: Output) -> None:
         )
         for matrix, agent, answers in chosen
     ]
-    output.data(table(head, rows, output.style(), whole=("AGENT", "CLIENT", "FILE")))
+    output.data(table(head, rows, output.style()))
     if any("*" in cell for row in rows for cell in row[2 : 2 + len(known)]):
         output.note(_DEFAULTS)
 

@@ -17,7 +17,6 @@ from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.text import nearest
 from equipage.files import process_variables, real_path
-from equipage.files.overlay import Overlay, overlaid
 from equipage.files.reading import Files
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading.outcome import Outcome
@@ -64,9 +63,12 @@ def request_of(options: argparse.Namespace) -> Request:
 def outcome_of(options: argparse.Namespace) -> Outcome:
     """The load of the file that the command line names, merged with its layers.
 
-    Raises `LoadError` if its kind is unknown, `UsageError` for `--config` without layers.
+    Raises `LoadError` if its kind is unknown, `UsageError` if there is no such file, and for
+    `--config` without layers.
     """
     request = request_of(options)
+    if not os.path.lexists(options.file):
+        raise UsageError(f"`{options.file}`: no such file{_suggestion(options.file)}")
     outcome = load_one(options.file, request, kind=options.kind)
     # Kinds without layers have no `stack`; it returns None for a file outside of all layers.
     stack = outcome.kind.layering.stack
@@ -122,6 +124,8 @@ class Chosen(msgspec.Struct, frozen=True):
         """Where files are read: the text, or a newer one, takes the place of the file."""
         if self.text is None:
             return nullcontext()
+        from equipage.files.overlay import Overlay, overlaid  # few texts come from elsewhere
+
         path = real_path(self.paths[0]).replace(os.sep, "/")
         newest = self.text if text is None else text
         return overlaid(Overlay({path: newest}, over_disk=True))
@@ -160,6 +164,11 @@ def _listed(file: str) -> Iterator[str]:
         raise UsageError(f"--files-from {file}: {reason}") from None
     lines = data.split(b"\0") if b"\0" in data else data.splitlines()
     yield from (os.fsdecode(line) for line in lines if line.strip())
+
+
+def paths_of(options: argparse.Namespace) -> list[str]:
+    """The paths that the command line names, globs expanded. Raises `UsageError`."""
+    return [each for path in options.paths for each in _existing(path)]
 
 
 def _existing(path: str) -> Iterator[str]:

@@ -36,6 +36,7 @@ from equipage.ship.artifact import (
 from equipage.ship.credentials import credentials_of
 from equipage.ship.registry import Registry, reference_of
 from equipage.views.lock import LockError
+from equipage.views.named_files import is_private
 from equipage.views.workspace_lock import NAME, read
 from equipage.workspace.project import SHARED_FILE
 
@@ -139,6 +140,8 @@ def _artifact(options: argparse.Namespace) -> Artifact:
     executable = set()
     for name, expected in lock.files.items():
         path = os.path.join(root, *name.split("/"))
+        if is_private(name):
+            raise ShipError(f"{name} may hold secrets, and cannot be packed; remove it, then lock")
         if name.startswith("..") or os.path.islink(path):
             raise ShipError(f"{name} is a link or lies outside the project, and cannot be packed")
         data = peek(path, max_bytes=MAX_BYTES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Any, cast
 
@@ -51,6 +52,8 @@ _LONGEST = 100
 _AFFORDABLE = 5_000_000
 _LOOKING, _RANKING = 30, 100
 _MOST_KNOWN = 50_000
+#: A guess among so many names, such as the fields of a model, is kept for the next file.
+_FEW = 200
 
 
 class Guesses:
@@ -74,8 +77,17 @@ class Guesses:
         """As the function of this name; None, too, if the guesses are spent."""
         if self._left <= 0:
             return None
+        names = tuple(islice(known, _MOST_KNOWN))
+        if len(name) <= _LONGEST and len(names) <= _FEW:
+            guess, cost = _guess(name, names)
+            if cost < self._left:
+                self._left -= cost
+                return guess
+        return self._nearest(name, names)
+
+    def _nearest(self, name: str, names: tuple[str, ...]) -> str | None:
         spellings: dict[str, str] = {}
-        for each in islice(known, _MOST_KNOWN):
+        for each in names:
             spellings.setdefault(folded(each), each)
         wanted = folded(name)
         self._left -= _LOOKING * len(spellings)
@@ -101,6 +113,13 @@ class Guesses:
             yield each
 
 
+@lru_cache(maxsize=4096)
+def _guess(name: str, names: tuple[str, ...]) -> tuple[str | None, int]:
+    """A guess and what it costs. The files of a project repeat the same slips."""
+    fresh = Guesses()
+    return fresh._nearest(name, names), _AFFORDABLE - fresh._left
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The one of `known` that `name` is probably a misspelling of; None if nothing is close.
 
@@ -112,7 +131,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def folded(name: str) -> str:
     """Equal for every way to join the same words."""
-    return _HUMP.sub("_", name).replace("-", "_").replace(" ", "_").casefold()
+    if not name.islower():  # else there is no hump, and nothing to fold in ASCII
+        name = _HUMP.sub("_", name).casefold()
+    elif not name.isascii():
+        name = name.casefold()
+    return name.replace("-", "_").replace(" ", "_")
 
 
 def alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
@@ -125,6 +148,7 @@ def alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
                 yield each
 
 
+@lru_cache(maxsize=4096)
 def is_slip(name: str, known: str) -> bool:
     """Whether a name is so close to a known one that it is hardly meant as another.
 
@@ -175,6 +199,11 @@ def _escaped(match: re.Match[str]) -> str:
     # Line breaks and tabs have short escapes that people know; all others are numbers.
     code = ord(match.group())
     return _ESCAPES.get(match.group()) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
+
+
+def page_of(site: str, code: str) -> str:
+    """The address of the page of a code: on a site of these pages, or where `{code}` says."""
+    return site.replace("{code}", code) if "{code}" in site else f"{site}/reference/codes/{code}/"
 
 
 def visible_first(name: str) -> str:

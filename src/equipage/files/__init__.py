@@ -12,11 +12,19 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 from equipage.core.diagnostics import UsageError
-from equipage.files.overlay import active
 from equipage.files.tracing import digest, noted, trace
+
+if TYPE_CHECKING:
+    from equipage.files.overlay import Overlay
+
+#: What answers in place of the disk; of the context, so that threads do not see each other's.
+OVERLAY: ContextVar[Overlay | None] = ContextVar("overlay", default=None)
+#: The overlay that answers now, if there is one. Every question asks it: no function is between.
+active = OVERLAY.get
 
 
 def stands_alone() -> bool:

@@ -14,9 +14,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 
-_active: ContextVar[Overlay | None] = ContextVar("overlay", default=None)
+from equipage.files import OVERLAY
 
 
 class Entry:
@@ -88,16 +87,11 @@ class Overlay:
         return [Entry(name, start + name, is_folder=names[name]) for name in sorted(names)]
 
 
-def active() -> Overlay | None:
-    """The overlay that answers now, if there is one."""
-    return _active.get()
-
-
 @contextmanager
 def overlaid(overlay: Overlay) -> Iterator[None]:
     """Answer from an overlay in the body of the `with` statement."""
-    token = _active.set(overlay)
+    token = OVERLAY.set(overlay)
     try:
         yield
     finally:
-        _active.reset(token)
+        OVERLAY.reset(token)

@@ -18,6 +18,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.source import Source
 from equipage.files import (
+    active,
     exists,
     is_folder,
     is_possible,
@@ -26,7 +27,6 @@ from equipage.files import (
     stands_alone,
     working_directory,
 )
-from equipage.files.overlay import active
 from equipage.files.sandbox import (
     FLAGS,
     MAX_BYTES,

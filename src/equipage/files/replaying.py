@@ -76,12 +76,18 @@ def essential(asked: Mapping[Question, Answer]) -> list[tuple[Question, Answer]]
 def _root_of(question: Question, answer: str, asked: Mapping[Question, Answer]) -> str | None:
     """The root that a way began at which has no link and no detour; its real paths were asked."""
     _, base, reference, *roots = question
-    if answer != f"{base.rstrip('/')}/{reference}" or asked.get(("real path", base)) != base:
-        return None
-    if not all(map(_is_name, reference.split("/"))):
+    if answer != _straight(base, reference) or asked.get(("real path", base)) != base:
         return None
     real = (asked.get(("real path", root)) for root in roots)
     return next((each for each in real if isinstance(each, str) and is_below(base, each)), None)
+
+
+def _straight(base: str, reference: str) -> str | None:
+    """Where a reference leads that goes down from its base, if there are no links on the way."""
+    if not _is_name(reference) or ".." in reference:
+        return None
+    steps = [each for each in reference.split("/") if each not in ("", ".")]
+    return "/".join((base.rstrip("/"), *steps))
 
 
 def _is_name(path: str) -> bool:
@@ -213,8 +219,8 @@ class Replay:
     def _inside(self, base: str, reference: str, *roots: str) -> Answer:
         start = self._real_path(base)
         root = next((each for each in map(self._real_path, roots) if is_below(start, each)), None)
-        target = f"{start.rstrip('/')}/{reference}"
-        if root is not None and all(map(_is_name, reference.split("/"))):
+        target = _straight(start, reference)
+        if root is not None and target is not None:
             known = self._read.get(target)
             is_read = known is not None and is_digest(known[0])
             if is_read and self._leads_down(root, os.path.dirname(target)):

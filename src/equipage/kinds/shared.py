@@ -201,6 +201,21 @@ class KnownNames:
         return frozenset().union(*around)
 
 
+#: The names that the last list of offers defines: rules ask for them file by file.
+_latest: tuple[Sequence[Offer], dict[tuple[str, ...], KnownNames]] = ((), {})
+
+
+def known_names(offers: Sequence[Offer], kinds: tuple[str, ...]) -> KnownNames:
+    """The names in a list of offers that nothing changes any more; made once for each list."""
+    global _latest
+    latest = _latest
+    if latest[0] is not offers:
+        latest = _latest = offers, {}
+    if kinds not in latest[1]:
+        latest[1][kinds] = KnownNames(offers, kinds)
+    return latest[1][kinds]
+
+
 # What looks suspicious in any text.
 
 

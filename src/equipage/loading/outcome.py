@@ -8,8 +8,9 @@ The modules that word findings are imported when there are any: most files have 
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,10 +27,6 @@ from equipage.syntax.document import Document
 if TYPE_CHECKING:
     from equipage.loading.findings import Waiting
     from equipage.loading.result import Loaded
-
-
-import itertools
-from collections.abc import Iterator
 
 #: Included files are kept as text up to this size in sum: people ask where values come from.
 _KEPT_BYTES = 1024 * 1024
@@ -136,7 +133,10 @@ def _diagnostics(
     """
     documents = session.documents
     ignoring = [each.source for each in documents if _IGNORE_MARK in each.source.text]
-    if not session.facts and not ignoring:
+    facts = session.facts
+    if session.unasked and not ignoring:  # a comment may be about any of them
+        facts = [each for each in facts if each.code not in session.unasked]
+    if not facts and not ignoring:
         return [], []
     from equipage.loading.findings import Placer, apply_ignores, capped, codes_in_comments
     from equipage.loading.registry import codes_of
@@ -144,7 +144,7 @@ def _diagnostics(
     sources = session.files.sources()
     placer = Placer(tree, documents, file=file, sources=sources)
     if not ignoring:
-        return placer.place(session.facts), []
+        return placer.place(facts), []
     # What a comment silences does not count among the findings that are shown.
     placed, more = placer.place_some(session.facts, codes_in_comments(ignoring))
     fixed = [each for each in placed if each.severity == "error" and not silence_errors]

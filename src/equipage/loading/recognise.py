@@ -40,7 +40,7 @@ from equipage.loading.signs import (
     names_key,
     outline,
 )
-from equipage.syntax import SyntaxProblem
+from equipage.syntax import SyntaxProblem, yaml
 from equipage.syntax.document import Format, load_value
 
 _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
@@ -275,12 +275,16 @@ def _kinds_of(
     try:
         if found is not None:
             value: Any = outline((key for each in rows for key in each.keys), found)
+        elif syntax == "yaml":
+            value = yaml.look_at(text.removeprefix("\ufeff"))
         else:
             value = load_value(syntax, text.removeprefix("\ufeff"))
     except SyntaxProblem:
         keys = keys_of_broken(text, syntax)
         return None, next((each.kind for each in rows if keys & set(each.keys)), None)
     sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
+    if sure is None:
+        yaml.forget()
     maybe = (each.kind for each in rows if each.possibly and each.possibly(value, named=named))
     return sure, next(maybe, None)
 

@@ -14,16 +14,14 @@ from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, parse_p
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
 from equipage.files import wrong
+from equipage.loading.hiding import Hiding, Spelling, as_literal, as_source, spelled, written_at
 from equipage.loading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
-    from equipage.loading.wording import Redactor
 
 C = TypeVar("C")
-#: How text that no variable went into is written.
-Spelling = Callable[[str], str]
 
 #: The version of the canonical form that digests are made of.
 CANONICAL = 1
@@ -171,9 +169,9 @@ class Loaded(Generic[C]):
         looks like one has its `$` doubled, so that loading the data gives the same text again.
         """
         plain = self._dump(self.config)
-        literal = _as_source if escaped and self._takes_variables else None
+        literal = as_source if escaped and self._takes_variables else None
         if show_env:
-            return plain if literal is None else _spelled(plain, literal)
+            return plain if literal is None else spelled(plain, literal)
         return self._hidden(self._with_written_paths(plain), literal=literal)
 
     @property
@@ -194,7 +192,7 @@ class Loaded(Generic[C]):
         # `$${X}` in a file is the text `${X}`, and a variable is written `${X}` here: only then
         # must the two be distinguished, which costs a walk over the value.
         alike = self._takes_variables and b"${" in canonical(plain)
-        hidden = self._hidden(plain, literal=_as_literal if alike else None)
+        hidden = self._hidden(plain, literal=as_literal if alike else None)
         return hashlib.sha256(canonical(hidden)).hexdigest()
 
     @property
@@ -205,40 +203,9 @@ class Loaded(Generic[C]):
         return tuple(dict.fromkeys(names))
 
     @property
-    def _touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
-        found: dict[tuple[int, Path], tuple[tuple[str, ...], str]] = self._once(
-            "touched", self._find_touched
-        )
-        return found
-
-    def _find_touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
-        return {
-            (id(document), touch.path): (touch.names, touch.written)
-            for document in self._documents
-            for touch in document.touches()
-            if not touch.is_key
-        }
-
-    @property
-    def _touched_keys(self) -> dict[str, str]:
-        found: dict[str, str] = self._once("keys", self._find_touched_keys)
-        return found
-
-    def _find_touched_keys(self) -> dict[str, str]:
-        return {
-            str(touch.path[-1]): touch.written
-            for document in self._documents
-            for touch in document.touches()
-            if touch.is_key
-        }
-
-    @property
-    def _escaped(self) -> Redactor:
-        """Knows what is left of values that changed the structure of a text."""
-        from equipage.loading.wording import Redactor
-
-        texts = (each for document in self._documents for each in document.escaped)
-        found: Redactor = self._once("escaped", lambda: Redactor(texts=texts))
+    def _hiding(self) -> Hiding:
+        """What variables went into."""
+        found: Hiding = self._once("hiding", lambda: Hiding(self._documents))
         return found
 
     def _with_written_paths(self, plain: Any) -> Any:
@@ -255,58 +222,15 @@ class Loaded(Generic[C]):
 
         `literal` says how other text is written.
         """
-        # Most configurations have no variables: then nothing is copied.
-        if not (literal or self._touched or self._touched_keys or self._escaped.texts):
-            return plain
-        return self._redacted(plain, lambda at: self._tree.story(path + at).origin, literal=literal)
-
-    def _redacted(
-        self,
-        value: Any,
-        origin_of: Callable[[Path], Origin],
-        path: Path = ROOT,
-        literal: Spelling | None = None,
-    ) -> Any:
-        """A value, each leaf of it as the author wrote it; `origin_of` knows where by its path."""
-        if isinstance(value, dict):
-            keys = self._touched_keys
-            return {
-                keys.get(key) or self._hidden_text(key, literal): self._redacted(
-                    child, origin_of, (*path, key), literal
-                )
-                for key, child in value.items()
-            }
-        if isinstance(value, list):
-            return [
-                self._redacted(child, origin_of, (*path, number), literal)
-                for number, child in enumerate(value)
-            ]
-        # A leaf counts as it was written, wherever directives and merges moved it since.
-        origin = _written_at(origin_of(path))
-        known = self._touched.get((id(origin.document), origin.path))
-        if known is not None:
-            return known[1]
-        if isinstance(value, str):
-            return self._hidden_text(value, literal)
-        return self._escaped.texts.get(str(value), value)
-
-    def _hidden_text(self, text: str, literal: Spelling | None) -> str:
-        hidden = self._escaped.text(text)
-        return literal(text) if literal is not None and hidden == text else hidden
+        if not literal and not self._hiding.is_needed:
+            return plain  # nothing is copied
+        return self._hiding.value(plain, lambda at: self._tree.story(path + at).origin, literal)
 
     # Places.
 
-    def _shown(self, path: Path) -> Path:
-        """A path whose keys are as the author wrote them, where a variable went into one."""
-        return _renamed(path, self._touched_keys)
-
-    def _unshown(self, path: Path) -> Path:
-        """The path that `shown` shows as `path`."""
-        return _renamed(path, {written: key for key, written in self._touched_keys.items()})
-
     def _steps(self, path: str | Path) -> Path:
         """A path into the configuration; one that only the author would write is translated."""
-        steps = self._unshown(_path_given(path))
+        steps = self._hiding.unshown(_path_given(path))
         if get(self._tree.value, steps, _MISSING) is not _MISSING:
             return steps
         # A kind may move what the author wrote, `tools` to `baseline.tools` for example: both are
@@ -347,13 +271,13 @@ class Loaded(Generic[C]):
     def _story(self, path: Path) -> Story:
         """The story of the value at `path`, with the place it is written at."""
         story = self._tree.story(path)
-        return msgspec.structs.replace(story, origin=_written_at(story.origin))
+        return msgspec.structs.replace(story, origin=written_at(story.origin))
 
     def _placed(self, path: Path, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
         origins = (via.at for via in story.via if via.at is not None)
         ways = (spans.get((id(each.document), each.path)) for each in origins)
         here = (id(story.origin.document), story.origin.path)
-        names, _ = self._touched.get(here, ((), ""))
+        names, _ = self._hiding.touched.get(here, ((), ""))
         # A default has no place of its own, although the mapping around it has one.
         if here not in spans or not _is_written(story.origin, get(self._tree.value, path)):
             return Placed(None)
@@ -404,12 +328,12 @@ class Loaded(Generic[C]):
     ) -> Explanation:
         authored = self._tree.authored(path)
         if not _is_written(story.origin, value):
-            return Explanation(format_path(self._shown(authored)), value, ())
+            return Explanation(format_path(self._hiding.shown(authored)), value, ())
 
         def setting(origin: Origin, how: str, *, wins: bool = False) -> Setting:
             value, at = get(origin.document.value, origin.path), origin.path
             if not show_env:
-                value, at = self._redacted(value, origin.child), self._shown(at)
+                value, at = self._hiding.value(value, origin.child), self._hiding.shown(at)
             span = spans.get((id(origin.document), origin.path))
             return Setting(span, format_path(at), how, value, wins)
 
@@ -420,9 +344,9 @@ class Loaded(Generic[C]):
         through = [
             setting(via.at, via.how) if via.at else Setting(None, "", via.how) for via in story.via
         ]
-        touched = self._touched.get((id(story.origin.document), story.origin.path))
+        touched = self._hiding.touched.get((id(story.origin.document), story.origin.path))
         return Explanation(
-            format_path(authored if show_env else self._shown(authored)),
+            format_path(authored if show_env else self._hiding.shown(authored)),
             value if show_env else self._hidden(value, path),
             tuple(settings),
             tuple(through),
@@ -450,11 +374,11 @@ class Loaded(Generic[C]):
         for number, step in enumerate(steps):
             known = _children(value)
             if step not in known:
-                beside = self._shown((*known, *self._moved(steps[:number])))
+                beside = self._hiding.shown((*known, *self._moved(steps[:number])))
                 authored = self._tree.authored(steps[: number + 1])
-                raise no_value(self._shown(authored), beside)
+                raise no_value(self._hiding.shown(authored), beside)
             value = known[step]
-        authored = self._shown(self._tree.authored(steps))
+        authored = self._hiding.shown(self._tree.authored(steps))
         return Explanation(format_path(authored), plain_data(value), ())
 
     # Pickling.
@@ -482,8 +406,8 @@ class Paths:
         self.steps = loaded._steps
         self.moved = loaded._moved
         self.authored = loaded._authored
-        self.shown = loaded._shown
-        self.unshown = loaded._unshown
+        self.shown = loaded._hiding.shown
+        self.unshown = loaded._hiding.unshown
         self.places = loaded._places
         self.explanations = loaded._explanations
 
@@ -524,18 +448,6 @@ def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
     return UsageError(f"there is no value at `{visible(format_path(path))}`{hint}")
 
 
-def _written_at(origin: Origin) -> Origin:
-    """The origin itself; for a part of what a text was divided into, such as `a, b`, the text's."""
-    value: Any = origin.document.value
-    for depth, step in enumerate(origin.path):
-        if not isinstance(value, dict | list):
-            return Origin(origin.document, origin.path[:depth])
-        value = get(value, (step,), _MISSING)
-        if value is _MISSING:
-            return origin  # it is not written
-    return origin
-
-
 def _is_written(origin: Origin, value: Any) -> bool:
     """Whether an author wrote a value at its origin; a default has the origin of what is around it.
 
@@ -557,29 +469,6 @@ def _children(value: Any) -> dict[str | int, Any]:
     if isinstance(value, dict):
         return value
     return dict(enumerate(value)) if isinstance(value, list | tuple) else {}
-
-
-def _renamed(path: Path, keys: Mapping[str, str]) -> Path:
-    return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
-
-
-def _as_source(text: str) -> str:
-    """Text as an author has to write it, so that substitution gives it back."""
-    return text.replace("$", "$$") if "$$" in text or "${" in text else text
-
-
-def _spelled(value: Any, literal: Spelling) -> Any:
-    """Plain data with every text of it spelt another way."""
-    if isinstance(value, dict):
-        return {literal(key): _spelled(each, literal) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_spelled(each, literal) for each in value]
-    return literal(value) if isinstance(value, str) else value
-
-
-def _as_literal(text: str) -> str:
-    """Text that holds `${` in the spelling that no variable is replaced in."""
-    return text.replace("$", "$$") if "${" in text else text
 
 
 def canonical(plain: Any) -> bytes:

@@ -42,6 +42,8 @@ class Request(msgspec.Struct, frozen=True):
     confined: bool = False  #: whether absolute paths outside the roots are left unread
     #: options that the settings of the project give; each kind takes those it knows
     defaults: Mapping[str, object] = {}
+    #: codes that the caller will not report: nothing is spent on their places and words
+    unasked: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""
@@ -208,6 +210,7 @@ class Session:
         self.env = request.env
         self.embedded = request.embedded
         self.confined = request.confined
+        self.unasked = request.unasked
         self.roots = request.roots  #: further folders the *caller* allows
         self.files = files if files is not None else run.files.again()
         self.path = path  #: what the caller named, absolute; links in it are not followed

@@ -11,11 +11,13 @@ import msgspec
 
 from equipage.files import entries_of, is_folder
 from equipage.files.walking import SKIPPED_FOLDERS
+from equipage.kinds.conventions.claude.hooks import EVENTS
 from equipage.kinds.server.compose import library_of
 from equipage.lsp import protocol
 from equipage.lsp.context import Context, context_of
 from equipage.lsp.cursor import Cursor, cursor_at, format_of
 from equipage.lsp.fields import Described, Fields, snippet_of
+from equipage.lsp.inside import names_for
 from equipage.lsp.navigation import convention_of
 from equipage.lsp.positions import Position
 from equipage.lsp.state import Opened, Workspace
@@ -69,6 +71,7 @@ def completion(
     else:
         offers = [
             *_keys(context, cursor, opened, snippets=snippets),
+            *_chosen_keys(context, cursor, opened),
             *_entries(workspace, opened, context, cursor),
         ]
     found = list(dict.fromkeys(offers))
@@ -115,6 +118,19 @@ def _keys(context: Context, cursor: Cursor, opened: Opened, *, snippets: bool) -
                 yield _Offer(f"{name} …", _FIELD, block, "with what it needs", words, order, True)
 
 
+def _chosen_keys(context: Context, cursor: Cursor, opened: Opened) -> Iterator[_Offer]:
+    """Keys that name something: an item of the server that a phase replaces, an event of hooks."""
+    path = context.authored(cursor.path)
+    names = names_for(context.outcome, path) if path and isinstance(path[-1], str) else {}
+    if path == ("hooks",) and context.outcome.kind.name.startswith("claude-"):
+        names |= dict.fromkeys(EVENTS, "an event of Claude Code")
+    mapping = Described("", "a mapping")
+    for name, detail in names.items():
+        if name not in cursor.keys:
+            written = _written_key(name, mapping, cursor, format_of(opened.path))
+            yield _Offer(name, _REFERENCE, written, detail)
+
+
 def _written_key(name: str, each: Described, cursor: Cursor, syntax: str) -> str:
     """A key with what follows it."""
     if syntax == "toml":
@@ -152,6 +168,9 @@ def _values(
         quoted = format_of(opened.path) == "json" and isinstance(each, str) and not cursor.quote
         yield _Offer(shown, _ENUM, f'"{shown}"' if quoted else shown)
     yield from _names(workspace, context, str(path[0]) if path else "", opened, cursor)
+    quoted = format_of(opened.path) == "json" and not cursor.quote
+    for name, detail in names_for(context.outcome, path).items():
+        yield _Offer(name, _REFERENCE, f'"{name}"' if quoted else name, detail)
 
 
 def _names(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.core.diagnostics import Label
+from equipage.core.text import page_of
 from equipage.lsp import protocol
 from equipage.lsp.positions import Position, Range, span_range
 from equipage.lsp.state import Workspace
@@ -36,7 +37,7 @@ def _shown(each: Finding, workspace: Workspace, site: str | None) -> protocol.Di
         for label in each.related
         if _is_placed(label)
     ]
-    page = None if site is None else f"{site}/reference/codes/{each.code}/"
+    page = None if site is None else page_of(site, each.code)
     return protocol.Diagnostic(
         place,
         "\n".join(lines),

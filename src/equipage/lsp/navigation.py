@@ -21,6 +21,7 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.tree import get, walk
 from equipage.lsp import protocol
 from equipage.lsp.context import Context, context_of
+from equipage.lsp.inside import inner_names, spans_of
 from equipage.lsp.positions import Position, Range, span_range, uri_of
 from equipage.lsp.state import Opened, Workspace
 from equipage.syntax.document import Document
@@ -38,13 +39,16 @@ class Named(msgspec.Struct, frozen=True):
     is_definition: bool = False
     path: str | None = None  #: of a file: where it is
     inner: Path = ROOT  #: of a file: what of it
+    #: of a name inside one configuration: the file of the configuration
+    home: str | None = None
 
 
 def target_at(workspace: Workspace, opened: Opened, context: Context, offset: int) -> Named | None:
     """What the text at an offset names."""
     if not context.is_current(opened):
         return None
-    for each in (*names_in(context), *_definitions(context.outcome)):
+    outcome = context.outcome
+    for each in (*names_in(context), *_definitions(outcome), *_inside(outcome)):
         span = each.span
         if span is not None and span.source.path == opened.real and _holds(span, offset):
             return each
@@ -83,6 +87,17 @@ def _others_named(outcome: Outcome) -> Iterator[Named]:
         if inside >= 0:
             start = word.start + inside
             yield Named(each.sort, each.name, Span(word.source, start, start + len(each.name)))
+
+
+def _inside(outcome: Outcome) -> Iterator[Named]:
+    """What a configuration defines and names itself, such as the tools of a server."""
+    names = inner_names(outcome)
+    if not names or outcome.tree is None:
+        return
+    home = outcome.sources[0].path
+    for each, span in zip(names, spans_of(names, outcome.tree), strict=True):
+        path = None if span is None else span.source.path
+        yield Named(each.sort, each.name, span, each.is_definition, path, home=home)
 
 
 def convention_of(outcome: Outcome) -> Convention | None:
@@ -130,6 +145,8 @@ def definitions_of(workspace: Workspace, named: Named) -> list[Named]:
     """What defines a name; of several files, all."""
     if named.sort == "file":
         return [named]
+    if named.home is not None:
+        return [each for each in _inside_home(workspace, named) if each.is_definition]
     found: list[Named] = []
     short = named.name.rpartition(":")[2]  # plugins put their own name before it
     for checked in workspace.known():
@@ -146,8 +163,18 @@ def definitions_of(workspace: Workspace, named: Named) -> list[Named]:
     return found
 
 
+def _inside_home(workspace: Workspace, named: Named) -> list[Named]:
+    """Every place of a name in its configuration."""
+    outcome = workspace.load(named.home or "").outcome
+    found = [] if outcome is None else _inside(outcome)
+    return [each for each in found if (each.sort, each.name) == (named.sort, named.name)]
+
+
 def references_to(workspace: Workspace, named: Named) -> Iterator[Named]:
-    """Every place that names what `named` names."""
+    """Every place that names what `named` names; one inside a configuration may have no place."""
+    if named.home is not None:
+        yield from (each for each in _inside_home(workspace, named) if not each.is_definition)
+        return
     for checked in list(workspace.known()):
         outcome = workspace.load(checked.path).outcome if checked.kind is not None else None
         if outcome is None:
@@ -209,6 +236,7 @@ def references_at(
     found = list(references_to(workspace, named))
     if declared and named.sort != "file":
         found += definitions_of(workspace, named)
+    found = [each for each in found if each.span is not None or named.home is None]
     places = [location(workspace, each) for each in found if named.sort != "file"]
     if named.sort == "file":
         places = [
@@ -241,7 +269,7 @@ def links(workspace: Workspace, opened: Opened) -> list[protocol.Link]:
 
 def description_of(workspace: Workspace, named: Named) -> str | None:
     """What a name means, in the words of what defines it."""
-    if named.is_definition or named.sort == "file":
+    if named.is_definition or named.sort == "file" or named.home is not None:
         return None
     for each in definitions_of(workspace, named):
         outcome = workspace.load(each.path).outcome if each.path is not None else None

@@ -80,6 +80,11 @@ class Publisher:
         self._survey_due = time.monotonic() + QUIET
         self._stop_survey.set()
 
+    def survey_whole(self, *, whole: bool) -> None:
+        """Whether files that are not open are checked from now on."""
+        self._whole = whole
+        self.survey_soon()
+
     def survey_now(self) -> None:
         self._survey_due = time.monotonic()
 
@@ -125,6 +130,8 @@ class Publisher:
         def run() -> None:
             try:
                 survey.run(stop.is_set)
+            except Exception as problem:  # told by the thread of the messages
+                survey.problem = problem
             finally:
                 self._surveyed(survey)
 
@@ -134,6 +141,8 @@ class Publisher:
     def take(self, survey: Survey) -> None:
         """Publish what a survey found; one that is of the past is made again."""
         self._survey = None
+        if survey.problem is not None:
+            raise survey.problem  # another one would end alike; the next change starts one
         if not self.workspace.take(survey) or survey.report is None:
             self._survey_due = self._survey_due or time.monotonic()
             return

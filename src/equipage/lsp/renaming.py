@@ -12,10 +12,11 @@ import re
 
 from equipage.core.diagnostics import UsageError
 from equipage.core.source import Span
+from equipage.files import exists, real_path
 from equipage.lsp import protocol
 from equipage.lsp.context import context_of
 from equipage.lsp.navigation import Named, convention_of, definitions_of, references_to, target_at
-from equipage.lsp.positions import Position, Range, span_range, uri_of
+from equipage.lsp.positions import Position, Range, path_of, span_range, uri_of
 from equipage.lsp.state import Opened, Workspace
 
 #: What a name may be made of, whatever the tool: nothing that ends a scalar or a list entry.
@@ -40,13 +41,20 @@ def rename(
     named = _named(workspace, opened, position)
     (definition,) = definitions_of(workspace, named)
     _require_free(workspace, named, definition, new)
-    places = [each.span for each in references_to(workspace, named) if each.span is not None]
+    found = list(references_to(workspace, named))
+    if named.home is not None and (definition.span is None or not all(each.span for each in found)):
+        raise UsageError(
+            f"`{named.name}` is also written in a way that cannot be replaced, such as a variable"
+        )
+    places = [each.span for each in found if each.span is not None]
     changes: list[protocol.TextDocumentEdit | protocol.RenameFile] = []
     if definition.span is not None:
         places.append(definition.span)
+    _require_inside(workspace, opened, places)
     changes += _edits(workspace, places, new)
     moved = _moved(definition, named.name, new)
     if moved is not None:
+        _require_no_file(moved)
         if not moves:
             raise UsageError(
                 f"`{named.name}` is also the name of a file, and this editor cannot rename files"
@@ -78,10 +86,12 @@ def _require_free(workspace: Workspace, named: Named, definition: Named, new: st
         raise UsageError(f"`{new}` is not a name: use letters, digits, `-`, `_` and `.`")
     if new == named.name:
         raise UsageError(f"it is called `{new}` already")
-    taken = definitions_of(workspace, Named(named.sort, new))
+    taken = definitions_of(workspace, Named(named.sort, new, home=named.home))
     if taken:
         file = os.path.basename(taken[0].path or "")
         raise UsageError(f"there is a {named.sort} `{new}` already, in {file}")
+    if named.home is not None:
+        _require_alone(workspace, named, definition)
     outcome = workspace.load(definition.path or "").outcome
     convention = None if outcome is None else convention_of(outcome)
     rule = None if convention is None else convention.name
@@ -92,10 +102,33 @@ def _require_free(workspace: Workspace, named: Named, definition: Named, new: st
             if sort == named.sort and new in names:
                 raise UsageError(f"`{new}` is built into {convention.tool}")
     # References that nothing defines would lead here after the rename.
-    waiting = next(references_to(workspace, Named(named.sort, new)), None)
+    waiting = next(references_to(workspace, Named(named.sort, new, home=named.home)), None)
     if waiting is not None and waiting.span is not None:
         place = f"{waiting.span.source.name}:{waiting.span.line}"
         raise UsageError(f"{place} names a {named.sort} `{new}` that would then be this one")
+
+
+def _require_inside(workspace: Workspace, opened: Opened, places: list[Span]) -> None:
+    """Raises `UsageError` if a file would be changed that the client did not open as its own."""
+    for span in places:
+        path = span.source.path or ""
+        if path != opened.real and not workspace.holds_real(path):
+            raise UsageError(f"`{span.source.name}` would change, too, and is not in the workspace")
+
+
+def _require_no_file(moved: protocol.RenameFile) -> None:
+    target = path_of(moved.new_uri)
+    if target is not None and exists(target):
+        raise UsageError(f"`{os.path.basename(target)}` exists already")
+
+
+def _require_alone(workspace: Workspace, named: Named, definition: Named) -> None:
+    """Raises `UsageError` if other configurations include what defines an inner name."""
+    others = {*workspace.users_of(definition.path or "")} - {named.home, definition.path}
+    others = {each for each in others if real_path(each) != named.home}
+    if definition.path != named.home and others:
+        files = ", ".join(sorted(map(os.path.basename, others)))
+        raise UsageError(f"`{named.name}` comes from a file that {files} includes, too")
 
 
 def _edits(

@@ -17,6 +17,7 @@ import msgspec
 
 from equipage import __version__
 from equipage.core.diagnostics import UsageError, raised
+from equipage.core.text import page_of
 from equipage.lsp import fixes, navigation, outline, protocol, renaming, wire
 from equipage.lsp.completion import completion
 from equipage.lsp.hover import hover
@@ -48,6 +49,7 @@ _WATCHED = "**/*.{yaml,yml,json,jsonc,toml,md,mdc,roomodes,hook}"
 #: The request that waits for a survey, so that it may be answered after later ones.
 _HELD = "workspace/diagnostic"
 _INFO, _ERROR = 3, 1
+_CHANGE = "textDocument/didChange"
 
 
 class Refused(Exception):
@@ -77,7 +79,8 @@ class Server:
         self.site = site
         self.ended: int | None = None  #: the exit code, once the client has asked for it
         self.workspace = Workspace()
-        self.cancelled: set[int | str] = set()
+        self.waiting: set[int | str] = set()  #: requests that were read and not answered
+        self.cancelled: set[int | str] = set()  #: those of them that the client gave up
         self.changing: Counter[str] = Counter()  #: texts with changes that wait to be handled
         self.inbox: queue.Queue[object] = queue.Queue(_WAITING)
         self._env, self._options, self._roots = env, options, roots
@@ -95,7 +98,7 @@ class Server:
         if isinstance(item, wire.Unreadable):
             self.send({"id": None, "error": {"code": item.code, "message": item.reason}})
         elif isinstance(item, Survey):
-            self.publisher.take(item)
+            self._survive(lambda: self.publisher.take(item))
         elif isinstance(item, Message) and item.method is not None:
             if item.id is None:
                 self._notified(item.method, item.params)
@@ -120,13 +123,18 @@ class Server:
             self._refuse(number, wire.INTERNAL_ERROR, _bug(problem))
         else:
             self._answer(number, result)
-        finally:
-            self.cancelled.discard(number)
 
     def _answer(self, number: int | str, result: Any) -> None:
+        """Answer a request, which may have waited for long."""
+        if number in self.cancelled:
+            self._refuse(number, wire.CANCELLED, "cancelled by the client")
+            return
+        self.waiting.discard(number)
         self.send({"id": number, "result": result})
 
     def _refuse(self, number: int | str, code: int, reason: str) -> None:
+        self.waiting.discard(number)
+        self.cancelled.discard(number)
         self.send({"id": number, "error": {"code": code, "message": reason}})
 
     def _require_ready(self, number: int | str, method: str) -> None:
@@ -144,6 +152,8 @@ class Server:
         if method == "exit":
             self.ended = 0 if self._state == "over" else 1
             return
+        if method == _CHANGE:
+            self._note_handled(params)
         handler = _NOTIFICATIONS.get(method)
         if handler is None or self._state != "ready":
             return
@@ -154,6 +164,13 @@ class Server:
             self._log(_ERROR, f"{method}: {refusal.reason}")
         except Exception as problem:
             self._log(_ERROR, _bug(problem))
+
+    def _note_handled(self, params: msgspec.Raw) -> None:
+        """A change does not wait any more, whatever becomes of it."""
+        uri = _uri_in(params)
+        self.changing[uri] -= 1
+        if self.changing[uri] <= 0:
+            del self.changing[uri]
 
     def _require_current(self, method: str, params: Any) -> None:
         """Refuse a request about a text that the client has changed since."""
@@ -240,6 +257,7 @@ class Server:
             "renameProvider": {"prepareProvider": True},
             "documentLinkProvider": {"resolveProvider": False},
             "documentSymbolProvider": True,
+            "workspaceSymbolProvider": True,
             "foldingRangeProvider": True,
             "inlayHintProvider": True,
             "executeCommandProvider": {"commands": [fixes.EXPLAIN]},
@@ -272,9 +290,6 @@ class Server:
 
     def _did_change(self, params: protocol.DidChange) -> None:
         document = params.text_document
-        self.changing[document.uri] -= 1
-        if self.changing[document.uri] <= 0:
-            del self.changing[document.uri]
         self.workspace.did_change(document.uri, params.content_changes, document.version)
         self.publisher.text_changed(document.uri)
 
@@ -303,12 +318,28 @@ class Server:
         self.workspace.touch()
         self.publisher.survey_soon()
 
+    def _did_change_settings(self, params: protocol.Configuration) -> None:
+        """Settings of the client, for those that do not start a server anew."""
+        own = params.settings.get("equipage") if isinstance(params.settings, dict) else None
+        whole = own.get("workspace") if isinstance(own, dict) else None
+        if isinstance(whole, bool):
+            self.publisher.survey_whole(whole=whole)
+
     def idle(self) -> None:
         """Do what waits until there are no messages."""
         if self._client and not self._is_alive(self._client):
             self.ended = 1
         if self._state == "ready":
-            self.publisher.work()
+            self._survive(self.publisher.work)
+
+    def _survive(self, work: Callable[[], None]) -> None:
+        """Do what no request asked for; a bug is told, and the server goes on."""
+        try:
+            work()
+        except (BrokenPipeError, ConnectionError):
+            raise  # the client is gone
+        except Exception as problem:
+            self._log(_ERROR, _bug(problem))
 
     def _diagnostics(self, params: protocol.DocumentDiagnostics) -> dict[str, Any]:
         return self.publisher.of_text(params)
@@ -328,7 +359,7 @@ class Server:
             raise Refused(wire.INVALID_PARAMS, f"there is no command `{params.command}`")
         code = str(arguments[0])
         if self.site is not None and self._can("window", "showDocument", "support"):
-            page = f"{self.site}/reference/codes/{code}/"
+            page = page_of(self.site, code)
             self._request("window/showDocument", {"uri": page, "external": True})
             return
         words = fixes.explained(code)
@@ -389,6 +420,9 @@ class Server:
         opened = self._opened(params.text_document)
         return [] if opened is None else outline.symbols(self.workspace, opened)
 
+    def _names(self, params: protocol.Query) -> list[protocol.NamedSymbol]:
+        return outline.names(self.workspace, params.query)
+
     def _folds(self, params: protocol.Document) -> list[protocol.Folding]:
         opened = self._opened(params.text_document)
         return [] if opened is None else outline.folds(self.workspace, opened)
@@ -426,15 +460,17 @@ _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
     "textDocument/rename": (protocol.RenameTo, Server._rename),
     "textDocument/documentLink": (protocol.Document, Server._links),
     "textDocument/documentSymbol": (protocol.Document, Server._symbols),
+    "workspace/symbol": (protocol.Query, Server._names),
     "textDocument/foldingRange": (protocol.Document, Server._folds),
     "textDocument/inlayHint": (protocol.Within, Server._hints),
 }
 _NOTIFICATIONS: dict[str, tuple[Any, Callable[[Server, Any], None]]] = {
     "initialized": (Any, Server._initialized),
     "textDocument/didOpen": (protocol.DidOpen, Server._did_open),
-    "textDocument/didChange": (protocol.DidChange, Server._did_change),
+    _CHANGE: (protocol.DidChange, Server._did_change),
     "textDocument/didClose": (protocol.Document, Server._did_close),
     "textDocument/didSave": (protocol.Document, Server._did_save),
+    "workspace/didChangeConfiguration": (protocol.Configuration, Server._did_change_settings),
     "workspace/didChangeWatchedFiles": (protocol.Watched, Server._did_change_files),
     "workspace/didChangeWorkspaceFolders": (protocol.FoldersChanged, Server._did_change_folders),
 }
@@ -476,22 +512,28 @@ def _read(reader: wire.Reader, server: Server) -> None:
         if message is not None and message.method == "$/cancelRequest":
             _cancel(message.params, server)
             continue
-        if message is not None and message.method == "textDocument/didChange":
-            _note_change(message.params, server)
+        if message is not None and message.method == _CHANGE:
+            server.changing[_uri_in(message.params)] += 1
+        elif message is not None and message.method is not None and message.id is not None:
+            server.waiting.add(message.id)
         server.inbox.put(message)
         if message is None:
             return
 
 
 def _cancel(params: msgspec.Raw, server: Server) -> None:
+    """Note that a request need not be answered; one that was answered is over."""
     try:
-        server.cancelled.add(_decoded(params, protocol.Cancel).id)
+        number = _decoded(params, protocol.Cancel).id
     except Refused:
         return
+    if number in server.waiting:
+        server.cancelled.add(number)
 
 
-def _note_change(params: msgspec.Raw, server: Server) -> None:
+def _uri_in(params: msgspec.Raw) -> str:
+    """The text that a message is about; empty if it names none."""
     try:
-        server.changing[_decoded(params, protocol.Document).text_document.uri] += 1
+        return _decoded(params, protocol.Document).text_document.uri
     except Refused:
-        return
+        return ""

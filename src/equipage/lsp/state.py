@@ -19,11 +19,13 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.files import is_folder, real_path, working_directory
 from equipage.files.overlay import Overlay, overlaid
 from equipage.files.reading import Stamp, stamp_of
+from equipage.files.sandbox import is_below
 from equipage.files.walking import SKIPPED_FOLDERS
 from equipage.loading.outcome import Outcome
 from equipage.loading.projects import MANIFESTS
 from equipage.loading.registry import agent_folders
 from equipage.loading.session import Request, Run
+from equipage.lsp.known import baselines_of, with_stale, without_known
 from equipage.lsp.positions import Encoding, Text, path_of, uri_of
 from equipage.lsp.protocol import Change
 from equipage.workspace.check import ReportBuilder
@@ -93,7 +95,7 @@ class Workspace:
         self.surveyed = -1  #: the generation that the last survey saw
         self._entries: dict[str, Entry] = {}
         self._users: dict[str, set[str]] = {}  #: what loads looked at → the files loaded
-        self._touched: list[tuple[int, str]] = []  #: changes that no survey has seen
+        self._touched: dict[str, int] = {}  #: the last change of files that no survey has seen
         self._order: dict[str, int] = {}  #: the order in which a survey comes to files
         self._request = Request(
             env=self.env, options=dict(options or {}), shared=True, roots=tuple(roots)
@@ -137,7 +139,7 @@ class Workspace:
         """Forget what depended on files that changed."""
         self.generation += 1
         for path in paths:
-            self._touched.append((self.generation, path))
+            self._touched[path] = self.generation
             # Such a file decides for all others which there are, and how each is checked.
             if os.path.basename(path) in _DECISIVE:
                 self._forget(list(self._entries))
@@ -164,6 +166,10 @@ class Workspace:
     def holds(self, path: str) -> bool:
         """Whether a file lies below a folder of the workspace, which surveys look at."""
         return any(path.startswith(each.rstrip(os.sep) + os.sep) for each in self.folders)
+
+    def holds_real(self, path: str) -> bool:
+        """Whether a file, by its path without links, lies below a folder of the workspace."""
+        return any(is_below(path, real_path(each)) for each in self.folders)
 
     def uri(self, path: str) -> str:
         """The address of a file as the client writes it."""
@@ -243,7 +249,9 @@ class Workspace:
                 lambda several: [self._entry(each, request, run).checked for each in several],
                 self._order,
             )
-        return findings_by_file(report).get(opened.real, ())
+            found = findings_by_file(report).get(opened.real, ())
+            around = self.folders if self.holds(opened.path) else [os.path.dirname(opened.path)]
+            return without_known(found, baselines_of(around, run) if found else ())
 
     def _is_left_out(self, path: str, run: Run) -> bool:
         """Whether a check of the project would not look at a file.
@@ -296,8 +304,9 @@ class Workspace:
     def take(self, survey: Survey) -> bool:
         """Take over what a survey found; False if files changed since, and it must run again."""
         # What was written while the survey ran makes its findings about those files old.
-        changed = {path for number, path in self._touched if number > survey.generation}
-        self._touched = [each for each in self._touched if each[0] > survey.generation]
+        since = survey.generation
+        self._touched = {path: number for path, number in self._touched.items() if number > since}
+        changed = set(self._touched)
         own = {each.path for each in self.open.values()}
         decisive = any(os.path.basename(path) in _DECISIVE for path in changed)
         if not decisive:
@@ -360,18 +369,22 @@ class Survey:
         self.folders = folders
         self.entries = entries
         self.report: Report | None = None
+        self.problem: Exception | None = None  #: a bug that ended it
         self._buffers = buffers
 
     def run(self, is_cancelled: Callable[[], bool] = lambda: False) -> None:
         """Check everything; `report` stays None if it was cancelled."""
         with overlaid(Overlay(self._buffers, over_disk=True)):
-            builder = ReportBuilder(self.request, run_of(self.request))
+            run = run_of(self.request)
+            builder = ReportBuilder(self.request, run)
             try:
-                self.report = builder.build(
-                    self.folders, lambda found: self._check(found, is_cancelled)
-                )
+                report = builder.build(self.folders, lambda found: self._check(found, is_cancelled))
             except _Cancelled:
                 self.report = None
+                return
+            known = baselines_of(self.folders, run)
+            found = with_stale(report.diagnostics, known, self.folders)
+            self.report = msgspec.structs.replace(report, diagnostics=found)
 
     def _check(
         self, candidates: Sequence[Candidate], is_cancelled: Callable[[], bool]

@@ -140,11 +140,17 @@ digraph equipage {
 """
 
 
+#: A second, empty line lifts a label above its arrow, which would cross it out.
+_ABOVE = "\n "
+
+
 def dot(graph: Graph) -> str:
     """A digraph for Graphviz."""
     lines = [_HEAD.rstrip("\n")]
     for node in graph.nodes:
-        fill, line = _BAD if node.missing or not node.ok else _COLOURS.get(node.sort, ("", ""))
+        fill, line = (
+            _BAD if node.missing or not node.ok else _COLOURS.get(node.sort, _COLOURS["file"])
+        )
         marks = {
             "label": _dot_label("\n".join(_texts(node))),
             "fillcolor": _dot(fill),
@@ -160,7 +166,7 @@ def dot(graph: Graph) -> str:
     for edge in graph.edges:
         # That an agent uses a tool needs no word on each of many arrows.
         silent = edge.how == "uses" and sorts[edge.target] == "tool"
-        label = "" if silent else f"label={_dot_label(' ' + _label(edge) + ' ')}"
+        label = "" if silent else f"label={_dot_label(f' {_label(edge)} ' + _ABOVE)}"
         style = "style=dashed" if edge.how in ("forbids", "defines") else ""
         marks_of_edge = ", ".join(filter(None, (label, style)))
         lines.append(f"  {_dot(edge.source)} -> {_dot(edge.target)} [{marks_of_edge}];")

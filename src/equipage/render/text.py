@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +43,9 @@ _MOST_SHOWN = 2_000
 _MARGIN = 12
 #: The lines of a change are indented by this much, and a value is shown to this many lines.
 _INDENT, _MOST_LINES = "      ", 12
-#: The space between the columns of a table, and the width that no column is cut below.
-_GAP, _NARROWEST = 2, 6
+#: The space between the columns of a table, the least that its last column is continued in, and
+#: the indent of what goes below a row.
+_GAP, _PROSE, _BELOW = 2, 24, "    "
 
 
 # Most findings of a file come one after the other, so few texts are kept.
@@ -57,13 +58,13 @@ def _masked(text: str) -> str:
 
 
 class Style:
-    """How to write: with colour and links or without, how wide, whether tables are cut to fit."""
+    """How to write: with colour and links or without, how wide, whether tables must fit."""
 
     def __init__(
-        self, *, colour: bool = False, width: int = 100, cuts: bool = True, links: bool = False
+        self, *, colour: bool = False, width: int = 100, fits: bool = True, links: bool = False
     ) -> None:
         self.colour = colour
-        self.cuts = cuts
+        self.fits = fits
         self.links = links
         self.width = max(20, width)
 
@@ -318,58 +319,69 @@ def _marked(mark: str, lines: list[str], style: Style) -> Iterator[str]:
         yield f"{_INDENT}{style.paint(role, text) if role else text}".rstrip()
 
 
-# Tables: columns as wide as their content, or as the terminal allows.
+# Tables: columns as wide as their content. Nothing is cut: people copy it and search for it.
 
 
-def table(
-    head: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    style: Style,
-    *,
-    whole: Sequence[str] = (),
-    wraps: bool = False,
-) -> str:
-    """Rows under a head. Empty columns are left out; if they do not fit, the widest is cut.
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], style: Style) -> str:
+    """Rows under a head. Empty columns are left out.
 
-    Columns in `whole` are never cut: people copy what is in them. With `wraps`, the last column is
-    continued on further lines instead.
+    Where they do not fit, the last column is continued on further lines. If that leaves too little
+    room, the columns at the right go below their row, each after its name.
     """
     # Columns, by their number.
     shown = [number for number in range(len(head)) if any(row[number] for row in rows)]
-    lines = [[visible(row[number]) for number in shown] for row in (head, *rows)]
-    widths = [max(cells(line[number]) for line in lines) for number in range(len(shown))]
-    if style.cuts and wraps:
-        others = sum(widths[:-1]) + _GAP * (len(widths) - 1)
-        widths[-1] = max(_NARROWEST * 4, style.width - others)
-        lines = [piece for line in lines for piece in _wrapped(line, widths[-1])]
-    elif style.cuts:
-        _fit(widths, style.width, {shown.index(n) for n in shown if head[n] in whole})
-    first, *rest = (_line(line, widths) for line in lines)
-    return "".join(f"{line}\n" for line in (style.paint("bold", first), *rest))
+    names, *lines = ([visible(row[number]) for number in shown] for row in (head, *rows))
+    widths = [max(map(cells, column)) for column in zip(names, *lines, strict=True)]
+    beside = len(widths)
+    if style.fits and _extent(widths) > style.width:
+        last = style.width - _extent(widths[:-1]) - _GAP
+        if last >= _PROSE:
+            widths[-1] = last
+        else:
+            extents = (_extent(widths[: each + 1]) for each in range(1, len(widths)))
+            beside = 1 + sum(each <= style.width for each in extents)
+    made = [style.paint("bold", _line(names[:beside], widths))]
+    for line in lines:
+        if beside < len(line):
+            made += [_line(line[:beside], widths), *_below(names[beside:], line[beside:], style)]
+            continue
+        first, *more = _wrapped(line[-1], widths[-1])
+        made.append(_line([*line[:-1], first], widths))
+        made += (" " * (_extent(widths[:-1]) + _GAP) + each for each in more)
+    return "".join(f"{line}\n" for line in made)
 
 
-def _wrapped(line: list[str], width: int) -> list[list[str]]:
-    """A row whose last field is divided into lines of that width."""
-    from textwrap import wrap
-
-    pieces = wrap(line[-1], width, break_on_hyphens=False, break_long_words=False) or [""]
-    blank = [""] * (len(line) - 1)
-    return [[*line[:-1], pieces[0]], *([*blank, piece] for piece in pieces[1:])]
-
-
-def _fit(widths: list[int], room: int, whole: Collection[int]) -> None:
-    """Narrow the widest column, but those that stay `whole`, until all of them fit."""
-    cut = [number for number in range(len(widths)) if number not in whole]
-    while cut and sum(widths) + _GAP * (len(widths) - 1) > room:
-        widest = max(cut, key=widths.__getitem__)
-        if widths[widest] <= _NARROWEST:
-            break
-        widths[widest] -= 1
+def _extent(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _line(line: Sequence[str], widths: Sequence[int]) -> str:
-    fields = [cut(field, width) for field, width in zip(line, widths, strict=True)]
     padded = (
-        field + " " * (width - cells(field)) for field, width in zip(fields, widths, strict=True)
+        field + " " * (width - cells(field)) for field, width in zip(line, widths, strict=False)
     )
     return (" " * _GAP).join(padded).rstrip()
+
+
+def _below(names: Sequence[str], line: Sequence[str], style: Style) -> Iterator[str]:
+    """The fields of a row that do not fit beside the others. The last one may be prose."""
+    *short, last = (
+        "" if not field else f"{name.lower()}: {field}" if name else field
+        for name, field in zip(names, line, strict=True)
+    )
+    width = style.width - len(_BELOW)
+    together = "; ".join(filter(None, short))
+    yield from (
+        f"{_BELOW}{each}" for each in ([together] if cells(together) <= width else short) if each
+    )
+    yield from (f"{_BELOW}{each}" for each in _wrapped(last, width, indent="  ") if each)
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Text in lines of that width; a longer word has a line of its own."""
+    from textwrap import TextWrapper
+
+    if cells(text) <= width:
+        return [text]
+    wrapper = TextWrapper(width, break_on_hyphens=False, break_long_words=False)
+    wrapper.subsequent_indent = indent
+    return wrapper.wrap(text)

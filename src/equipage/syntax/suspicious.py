@@ -150,9 +150,18 @@ _SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
         expression(r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s+([A-Za-z0-9+/=]{40,})"),
     ),
 )
-_PLACEHOLDER = expression(
-    r"example|placeholder|your|dummy|sample|fake|test|redacted|x{4,}|0{4,}|1234|abcd", re.IGNORECASE
+#: Words that no random text of this length has by chance.
+_MADE_UP = expression(
+    r"example|placeholder|redacted|sample|replace|insert|change.?me|exposed|dummy|deadbeef",
+    re.IGNORECASE,
 )
+#: Shorter words count where nothing but punctuation is around them.
+_WORD = expression(
+    r"(?<![A-Za-z0-9])(?:your|test|fake|foo|bar|here|token|key|secret)(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+#: Anywhere else they count as far as they go, as letters and digits in a row do.
+_FILLER = expression(r"your|test|fake|token|secret|here|qwerty|asdf", re.IGNORECASE)
 #: Bits for each character, below which a text is made up rather than random.
 _LEAST_ENTROPY = 3.0
 
@@ -161,7 +170,7 @@ def secrets(text: str) -> Iterator[Suspicion]:
     """Texts that are shaped like secrets and look random; placeholders of documentation do not."""
     for match, what in _shaped(text):
         variable = match[match.lastindex or 0]
-        if not _PLACEHOLDER.search(variable) and _entropy(variable) >= _LEAST_ENTROPY:
+        if not _is_placeholder(variable) and _entropy(variable) >= _LEAST_ENTROPY:
             yield Suspicion(match.span(), what)
 
 
@@ -208,9 +217,32 @@ def looks_secret(text: str) -> bool:
         and re.fullmatch(r"[A-Za-z0-9+/=_.-]+", text) is not None
         and re.search(r"[0-9]", text) is not None
         and re.search(r"[A-Za-z]", text) is not None
-        and not _PLACEHOLDER.search(text)
+        and not _is_placeholder(text)
         and _entropy(text) >= _LEAST_ENTROPY
     )
+
+
+def _is_placeholder(text: str) -> bool:
+    """Whether a text is made up: it says so, or half of it is words and characters in a row.
+
+    A random text may contain `test` or `1234` by chance, so that alone says nothing.
+    """
+    if _MADE_UP.search(text) or _WORD.search(text):
+        return True
+    filler = {place for match in _FILLER.finditer(text) for place in range(*match.span())}
+    return 2 * len(filler | _in_a_row(text.lower())) >= len(text)
+
+
+def _in_a_row(text: str) -> set[int]:
+    """The places of characters that repeat or count up or down, as in `xxx`, `321` and `a1b2c3`."""
+    found: set[int] = set()
+    # In `a1b2c3`, every second character counts.
+    for apart in (1, 2):
+        for place in range(len(text) - 2 * apart):
+            a, b, c = (ord(text[place + apart * n]) for n in range(3))
+            if b - a == c - b and (abs(b - a) == 1 or (b == a and apart == 1)):
+                found.update((place, place + apart, place + 2 * apart))
+    return found
 
 
 def _entropy(text: str) -> float:

@@ -72,8 +72,11 @@ def _inside(
 ) -> Iterator[str]:
     """Files of a skill and scripts of commands that changed: they act, whatever the header says."""
     folder = os.path.dirname(name)
-    before = {f"{folder}/{each}": each for each in was.folder} | {each: each for each in was.runs}
-    after = {f"{folder}/{each}": each for each in now.folder} | {each: each for each in now.runs}
+    before, after = (
+        {f"{folder}/{each}": each for each in item.folder}
+        | {each: each for each in (*item.runs, *item.names)}
+        for item in (was, now)
+    )
     for path, shown in sorted((before | after).items()):
         if path == name:
             continue

@@ -21,7 +21,7 @@ from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import format_path, parse_path
 from equipage.core.text import visible_json
-from equipage.files import is_file, is_inside, real_path
+from equipage.files import is_inside, real_path
 from equipage.files.reading import sha256_of
 from equipage.files.trees import TooMany, hashed_below
 from equipage.kinds.conventions.references import references
@@ -36,6 +36,7 @@ from equipage.loading.unread import unread_sort
 from equipage.syntax.suspicious import masked
 from equipage.views.code_digest import CodeProblem
 from equipage.views.lock import LockError, code_of_load
+from equipage.views.named_files import NamedFiles
 from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.check import by_chunks
 from equipage.workspace.loads import (
@@ -111,6 +112,7 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     refers: tuple[str, ...] = ()  #: agents, skills, servers and tools that it names
     folder: tuple[str, ...] = ()  #: the files of a skill, from its folder
     runs: tuple[str, ...] = ()  #: files of the project that its commands run
+    names: tuple[str, ...] = ()  #: other files of the project that it names, such as imports
     launches: tuple[Launched, ...] = ()
     code: LockedCode | None = None
     reach: dict[str, tuple[LockedGrant, ...]] = {}  #: by what has it: `agent reviewer`
@@ -251,6 +253,9 @@ def locked_file(outcome: Outcome, file: str, root: str) -> LockedFile:
         return LockedFile(name, item, tuple(files.items()), tuple(problems))
     plain = loaded.to_dict(show_env=False)
     commands = [words for _, words in commands_in(plain)]
+    others = NamedFiles(file, root)
+    runs = _kept(others.run_by(commands), root, files)
+    named = _kept(others.named_in(outcome, plain), root, files)
     item = Item(
         outcome.kind.name,
         loaded.digest,
@@ -258,7 +263,8 @@ def locked_file(outcome: Outcome, file: str, root: str) -> LockedFile:
         variables=_sorted(loaded.variables),
         refers=_sorted(_refers(outcome.kind.name, plain)),
         folder=folder,
-        runs=_sorted(_runs(commands, file, root, files)),
+        runs=runs,
+        names=tuple(each for each in named if each not in (name, *runs)),
         launches=tuple(sorted(set(_launches(commands, plain)), key=lambda each: each.runs)),
         code=_code(outcome, root, files),
         reach=dict(sorted(_reach(reaches_of(outcome, file=name)))),
@@ -337,36 +343,11 @@ def _fetched(source: Mapping[str, Any]) -> Iterator[Launched]:
         yield Launched(masked(f"{source['source']} {where}"), pin if isinstance(pin, str) else None)
 
 
-#: How clients write the folder of the project or of a plugin.
-_HERE = re.compile(r"\$\{?(?:CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|workspaceFolder)\}?/?|\.\.?/")
-
-
-def _runs(
-    commands: Sequence[list[str]], file: str, root: str, files: dict[str, str]
-) -> Iterator[str]:
-    """The files of the project that commands run, such as the scripts of hooks."""
-    folder = os.path.dirname(real_path(file))
-    for words in commands:
-        for word in words:
-            inner = _HERE.sub("", word, count=1) if _HERE.match(word) else word
-            # A word without a dot or slash is a program of the machine or an argument.
-            if not re.search(r"[./]", inner) or len(inner) > 500 or "\0" in inner:
-                continue
-            # Clients differ in where commands start: beside the file, or somewhere above it.
-            places = [folder, *_above(folder, root)]
-            found = (os.path.join(place, inner) for place in places)
-            path = next((each for each in found if is_file(each) and is_inside(each, root)), None)
-            digest = sha256_of(real_path(path)) if path else None
-            if path is not None and digest is not None:
-                name = relative(path, root)
-                files[name] = digest
-                yield name
-
-
-def _above(folder: str, root: str) -> Iterator[str]:
-    while folder not in (root, os.path.dirname(folder)) and folder.startswith(root):
-        folder = os.path.dirname(folder)
-        yield folder
+def _kept(found: Iterable[tuple[str, str]], root: str, files: dict[str, str]) -> tuple[str, ...]:
+    """The names of files, sorted; each gets its hash in `files`."""
+    names = {relative(path, root): digest for path, digest in found}
+    files |= names
+    return tuple(sorted(names))
 
 
 def _code(outcome: Outcome, root: str, files: dict[str, str]) -> LockedCode | None:
@@ -461,8 +442,9 @@ def _lines(value: Any, before: str, key: str = "") -> Iterator[str]:
     inner: list[Any] = list(value) if is_list else list(value.values())
     # A grant, or a list of a few names, is one thing.
     flat = not any(isinstance(each, dict | list | tuple) for each in inner)
-    if not inner or (flat and len(before + key) + len(_one(value)) <= _WIDTH):
-        yield before + key + _one(value)
+    whole = before + key + _one(value) if flat else ""
+    if flat and (not inner or len(whole) <= _WIDTH):
+        yield whole
         return
     yield before + key + ("[" if is_list else "{")
     keys = ("" for _ in inner) if is_list else (f"{_one(each)}: " for each in value)
@@ -475,8 +457,8 @@ def _lines(value: Any, before: str, key: str = "") -> Iterator[str]:
     yield before + ("]" if is_list else "}")
 
 
-def _one(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+#: Made once: a lock has tens of thousands of lines.
+_one = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def read(data: bytes) -> WorkspaceLock:

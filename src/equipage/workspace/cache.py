@@ -25,14 +25,14 @@ from equipage.files.tracing import Answer, Question, Trace, digest, traced
 from equipage.loading.kind import Offer
 from equipage.loading.registry import is_built_in
 from equipage.loading.session import Request
-from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker
+from equipage.workspace.loads import Candidate, Checked, Checker
 from equipage.workspace.packing import Packed, Packer, Unfit, Unpacker
 
 if TYPE_CHECKING:
     from equipage.workspace.parallel import Checks
 
-#: About so many files are one piece of work.
-_PIECE = 16
+#: About so many files are one piece of work, and at most so many.
+_PIECE, _MOST = 8, 24
 #: Variables whose values are places, which the questions name.
 _PLACES = frozenset({"HOME", "PATH", "XDG_CONFIG_HOME"})
 #: Values of variables that are shorter are in any text.
@@ -137,8 +137,7 @@ class Cache:
         `offers` are what all files of the run offer.
         """
         if self._offers is None:
-            rows = ("\0".join((each.kind, each.path, *each.names)) for each in offers)
-            self._offers = _key(*rows)
+            self._offers = _key(*map(repr, offers))
         key = _key("together", self._offers, *(f"{each.kind} {each.path}" for each in files))
         packed = self._recall(key)
         if packed is not None:
@@ -267,7 +266,7 @@ def _divided(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
     piece: list[Candidate] = []
     for each in candidates:
         begins = zlib.crc32(os.fsencode(each.path)) % _PIECE == 0
-        if piece and (begins or len(piece) == CHUNK):
+        if piece and (begins or len(piece) == _MOST):
             yield piece
             piece = []
         piece.append(each)

@@ -14,8 +14,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label
-from equipage.files import exists, is_folder, real_path, repository_root
-from equipage.files.overlay import active
+from equipage.files import active, exists, is_folder, real_path, repository_root
 from equipage.files.reading import display_name
 from equipage.loading.projects import is_marked
 from equipage.loading.recognise import folders_of_kinds
@@ -81,12 +80,12 @@ def check_paths(
     """
     if kind is not None:
         kind_named(kind)
-    request = with_folders(request, paths)
+    request = msgspec.structs.replace(with_folders(request, paths), unasked=selection.unasked)
     builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
     builder.meter = meter = Meter(allowance or Allowance())
     # A run with an allowance may end anywhere, and what a process was refused is not a result.
-    cached = cached and allowance is None and active() is None
+    cached = cached and allowance is None and active() is None and keep is None
 
     def check(found: Sequence[Candidate]) -> Iterator[Any]:
         if cached and builder.cache is None and len(found) >= CACHE_WORTH_IT:
@@ -228,7 +227,8 @@ class ReportBuilder:
         if context and (waiting or self._concern_others()):
             self.projects = projects_of(self.run)
             around = list(self._around(paths, candidates))
-            waiting += self._gather_context(candidates, around, check, progress)
+            if around:
+                waiting += self._gather_context(candidates, around, check, progress)
         return self._finish(waiting)
 
     def build_among(
@@ -322,14 +322,17 @@ class ReportBuilder:
         """The other files of the projects that the paths are in; they give `order`."""
         from equipage.files.walking import walk
 
-        known = {os.path.abspath(each.path) for each in candidates}
         folders = {os.path.abspath(path) for path in paths if is_folder(path)}
+        tops = tuple(os.path.join(folder, "") for folder in folders)
+        # The usual check, of whole projects: every file in them was a candidate.
+        if all(os.path.join(each.root, "").startswith(tops) for each in projects_of(self.run)):
+            return
+        known = {os.path.abspath(each.path) for each in candidates}
         roots = {project_of(path, self.run).root for path in known | {f"{f}/x" for f in folders}}
         claimed, by_name = has_kind_by_settings(self.run), is_known_by_name(self.run)
         for root in sorted(roots):
-            # A folder that holds the root was walked already.
-            if any(f"{root}/".startswith(f"{folder.rstrip('/')}/") for folder in folders):
-                continue
+            if os.path.join(root, "").startswith(tops):
+                continue  # it was walked already
             alone = self.request.isolated
             for found in walk(root, agent_folders(), claimed, None, by_name, all_files=alone):
                 path = os.path.abspath(found.path)

@@ -19,7 +19,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
 from equipage.loading.registry import agent_folders, is_convention, kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.project import Policy, project_of
+from equipage.workspace.project import Policy, Project, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Claim, Found
@@ -216,8 +216,7 @@ def load_candidate(
             if files.within is not None and not _belong_together(*files.within, files):
                 # Since the walk, one of its folders has become a link to somewhere else.
                 return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
-            # Where a link leads a moment later must not change what may be read.
-            request = msgspec.structs.replace(request, project=request.project or project.root)
+            request = _request_in(project, request, run)
         if kind is None:
             found = recognise(path, project, projects or run, named=candidate.named, files=files)
         else:
@@ -240,6 +239,26 @@ def load_candidate(
         return FileLoad(path, problem=_finding(codes.CHECK_ENDED, path, reason=NO_MEMORY))
     except Exception as error:
         return FileLoad(path, problem=bug(path, error))
+
+
+class _Requests(dict[tuple[int, str], Request]):
+    """The requests of one run, by the one they were made from and the project."""
+
+
+def _request_in(project: Project, request: Request, run: Run) -> Request:
+    """A request for the files of a project that a walk found.
+
+    One for all of them: what follows from a request is worked out once for each.
+    """
+    known, key = run.cache(_Requests), (id(request), project.root)
+    if key not in known:
+        known[key] = msgspec.structs.replace(
+            request,
+            # Where a link leads a moment later must not change what may be read.
+            project=request.project or project.root,
+            unasked=request.unasked - project.asks_for,
+        )
+    return known[key]
 
 
 def ended(candidate: Candidate, reason: str) -> Checked:

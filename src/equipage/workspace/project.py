@@ -131,6 +131,11 @@ class Selection(msgspec.Struct, frozen=True):
     exclude: tuple[str, ...] = ()  #: globs over paths from the working directory
     force_exclude: bool = False  #: whether files that the caller named are excluded, too
 
+    @property
+    def unasked(self) -> frozenset[str]:
+        """The quiet codes that the caller does not want."""
+        return core_codes.QUIET - self.asked - (self.select or frozenset())
+
     def takes(self, code: str) -> bool:
         """Whether a code is to be reported; a bug in equipage always is."""
         # Silencing a bug would make a check that did not happen look like one that passed.
@@ -185,6 +190,11 @@ class Project:
             return None
         relative = self._relative(path)
         return next((kind for glob, kind in self._kinds if glob.fullmatch(relative)), None)
+
+    @property
+    def asks_for(self) -> frozenset[str]:
+        """The codes that the settings speak of, also those that are quiet otherwise."""
+        return frozenset(self.settings.severity) | frozenset(self.settings.select or ())
 
     @property
     def narrows(self) -> bool:

@@ -11,8 +11,6 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.files import real_path
 from equipage.files.reading import display_name
@@ -71,9 +69,9 @@ def check_offers(builder: ReportBuilder) -> None:
 
 
 def _found_together(builder: ReportBuilder) -> Iterator[tuple[Checked, Diagnostic]]:
-    # Rules about names ask for nothing else, and what is kept must not depend on every text.
+    # Without their weights, which change with every edit: rules about names do not see them.
     offers = [
-        msgspec.structs.replace(each.offer, weight=(0, 0))
+        Offer(each.offer.kind, each.offer.path, each.offer.names)
         for each in builder.checked.values()
         if each.offer is not None
     ]
@@ -128,9 +126,9 @@ def _clusters(builder: ReportBuilder) -> Iterable[list[Checked]]:
     asked = (each for each in builder.checked.values() if each.name not in builder.context)
     together |= {each.name for each in asked if each.refers}
     # Of two files with one name, the later one is reported: in the order of a whole check.
-    in_order = sorted(
-        builder.checked.values(), key=lambda each: builder.order.get(os.path.abspath(each.path), -1)
-    )
+    in_order = list(builder.checked.values())
+    if builder.order:
+        in_order.sort(key=lambda each: builder.order.get(os.path.abspath(each.path), -1))
     clusters: dict[Hashable, list[Checked]] = {}
     for each in in_order:
         if each.name in together and each.kind is not None:

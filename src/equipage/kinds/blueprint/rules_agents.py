@@ -33,7 +33,7 @@ from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, get, mapping
 
 #: Lists whose entries are found by name, and what one entry is called.
-_NAMED = {
+NAMED = {
     "agents": "agent",
     "operators": "operator",
     "metas": "meta",
@@ -55,7 +55,7 @@ def names_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
     """What is found by its name has one."""
     if get(config, ("id",)) == "":
         yield codes.EMPTY_NAME.at(("id",), field="id", owner="this blueprint")
-    for key in _NAMED:
+    for key in NAMED:
         for path, each in entries(config, key):
             if each.get("name") == "":
                 owner = f"this entry of `{key}`"
@@ -64,7 +64,7 @@ def names_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
 
 def names_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
     """Two entries of one list do not share a name."""
-    for key in _NAMED:
+    for key in NAMED:
         first = names_in(config, key).first
         for path, each in entries(config, key):
             name = each.get("name")
@@ -73,7 +73,7 @@ def names_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def _repeated(config: Any, first: Path, second: Path, name: str) -> Fact:
-    what = _NAMED[str(first[0])]
+    what = NAMED[str(first[0])]
     code = codes.DUPLICATE_AGENT if what == "agent" else codes.DUPLICATE_NAME
     profile = get(config, (*first, "profile"))
     is_shared = profile is not None and profile is get(config, (*second, "profile"))
@@ -91,8 +91,8 @@ def _repeated(config: Any, first: Path, second: Path, name: str) -> Fact:
 
 def names_exist(config: Any, session: Session) -> Iterator[Fact]:
     """What is named in a blueprint is an entry of the list it is looked up in."""
-    lists = {key: names_in(config, key) for key in _NAMED}
-    for key, path, part in _references(config):
+    lists = {key: names_in(config, key) for key in NAMED}
+    for key, path, part in references(config):
         name, known = path[-1] if part == "key" else get(config, path), lists[key]
         if not isinstance(name, str) or not known.lack(name):
             continue
@@ -105,7 +105,7 @@ def names_exist(config: Any, session: Session) -> Iterator[Fact]:
         )
 
 
-def _references(config: Any) -> Iterator[tuple[str, Path, Part]]:
+def references(config: Any) -> Iterator[tuple[str, Path, Part]]:
     """Where names may be written, and which list each is looked up in."""
     hints = ("hints", "per_agent")
     yield from (("agents", path, "value") for path, _ in _agents_run(config))

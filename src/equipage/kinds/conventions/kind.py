@@ -173,7 +173,9 @@ def _attribute(name: str) -> str:
     return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
 
 
-def read(convention: Convention, source: Source, session: Session) -> Parsed:
+def read(
+    convention: Convention, style: HeaderStyle | None, source: Source, session: Session
+) -> Parsed:
     """The document of a file: its header, or all of it where the convention has no header."""
     if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
         commas = convention.trailing_commas
@@ -186,7 +188,16 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
             # Whether a tool refuses an empty file is not known.
             facts = [msgspec.structs.replace(each, severity="warning") for each in facts]
         return document, facts
-    style = HeaderStyle(
+    assert style is not None
+    document, facts = read_header(source, session, style)
+    return document, facts + checks.before_header(convention, source)
+
+
+def _style(convention: Convention) -> HeaderStyle | None:
+    """What the header of a convention looks like, None for files without one."""
+    if convention.syntax != "header":
+        return None
+    return HeaderStyle(
         convention.title,
         grammar=_grammar(convention),
         known=convention.names,
@@ -197,8 +208,6 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
         disputed=convention is skills.OPEN,
         ignores_headerless=convention.ignores_headerless,
     )
-    document, facts = read_header(source, session, style)
-    return document, facts + checks.before_header(convention, source)
 
 
 def _grammar(convention: Convention) -> Grammar:
@@ -377,7 +386,9 @@ def kind_of(convention: Convention) -> Kind:
         name=convention.kind,
         title=convention.title,
         model=model_of(convention),
-        reading=Reading(formats=_FORMATS[convention.syntax], read=partial(read, convention)),
+        reading=Reading(
+            formats=_FORMATS[convention.syntax], read=partial(read, convention, _style(convention))
+        ),
         strictness={**TOLERANT, core_codes.NON_STRING_KEY: "warning"},
         shape=Shape(
             unknown=convention.unknown,

@@ -19,7 +19,7 @@ from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
 from equipage.core.text import Guesses
 from equipage.kinds.conventions import codes
-from equipage.kinds.shared import KnownNames, path_of
+from equipage.kinds.shared import known_names, path_of
 from equipage.kinds.tables import Convention, Field, Sort
 from equipage.loading.kind import Offer
 from equipage.loading.tree import get
@@ -48,6 +48,11 @@ class Reference(msgspec.Struct, frozen=True):
 
 def divided(text: str, separators: str) -> Iterator[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
+    if "(" not in text and "[" not in text and "{" not in text:
+        for other in separators[1:]:
+            text = text.replace(other, separators[0])
+        yield from filter(None, map(str.strip, text.split(separators[0])))
+        return
     start = depth = 0
     # One more separator at the end closes the last name, even if a bracket is still open.
     for offset, letter in enumerate(text + separators[0]):
@@ -195,7 +200,7 @@ def references_exist(
         "server": ("mcp", "settings"),
         "agent": agents,
     }
-    defined = {sort: KnownNames(offers, those) for sort, those in kinds.items()}
+    defined = {sort: known_names(offers, those) for sort, those in kinds.items()}
     for outcome in own:
         path, guesses = path_of(outcome), Guesses()
         sorts = {each.sort for each in _sought(convention, outcome)}

@@ -44,12 +44,12 @@ from equipage.kinds.defect.profile_model import (
 from equipage.kinds.headers import STRICT_YAML
 from equipage.kinds.layering import Discovery, Found, Layered, LayerName, discover
 from equipage.kinds.shared import (
-    KnownNames,
     covers,
     entries_at,
     hide_property,
     hint_for,
     is_plain,
+    known_names,
     path_of,
     problem_of,
 )
@@ -125,7 +125,7 @@ _TOOL = re.compile(r"mcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__.*", re.
 
 def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[Finding]:
     """The servers whose tools a profile allows are defined, if any server is."""
-    defined = KnownNames(offers, ("mcp", "settings"))
+    defined = known_names(offers, ("mcp", "settings"))
     for outcome in own:
         known = defined.seen_from(path_of(outcome))
         if not known:

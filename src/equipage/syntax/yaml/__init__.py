@@ -19,7 +19,7 @@ from typing import Any, Final
 from equipage.core.path import Path
 from equipage.core.text import expression
 from equipage.syntax import Parsed, Place, Range, Touched
-from equipage.syntax.yaml.scalars import resolve_plain
+from equipage.syntax.yaml.scalars import NUMBER_STARTS, SPECIALS, resolve_plain
 
 
 def load(text: str, *, merge: bool = False, oddities: bool = True) -> Parsed:
@@ -30,13 +30,45 @@ def load(text: str, *, merge: bool = False, oddities: bool = True) -> Parsed:
     text has the value None.
     """
     text = _without_mark(text)
-    value = read_simple(text)
+    value = _taken(text)
+    if value is None:
+        value = read_simple(text)
     if value is not None:
         return Parsed(value)
     _import_pyyaml()
     from equipage.syntax.yaml.values import parse
 
     return parse(text, merge=merge, oddities=oddities)
+
+
+#: The last text that was looked at, and its value; at most one.
+_LOOKED_AT: list[tuple[str, Any]] = []
+
+
+def look_at(text: str) -> Any:
+    """The value of a text whose load follows if the value is what the caller hopes for.
+
+    Raises `SyntaxProblem`. `load` then takes the value over, unless another text came between.
+    """
+    value = read_simple(text)
+    if value is None:
+        return load(text, oddities=False).value
+    _LOOKED_AT[:] = [(text, value)]
+    return value
+
+
+def forget() -> None:
+    """Let go of the text that was looked at: it is not loaded."""
+    _LOOKED_AT.clear()
+
+
+def _taken(text: str) -> Any:
+    """The value of a text that was just looked at. Another thread may have taken it."""
+    try:
+        known, value = _LOOKED_AT.pop()
+    except IndexError:
+        return None
+    return value if known is text else None
 
 
 def _import_pyyaml() -> None:
@@ -114,7 +146,6 @@ _PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?:[^:#]++|:(?=[^ ])|(?<!
 _QUOTED = r"\"[^\"\\]*+\"|'[^']*+'"  # without escapes
 _FLOW = r"[\[{].*[\]}]"
 
-_NOTHING = expression(r" *(?:#.*)?")
 #: `key: value`, `- value` or `- key: value`, with blanks and a comment around it.
 _ENTRY = expression(
     rf"(?P<indent> {{0,{_MAX_INDENT}}})(?P<item>- )?"
@@ -129,6 +160,9 @@ _FLOW_SCALAR = expression(
     rf"(?:(?P<quoted>{_QUOTED})"
     rf"|(?P<plain>(?:[\w$/.+~]|-(?=\w))(?:{_FLOW_WORD}++| +(?={_FLOW_WORD}))*+)) *(?=[,\]}}])"
 )
+#: A list of single words, none of which is a number: `[read, search]`.
+_WORD = r"(?:[^\W\d]|[$/])[\w$/.+~*-]*+"
+_FLOW_WORDS = expression(rf"\[ *{_WORD}(?: *, *{_WORD})*+ *\]")
 _END = "\0"  #: ends a flow collection; no line holds it, so nothing looks behind the end
 
 _OPEN: Final[Any] = object()  #: no value on this line: it follows on deeper ones, or is null
@@ -136,10 +170,13 @@ _COLLECTIONS: frozenset[type] = frozenset({list, dict})
 
 #: Column, whether it is an item of a list, key, value.
 _Entry = tuple[int, bool, str | None, Any]
+#: A line that says nothing.
+_SILENT: Final[_Entry] = (-1, False, None, None)
 #: Lines that were taken apart before.
-_KNOWN: dict[str, _Entry | None] = {}
+_KNOWN: dict[str, _Entry] = {}
 _MAX_KNOWN = 10_000
 _WORTH_KEEPING = 120
+_WORTH_A_TRY = 1_000
 
 
 class _Doubt(Exception):
@@ -172,14 +209,18 @@ def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = N
     open_key: str | None = None  # its key whose value may follow on deeper lines
     around: list[tuple[int, Any]] = []  # the collections that hold it, with their columns
     child: Any
+    unknown = 0  # lines that were not seen before
     for number, line in enumerate(text.split("\n")):
-        try:
-            entry = _KNOWN[line]
-        except KeyError:
-            entry = _remembered(line)
+        entry = _KNOWN.get(line)
         if entry is None:
-            continue
+            entry = _taken_apart(line)
+            unknown += 1
+            # A text that hardly repeats itself gains nothing from being remembered.
+            if unknown < _WORTH_A_TRY or unknown * 2 < number:
+                _remember(line, entry)
         column, is_item, key, value = entry
+        if column < 0:
+            continue  # blank, or a comment
         if open_key is not None and (column > here or (is_item and column == here)):
             # The line begins the value of the open key; a list may be as deep as its key.
             child = [] if is_item else {}
@@ -230,32 +271,43 @@ def _copy(value: Any) -> Any:
     }
 
 
-def _remembered(line: str) -> _Entry | None:
-    """What a line says; None for one that says nothing. Raises `_Doubt`."""
-    # Tabs, controls, line breaks beyond ASCII, byte order marks and lone surrogates:
-    if not line.isprintable():
-        raise _Doubt
-    entry = None if _NOTHING.fullmatch(line) else _taken_apart(line)
+def _remember(line: str, entry: _Entry) -> None:
     if len(line) < _WORTH_KEEPING:
         if len(_KNOWN) >= _MAX_KNOWN:
             _KNOWN.clear()
         _KNOWN[line] = entry
-    return entry
 
 
 def _taken_apart(line: str) -> _Entry:
+    """What a line says. Raises `_Doubt`."""
+    # Tabs, controls, line breaks beyond ASCII, byte order marks and lone surrogates:
+    if not line.isprintable():
+        raise _Doubt
+    body = line.lstrip(" ")
+    if not body or body[0] == "#":
+        return _SILENT
     match = _ENTRY.fullmatch(line) if len(line) <= _MAX_LINE else None
     if match is None:
         raise _Doubt
     indent, item, key, plain, quoted, flow = match.groups()
     if plain is not None:
-        value = _scalar(plain.rstrip(" "))
+        value: Any = plain.rstrip(" ")
+        # Most values are text, and text begins like no number.
+        if plain[0] not in NUMBER_STARTS:
+            value = SPECIALS.get(value, value)
+        elif len(value) < 10 and value.isdecimal() and value.isascii():
+            value = int(value)
+        else:
+            value = _scalar(value)
     elif quoted is not None:
         value = quoted[1:-1]
     else:
         value = _OPEN if flow is None else _collection(flow)
     if key is not None:
-        key = _name(key)
+        if key[0] in "\"'":
+            key = key[1:-1]
+        elif key in SPECIALS:
+            raise _Doubt  # `true` and `null` are not strings
     elif not item or value is _OPEN:
         raise _Doubt
     return len(indent), item is not None, key, value
@@ -285,6 +337,8 @@ def _scalar(written: str) -> Any:
 
 def _collection(written: str) -> Any:
     """The value of a text that is one flow collection."""
+    if _FLOW_WORDS.fullmatch(written):
+        return [SPECIALS.get(each, each) for each in map(str.strip, written[1:-1].split(","))]
     if written.count("[") + written.count("{") > _MAX_FLOW_DEPTH:
         raise _Doubt
     value, end = _flow(written + _END, 0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from equipage.core.text import expression
 
-_SPECIALS: dict[str, object] = {
+SPECIALS: dict[str, object] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
@@ -21,7 +21,7 @@ _NUMBER = expression(
     r"|(?P<infinity>[-+]?\.(?:inf|Inf|INF))"
     r"|(?P<nan>\.(?:nan|NaN|NAN))"
 )
-_NUMBER_STARTS = frozenset("+-.0123456789")
+NUMBER_STARTS = frozenset("+-.0123456789")
 _CORE = "tag:yaml.org,2002:"
 #: The tags of the core schema that only some plain scalars agree with.
 _TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "null": type(None)}
@@ -34,8 +34,8 @@ class TooLong(ValueError):
 
 def resolve_plain(text: str) -> object:
     """The value of an unquoted scalar under the core schema. Raises `TooLong`."""
-    if text[:1] not in _NUMBER_STARTS:
-        return _SPECIALS.get(text, text)
+    if text[:1] not in NUMBER_STARTS:
+        return SPECIALS.get(text, text)
     match = _NUMBER.fullmatch(text)
     if match is None:
         return text

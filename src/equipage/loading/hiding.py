@@ -1,0 +1,145 @@
+"""Values of the environment kept out of what is shown: each is written as its author wrote it.
+
+A value that a variable went into is known by its place in its document, a key by its text. What is
+left of a value that changed the structure of a text may be anywhere, so it is searched for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from equipage.core.path import ROOT, Path
+from equipage.loading.tree import Origin, get
+from equipage.syntax.document import Document
+
+if TYPE_CHECKING:
+    from equipage.loading.wording import Redactor
+
+#: How text that no variable went into is written.
+Spelling = Callable[[str], str]
+
+_MISSING: Any = object()
+
+
+class Hiding:
+    """What variables went into, in the documents of one load."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = documents
+
+    @cached_property
+    def touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
+        """The names of the variables in each value, and how it was written; by its place."""
+        return {
+            (id(document), touch.path): (touch.names, touch.written)
+            for document in self._documents
+            for touch in document.touches()
+            if not touch.is_key
+        }
+
+    @cached_property
+    def _keys(self) -> dict[str, str]:
+        """Keys that a variable went into, and how they were written."""
+        return {
+            str(touch.path[-1]): touch.written
+            for document in self._documents
+            for touch in document.touches()
+            if touch.is_key
+        }
+
+    @cached_property
+    def _escaped(self) -> Redactor:
+        """Knows what is left of values that changed the structure of a text."""
+        from equipage.loading.wording import Redactor  # a load without findings needs it here alone
+
+        texts = (each for document in self._documents for each in document.escaped)
+        return Redactor(texts=texts)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anything to hide: most configurations have no variables."""
+        return bool(self.touched or self._keys or self._escaped.texts)
+
+    def shown(self, path: Path) -> Path:
+        """A path whose keys are as the author wrote them, where a variable went into one."""
+        return _renamed(path, self._keys)
+
+    def unshown(self, path: Path) -> Path:
+        """The path that `shown` shows as `path`."""
+        return _renamed(path, {written: key for key, written in self._keys.items()})
+
+    def value(
+        self,
+        value: Any,
+        origin_of: Callable[[Path], Origin],
+        literal: Spelling | None = None,
+        path: Path = ROOT,
+    ) -> Any:
+        """A value, each leaf of it as the author wrote it; `origin_of` knows where by its path.
+
+        `literal` says how other text is written.
+        """
+        if isinstance(value, dict):
+            return {
+                self._keys.get(key) or self._text(key, literal): self.value(
+                    child, origin_of, literal, (*path, key)
+                )
+                for key, child in value.items()
+            }
+        if isinstance(value, list):
+            return [
+                self.value(child, origin_of, literal, (*path, number))
+                for number, child in enumerate(value)
+            ]
+        # A leaf counts as it was written, wherever directives and merges moved it since.
+        origin = written_at(origin_of(path))
+        known = self.touched.get((id(origin.document), origin.path))
+        if known is not None:
+            return known[1]
+        if isinstance(value, str):
+            return self._text(value, literal)
+        return self._escaped.texts.get(str(value), value)
+
+    def _text(self, text: str, literal: Spelling | None) -> str:
+        hidden = self._escaped.text(text)
+        return literal(text) if literal is not None and hidden == text else hidden
+
+
+def written_at(origin: Origin) -> Origin:
+    """The origin itself; for a part of what a text was divided into, such as `a, b`, the text's."""
+    value: Any = origin.document.value
+    for depth, step in enumerate(origin.path):
+        if not isinstance(value, dict | list):
+            return Origin(origin.document, origin.path[:depth])
+        value = get(value, (step,), _MISSING)
+        if value is _MISSING:
+            return origin  # it is not written
+    return origin
+
+
+def _renamed(path: Path, keys: Mapping[str, str]) -> Path:
+    return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
+
+
+# Text that looks like a variable and is none, in files that replace variables.
+
+
+def as_source(text: str) -> str:
+    """Text as an author has to write it, so that substitution gives it back."""
+    return text.replace("$", "$$") if "$$" in text or "${" in text else text
+
+
+def as_literal(text: str) -> str:
+    """Text that holds `${` in the spelling that no variable is replaced in."""
+    return text.replace("$", "$$") if "${" in text else text
+
+
+def spelled(value: Any, literal: Spelling) -> Any:
+    """Plain data with every text of it spelt another way."""
+    if isinstance(value, dict):
+        return {literal(key): spelled(each, literal) for key, each in value.items()}
+    if isinstance(value, list):
+        return [spelled(each, literal) for each in value]
+    return literal(value) if isinstance(value, str) else value

@@ -1,0 +1,336 @@
+"""The recipes of CONTRIBUTING.md, each followed to the letter on a copy of the package.
+
+A recipe is the files that it touches and what the command says afterwards. How many files that may
+be is part of the promise.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from lab import REPOSITORY, SOURCES, Result, environment, python, repository
+
+pytestmark = pytest.mark.long
+
+
+class Clone:
+    """A copy of the package, and the files that a recipe touches in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sources = folder / "src"
+        shutil.copytree(
+            Path(SOURCES) / "equipage",
+            self.sources / "equipage",
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+        self.touched: set[str] = set()
+
+    def write(self, name: str, text: str) -> None:
+        """A new file of the package."""
+        path = self.sources / "equipage" / name
+        assert not path.exists(), name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        self.touched.add(name)
+
+    def change(self, name: str, *pairs: tuple[str, str]) -> None:
+        """Put a text before another one, which the file has once."""
+        path = self.sources / "equipage" / name
+        text = path.read_text(encoding="utf-8")
+        for before, new in pairs:
+            assert text.count(before) == 1, (name, before)
+            text = text.replace(before, new + before)
+        path.write_text(text, encoding="utf-8")
+        self.touched.add(name)
+
+    def run(self, folder: Path, files: Mapping[str, str], *arguments: str) -> Result:
+        """The command of the copy, on files in a folder."""
+        env = {**environment(), "PYTHONPATH": str(self.sources)}
+        # Recognition reads a list that `make stubs` makes; see `tools/faces.py`.
+        script = (
+            "import sys; from equipage.kinds import convention_paths, mcp\n"
+            "from equipage.kinds.conventions import tools\n"
+            "convention_paths.PATHS = {**tools.PATHS, 'mcp': mcp.PATHS}\n"
+            "from equipage.cli import main; sys.exit(main(sys.argv[1:]))"
+        )
+        return python("-c", script, *arguments, cwd=repository(folder / "project", files), env=env)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    return Clone(tmp_path / "clone")
+
+
+def recipe(name: str) -> str:
+    """What CONTRIBUTING.md says, from the name of the recipe to that of the next one."""
+    text = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    found = re.search(rf"^- \*\*{name}\*\*.*?(?=^- \*\*|^\S)", text, re.MULTILINE | re.DOTALL)
+    assert found is not None, name
+    return found[0]
+
+
+PACK = """\
+id: text.count
+version: 1.0.0
+description: Counts words.
+deterministic: true
+timeoutMs: 5
+limits: {maxInputBytes: 65536, maxOutputBytes: 1024}
+inputSchema: {type: object}
+outputSchema: {type: object}
+execution: {kind: python, module: 'tools.text:count'}
+"""
+
+
+def test_a_rule(clone: Clone, tmp_path: Path) -> None:
+    """A function and its name in `RULES`; with the case, two files."""
+    assert "`RULES`" in recipe("A rule")
+    function = '''\
+def timeout_is_long_enough(config: Any, _session: Session) -> Iterator[Fact]:
+    """No tool answers within ten milliseconds."""
+    found = mapping(config).get("timeoutMs")
+    if isinstance(found, int) and found < 10:
+        from equipage.core.codes import OUT_OF_RANGE
+
+        yield OUT_OF_RANGE.at(("timeoutMs",), found=Shown(found), expected="at least 10")
+
+
+'''
+    clone.change(
+        "kinds/toolpack/rules.py",
+        ("RULES = (\n", function),
+        ("    file_is_found_by_loaders,\n", "    timeout_is_long_enough,\n"),
+    )
+    done = clone.run(tmp_path, {"a.tool.yaml": PACK}, "check", "-f", "concise")
+    assert done.out.startswith(
+        "a.tool.yaml:5:12: error[out-of-range] 5 is out of range, expected at least 10"
+    ), done.out + done.err
+    assert len(clone.touched) == 1
+
+
+def test_a_rule_with_a_code_of_its_own(clone: Clone, tmp_path: Path) -> None:
+    """A line in `codes.py`, its words in `codes.toml`: two files more."""
+    assert "`codes.py`" in recipe("A rule")
+    assert "`codes.toml`" in recipe("A rule")
+    clone.change(
+        "kinds/toolpack/codes.py",
+        ("CODES = _codes.declared()", 'TIMEOUT_SHORT = _codes.warning("timeout-short")\n'),
+    )
+    words = """\
+[timeout-short]
+message = "no tool answers within {found} ms"
+about = "A call that takes longer than its timeout is ended."
+help = "write at least 10"
+
+"""
+    clone.change("kinds/toolpack/codes.toml", ("[old-dialect]\n", words))
+    function = '''\
+def timeout_is_long_enough(config: Any, _session: Session) -> Iterator[Fact]:
+    """No tool answers within ten milliseconds."""
+    found = mapping(config).get("timeoutMs")
+    if isinstance(found, int) and found < 10:
+        yield codes.TIMEOUT_SHORT.at(("timeoutMs",), found=Shown(found))
+
+
+'''
+    clone.change(
+        "kinds/toolpack/rules.py",
+        ("RULES = (\n", function),
+        ("    file_is_found_by_loaders,\n", "    timeout_is_long_enough,\n"),
+    )
+    done = clone.run(tmp_path, {"a.tool.yaml": PACK}, "check", "-f", "concise")
+    assert "warning[timeout-short] no tool answers within 5 ms" in done.out, done.err
+    assert len(clone.touched) == 3
+
+
+def test_a_convention(clone: Clone, tmp_path: Path) -> None:
+    """One table and its name in `CONVENTIONS`; with the case, two files."""
+    assert "`CONVENTIONS`" in recipe("A convention")
+    table = """\
+TUG_AGENT = Convention(
+    kind="tug-agent",
+    paths=(".tug/agents/*.md",),
+    tool="Tug",
+    title="Tug agent",
+    sort="agent",
+    fields=(
+        Field("name", "its name", required="error"),
+        Field("description", "when to use it", required="warning"),
+        tool_list("tools", "the only tools it may use"),
+    ),
+    example_path=".tug/agents/NAME.md",
+    example="---\\nname: NAME\\ndescription: Pulls.\\n---\\nPull.\\n",
+)
+
+"""
+    clone.change(
+        "kinds/conventions/tools/terminals.py",
+        ("CONVENTIONS = (\n", table),
+        ("    AMP_SETTINGS,\n", "    TUG_AGENT,\n"),
+    )
+    agent = "---\nname: pull\ndescription: Pulls.\ntool: Bash\n---\nPull.\n"
+    done = clone.run(tmp_path, {".tug/agents/pull.md": agent}, "check", "-f", "concise")
+    assert done.out.startswith(
+        ".tug/agents/pull.md:4:1: error[unknown-field] `tool` is not a field of a Tug agent"
+    ), done.out + done.err
+    assert len(clone.touched) == 1
+    # Everything else follows from the table.
+    listed = clone.run(tmp_path, {}, "new", "tug-agent", "push", "--stdout")
+    assert listed.out == "---\nname: push\ndescription: Pulls.\n---\nPull.\n", listed.err
+
+
+def test_a_kind(clone: Clone, tmp_path: Path) -> None:
+    """A module with `KIND` and a row of `BUILT_IN`; with the case, three files."""
+    assert "`KIND`" in recipe("A kind")
+    assert "`loading/registry.py`" in recipe("A kind")
+    module = '''\
+"""Kind `crew`: who is aboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from equipage.core.codes import INVALID_VALUE
+from equipage.core.diagnostics import Fact, Shown
+from equipage.loading.kind import Kind, Presentation
+from equipage.loading.session import Session
+from equipage.loading.tree import mapping
+
+
+class Crew(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Who is aboard."""
+
+    captain: str
+    """Who decides."""
+    mates: tuple[str, ...] = ()
+    """Everybody else."""
+
+
+def captain_is_one(config: Any, _session: Session) -> Iterator[Fact]:
+    """The captain is not a mate as well."""
+    captain, mates = mapping(config).get("captain"), mapping(config).get("mates")
+    if isinstance(mates, list) and captain in mates:
+        path = ("mates", mates.index(captain))
+        yield INVALID_VALUE.at(path, found=Shown(captain), allowed=("another name",))
+
+
+KIND = Kind(
+    name="crew",
+    title="crew",
+    model=Crew,
+    rules=(captain_is_one,),
+    presentation=Presentation(example="captain: ann\\n", example_path="NAME.crew.yaml"),
+)
+'''
+    clone.write("kinds/crew.py", module)
+    clone.change(
+        "loading/registry.py",
+        (
+            '    Recognition("toolpack", "equipage.kinds.toolpack"',
+            '    Recognition("crew", "equipage.kinds.crew", ("*.crew.yaml",)),\n',
+        ),
+    )
+    files = {"a.crew.yaml": "captain: ann\nmates: [bob, ann]\nship: x\n"}
+    done = clone.run(tmp_path, files, "check", "-f", "concise")
+    lines = done.out.splitlines()
+    assert lines[0].startswith("a.crew.yaml:2:14: error[invalid-value] `ann` is not a valid value")
+    assert lines[1].startswith(
+        "a.crew.yaml:3:1: error[unknown-field] `ship` is not a field of `crew`"
+    )
+    assert len(clone.touched) == 2
+    known = clone.run(tmp_path, {}, "kinds")
+    assert re.search(r"^crew\b", known.out, re.MULTILINE), known.out + known.err
+
+
+def test_a_directive(clone: Clone, tmp_path: Path) -> None:
+    """A class, and a stage of the kind that knows it; with the case, three files."""
+    for each in ("`key`", "`codes`", "`schema`", "`expand`"):
+        assert each in recipe("A directive")
+    module = '''\
+"""`$join`: several texts as one."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Shown
+from equipage.directives import Directive, Expansion, Node
+from equipage.loading.tree import Tree
+
+
+class Join(Directive):
+    """The texts of a list, with a blank between them."""
+
+    key: ClassVar[str] = "$join"
+
+    def expand(self, node: Node, expansion: Expansion) -> Tree:
+        texts = node.reference
+        if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+            found = Shown(texts, as_found=True)
+            expansion.report(node, core_codes.WRONG_TYPE, expected="a list of texts", found=found)
+            return node.hole()
+        expansion.report_siblings(node)
+        return node.bring(Tree(" ".join(texts), node.tree.origins), "joined here")
+'''
+    clone.write("directives/join.py", module)
+    stage = """\
+def join_texts(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    from equipage.directives import expand
+    from equipage.directives.join import Join
+
+    return expand(tree, session, Join())
+
+
+"""
+    clone.change(
+        "kinds/toolpack/__init__.py",
+        ("KIND = Kind(\n", stage),
+        ("camel_case, network_list, resolve_schemas),\n", "join_texts, "),
+    )
+    right = PACK.replace("Counts words.", "{$join: [Counts, words.]}")
+    wrong = right.replace("[Counts, words.]", "5").replace("text.count", "text.other")
+    files = {"a.tool.yaml": right, "b.tool.yaml": wrong}
+    done = clone.run(tmp_path, files, "check", "-f", "concise")
+    assert done.out.startswith(
+        "b.tool.yaml:3:22: error[wrong-type] expected a list of texts, found the number 5"
+    ), done.out + done.err
+    assert "a.tool.yaml" not in done.out
+    assert len(clone.touched) == 2
+
+
+def test_an_output_format(clone: Clone, tmp_path: Path) -> None:
+    """A module with `render`, and its name in `REPORTS`."""
+    assert "`REPORTS`" in recipe("An output format")
+    module = '''\
+"""Comma-separated values: a line for each finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from equipage.workspace.report import Report
+
+
+def render(report: Report) -> Iterator[str]:
+    """The rows, with a head."""
+    yield "file,line,code\\n"
+    for row in report.rows():
+        yield f"{row.file},{row.line},{row.code}\\n"
+'''
+    clone.write("render/csv.py", module)
+    clone.change("cli/arguments/declare.py", ('"junit", "markdown")', '"csv", '))
+    files = {"a.tool.yaml": PACK.replace("version", "verison")}
+    done = clone.run(tmp_path, files, "check", "--output-format", "csv")
+    assert done.out == (
+        "file,line,code\na.tool.yaml,1,missing-field\na.tool.yaml,2,unknown-field\n"
+    ), done.err
+    assert len(clone.touched) == 2
