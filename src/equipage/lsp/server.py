@@ -332,7 +332,7 @@ class Server:
             self._survive(self.publisher.work)
 
     def _survive(self, work: Callable[[], None]) -> None:
-        """Do what no request asked for; a bug is told, and the server goes on."""
+        """Do what no request asked for; a bug is reported, and the server goes on."""
         try:
             work()
         except (BrokenPipeError, ConnectionError):
