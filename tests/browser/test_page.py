@@ -103,6 +103,7 @@ def test_a_cell_says_why_by_mouse_and_by_keys(examples: Path) -> None:
     assert seen["left"] == ["explorer"]
 
 
+@pytest.mark.requirement("SE-03")
 def test_a_change_is_marked_and_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = "---\nname: {}\ndescription: d\ntools: {}\n---\nWork.\n"
     write(tmp_path, {f".claude/agents/{name}.md": agent.format(name, "Read") for name in "ab"})

@@ -33,6 +33,7 @@ def change(text: str) -> None:
     Path(".claude/agents/a.md").write_text(text)
 
 
+@pytest.mark.requirement("GT-02")
 def test_nothing_is_said_when_nothing_widened() -> None:
     assert gate("-f", "markdown") == (0, "", "")
     change(AGENT.format("Read") + "Another text.\n")
@@ -76,6 +77,7 @@ def test_markup_in_a_name_stays_text() -> None:
     assert "**agent `` `</b>" in out
 
 
+@pytest.mark.requirement("GT-03")
 def test_the_policy_of_the_base_says_who_may_widen() -> None:
     change(AGENT.format("Read, Grep, Bash"))
     Path("equipage.toml").write_text('[policy]\nmay-widen = ["lead", "me"]\n')
@@ -103,6 +105,7 @@ def test_the_order_of_patterns_is_part_of_a_reach() -> None:
 BROKEN = "---\nname: b\ndescription: d\ntools: 5\n---\nText.\n"
 
 
+@pytest.mark.requirement("GT-02")
 def test_a_broken_file_at_the_base_does_not_blind_the_gate() -> None:
     write(Path(), {".claude/agents/b.md": BROKEN})
     commit(Path.cwd())
@@ -129,6 +132,7 @@ def test_a_broken_file_at_the_base_does_not_blind_the_gate() -> None:
 
 
 @pytest.mark.parametrize("before", [None, '{"permissions": {"deny": ["Read(.env)"]}}'])
+@pytest.mark.requirement("GT-02")
 def test_a_file_that_is_broken_now_is_named(before: str | None) -> None:
     if before is not None:
         write(Path(), {".claude/settings.json": before})
@@ -145,6 +149,7 @@ def test_a_file_that_is_broken_now_is_named(before: str | None) -> None:
     assert gate("--author", "lead").code == 0
 
 
+@pytest.mark.requirement("GT-02")
 def test_a_file_that_a_client_reads_and_equipage_does_not_is_named() -> None:
     name = ".codex/rules/git.rules"
     write(Path(), {name: 'prefix_rule(pattern=["git", "push"], decision="forbidden")\n'})
@@ -169,6 +174,7 @@ def test_a_file_that_a_client_reads_and_equipage_does_not_is_named() -> None:
         ('[kinds]\n".claude/agents/*.md" = "skill"', "setting kinds..claude/agents/*.md = skill"),
     ],
 )
+@pytest.mark.requirement("GT-01")
 def test_settings_that_hide_files_or_forbid_less_are_seen(settings: str, expected: str) -> None:
     Path("equipage.toml").write_text(f"{settings}\n")
     found = json.loads(gate("--json").out)
@@ -184,6 +190,7 @@ def test_settings_that_hide_files_or_forbid_less_are_seen(settings: str, expecte
     assert gate().code == 1
 
 
+@pytest.mark.requirement("GT-03")
 def test_a_policy_that_forbids_less_is_seen() -> None:
     Path("equipage.toml").write_text("[policy]\npins = true\n[policy.never]\ntools = ['Bash']\n")
     commit(Path.cwd())

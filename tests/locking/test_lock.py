@@ -62,6 +62,7 @@ def verified(*arguments: str) -> Result:
     return in_process(["verify", *arguments])
 
 
+@pytest.mark.requirement("LK-01")
 def test_a_lock_holds_what_a_reviewer_needs() -> None:
     lock = locked()
     items = lock["items"]
@@ -85,6 +86,7 @@ def test_a_lock_holds_what_a_reviewer_needs() -> None:
     assert ".claude/agents/README.md" not in lock["files"]
 
 
+@pytest.mark.requirement("LK-02")
 def test_a_lock_is_the_same_elsewhere_and_has_no_secret(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +122,7 @@ def test_nothing_changed() -> None:
         (".claude/settings.json", json.dumps(dict(reversed(SETTINGS.items())))),
     ],
 )
+@pytest.mark.requirement("LK-03")
 def test_comments_and_order_change_a_source_but_no_meaning(file: str, text: str) -> None:
     locked()
     Path(file).write_text(text)
@@ -143,6 +146,7 @@ def test_comments_and_order_change_a_source_but_no_meaning(file: str, text: str)
         (".claude/agents/new.md", AGENT.replace("reviewer", "new"), "reach widened: .claude/agents/new.md: agent new (new)"),
     ],
 )  # fmt: skip
+@pytest.mark.requirement("LK-04")
 def test_a_change_of_meaning_or_reach_fails(file: str, text: str, expected: str) -> None:
     locked()
     Path(file).write_text(text)
@@ -189,6 +193,7 @@ def test_the_order_of_patterns_counts_where_a_client_counts_it() -> None:
 # What decides which files are read, and what a client reads beside that.
 
 
+@pytest.mark.requirement("LK-01")
 def test_settings_are_locked_by_their_meaning() -> None:
     Path("equipage.toml").write_text('exclude = ["old"]\n')
     item = locked()["items"]["equipage.toml"]
@@ -235,6 +240,7 @@ def test_settings_of_a_folder_inside_are_locked_too() -> None:
     assert "meaning changed: sub/equipage.toml: project added" in out
 
 
+@pytest.mark.requirement("LK-03")
 def test_files_that_only_a_client_reads_are_locked() -> None:
     write(Path(), {".codex/rules/git.rules": "prefix_rule(pattern=['git'])\n", ".rooignore": "x\n"})
     item = locked()["items"][".codex/rules/git.rules"]
@@ -247,6 +253,7 @@ def test_files_that_only_a_client_reads_are_locked() -> None:
     assert "meaning changed: .rooignore: list of files that agents leave alone removed" in out
 
 
+@pytest.mark.requirement("LK-01")
 def test_files_that_a_text_imports_are_locked() -> None:
     write(
         Path(),
@@ -271,6 +278,7 @@ def test_files_that_a_text_imports_are_locked() -> None:
         Path(name).write_text(before)
 
 
+@pytest.mark.requirement("LK-02")
 def test_files_of_one_machine_and_secrets_are_not_locked() -> None:
     server = {"command": "node", "args": ["--env-file", ".env", "made/a.js", "src/a.js"]}
     write(
@@ -313,6 +321,7 @@ def _text() -> str:
         (lambda text: "[" * 100_000, "it is damaged or cut off"),
     ],
 )  # fmt: skip
+@pytest.mark.requirement("LK-05")
 def test_a_lock_that_cannot_be_used_is_refused_with_the_reason(change: Any, reason: str) -> None:
     Path("equipage.lock").write_text(change(_text()))
     code, out, err = verified()
@@ -326,6 +335,7 @@ def test_line_ends_of_another_system_do_no_harm() -> None:
     assert verified().code == 0
 
 
+@pytest.mark.requirement("LK-04")
 def test_without_a_lock() -> None:
     code, _, err = verified()
     assert code == 2
@@ -365,6 +375,7 @@ def _key(name: str) -> str:
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
+@pytest.mark.requirement("LK-05")
 def test_signatures() -> None:
     ours, strange = _key("ours"), _key("strange")
     Path("../signers").write_text(f"me@example.org {Path(f'{ours}.pub').read_text()}")
@@ -416,6 +427,7 @@ def _skills_lock(**skills: Any) -> None:
     Path("skills-lock.json").write_text(json.dumps({"version": 1, "skills": skills}))
 
 
+@pytest.mark.requirement("LK-06")
 def test_skills_lock() -> None:
     notes = Path(".claude/skills/notes")
     inside = ["data.bin", "scripts/a.py", "SKILL.md"]  # as most locales sort
@@ -444,6 +456,7 @@ def test_skills_lock() -> None:
         assert "skills-lock.json: the lock cannot be verified" in verified().out
 
 
+@pytest.mark.requirement("LK-06")
 def test_apm_lock() -> None:
     Path("apm_modules/o/r").mkdir(parents=True)
     Path("apm_modules/o/r/x.md").write_text("x")
@@ -551,6 +564,7 @@ def test_plugins_of_a_marketplace_are_pinned_by_a_commit() -> None:
 # Tools.
 
 
+@pytest.mark.requirement("LK-01")
 def test_the_code_of_tools_is_locked_without_the_programs_of_the_machine(tmp_path: Path) -> None:
     write_packs(Path("packs"), [pack("a.b", "t:f")], {"t.py": "import u\ndef f(p): return {}\n"})
     Path("packs/u.py").write_text("")
@@ -567,6 +581,7 @@ def test_the_code_of_tools_is_locked_without_the_programs_of_the_machine(tmp_pat
 
 
 @pytest.mark.long
+@pytest.mark.requirement("LK-03")
 def test_a_changed_byte_in_any_of_two_thousand_files_is_named(tmp_path: Path) -> None:
     root = tmp_path / "many"
     draw = random.Random(5)

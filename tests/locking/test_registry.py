@@ -80,6 +80,7 @@ def skopeo(*arguments: str) -> bytes:
     return done.stdout
 
 
+@pytest.mark.requirement("SH-01")
 def test_a_round_trip(host: str, folder: Path) -> None:
     code, out, err = in_process(["push", f"{host}/team/agents:1"])
     assert code == 0, err
@@ -93,6 +94,7 @@ def test_a_round_trip(host: str, folder: Path) -> None:
     assert (code, "has no team/agents:2" in err) == (2, True)
 
 
+@pytest.mark.requirement("SH-01")
 def test_skopeo_reads_what_we_pushed_and_we_read_what_it_copied(host: str, folder: Path) -> None:
     assert in_process(["push", f"{host}/team/agents:1"]).code == 0
     raw = skopeo("inspect", "--raw", "--tls-verify=false", f"docker://{host}/team/agents:1")
@@ -151,6 +153,7 @@ def oras(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.requirement("SH-01")
 def test_the_program_oras_reads_what_we_pushed(host: str, folder: Path) -> None:
     assert in_process(["push", f"{host}/team/agents:1"]).code == 0
     source = f"{host}/team/agents:1"
@@ -170,6 +173,7 @@ def test_the_program_oras_reads_what_we_pushed(host: str, folder: Path) -> None:
     assert json.loads(said) == manifest
 
 
+@pytest.mark.requirement("SH-01")
 def test_we_read_what_the_program_oras_pushed(
     host: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -131,6 +131,7 @@ def refused(arguments: list[str], reason: str) -> None:
     assert not Path("../new").exists()
 
 
+@pytest.mark.requirement("SH-01")
 def test_a_round_trip(registry: Any, folder: Path) -> None:
     named = pushed(registry)
     # Once more is the same, and sends no part twice.
@@ -188,6 +189,7 @@ def test_only_what_was_locked_is_packed(folder: Path) -> None:
     assert not Path("../a.tar").exists()
 
 
+@pytest.mark.requirement("SH-02")
 def test_nothing_is_written_over_what_is_there(registry: Any, folder: Path) -> None:
     pushed(registry)
     for name in (".claude/agents/reviewer.md", "equipage.lock"):
@@ -237,6 +239,7 @@ def blob(registry: Any, title: str) -> tuple[str, dict[str, Any]]:
     return part["digest"], manifest
 
 
+@pytest.mark.requirement("SH-03")
 def test_a_registry_that_lies_about_a_digest(registry: Any) -> None:
     named = pushed(registry)
     digest, _ = blob(registry, "workspace.tar.gz")
@@ -255,6 +258,7 @@ def test_a_registry_that_lies_about_a_digest(registry: Any) -> None:
     refused(["pull", registry.reference, "../new"], "sent a manifest")
 
 
+@pytest.mark.requirement("SH-02")
 def test_a_workspace_that_is_not_what_its_lock_says(registry: Any, folder: Path) -> None:
     pushed(registry)
     lock = (folder / "equipage.lock").read_bytes()
@@ -306,6 +310,7 @@ def test_parts_that_are_too_large_are_not_asked_for(registry: Any) -> None:
     assert len(registry.asked) == 1
 
 
+@pytest.mark.requirement("SH-03")
 def test_a_registry_that_does_not_answer(registry: Any) -> None:
     pushed(registry)
     with socket.socket() as silent:
@@ -320,6 +325,7 @@ def test_a_registry_that_does_not_answer(registry: Any) -> None:
     refused(["pull", "127.0.0.1:1/a:tag", "../new"], "does not answer as a registry")
 
 
+@pytest.mark.requirement("SH-03")
 def test_a_registry_that_drips(registry: Any) -> None:
     pushed(registry)
 
@@ -584,6 +590,7 @@ def of_type(kind: bytes, target: str = "") -> Callable[[tarfile.TarInfo], None]:
         (b"nonsense" * 100, "the archive is damaged"),
     ],
 )  # fmt: skip
+@pytest.mark.requirement("SH-03")
 def test_archives_that_are_refused(folder: Path, data: bytes, reason: str) -> None:
     lock = (folder / "equipage.lock").read_bytes()
     with pytest.raises(ShipError) as raised:
@@ -591,6 +598,7 @@ def test_archives_that_are_refused(folder: Path, data: bytes, reason: str) -> No
     assert reason in str(raised.value)
 
 
+@pytest.mark.requirement("SH-03")
 def test_archives_that_are_too_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = (folder / "equipage.lock").read_bytes()
     monkeypatch.setattr(artifact, "MAX_FILES", 50)

@@ -1,4 +1,4 @@
-"""Real clients: Neovim, Emacs and OpenCode show what the server finds.
+"""Real clients: Neovim, Emacs, OpenCode, Claude Code and Copilot CLI use the server.
 
 `make test-lsp` runs them, and then none may be missing.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import repository
-from lsp.test_diagnostics import PACK, TOOL
+from lab import REPOSITORY, repository
+from lsp.model import model, results
+from lsp.test_diagnostics import AGENT, PACK, TOOL
 from lsp.test_inside import PHASED
 from lsp.test_inside import PROJECT as INCLUDING
 
@@ -112,3 +114,68 @@ def test_opencode(project: Path) -> None:
     out = run(*command, cwd=project)
     (found,) = json.loads(out[out.index("{") : out.rindex("}") + 1]).values()
     assert {each["code"] for each in found} >= {"missing-field", "unknown-field"}
+
+
+#: No agent asks the network for anything but its model, which is on this machine.
+OFFLINE = {
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "COPILOT_OFFLINE": "true",
+    "IS_SANDBOX": "1",
+    "PATH": f"{Path(COMMAND).parent}{os.pathsep}{os.environ['PATH']}",
+}
+
+
+def test_claude_code_tells_its_model_what_an_edit_broke(tmp_path: Path) -> None:
+    """The plugin of this repository is valid, starts the server, and its findings arrive."""
+    claude, plugin = program("claude"), str(REPOSITORY / "editors" / "claude-code")
+    text = AGENT.format("a", "tools: Read\n")
+    project = repository(tmp_path, {".claude/agents/a.md": text, "home/x": ""})
+    assert "Validation passed" in run(claude, "plugin", "validate", plugin, cwd=project, **OFFLINE)
+    file = str(project / ".claude/agents/a.md")
+    edit = {"file_path": file, "old_string": "tools: Read", "new_string": "alowed-tools: Read"}
+    pause = {"command": "sleep 4", "description": "wait"}
+    with model(("Read", {"file_path": file}), ("Edit", edit), ("Bash", pause)) as (address, seen):
+        more = {"ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": address}
+        allowed = "--dangerously-skip-permissions"  # of a folder that the test made
+        run(claude, "-p", "go", "--plugin-dir", plugin, allowed, cwd=project, **OFFLINE, **more)
+    told = json.dumps(seen[-1]["messages"], ensure_ascii=False)
+    assert "`alowed-tools` is not a field of a Claude Code agent" in told
+    assert "(equipage)" in told
+
+
+def test_copilot_follows_and_renames_through_includes(including: Path) -> None:
+    """As the page says to set it up: its tool for language servers works on files of ours."""
+    settings = json.loads(_block("lspServers"))
+    settings["lspServers"]["equipage"]["command"] = COMMAND
+    (including / "home/.copilot").mkdir()
+    (including / "home/.copilot/lsp-config.json").write_text(json.dumps(settings))
+    place = {"file": "main.yaml", "line": 10, "character": 32}
+    calls = [
+        ("lsp", {"operation": "hover", "file": "main.yaml", "line": 9, "character": 6}),
+        ("lsp", {"operation": "goToDefinition", **place}),
+        ("lsp", {"operation": "workspaceSymbol", "query": "demo"}),
+        ("lsp", {"operation": "rename", **place, "newName": "say"}),
+    ]
+    with model(*calls) as (address, seen):
+        more = {
+            "COPILOT_PROVIDER_BASE_URL": address,
+            "COPILOT_PROVIDER_TYPE": "anthropic",
+            "COPILOT_PROVIDER_API_KEY": "x",
+            "COPILOT_MODEL": "claude-sonnet-4",
+        }
+        copilot = program("copilot")
+        run(copilot, "-p", "go", "--allow-all-tools", cwd=including, **OFFLINE, **more)
+        hover, definition, _, renamed = results(seen)
+    assert "names of tools that disappear" in hover
+    assert "echo.yaml:1:14" in definition
+    assert "Files changed: 2" in renamed
+    assert is_renamed(including)
+
+
+def _block(word: str) -> str:
+    """The block of the page about editors that has a word."""
+    page = (REPOSITORY / "docs/how-to/editor.md").read_text()
+    blocks = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    return next(str(each) for each in blocks if word in each)

@@ -306,6 +306,13 @@ def test_symbols_and_folds(client: Here) -> None:
     assert names[:2] == ["id", "version"]
 
 
+def test_names_of_the_workspace_are_symbols(client: Here) -> None:
+    found = client.ask("workspace/symbol", {"query": "PD"})
+    assert [(each["name"], each["containerName"]) for each in found] == [("pdf", "skill")]
+    names = {each["name"] for each in client.ask("workspace/symbol", {"query": ""})}
+    assert {"a", "b", "pdf", "github"} <= names
+
+
 def test_hints_show_defaults_and_the_tools_that_are_left(client: Here) -> None:
     whole = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
     client.open("main.yaml", "server: {name: '${TOKEN}', version: '${VERSION:-1.0}'}\ntools: []\n")

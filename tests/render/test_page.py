@@ -97,6 +97,7 @@ def test_the_policy_allows_this_script_and_this_style_and_nothing_else(examples:
     assert examples.index("Content-Security-Policy") < examples.index("<style")
 
 
+@pytest.mark.requirement("SE-02")
 def test_the_page_needs_nothing_else(examples: str) -> None:
     read = Reader(examples)
     assert read.tags.count("script") == 2
@@ -122,6 +123,7 @@ def test_equal_files_make_equal_bytes(examples: str) -> None:
 @pytest.mark.parametrize(
     "text", [EVIL, "a\u202eb\u2066c", "<!--DATA-->", "]]>", "\\u003c", "x" * 1_000_000]
 )
+@pytest.mark.requirement("SE-02")
 def test_texts_are_inert_and_readable(text: str, tmp_path: Path, examples: str) -> None:
     described = json.dumps(text)
     page = page_of(
@@ -330,6 +332,7 @@ def test_the_command_writes_the_page_and_fails_on_errors(
     assert "no configuration found" in capsys.readouterr().err
 
 
+@pytest.mark.requirement("SE-03")
 def test_what_a_change_widens_is_on_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

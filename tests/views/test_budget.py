@@ -32,6 +32,7 @@ def skill(description: str, more: str = "", body: str = "Do it.\n") -> str:
     return f"---\nname: x\ndescription: {description}\n{more}---\n{body}"
 
 
+@pytest.mark.requirement("SE-04")
 def test_a_listing_counts_each_line_as_claude_code_writes_it(tmp_path: Path) -> None:
     found = measured(
         tmp_path,

@@ -385,6 +385,7 @@ OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("files", "expected"), OF_CLIENTS)
+@pytest.mark.requirement("SE-01")
 def test_what_agents_of_other_clients_may_do(
     files: dict[str, Any], expected: dict[str, str], tmp_path: Path
 ) -> None:

@@ -93,6 +93,7 @@ def told(name: str, folder: Path, home: Path) -> dict[str, str]:
     return found
 
 
+@pytest.mark.requirement("SE-01")
 def test_opencode_says_the_same(tmp_path: Path) -> None:
     folder, home = tmp_path / "project", tmp_path / "home"
     headers = {**HEADERS, **corpus_headers(8)}

@@ -292,6 +292,7 @@ def _named(way: tuple[str, str, str, str], number: int) -> str:
     ("kind", "narrow", "wide", "expected"),
     [pytest.param(*way, id=_named(way, number)) for number, way in enumerate(WAYS)],
 )  # fmt: skip
+@pytest.mark.requirement("GT-01")
 def test_every_way_to_widen_is_seen(kind: str, narrow: str, wide: str, expected: str) -> None:
     before, after = reaches(kind, narrow), reaches(kind, wide)
     found = differences(before, after)
@@ -315,6 +316,7 @@ SERVERS = [
 
 
 @pytest.mark.parametrize(("file", "narrow", "wide", "expected"), SERVERS)
+@pytest.mark.requirement("GT-01")
 def test_every_way_to_widen_a_server_is_seen(
     file: str, narrow: Any, wide: Any, expected: str, tmp_path: Path
 ) -> None:
@@ -363,6 +365,7 @@ def holding(at: tuple[str, ...], value: Any) -> Any:
 
 
 @pytest.mark.parametrize(("kind", "subject", "row"), ROWS)
+@pytest.mark.requirement("GT-01")
 def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, row: Any) -> None:
     """Nothing is in a table in vain: some change of the field alone lets an agent do more."""
     own = Kind(kind, kind, dict)
@@ -379,6 +382,7 @@ def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, ro
     assert steps
 
 
+@pytest.mark.requirement("GT-01")
 def test_every_field_that_restricts_is_in_a_table_or_has_a_reason() -> None:
     missing = []
     for convention in (*CONVENTIONS, OPEN):

@@ -13,9 +13,10 @@ from equipage.lsp.context import Context, context_of
 from equipage.lsp.cursor import window_of
 from equipage.lsp.hover import VARIABLE
 from equipage.lsp.navigation import convention_of
-from equipage.lsp.positions import Range
+from equipage.lsp.positions import Position, Range
 from equipage.lsp.state import Opened, Workspace
 from equipage.syntax.document import Located
+from equipage.views.graph import SORTS
 
 # The kinds of symbols, as the protocol numbers them.
 _MODULE, _FIELD, _STRING, _NUMBER, _BOOLEAN, _ARRAY, _OBJECT = 2, 8, 15, 16, 17, 18, 19
@@ -204,3 +205,21 @@ def _tools(context: Context, opened: Opened) -> list[protocol.Hint]:
 
 def _texts(value: Any) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+#: The most names that one answer holds.
+_MOST_NAMES = 500
+
+
+def names(workspace: Workspace, query: str) -> list[protocol.NamedSymbol]:
+    """The agents, skills, servers and other things of the workspace whose names have a word."""
+    wanted, found = query.casefold(), list[protocol.NamedSymbol]()
+    for checked in workspace.known():
+        offer = checked.offer
+        for name in dict.fromkeys(offer.names) if offer is not None else ():
+            if offer is not None and wanted in name.casefold():
+                top = Range(Position(0, 0), Position(0, 0))
+                place = protocol.Location(workspace.uri(offer.path), top)
+                sort = SORTS.get(offer.kind, "server")
+                found.append(protocol.NamedSymbol(name, _OBJECT, place, sort))
+    return sorted(found, key=lambda each: each.name)[:_MOST_NAMES]

@@ -127,6 +127,10 @@ class Configuration(_Shape):
     settings: Any = None
 
 
+class Query(_Shape):
+    query: str = ""
+
+
 class Execute(_Shape):
     command: str
     arguments: list[Any] | None = None
@@ -254,6 +258,13 @@ class Symbol(_Shape):
     selection_range: Range
     detail: str | None = None
     children: list[Symbol] | None = None
+
+
+class NamedSymbol(_Shape):
+    name: str
+    kind: int
+    location: Location
+    container_name: str | None = None
 
 
 class Folding(_Shape):

@@ -257,6 +257,7 @@ class Server:
             "renameProvider": {"prepareProvider": True},
             "documentLinkProvider": {"resolveProvider": False},
             "documentSymbolProvider": True,
+            "workspaceSymbolProvider": True,
             "foldingRangeProvider": True,
             "inlayHintProvider": True,
             "executeCommandProvider": {"commands": [fixes.EXPLAIN]},
@@ -419,6 +420,9 @@ class Server:
         opened = self._opened(params.text_document)
         return [] if opened is None else outline.symbols(self.workspace, opened)
 
+    def _names(self, params: protocol.Query) -> list[protocol.NamedSymbol]:
+        return outline.names(self.workspace, params.query)
+
     def _folds(self, params: protocol.Document) -> list[protocol.Folding]:
         opened = self._opened(params.text_document)
         return [] if opened is None else outline.folds(self.workspace, opened)
@@ -456,6 +460,7 @@ _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
     "textDocument/rename": (protocol.RenameTo, Server._rename),
     "textDocument/documentLink": (protocol.Document, Server._links),
     "textDocument/documentSymbol": (protocol.Document, Server._symbols),
+    "workspace/symbol": (protocol.Query, Server._names),
     "textDocument/foldingRange": (protocol.Document, Server._folds),
     "textDocument/inlayHint": (protocol.Within, Server._hints),
 }

@@ -95,7 +95,7 @@ class Workspace:
         self.surveyed = -1  #: the generation that the last survey saw
         self._entries: dict[str, Entry] = {}
         self._users: dict[str, set[str]] = {}  #: what loads looked at → the files loaded
-        self._touched: list[tuple[int, str]] = []  #: changes that no survey has seen
+        self._touched: dict[str, int] = {}  #: the last change of files that no survey has seen
         self._order: dict[str, int] = {}  #: the order in which a survey comes to files
         self._request = Request(
             env=self.env, options=dict(options or {}), shared=True, roots=tuple(roots)
@@ -139,7 +139,7 @@ class Workspace:
         """Forget what depended on files that changed."""
         self.generation += 1
         for path in paths:
-            self._touched.append((self.generation, path))
+            self._touched[path] = self.generation
             # Such a file decides for all others which there are, and how each is checked.
             if os.path.basename(path) in _DECISIVE:
                 self._forget(list(self._entries))
@@ -304,8 +304,9 @@ class Workspace:
     def take(self, survey: Survey) -> bool:
         """Take over what a survey found; False if files changed since, and it must run again."""
         # What was written while the survey ran makes its findings about those files old.
-        changed = {path for number, path in self._touched if number > survey.generation}
-        self._touched = [each for each in self._touched if each[0] > survey.generation]
+        since = survey.generation
+        self._touched = {path: number for path, number in self._touched.items() if number > since}
+        changed = set(self._touched)
         own = {each.path for each in self.open.values()}
         decisive = any(os.path.basename(path) in _DECISIVE for path in changed)
         if not decisive:

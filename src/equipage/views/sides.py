@@ -66,7 +66,7 @@ def loads_at(place: Place, path: str, request: Request, kind: str | None = None)
 
 
 def loads_in(found: Iterable[FileLoad], path: str) -> Loads:
-    """As `loads_at`, of loads that were made already, as far as they are at or below a path."""
+    """What was loaded already at or below a path, as one side of a comparison."""
     here = os.path.abspath(path)
     mine = [each for each in found if is_below(os.path.abspath(each.path), here)]
     alone = len(mine) == 1 and os.path.abspath(mine[0].path) == here

@@ -179,17 +179,22 @@ def _server(
     # In OpenCode, a part that says only whether it is used changes a server of another layer.
     if not isinstance(value, dict) or (value.keys() == {"enabled"} and dialect is OPENCODE):
         return part, []
-    hole = Tree(HOLE, part.origins)
     fitting, facts = _fitting(dialect, path, value, guesses)
-    if any(value.get(key) is not None and key not in fitting for key in ("command", "url")):
-        return hole, facts  # with a finding about its value
-    transport, found = _transport(dialect, path, fitting)
-    facts += found
-    # A type that another tool knows is a warning; the transport then follows from the other keys.
-    if transport is None or any(
-        each.code == codes.SERVER_TYPE_UNKNOWN and each.severity is None for each in found
-    ):
-        return hole, facts
+    transport = None
+    # A program or an address that does not fit has a finding of its own.
+    if all(value.get(key) is None or key in fitting for key in ("command", "url")):
+        transport, found = _transport(dialect, path, fitting)
+        facts += found
+        # A type that another tool knows is a warning; the transport then follows from other keys.
+        if any(each.code == codes.SERVER_TYPE_UNKNOWN and each.severity is None for each in found):
+            transport = None
+    if transport is None:
+        if any((each.severity or each.code.severity) == "error" for each in facts):
+            return Tree(HOLE, part.origins), facts
+        # The tool keeps such a server and fails when it connects, so it is a part of the list.
+        transport = next((way for key, way in dialect.inferred if key in value), "stdio")
+        kept = {"transport": transport, **_translated(dialect, fitting, transport)}
+        return Tree(kept, part.origins), facts
     facts += _unused(dialect, path, fitting, transport)
     facts += cautions(dialect.tool, path, fitting, dialect.renamed)
     result = {"transport": transport, **_translated(dialect, fitting, transport)}

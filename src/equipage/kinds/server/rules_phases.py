@@ -231,7 +231,9 @@ def _offered_in(phase: items.Place, sort: Sort, offered: tuple[str, ...]) -> tup
     ):
         return None
     # In the order of the server: what is removed goes first, what is added comes after.
-    removed = {name for _, name in below([phase], f"remove_{sort.plural}[]")}
+    removed = [name for _, name in below([phase], f"remove_{sort.plural}[]")]
+    if not all(isinstance(name, str) for name in removed):
+        return None
     new = below([phase], f"add_{sort.plural}[]", f"replace_{sort.plural}{{}}")
     added = [sort.identify(item) for _, item in new]
     if None in added:
