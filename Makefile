@@ -18,7 +18,7 @@ help:
 	@echo "make test-registry   push to and pull from a real registry, with skopeo and oras beside us"
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
-	@echo "make bench   compare with peers; writes bench/RESULTS.md"
+	@echo "make bench [ROWS='servers linters']   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz    a minute of random input for each target"
 	@echo "make mutants try small wrong changes against the tests of the parts everything rests on"
 	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
@@ -120,7 +120,7 @@ conformance: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	@test -e .clients/editing/node_modules/.bin/yaml-language-server || npm install --silent --no-audit --no-fund --prefix .clients/editing yaml-language-server@1.19.2
-	$(PY) bench/run.py
+	$(PY) bench/run.py $(if $(ROWS),--rows "$(ROWS)")
 
 # mutmut 3 does not support pytest 9 yet, so it has an environment of its own.
 mutants:
@@ -177,4 +177,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-second .venv-mutants .clients .peers mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*
+	rm -rf dist .venv .venv-second .venv-mutants .clients .peers mutants bench/.venv-* bench/data .bench site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*

@@ -42,7 +42,7 @@ def rows(folder: Path, *, files: int = 5000) -> list[Row]:
         Row(
             "cold `equipage check` of a small file",
             BARE,
-            8,
+            5,
             "at most",
             _cold(folder, _equipage("check", small)),
             bare,
@@ -51,18 +51,39 @@ def rows(folder: Path, *, files: int = 5000) -> list[Row]:
         Row(
             "cold `equipage --help`",
             BARE,
-            3,
+            2.5,
             "at most",
             _cold(folder, _equipage("--help")),
             bare,
             **cold,
         ),
+        _findings(folder),
         *(
             [_on_two_cores(folder / "mixed", files), _locking(folder / "agents")]
             if files >= 5000
             else []
         ),  # few are not worth a second process
     ]
+
+
+def _findings(folder: Path) -> Row:
+    """One file twice: as it should be, and with a slip in a key."""
+    agents = folder / ".claude" / "agents"
+    agents.mkdir(parents=True)
+    good, bad = agents / "good.md", agents / "bad.md"
+    good.write_text("---\nname: good\ndescription: d\ntools: Read\n---\nText.\n")
+    bad.write_text("---\nname: bad\ndescription: d\ntols: Read\n---\nText.\n")
+    once = ("check", "--no-cache", "--exit-zero")
+    return Row(
+        "cold `equipage check` of one file with findings",
+        "one without",
+        1.5,
+        "at most",
+        _cold(folder, _equipage(*once, bad)),
+        _cold(folder, _equipage(*once, good)),
+        counts=True,
+        elsewhere=True,
+    )
 
 
 def _on_two_cores(folder: Path, files: int) -> Row:
@@ -97,7 +118,8 @@ def _locking(folder: Path, files: int = 2000) -> Row:
         1.5,
         "at most",
         _run(folder, _equipage("lock")),
-        _run(folder, _equipage("check")),
+        # What an earlier check found does not count: a lock is made anew each time.
+        _run(folder, _equipage("check", "--no-cache")),
         elsewhere=True,
     )
 

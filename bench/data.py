@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from pathlib import Path
 
 TOOL = """\
@@ -41,6 +43,47 @@ def server(tools: int = 1000, properties: int = 22) -> str:
     return "server:\n  name: big\ntools:\n" + "".join(
         TOOL.format(n=n, properties=fields) for n in range(tools)
     )
+
+
+_WORDS = ("alpha", "branch", "cache", "delta", "file", "index", "memory", "query", "reply", "token")
+
+
+def varied_server(tools: int = 400, properties: int = 22) -> str:
+    """A server whose lines with values are all different; 400 tools are about 2 MB.
+
+    What an author repeats, such as `type: string`, is repeated here, too.
+    """
+    return "server:\n  name: big\ntools:\n" + "".join(_varied_tools(tools, properties))
+
+
+def _varied_tools(tools: int, properties: int) -> Iterator[str]:
+    chance, number = random.Random(27), 0
+    for tool in range(tools):
+        fields = []
+        for _ in range(properties):
+            number += 1
+            word, other = chance.choice(_WORDS), chance.choice(_WORDS)
+            fields.append(
+                f"          {word}_{number}:\n"
+                f"            type: string\n"
+                f'            description: "The {other} of {sentence(chance)} {number}"\n'
+                f"            minLength: {number}\n"
+                f"            maxLength: {1000 * number + chance.randrange(999)}\n"
+                f"            enum: [{word}{number}, {other}_{number}, {word}-{number}]\n"
+                f"            default: {word}{number}\n"
+            )
+        yield (
+            f"  - tool:\n"
+            f"      name: {chance.choice(_WORDS)}_{tool}\n"
+            f'      description: "Looks up {sentence(chance)} {tool}"\n'
+            f"      inputSchema:\n        type: object\n        properties:\n{''.join(fields)}"
+            f"    response:\n      content:\n        - type: text\n"
+            f'          text: "Found {sentence(chance)} {tool}"\n'
+        )
+
+
+def sentence(chance: random.Random, words: int = 7) -> str:
+    return " ".join(chance.choice(_WORDS) for _ in range(words))
 
 
 def broken(text: str, count: int) -> str:

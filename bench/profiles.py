@@ -5,26 +5,28 @@ python bench/profiles.py
 
 from __future__ import annotations
 
+import random
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from harness import Row
 
+import data
+
 COUNT = 2000
-BODY = (
-    "You are agent {n}.\n\n"
-    + "Read the files that changed, and report each problem with its file and line.\n" * 12
+BODY = "You are agent {n}.\n\n" + "".join(
+    f"Step {step}: read {{words}}, and report {{n}} problems.\n" for step in range(12)
 )
 YAML = """\
 ---
-description: Agent number {n}, which looks at one part of the code and reports what it found
-model: some-model
+description: Agent number {n}, which looks at {words} and reports what it found
+model: some-model-{n}
 tools:
   allow: [read_file, search, "mcp__docs__*"]
 sampling:
   temperature: 0.2
-request_limit: 20
+request_limit: {n}1
 request_limit_mode: fixed
 ---
 """
@@ -35,8 +37,10 @@ def write(folder: Path, count: int = COUNT) -> Path:
     agents = folder / ".defect" / "agents"
     agents.mkdir(parents=True)
     (folder / ".git").mkdir()
+    chance = random.Random(27)
     for n in range(count):
-        (agents / f"agent-{n}.md").write_text((YAML + BODY).format(n=n))
+        text = (YAML + BODY).format(n=n, words=data.sentence(chance))
+        (agents / f"agent-{n}.md").write_text(text)
     return agents
 
 
@@ -60,7 +64,7 @@ def rows(folder: Path) -> list[Row]:
         Row(
             f"find and check {COUNT:,} profiles",
             "python-frontmatter, reading only",
-            1.3,
+            1.5,
             "faster",
             ours,
             theirs,

@@ -1,6 +1,6 @@
 """`make bench`: equipage against its peers, in an environment of its own.
 
-    python bench/run.py [--quick] [--save FILE]
+    python bench/run.py [--quick] [--save FILE] [--rows "servers commands linters …"]
 
 Makes an environment with the peers, installs equipage there as its users would, and runs `table.py`
 in it. Fails if a bound of the table is missed.

@@ -24,6 +24,7 @@ def rows(folder: Path, *, tools: int = 1000) -> list[Row]:
     )  # less would drown in what the interpreter has at hand
     return [
         *_against_peers(size, big),
+        _varied(folder, tools * 2 // 5),
         *_errors(folder, text, big, size),
         _includes(folder),
         *memory,
@@ -70,6 +71,20 @@ def _against_peers(size: str, big: Path) -> list[Row]:
     return [
         Row(size, name, least, "faster", lambda: load(big), theirs) for name, least, theirs in peers
     ]
+
+
+def _varied(folder: Path, tools: int) -> Row:
+    import yaml
+
+    text = data.varied_server(tools)
+    path = _written(folder / "varied.yaml", text)
+    bound = 4 if sys.version_info < (3, 13) else 3
+    work = f"one {len(text) / 1e6:.1f} MB server, no two values alike"
+
+    def theirs() -> object:
+        return yaml.load(text, Loader=yaml.CSafeLoader)
+
+    return Row(work, PARSE_ONLY, bound, "faster", lambda: load(path), theirs)
 
 
 def _errors(folder: Path, text: str, big: Path, size: str) -> list[Row]:

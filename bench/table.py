@@ -9,7 +9,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import commands
@@ -34,17 +34,31 @@ PARTS = ("blake3", "jsonschema-rs", "msgspec", "packaging", "rtoml")
 HEAD = "| work | against | bound | measured | holds |\n|---|---|---|---|---|"
 
 
-def all_rows(folder: Path, *, quick: bool) -> list[Row]:
-    places = [folder / name for name in ("toolpacks", "profiles", "servers", "commands", "serving")]
-    for place in places:
-        place.mkdir()
-    return [
-        *toolpacks.rows(places[0], count=500 if quick else 2000),
-        *profiles.rows(places[1]),
-        *servers.rows(places[2], tools=100 if quick else 1000),
-        *commands.rows(places[3], files=500 if quick else 5000),
-        *serving.rows(places[4]),
-    ]
+#: The groups of rows that can be asked for one by one, and what each is made by.
+GROUPS: dict[str, Callable[[Path, bool], list[Row]]] = {
+    "toolpacks": lambda place, quick: toolpacks.rows(place, count=500 if quick else 2000),
+    "profiles": lambda place, _quick: profiles.rows(place),
+    "servers": lambda place, quick: servers.rows(place, tools=100 if quick else 1000),
+    "commands": lambda place, quick: commands.rows(place, files=500 if quick else 5000),
+    "serving": lambda place, _quick: serving.rows(place),
+}
+#: Scripts whose output is part of the page: the title above it.
+SCRIPTS = {
+    "linters": "Trees of real agents and skills beside other linters",
+    "generators": "Streaming 100 MB of each generator",
+    "calls": "Serving a tool over stdio: median of single calls, and 10 ms apart; rate with 16",
+    "scale": "Skills in memory through Dask, two workers",
+}
+#: The file of a script, where it has another name.
+_FILES = {"calls": "serving.py"}
+
+
+def all_rows(folder: Path, names: Collection[str], *, quick: bool) -> list[Row]:
+    found: list[Row] = []
+    for name in names:
+        (folder / name).mkdir()
+        found += GROUPS[name](folder / name, quick)
+    return found
 
 
 def measured(rows: list[Row], *, collect: bool, repeats: int) -> Iterator[Result]:
@@ -70,11 +84,10 @@ def machine() -> str:
     return f"{python}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
 
 
-def told_by(script: str) -> str:
+def told_by(script: str, *arguments: str) -> str:
     """What a script of its own prints."""
-    run = subprocess.run(
-        [sys.executable, str(HERE / script)], stdout=subprocess.PIPE, text=True, check=False
-    )
+    command = [sys.executable, str(HERE / script), *arguments]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     return run.stdout.rstrip("\n")
 
 
@@ -96,30 +109,7 @@ exact places available afterwards.
 
 {without}
 
-## Streaming 100 MB of each generator
-
-```text
-{streams}
-```
-
-## Serving a tool over stdio: median of single calls, of calls 10 ms apart; rate with 16 at once
-
-```text
-{served}
-```
-
-## A change in an editor until its findings are there
-
-```text
-{edited}
-```
-
-## Skills in memory through Dask, two workers
-
-```text
-{scaled}
-```
-"""
+{scripts}"""
 
 
 def table(results: list[Result]) -> str:
@@ -132,24 +122,29 @@ def main() -> int:
         "--quick", action="store_true", help="less data, 3 repeats, nothing saved"
     )
     arguments.add_argument("--save", type=Path, default=RESULTS, help="where to save the table")
+    arguments.add_argument("--rows", default="", help="only these groups of rows, nothing saved")
     given = arguments.parse_args()
-    quick = given.quick
+    quick, chosen = given.quick, given.rows.replace(",", " ").split()
+    for each in chosen:
+        if each not in {**GROUPS, **SCRIPTS}:
+            arguments.error(f"no rows {each}; there are {', '.join((*GROUPS, *SCRIPTS))}")
     repeats = 3 if quick else REPEATS
+    groups = [each for each in GROUPS if not chosen or each in chosen]
+    scripts = [each for each in SCRIPTS if each in chosen or not (chosen or quick)]
     with tempfile.TemporaryDirectory() as folder:
-        rows = all_rows(Path(folder), quick=quick)
+        rows = all_rows(Path(folder), groups, quick=quick)
         print(f"{HEAD}", flush=True)
         usual = list(measured(rows, collect=True, repeats=repeats))
         print("\nThe garbage collector off on both sides:\n", flush=True)
         without = list(
             measured([row for row in rows if not row.elsewhere], collect=False, repeats=repeats)
         )
-    left_out = "left out of a quick look"
-    streams = left_out if quick else told_by("generators.py")
-    served = left_out if quick else told_by("serving.py")
-    scaled = left_out if quick else told_by("scale.py")
-    edited = left_out if quick else told_by("editing.py")
-    print(f"\n{streams}")
-    if not quick:
+    told = []
+    for name in scripts:
+        output = told_by(_FILES.get(name, f"{name}.py"), *(["--quick"] if quick else []))
+        told.append(f"## {SCRIPTS[name]}\n\n```text\n{output}\n```\n")
+        print(f"\n{told[-1]}", flush=True)
+    if not quick and not chosen:
         page = PAGE.format(
             repeats=repeats,
             most=MOST_REPEATS,
@@ -157,10 +152,7 @@ def main() -> int:
             versions=versions(),
             usual=table(usual),
             without=table(without),
-            streams=streams,
-            served=served,
-            scaled=scaled,
-            edited=edited,
+            scripts="\n".join(told),
         )
         given.save.write_text(page, encoding="utf-8")
         print(f"saved as {given.save}")

@@ -21,7 +21,7 @@ def pages() -> Iterator[tuple[str, str]]:
         "| 1 | errors found, warnings too with `--strict`; for `diff`: different |",
         "| 2 | wrong usage, or nothing to do; for `diff`: could not be compared |",
         "| 3 | a bug in equipage |",
-        "| 130 | interrupted |",
+        "| 130 | interrupted; while Python itself still starts, it answers with a traceback |",
         "",
     ]
     for name, command in command_parsers(parser()).items():

@@ -73,9 +73,12 @@ def _silence(stream: TextIO | None) -> None:
 
 def _run(arguments: Sequence[str]) -> int:
     colour = wants_colour(colour_in(arguments), sys.stdout)
-    options = parser(command_in(arguments), colour=colour).read(arguments)
+    wanted = command_in(arguments)
+    reading = parser(wanted, colour=colour, commands_whole=wanted is not None)
+    options = reading.read(arguments)
     if options.command is None:
-        parser(colour=colour).print_help()  # the parser above may know one command only
+        # The parser above may know one command only.
+        parser(colour=colour, commands_whole=False).print_help()
         return USAGE
     if options.command == "help":
         text = help_of(options.about)
@@ -117,7 +120,8 @@ def _failed(error: Exception, output: Output) -> int:
 
     It is not a bug if the working directory was removed: then nearly every call may raise.
     """
-    from equipage.core.diagnostics import UsageError, raised
+    from equipage.core.diagnostics import UsageError
+    from equipage.core.text import raised
     from equipage.files import working_directory
 
     try:

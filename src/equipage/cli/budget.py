@@ -10,7 +10,7 @@ import msgspec
 
 from equipage.cli import FOUND, OK
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, request_of
+from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.render.text import Style, table
@@ -24,7 +24,7 @@ _NAMED = 5
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    found = settled(load_all(options.paths, request_of(options), kind=options.kind))
+    found = settled(load_all(paths_of(options), request_of(options), kind=options.kind))
     measures = _chosen(budget_of(found), options)
     if options.output_format == "json":
         output.json({"version": 1, "measures": [to_dict(each) for each in measures]})

@@ -19,7 +19,7 @@ import msgspec
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.arguments import command_parsers, parser
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, request_of
+from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.projects import project_of_folder
@@ -54,7 +54,7 @@ def schema(options: argparse.Namespace, output: Output) -> int:
 
 def graph(options: argparse.Namespace, output: Output) -> int:
     """`equipage graph`: what includes and uses what."""
-    found = settled(load_all(options.paths, request_of(options), kind=options.kind))
+    found = settled(load_all(paths_of(options), request_of(options), kind=options.kind))
     outcomes = [each.outcome for each in found if each.outcome is not None]
     problems = [each.problem for each in found if each.problem is not None]
     output.findings(problems)

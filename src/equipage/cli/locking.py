@@ -16,7 +16,7 @@ from typing import Any
 
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, request_of
+from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.files.reading import Files
@@ -61,9 +61,7 @@ def _is_one_file(options: argparse.Namespace) -> bool:
     if len(options.paths) == 1 and not os.path.isdir(options.paths[0]):
         options.file = options.paths[0]
         return True
-    missing = [path for path in options.paths if not os.path.exists(path)]
-    if missing:
-        raise UsageError(f"{missing[0]}: no such file or folder")
+    options.paths = paths_of(options)
     return False
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from equipage.cli import FOUND, OK
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, request_of
+from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.files.git import Revision
 from equipage.files.reading import display_name
@@ -24,7 +24,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
     with ExitStack() as stack:
         base = None if options.against is None else _base_of(options, stack)
-        found = survey(options.paths, request_of(options), kind=options.kind, against=base)
+        found = survey(paths_of(options), request_of(options), kind=options.kind, against=base)
     page = render(found, _title(options.paths), base=_base(options.paths))
     data = page.encode("utf-8", "backslashreplace")
     try:

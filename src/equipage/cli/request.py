@@ -63,9 +63,12 @@ def request_of(options: argparse.Namespace) -> Request:
 def outcome_of(options: argparse.Namespace) -> Outcome:
     """The load of the file that the command line names, merged with its layers.
 
-    Raises `LoadError` if its kind is unknown, `UsageError` for `--config` without layers.
+    Raises `LoadError` if its kind is unknown, `UsageError` if there is no such file, and for
+    `--config` without layers.
     """
     request = request_of(options)
+    if not os.path.lexists(options.file):
+        raise UsageError(f"`{options.file}`: no such file{_suggestion(options.file)}")
     outcome = load_one(options.file, request, kind=options.kind)
     # Kinds without layers have no `stack`; it returns None for a file outside of all layers.
     stack = outcome.kind.layering.stack
@@ -161,6 +164,11 @@ def _listed(file: str) -> Iterator[str]:
         raise UsageError(f"--files-from {file}: {reason}") from None
     lines = data.split(b"\0") if b"\0" in data else data.splitlines()
     yield from (os.fsdecode(line) for line in lines if line.strip())
+
+
+def paths_of(options: argparse.Namespace) -> list[str]:
+    """The paths that the command line names, globs expanded. Raises `UsageError`."""
+    return [each for path in options.paths for each in _existing(path)]
 
 
 def _existing(path: str) -> Iterator[str]:

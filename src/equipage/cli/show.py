@@ -12,7 +12,7 @@ import msgspec
 
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, path_of, request_of
+from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, path_of, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
@@ -40,7 +40,7 @@ _HOW = {
 def listing(options: argparse.Namespace, output: Output) -> int:
     if options.portable:
         return _portable(options, output)
-    rows = list_all(options.paths, request_of(options), kind=options.kind)
+    rows = list_all(paths_of(options), request_of(options), kind=options.kind)
     if options.output_format == "json":
         output.json({"version": 1, "items": [_row_to_dict(row) for row in rows]})
     elif rows:
@@ -103,7 +103,7 @@ def _row_to_dict(row: Listed) -> dict[str, Any]:
 
 def _portable(options: argparse.Namespace, output: Output) -> int:
     """For each agent, which programs can read it unchanged, and what prevents the others."""
-    agents = list_portable(options.paths, request_of(options), kind=options.kind)
+    agents = list_portable(paths_of(options), request_of(options), kind=options.kind)
     if options.output_format == "json":
         output.json({"version": 1, "agents": [_agent_to_dict(each) for each in agents]})
     elif agents:

@@ -82,15 +82,16 @@ class Patterns:
         #: text before the star → text after it → lines
         self._stars: dict[str, dict[str, list[int]]] = {}
         self._lengths: tuple[list[int], list[int]] = ([], [])  #: of the texts in `_stars`
-        self._others: dict[str, list[int]] = {}  #: first step or letter → lines, from the last on
+        #: first step or letter → lines, from the last on, each with a text that what it matches has
+        self._others: dict[str, list[tuple[int, str]]] = {}
         for number, each in enumerate(patterns):
             self._add(number, each)
         self._lengths = (
             sorted({len(before) for before in self._stars}),
             sorted({len(after) for found in self._stars.values() for after in found}),
         )
-        for found in self._others.values():
-            found.reverse()
+        for lines in self._others.values():
+            lines.reverse()
 
     def _add(self, number: int, each: Pattern) -> None:
         if _PLAIN.fullmatch(each.glob):
@@ -104,7 +105,8 @@ class Patterns:
             start = plain[0] if plain is not None else ""
             # The steps before the first wildcard, or the first letter of a name.
             key = start[:1] if each.names_only else start.rpartition("/")[0]
-            self._others.setdefault(f"{'' if each.names_only else '/'}{key}", []).append(number)
+            lines = self._others.setdefault(f"{'' if each.names_only else '/'}{key}", [])
+            lines.append((number, _needed(each.glob)))
 
     def decide(self, path: str, name: str, *, is_folder: bool) -> bool | None:
         """Whether the path is ignored, None if no pattern speaks of it."""
@@ -133,21 +135,34 @@ class Patterns:
         return last
 
     def _last_other(self, path: str, name: str, last: int, *, is_folder: bool) -> int:
-        for number in self._tried(path, name):
-            each = self.patterns[number]
-            if number > last and (is_folder or not each.folders_only) and each.matches(path, name):
-                last = number
+        for lines in self._tried(path, name):
+            for number, needed in lines:
+                if number <= last:
+                    break
+                # A search for text spares nearly all lines their expression, and its compilation.
+                if needed not in path:
+                    continue
+                each = self.patterns[number]
+                if (is_folder or not each.folders_only) and each.matches(path, name):
+                    last = number
+                    break
         return last
 
-    def _tried(self, path: str, name: str) -> Iterator[int]:
-        """The lines with wildcards that a path has to be compared with."""
-        yield from self._others.get("", ())
-        yield from self._others.get(name[:1], ())
-        yield from self._others.get("/", ())
+    def _tried(self, path: str, name: str) -> Iterator[list[tuple[int, str]]]:
+        """The lines with wildcards that a path has to be compared with, from the last on."""
+        keys = ["", name[:1], "/"]
         end = path.find("/")
         while end >= 0:
-            yield from self._others.get(f"/{path[:end]}", ())
+            keys.append(f"/{path[:end]}")
             end = path.find("/", end + 1)
+        return (self._others[key] for key in keys if key in self._others)
+
+
+def _needed(glob: str) -> str:
+    """The longest text that is in every path that a glob matches."""
+    # What follows a bracket or a backslash may mean something else; slashes belong to `**/`.
+    plain = glob.partition("[")[0].partition("\\")[0].replace("?", "*")
+    return max((each.strip("/") for each in plain.split("*")), key=len)
 
 
 def _replace(lines: list[int], number: int, patterns: tuple[Pattern, ...]) -> None:

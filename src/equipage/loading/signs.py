@@ -8,7 +8,8 @@ never for an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -147,36 +148,21 @@ def may_have_key(keys: Iterable[str], text: str, syntax: Format) -> bool:
     plain = _PLAIN_START.match(text, root)
     if plain is None:
         return True
-    # All keys of the root are in one column. Searching for words is much faster than for lines.
-    line = "\n" + plain[1]
-    return (
-        any(_begins_line(key, text, plain) for key in keys)
-        or any(line + mark in text for mark in _ODD_KEYS)
-        or any("\\" in each for each in _quoted_keys(line, text, plain))
-    )
+    first, others = _root_keys(tuple(keys), plain[1])
+    return first.match(text, plain.end(1)) is not None or others.search(text) is not None
 
 
-def _begins_line(key: str, text: str, first: re.Match[str]) -> bool:
-    """Whether a key, or what begins with it, is at the start of a line of the root."""
-    indent = first[1]
-    if text.startswith((key, f"'{key}", f'"{key}'), first.end(1)):
-        return True
-    position = text.find(key)
-    while position >= 0:
-        begin = position - (text[position - 1 : position] in ("'", '"'))
-        if text[max(begin - len(indent) - 1, 0) : begin] == "\n" + indent:
-            return True
-        position = text.find(key, position + 1)
-    return False
+@lru_cache(maxsize=256)
+def _root_keys(keys: tuple[str, ...], indent: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What finds one of the keys, or what begins with it, on the first line and on others.
 
-
-def _quoted_keys(line: str, text: str, first: re.Match[str]) -> Iterator[str]:
-    """What begins lines of the root in double quotes."""
-    position = first.end(1) if text.startswith('"', first.end(1)) else text.find(line + '"')
-    while position >= 0:
-        end = text.find("\n", position + 1)
-        yield text[position : end if end >= 0 else len(text)]
-        position = text.find(line + '"', position + 1)
+    All keys of the root are in one column: one pass over the starts of lines finds them, and what
+    may hide them. A name in double quotes hides one if there is a backslash.
+    """
+    named = "|".join(map(re.escape, keys))
+    begins = rf"[\"']?(?:{named})|\"[^\n]*\\"
+    odd = re.escape(_ODD_KEYS)
+    return re.compile(begins), re.compile(rf"\n{indent}(?:{begins}|[{odd}])")
 
 
 def _json_may_have(keys: frozenset[str], text: str) -> bool:

@@ -58,10 +58,13 @@ COMMANDS = {
 }
 
 
-def parser(wanted: str | None = None, *, colour: bool = False) -> Parser:
+def parser(
+    wanted: str | None = None, *, colour: bool = False, commands_whole: bool = True
+) -> Parser:
     """The parser of every command, or of the `wanted` one alone, which is faster to build.
 
-    `colour` says whether its help has colours.
+    `colour` says whether its help has colours. Unless they are `commands_whole`, commands have
+    names and summaries, and no arguments: enough for help and for arguments without a command.
     """
     root = Parser(
         prog="equipage",
@@ -85,8 +88,8 @@ def parser(wanted: str | None = None, *, colour: bool = False) -> Parser:
     )
     for name in COMMANDS if wanted is None else (wanted,):
         import_module(f"{__name__}.{COMMANDS[name]}")
-        declared[name](commands)
-    for each in commands.choices.values():
+        declared[name](commands, whole=commands_whole)
+    for each in commands.choices.values() if commands_whole else ():
         each.colour = colour
     return root
 
@@ -115,7 +118,9 @@ def colour_in(arguments: Sequence[str]) -> str:
 
 def help_of(command: str | None) -> str:
     """The help of a command, or that of the program."""
-    return (command_parsers(parser(command))[command] if command else parser()).format_help()
+    return (
+        command_parsers(parser(command))[command] if command else parser(commands_whole=False)
+    ).format_help()
 
 
 # ------------------------------------------------------------------------------------ the parser

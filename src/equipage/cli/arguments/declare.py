@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     Commands = Any
     Container = Any
 
+# argparse looks for translations of its words, which imports `locale` and searches folders. There
+# are none, and the words of equipage are English.
+setattr(argparse, "_", str)  # noqa: B010
+
 # The first format of a command is its default.
 FORMATS = ("text", "json")
 REPORTS = ("full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
@@ -26,7 +30,7 @@ SHELLS = ("bash", "zsh", "fish")
 EXAMPLES = "examples:\n"
 
 #: What adds each declared command and its arguments, by its name.
-declared: dict[str, Callable[[Commands], None]] = {}
+declared: dict[str, Callable[..., None]] = {}
 
 
 def command(
@@ -44,7 +48,13 @@ def command(
     """
 
     def declare(add_arguments: Callable[[argparse.ArgumentParser], None]) -> None:
-        def add(commands: Commands) -> None:
+        def add(commands: Commands, *, whole: bool = True) -> None:
+            if not whole:
+                # The help of the program shows this much, and an error about a wrong command.
+                shown = commands._ChoicesPseudoAction(name, (), summary)
+                commands._choices_actions.append(shown)
+                commands._name_parser_map[name] = None
+                return
             epilog = examples_of(examples) if examples else None
             command = commands.add_parser(
                 name, help=summary, description=description, epilog=epilog
