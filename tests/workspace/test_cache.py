@@ -18,7 +18,6 @@ from equipage.workspace import check as reports
 from equipage.workspace.cache import Cache
 from equipage.workspace.check import check_paths
 from equipage.workspace.loads import Candidate
-from equipage.workspace.project import Selection
 from lab import in_process, repository, write
 from workspace.editing import Workspace
 
@@ -39,6 +38,7 @@ def checked(*paths: str, cached: bool = True, env: dict[str, str] | None = None)
     return as_json.render(check_paths(paths or (".",), Request(env=env or {}), cached=cached))
 
 
+@pytest.mark.long
 def test_whatever_changes_a_check_with_the_cache_says_what_a_fresh_one_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,12 +297,3 @@ def test_another_version_starts_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "installed", lambda: "another one")
     checked()
     assert len(names) == 8
-
-
-def test_a_selection_of_codes_shares_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    write(".", AGENTS)
-    checked()
-    names = loads_of(monkeypatch)
-    some = Selection(select=frozenset({"unknown-field"}))
-    assert check_paths(["."], Request(env={}), cached=True, selection=some).diagnostics == ()
-    assert names == []

@@ -21,6 +21,8 @@ Encoding = Literal["utf-8", "utf-16", "utf-32"]
 #: The encodings we know; the first one that the client names is used.
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 _LINE_BREAK = expression(r"\r\n|\r|\n")
+#: The longest path that systems open, in characters.
+_LONGEST = 4096
 
 
 class Position(msgspec.Struct, frozen=True, order=True):
@@ -140,6 +142,8 @@ def path_of(uri: str) -> str | None:
     if parts.scheme.lower() != "file" or "\0" in unquote(parts.path):
         return None
     path = unquote(parts.path)
+    if len(path) > _LONGEST:
+        return None  # no file has it, and every folder on the way would be asked for
     if os.name == "nt":
         path = f"//{parts.netloc}{path}" if parts.netloc else path.lstrip("/")
     return os.path.normpath(path) if path else None

@@ -442,8 +442,9 @@ def _lines(value: Any, before: str, key: str = "") -> Iterator[str]:
     inner: list[Any] = list(value) if is_list else list(value.values())
     # A grant, or a list of a few names, is one thing.
     flat = not any(isinstance(each, dict | list | tuple) for each in inner)
-    if not inner or (flat and len(before + key) + len(_one(value)) <= _WIDTH):
-        yield before + key + _one(value)
+    whole = before + key + _one(value) if flat else ""
+    if flat and (not inner or len(whole) <= _WIDTH):
+        yield whole
         return
     yield before + key + ("[" if is_list else "{")
     keys = ("" for _ in inner) if is_list else (f"{_one(each)}: " for each in value)
@@ -456,8 +457,8 @@ def _lines(value: Any, before: str, key: str = "") -> Iterator[str]:
     yield before + ("]" if is_list else "}")
 
 
-def _one(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+#: Made once: a lock has tens of thousands of lines.
+_one = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def read(data: bytes) -> WorkspaceLock:

@@ -137,8 +137,7 @@ class Cache:
         `offers` are what all files of the run offer.
         """
         if self._offers is None:
-            rows = ("\0".join((each.kind, each.path, *each.names)) for each in offers)
-            self._offers = _key(*rows)
+            self._offers = _key(*map(repr, offers))
         key = _key("together", self._offers, *(f"{each.kind} {each.path}" for each in files))
         packed = self._recall(key)
         if packed is not None:

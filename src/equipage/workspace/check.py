@@ -85,7 +85,7 @@ def check_paths(
     checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
     builder.meter = meter = Meter(allowance or Allowance())
     # A run with an allowance may end anywhere, and what a process was refused is not a result.
-    cached = cached and allowance is None and active() is None
+    cached = cached and allowance is None and active() is None and keep is None
 
     def check(found: Sequence[Candidate]) -> Iterator[Any]:
         if cached and builder.cache is None and len(found) >= CACHE_WORTH_IT:

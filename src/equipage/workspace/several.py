@@ -69,7 +69,12 @@ def check_offers(builder: ReportBuilder) -> None:
 
 
 def _found_together(builder: ReportBuilder) -> Iterator[tuple[Checked, Diagnostic]]:
-    offers = [each.offer for each in builder.checked.values() if each.offer is not None]
+    # Without their weights, which change with every edit: rules about names do not see them.
+    offers = [
+        Offer(each.offer.kind, each.offer.path, each.offer.names)
+        for each in builder.checked.values()
+        if each.offer is not None
+    ]
     shared = run_of(builder.request)
     for files in _clusters(builder):
         if builder.cache is None:
