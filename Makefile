@@ -9,7 +9,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-registry test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
+.PHONY: help demo test test-serve test-registry test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -22,6 +22,7 @@ help:
 	@echo "make fuzz    a minute of random input for each target"
 	@echo "make mutants try small wrong changes against the tests of the parts everything rests on"
 	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
+	@echo "make peers SAID=file TREES='folder …'   other linters on these folders, beside what Claude Code said"
 	@echo "make clients-under-fault   official clients against every example of faults; writes a page"
 	@echo "make conformance-suite     the official suite against the example that behaves well"
 	@echo "make comparison  who finds which slip: other tools on the same files; writes docs/comparison.md"
@@ -136,7 +137,11 @@ fuzz: $(VENV)/.ready
 
 # The clients are installed with npm into .clients, or into the folder CLIENTS; some minutes.
 clients: $(VENV)/.ready
-	$(PY) tools/clients $(if $(CLIENTS),--clients "$(CLIENTS)") $(TREES)
+	$(PY) tools/clients $(if $(CLIENTS),--clients "$(CLIENTS)") $(if $(SAID),--remember "$(SAID)") $(TREES)
+
+# Other linters on the same trees. SAID is what `tools/clients --remember` wrote about them.
+peers: $(VENV)/.ready
+	$(PY) tools/clients/peers.py "$(SAID)" $(TREES) $(if $(CLIENTS),--clients "$(CLIENTS)")
 
 # Official clients and the official suite have environments of their own, in .clients; they need npm.
 clients-under-fault: $(VENV)/.ready

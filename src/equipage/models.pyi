@@ -442,8 +442,7 @@ class AgentCard(Struct, frozen=True, kw_only=True):
     version: str | None = None
     """Its version; recommended."""
     url: str | None = None
-    """Its address; from version 1.0 on in `supportedInterfaces`; recommended; common
-    misspelling, which the tool ignores: `supportedInterfaces`."""
+    """Its address; from version 1.0 on in `supportedInterfaces`."""
     supportedInterfaces: tuple[InterfaceOfAnAgentCard, ...] | None = None
     """Its addresses, the best first."""
     protocolVersion: str | None = None

@@ -5,13 +5,15 @@ python tools/clients/page.py
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable
 from pathlib import Path
 
 import programs
 from verdicts import Row, rows
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "clients.md"
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "docs" / "clients.md"
 
 
 def table(head: tuple[str, ...], lines: Iterable[tuple[str, ...]]) -> str:
@@ -43,9 +45,28 @@ def differences(found: list[Row]) -> str:
     return table(head, lines)
 
 
+def peers(path: Path = HERE / "peers.csv") -> str:
+    """The linters beside each other, as the last run of `peers.py --write` found them."""
+    with path.open(newline="", encoding="utf-8") as stream:
+        found = list(csv.DictReader(stream))
+    head = ("linter", "errors", "warnings", "of the refused files", "of the accepted files")
+    lines = (
+        (
+            f"{each['linter']} {each['version']}".strip(),
+            f"{int(each['errors']):,}",
+            f"{int(each['warnings']):,}",
+            f"{each['found']} of {each['refused']}",
+            f"{int(each['wrongly']):,} of {int(each['accepted']):,}",
+        )
+        for each in found
+    )
+    return table(head, lines)
+
+
 def written(page: str) -> str:
     """The page with its tables as the data has them."""
-    for name, text in (("clients", clients()), ("differences", differences(rows()))):
+    tables = (("clients", clients()), ("differences", differences(rows())), ("peers", peers()))
+    for name, text in tables:
         before, start, rest = page.partition(f"<!-- {name} -->\n")
         _, end, after = rest.partition(f"<!-- end of {name} -->")
         assert start, f"no place for {name}"

@@ -120,7 +120,8 @@ def _failed(error: Exception, output: Output) -> int:
 
     It is not a bug if the working directory was removed: then nearly every call may raise.
     """
-    from equipage.core.diagnostics import UsageError, raised
+    from equipage.core.diagnostics import UsageError
+    from equipage.core.text import raised
     from equipage.files import working_directory
 
     try:

@@ -398,15 +398,3 @@ class UsageError(EquipageError):
     def __str__(self) -> str:
         """The message, in characters that can be printed, whatever the caller passed."""
         return "\n".join(map(visible, super().__str__().split("\n")))
-
-
-def raised(error: BaseException) -> str:
-    """The class of an exception and where it was raised; not its words, which may hold anything."""
-    # The innermost frame is where it was raised; the frames above are ours.
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return type(error).__name__
-    file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
-    return f"{type(error).__name__} at {file}:{trace.tb_lineno}"

@@ -226,3 +226,15 @@ def _escaped_in_json(match: re.Match[str]) -> str:
         return letter
     # The `#` of a command is an ordinary character to JSON, which may be escaped like any other.
     return f"\\u{ord(letter):04x}" if letter.isascii() else json.dumps(letter)[1:-1]
+
+
+def raised(error: BaseException) -> str:
+    """The class of an exception and where it was raised; not its words, which may hold anything."""
+    # The innermost frame is where it was raised; the frames above are ours.
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return type(error).__name__
+    file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
+    return f"{type(error).__name__} at {file}:{trace.tb_lineno}"

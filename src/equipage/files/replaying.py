@@ -46,8 +46,8 @@ _FIRST = ("content", "peek")
 def essential(asked: Mapping[Question, Answer]) -> list[tuple[Question, Answer]]:
     """The questions that have to be asked again, in order: their answers say what the others were.
 
-    Most files are no links, in folders that are none. Then reading the file says all about it, and
-    one look at its folder all about the way there, for every file in the folder.
+    Most files are not links, and neither are the folders they are in. Then reading the file says
+    all about it, and one look at its folder all about the way there, for every file in the folder.
     """
     files = {
         each[1] for each, answer in asked.items() if each[0] == "content" and is_digest(answer)

@@ -59,7 +59,7 @@ class Waiting(msgspec.Struct, frozen=True):
     unused: Diagnostic  #: the finding about the comment if there is none
 
     def silences(self, each: Diagnostic) -> bool:
-        """Whether it stands at the finding, or at another file that the finding is about."""
+        """Whether it is at the finding, or at another file that the finding is about."""
         own = self.unused.span
         if each.code != self.code or own is None:
             return False

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any, Literal, Protocol
@@ -24,6 +25,7 @@ import msgspec
 
 from equipage.core.codes import NOT_READ, POSSIBLE_KIND, UNRECOGNISED
 from equipage.core.diagnostics import Code, Diagnostic
+from equipage.core.text import expression
 from equipage.files.reading import Files, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading import registry
@@ -186,7 +188,14 @@ def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Reco
     if kind is None and maybe is not None and not named:
         # A walk does not check what only may be of a kind; a note says so.
         return Recognised(problem=_finding(POSSIBLE_KIND, path, kind=maybe))
-    return Recognised(kind or maybe, by="content", why="of what the file holds")
+    # Material of tests is put beside other files before it is used.
+    is_fixture = not named and _FIXTURES.search(path.replace(os.sep, "/")) is not None
+    return Recognised(
+        kind or maybe, by="content", why="of what the file holds", sure=not is_fixture
+    )
+
+
+_FIXTURES = expression(r"/(?:fixtures?|testdata)/", re.IGNORECASE)
 
 
 def _text_of(path: str, files: Files) -> tuple[str, Diagnostic | None]:

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from equipage import __version__
-from equipage.core.diagnostics import UsageError, raised
-from equipage.core.text import page_of
+from equipage.core.diagnostics import UsageError
+from equipage.core.text import page_of, raised
 from equipage.lsp import fixes, navigation, outline, protocol, renaming, wire
 from equipage.lsp.completion import completion
 from equipage.lsp.hover import hover
@@ -333,7 +333,7 @@ class Server:
             self._survive(self.publisher.work)
 
     def _survive(self, work: Callable[[], None]) -> None:
-        """Do what no request asked for; a bug is told, and the server goes on."""
+        """Do what no request asked for; a bug is reported, and the server goes on."""
         try:
             work()
         except (BrokenPipeError, ConnectionError):

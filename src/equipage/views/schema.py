@@ -87,7 +87,9 @@ class _Writer:
         """
         schema = self.schema(kind, strict=strict)
         if not strict:
-            return schema if takes_anything(schema) else {"anyOf": [*branches(schema), {}]}
+            return (
+                schema if takes_anything(schema) else {"anyOf": [*branches(schema), _rest(schema)]}
+            )
         counts = self.shape.null_is_absent and (optional or _may_be_empty(kind))
         if not counts or takes_anything(schema):
             return schema
@@ -177,6 +179,16 @@ class _Writer:
         foreign = self.shape.elsewhere if is_root else {}
         parts = refusals(guarded, others, synonyms, foreign)
         return {"allOf": parts} if parts else {}
+
+
+def _rest(schema: Schema) -> Schema:
+    """What is forgiven in place of a value: another type. A mapping or list has to fit."""
+    parts = branches(schema)
+    shapes = (
+        ["object"] if any("$ref" in each or each.get("type") == "object" for each in parts) else []
+    )
+    shapes += ["array"] if any(each.get("type") == "array" for each in parts) else []
+    return {"not": {"type": shapes}} if shapes else {}
 
 
 def _may_be_empty(kind: types.Type) -> bool:

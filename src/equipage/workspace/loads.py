@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from equipage.core import codes
-from equipage.core.diagnostics import Code, Diagnostic, UsageError, raised
+from equipage.core.diagnostics import Code, Diagnostic, UsageError
+from equipage.core.text import raised
 from equipage.files import entries_of, exists, is_folder, is_link, real_path
 from equipage.files.reading import Files, Seen, display_name, files_here
 from equipage.files.sandbox import is_below

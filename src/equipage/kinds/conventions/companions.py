@@ -73,7 +73,8 @@ def graphs_exist(_convention: Convention, config: Any, session: Session) -> Iter
     for at, each in enumerate(dependencies if isinstance(dependencies, list | tuple) else ()):
         if isinstance(each, str) and each.startswith(("./", "../")):
             folder = _inside(each, session)
-            if folder is not None and not session.files.exists(folder):
+            above = any(map(session.files.exists, _from_above(each, session)))
+            if folder is not None and not (session.files.exists(folder) or above):
                 yield codes.PATH_MISSING.at(
                     ("dependencies", at), file=Shown(each), field="dependencies"
                 )
@@ -85,10 +86,20 @@ def _graph(written: str, place: Path, session: Session) -> Iterator[Fact]:
     if path is None:
         return
     data = session.files.peek(path)
+    # People also write the path from the folder that they start the program in.
+    if data is None and any(session.files.exists(each) for each in _from_above(file, session)):
+        return
     if data is None:
         yield codes.PATH_MISSING.at(place, file=Shown(file), field=f"graphs.{place[1]}")
     elif not re.search(rf"\b{re.escape(variable)}\b", data.decode("utf-8", "replace")):
         yield codes.GRAPH_UNDEFINED.at(place, file=Shown(file), name=Shown(variable))
+
+
+def _from_above(written: str, session: Session) -> Iterator[str]:
+    folder = os.path.dirname(session.path)
+    while len(folder) > len(session.root):
+        folder = os.path.dirname(folder)
+        yield os.path.normpath(os.path.join(folder, written))
 
 
 def _inside(written: str, session: Session) -> str | None:

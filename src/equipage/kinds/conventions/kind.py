@@ -234,7 +234,7 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
         is_text = field.type is str and convention.syntax in ("header", "yaml")
         forgiven += ["number", "boolean"] if is_text else []
         slot = properties[field.name]
-        is_open = any(each in ({}, {"not": _NULL}) for each in slot.get("anyOf", [{}]))
+        is_open = any(not each or "not" in each for each in slot.get("anyOf", [{}]))
         if forgiven and not is_open:
             properties[field.name] = {**slot, "anyOf": [*slot["anyOf"], {"type": forgiven}]}
     if not (convention.header_optional or convention.ignores_headerless):
@@ -275,8 +275,16 @@ def _refuse_null(properties: dict[str, Any], names: Iterable[str]) -> None:
         slot = properties[name]
         if "anyOf" in slot:
             # Where any value is taken, null still is not.
-            kept = [each or {"not": _NULL} for each in slot["anyOf"] if each != _NULL]
+            kept = [_not_null(each) for each in slot["anyOf"] if each != _NULL]
             properties[name] = {**slot, "anyOf": kept}
+
+
+def _not_null(part: dict[str, Any]) -> dict[str, Any]:
+    """A part of a schema that forgives other types, but for null."""
+    if not part:
+        return {"not": _NULL}
+    others = part.get("not", {}).get("type")
+    return {"not": {"type": [*others, "null"]}} if isinstance(others, list) else part
 
 
 def _unwrapped(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact, Shown
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.source import Span
+from equipage.core.text import Guesses, nearest
 from equipage.kinds.conventions.claude import codes, hooks, instructions, manifests, permissions
 from equipage.kinds.conventions.claude.hooks import Place
-from equipage.kinds.conventions.codes import EXTENSION_NOT_READ
+from equipage.kinds.conventions.codes import EXTENSION_NOT_READ, UNKNOWN_REFERENCE
+from equipage.kinds.conventions.tools.claude import MODELS
 from equipage.kinds.tables import Convention
 from equipage.loading.session import Session
 from equipage.loading.tree import get
@@ -78,6 +80,7 @@ def settings_hold(_convention: Convention, config: Any, session: Session) -> Ite
     if mode == "bypassPermissions" and _project_of(session.path) is not None:
         path = ("permissions", "defaultMode")
         yield codes.MODE_IGNORED.at(path, mode=Shown(mode))
+    yield from _servers_exist(document, session)
     if "hooks" in document:
         place = Place(project=_project_of(session.path))
         yield from hooks.check(document["hooks"], ("hooks",), session, place)
@@ -121,6 +124,49 @@ def header_hooks_hold(_convention: Convention, config: Any, session: Session) ->
         yield from hooks.check(found, ("hooks",), session, place)
 
 
+def model_exists(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """A short name of a model is not misspelt; longer names are the provider's own."""
+    model = config.get("model") if isinstance(config, dict) else None
+    # Where the file was written for another tool as well, the name may be one of its models.
+    if not isinstance(model, str) or not model.isalpha() or model.lower() in MODELS:
+        return
+    guess = nearest(model.lower(), MODELS)
+    if guess is not None and session.documents:
+        remedy = Remedy(f"change to `{guess}`", (Change(("model",), guess),), safe=False)
+        yield UNKNOWN_REFERENCE.at(
+            ("model",),
+            remedy=remedy,
+            sort="model",
+            name=Shown(model),
+            where=" in Claude Code",
+            nearest=guess,
+        )
+
+
+def _servers_exist(document: dict[str, Any], session: Session) -> Iterator[Fact]:
+    """The servers that settings approve or refuse by name are in the `.mcp.json` of the project."""
+    project = _project_of(session.path)
+    data = session.files.peek(os.path.join(project, ".mcp.json")) if project is not None else None
+    if data is None:
+        return
+    try:
+        servers = get(load_value("json", data.decode("utf-8", "replace")), ("mcpServers",))
+    except SyntaxProblem:
+        return
+    guesses = Guesses()
+    for field in ("enabledMcpjsonServers", "disabledMcpjsonServers"):
+        names = document.get(field)
+        for at, name in enumerate(names if isinstance(names, list) else ()):
+            if isinstance(name, str) and isinstance(servers, dict) and name not in servers:
+                yield UNKNOWN_REFERENCE.at(
+                    (field, at),
+                    sort="MCP server",
+                    name=Shown(name),
+                    where=" in `.mcp.json`",
+                    nearest=guesses.nearest(name, servers),
+                )
+
+
 def skill_is_read(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """A skill lies where the tool looks for it, under the name that it looks for."""
     source = session.documents[0].source if session.documents else None
@@ -139,8 +185,8 @@ def skill_is_read(convention: Convention, _config: Any, session: Session) -> Ite
 RULES: dict[str, tuple[Rule, ...]] = {
     "claude-settings": (settings_hold,),
     "claude-hooks": (hooks_file_holds,),
-    "claude-agent": (header_hooks_hold,),
-    "claude-command": (header_hooks_hold,),
+    "claude-agent": (header_hooks_hold, model_exists),
+    "claude-command": (header_hooks_hold, model_exists),
     "skill": (header_hooks_hold, instructions.links_lead_somewhere, skill_is_read),
     "claude-rule": (instructions.imports_exist, instructions.links_lead_somewhere),
     "instructions": (

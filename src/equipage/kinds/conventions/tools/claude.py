@@ -34,6 +34,8 @@ TOOLS = frozenset({
     "WaitForMcpServers", "WebFetch", "WebSearch", "Workflow", "Write",
 })
 # fmt: on
+#: Short names of models; any other name is sent to the provider as it is.
+MODELS = ("default", "sonnet", "opus", "haiku", "fable", "opusplan", "best", "inherit")
 #: Agents that need no file.
 AGENTS = frozenset(
     {"Explore", "Plan", "general-purpose", "statusline-setup", "claude-code-guide", "Claude"}

@@ -323,12 +323,7 @@ AGENT_CARD = Convention(
         Field("name", "the name that people see", required="warning"),
         Field("description", "what the agent does", required="warning"),
         Field("version", "its version", required="warning"),
-        Field(
-            "url",
-            "its address; from version 1.0 on in `supportedInterfaces`",
-            required="warning",
-            instead=("supportedInterfaces",),
-        ),
+        Field("url", "its address; from version 1.0 on in `supportedInterfaces`"),
         Field("supportedInterfaces", "its addresses, the best first", list_of(_INTERFACE)),
         Field("protocolVersion", "the version of the protocol"),
         Field("preferredTransport", "how to talk to it"),
