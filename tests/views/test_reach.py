@@ -469,7 +469,7 @@ def test_the_widest_comes_first() -> None:
 
 
 def test_no_grant_shows_a_secret() -> None:
-    token = "ghp_" + "9vKx2LmQ7RtWz4YbNc8HdJf3SgPa6EuTqVoX"
+    token = "ghp_" + "x7Qd0LmZ4vRt9KsW2bYc6HnJ8fPg3TuEaXoi"
     text = settings(
         mcpServers={
             "a": {"command": "x", "args": ["--token", "hunter2hunter2", f"--api-key={token}", token]},

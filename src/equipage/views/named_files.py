@@ -28,7 +28,8 @@ _IN_TEXT = re.compile(
 _ALONE = re.compile(r"[^\s{}<>|*?]+[./][^\s{}<>|*?]*")
 #: Files with secrets, by their name; examples of such files have none.
 _PRIVATE = re.compile(
-    r"(?:\A|/)(?:\.env(?!\.(?:example|sample|template|dist)\Z)(?:\.[^/]*)?|[^/]*\.(?:pem|key|p12|pfx)"
+    r"(?:\A|/)(?:\.env(?!\.(?:example|sample|template|dist)\Z)(?:\.[^/]*)?"
+    r"|[^/]*\.(?:pem|key|p12|pfx)"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.npmrc)\Z"
 )
 _LONGEST = 500
