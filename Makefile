@@ -102,13 +102,16 @@ test-opencode: $(VENV)/.ready
 	EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" $(PY) -m pytest -q -rs -p no:cacheprovider tests/views/test_matrix_opencode.py | tee .opencode.log; ! grep -Eq 'skipped|failed|error' .opencode.log
 	@rm -f .opencode.log
 
-# Needs Neovim and Emacs with eglot (apt-get install neovim elpa-eglot); installs OpenCode. Nothing may be skipped.
-test-lsp: $(VENV)/.ready
+# Needs Neovim and Emacs with eglot (apt-get install neovim elpa-eglot); installs the other clients. Nothing
+# may be skipped. pytest-lsp brings plugins for pytest along, so it has an environment of its own.
+test-lsp:
+	@test -e .venv-lsp/.ready || { $(PYTHON) -m venv .venv-lsp && .venv-lsp/bin/python $(INSTALL) --dev && .venv-lsp/bin/python $(PIP) pytest-lsp==1.0.1 && touch .venv-lsp/.ready; }
 	@test -e .clients/opencode/node_modules/.bin/opencode || npm install --silent --no-audit --no-fund --prefix .clients/opencode opencode-ai@1.18.33
 	@test -e .clients/agents/node_modules/.bin/claude || npm install --silent --no-audit --no-fund --prefix .clients/agents @anthropic-ai/claude-code@2.1.325 @github/copilot@1.0.102
-	EQUIPAGE_TEST_LSP=1 EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" EQUIPAGE_CLAUDE="$(CURDIR)/.clients/agents/node_modules/.bin/claude" EQUIPAGE_COPILOT="$(CURDIR)/.clients/agents/node_modules/.bin/copilot" $(PY) -m pytest -q -p no:cacheprovider tests/lsp
+	EQUIPAGE_TEST_LSP=1 EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" EQUIPAGE_CLAUDE="$(CURDIR)/.clients/agents/node_modules/.bin/claude" EQUIPAGE_COPILOT="$(CURDIR)/.clients/agents/node_modules/.bin/copilot" .venv-lsp/bin/python -m pytest -q -rs -p no:cacheprovider -o asyncio_default_fixture_loop_scope=function tests/lsp | tee .lsp.log; grep -q ' passed' .lsp.log && ! grep -Eq 'skipped|failed|error' .lsp.log
+	@rm -f .lsp.log
 	@test -e .clients/editing/node_modules/.bin/yaml-language-server || npm install --silent --no-audit --no-fund --prefix .clients/editing yaml-language-server@1.19.2
-	$(PY) bench/editing.py
+	.venv-lsp/bin/python bench/editing.py
 
 cases: $(VENV)/.ready
 	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py
@@ -182,4 +185,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-second .venv-mutants .clients .peers mutants bench/.venv-* bench/data .bench site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*
+	rm -rf dist .venv .venv-second .venv-lsp .venv-mutants .clients .peers mutants bench/.venv-* bench/data .bench site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*

@@ -308,7 +308,7 @@ def join_texts(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def test_an_output_format(clone: Clone, tmp_path: Path) -> None:
-    """A module with `render`, and its name in `REPORTS`."""
+    """A module with `render`, and its row in `REPORTS`; with the case, three files."""
     assert "`REPORTS`" in recipe("An output format")
     module = '''\
 """Comma-separated values: a line for each finding."""
@@ -327,7 +327,8 @@ def render(report: Report) -> Iterator[str]:
         yield f"{row.file},{row.line},{row.code}\\n"
 '''
     clone.write("render/csv.py", module)
-    clone.change("cli/arguments/declare.py", ('"junit", "markdown")', '"csv", '))
+    row = '    "csv": "spreadsheets: a row for each finding",\n'
+    clone.change("cli/arguments/declare.py", ('    "junit": ', row))
     files = {"a.tool.yaml": PACK.replace("version", "verison")}
     done = clone.run(tmp_path, files, "check", "--output-format", "csv")
     assert done.out == (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from equipage.cli.arguments import command_parsers, parser
+from equipage.cli.arguments import REPORTS, command_parsers, parser
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -49,7 +49,13 @@ def _command(name: str, command: argparse.ArgumentParser) -> list[str]:
         "|---|---|",
         *rows,
         "",
+        *(_formats() if name == "check" else ()),
     ]
+
+
+def _formats() -> list[str]:
+    rows = [f"| `{name}` | {_cell(use)} |" for name, use in REPORTS.items()]
+    return ["| format | for |", "|---|---|", *rows, ""]
 
 
 def _word(action: argparse.Action) -> str:

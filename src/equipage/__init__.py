@@ -9,7 +9,7 @@ next to nothing.
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # `typing` itself is not imported: type checkers know the name, and it costs a third of a start.
 TYPE_CHECKING = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,19 @@ def test_every_command_has_a_case() -> None:
         if command.startswith("equipage ")
     }
     assert set(command_parsers(parser())) <= used
+
+
+def test_every_output_format_has_a_case() -> None:
+    from equipage.cli.arguments import REPORTS
+
+    commands = [each.split() for case in CASES for each in case.commands()]
+    # `full` is what a check without the option prints.
+    used = {"full"} | {
+        after
+        for words in commands
+        if words[:2] == ["equipage", "check"]
+        for flag, after in pairwise(words)
+        if flag in ("-f", "--output-format")
+    }
+    missing = set(REPORTS) - used
+    assert not missing, "show each in tests/cli/cases/every-format-tells-the-same.md"

@@ -212,6 +212,19 @@ def test_findings_are_pulled_where_the_client_prefers_that(tmp_path: Path) -> No
     assert {each["kind"] for each in items} == {"unchanged"}
 
 
+def test_what_an_open_text_includes_is_known_though_its_findings_were_never_pulled(
+    tmp_path: Path,
+) -> None:
+    """Editors pull the findings of the text in front; the one that includes it is behind."""
+    files = {"main.yaml": SERVER, "library/tools/echo.yaml": TOOL}
+    client = Here(repository(tmp_path, files), PULLING)
+    client.open("main.yaml")
+    uri = client.open("library/tools/echo.yaml", TOOL.replace("inputSchema", "inputSchem"))
+    client.settle()
+    report = client.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})
+    assert [each["code"] for each in report["items"]] == ["missing-field", "unknown-field"]
+
+
 def test_a_code_is_a_link_where_its_pages_are_published(tmp_path: Path) -> None:
     client = Here(repository(tmp_path), site="https://example.org/docs")
     client.open("a.tool.yaml", "id: 5\n")

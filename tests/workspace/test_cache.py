@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from equipage.cli.arguments import REPORTS
 from equipage.files import keeping
 from equipage.loading.session import Request
 from equipage.render import json as as_json
@@ -240,17 +241,7 @@ def test_the_command_prints_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> N
     """In every format; fixes, baselines and standard input are as without a cache."""
     misspelt = "---\nname: z\ndescription: d\ntool: Read\nmodle: opus\n---\nText.\n"
     write(".", {**AGENTS, ".claude/agents/z.md": misspelt})
-    for how in (
-        "full",
-        "concise",
-        "json",
-        "jsonl",
-        "sarif",
-        "github",
-        "gitlab",
-        "junit",
-        "markdown",
-    ):
+    for how in REPORTS:
         runs = [in_process(["check", "-f", how, *more]) for more in ((), (), ("--no-cache",))]
         assert runs[0] == runs[1] == runs[2], how
     assert in_process(["check", "--statistics"]) == in_process(

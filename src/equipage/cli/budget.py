@@ -60,7 +60,8 @@ def _chosen(measures: Sequence[Measure], options: argparse.Namespace) -> list[Me
 
 
 def _columns(each: Measure) -> tuple[str, ...]:
-    used, limit, share, beyond = f"{each.used:,} {each.unit}", "", "", ""
+    unit = each.unit.removesuffix("s") if each.used == 1 else each.unit
+    used, limit, share, beyond = f"{each.used:,} {unit}", "", "", ""
     if each.limit is not None and each.share is not None:
         limit, share = f"{each.limit.size:,}", f"{each.share:.0%}"
         beyond = each.limit.beyond if each.is_over else ""

@@ -58,7 +58,7 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
     check = partial(_check, options, files, output, request, selection)
     fixed: Fixed | None = None
     if options.fix:
-        from equipage.cli.fixing import fix_all, fix_text
+        from equipage.cli.fixing import fix_all, fix_text, warn_of_risk
 
         fix = fix_all if files.text is None else fix_text
         fixed = fix(check, files, output, unsafe=options.unsafe_fixes)
@@ -66,6 +66,8 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
     if options.write_baseline:
         assert known is not None
         output.note(f"equipage: {known.record(report, files.paths)}")
+        if fixed is not None:
+            warn_of_risk(fixed, output)
         return OK
     if known is not None:
         # A check for single codes cannot know which entries are stale.
@@ -87,6 +89,9 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
     # People need no summary of nothing; programs expect a document in any case.
     elif report.files or report.diagnostics or options.output_format not in _FOR_PEOPLE:
         _write(report, options, output, fixed)
+    if fixed is not None:
+        # After the list of what was fixed: on a terminal, a note before it is read as a heading.
+        warn_of_risk(fixed, output)
     _write_notes(report, options, output)
     # The settings of equipage itself are checked on the way; alone they are nothing to check.
     if all(each.kind == SETTINGS for each in report.files) and not report.errors:

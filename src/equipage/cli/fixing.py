@@ -61,7 +61,6 @@ def fix_all(
             break
         fixed += (each for one in written for each in one.fixed)
         report = check()
-    _warn(fixed, output)
     return Fixed(report, tuple(fixed), unwritten)
 
 
@@ -89,12 +88,12 @@ def fix_text(
         fixed += own.fixed
         with files.over_disk(text.encode("utf-8")):
             report = check()
-    _warn(fixed, output)
     return Fixed(report, tuple(fixed), {}, text)
 
 
-def _warn(fixed: Sequence[Diagnostic], output: Output) -> None:
-    if any(each.fix is not None and not each.fix.safe for each in fixed):
+def warn_of_risk(fixed: Fixed, output: Output) -> None:
+    """Ask for a review if an unsafe fix was applied."""
+    if any(each.fix is not None and not each.fix.safe for each in fixed.findings):
         output.note(_RISK)
 
 

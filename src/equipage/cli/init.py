@@ -95,12 +95,14 @@ def run(options: argparse.Namespace, output: Output) -> int:
     report = check_paths(["."], Request(env=process_variables(), shared=True))
     kinds = Counter(each.kind for each in report.files if each.kind is not None)
     found = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
-    output.note(f"equipage: found {found or 'no configuration yet'}")
+    summary = f"equipage: found {found or 'no configuration yet'}"
     proposals = list(_proposals(report))
     if options.dry_run:
         for each in proposals:
             output.data(f"# {each.path}: {each.purpose}\n{each.text}\n")
+        output.note(summary)
         return OK
+    output.note(summary)
     # A script that pipes answers in must not hang at a question it does not expect.
     asks = sys.stdin is not None and sys.stdin.isatty() and output.is_terminal and not options.yes
     root = project_of_folder(".")

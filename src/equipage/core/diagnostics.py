@@ -284,9 +284,9 @@ class Diagnostic(msgspec.Struct, frozen=True):
 
     >>> error = equipage.check("broken").errors[0]
     >>> error.code, error.message
-    ('wrong-type', 'expected non-empty text, found the number 5')
-    >>> error.path, error.span.line, error.help
-    ('id', 1, 'put quotes around it')
+    ('wrong-type', 'expected a name, such as `pkg.tool`, found the number 5')
+    >>> error.path, error.span.line, error.span.column
+    ('id', 1, 5)
     """
 
     code: str

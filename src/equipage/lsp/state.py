@@ -277,6 +277,10 @@ class Workspace:
 
     def _remember(self, path: str, entry: Entry) -> None:
         self._entries[path] = entry
+        self._link(path, entry)
+
+    def _link(self, path: str, entry: Entry) -> None:
+        """Remember whose load looked at what."""
         for each in entry.stamps:
             self._users.setdefault(each, set()).add(path)
 
@@ -311,7 +315,13 @@ class Workspace:
         decisive = any(os.path.basename(path) in _DECISIVE for path in changed)
         if not decisive:
             for path, entry in survey.entries.items():
-                if path not in own and changed.isdisjoint((path, *entry.stamps)):
+                if not changed.isdisjoint((path, *entry.stamps)):
+                    continue
+                if path in own:
+                    # Its load is made when it is checked, which a client that pulls may never ask
+                    # for. What it includes is known all the same.
+                    self._link(path, entry)
+                else:
                     self._remember(path, entry)
         gone = self._entries.keys() - survey.entries.keys() - own - changed
         if not changed:

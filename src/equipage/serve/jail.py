@@ -146,7 +146,7 @@ _MACHINES: dict[str, tuple[int, dict[str, int]]] = {
     ),
 }
 #: By machine: the calls that change the mode, owner, times and attributes of files, which Landlock
-#: does not see: chmod, fchmod, chown, fchown, lchown, utime, utimes, utimensat, setxattr and others.
+#: does not see: chmod, chown, utime, setxattr, removexattr and their relatives.
 _ATTRIBUTES: dict[str, tuple[int, ...]] = {
     "x86_64": (
         *(90, 91, 268),

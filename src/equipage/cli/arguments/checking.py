@@ -45,7 +45,7 @@ def _check(check: argparse.ArgumentParser) -> None:
         "--stdin-filename", metavar="NAME", help="check standard input as the text of NAME"
     )
     reporting = check.add_argument_group("reporting")
-    formats(reporting, REPORTS)
+    formats(reporting, tuple(REPORTS))
     output(reporting)
     flag(reporting, "--quiet", "report errors only", short="-q")
     flag(reporting, "--verbose", "also name every file, with its kind", short="-v")

@@ -21,7 +21,18 @@ setattr(argparse, "_", str)  # noqa: B010
 
 # The first format of a command is its default.
 FORMATS = ("text", "json")
-REPORTS = ("full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
+#: The formats of a check, and what each is for; the page of the commands shows both.
+REPORTS = {
+    "full": "people: each finding with the line it is about, and its fix",
+    "concise": "people and editors: one line for each finding",
+    "json": "programs: one object with every file and finding",
+    "jsonl": "scripts: one JSON object for each finding",
+    "sarif": "code scanning",
+    "github": "annotations of a GitHub workflow",
+    "gitlab": "the Code Quality report of a GitLab merge request",
+    "junit": "build servers that show test results",
+    "markdown": "a comment on a pull request",
+}
 COLOURS = ("auto", "always", "never")
 # shtab knows more shells; the tests run these.
 SHELLS = ("bash", "zsh", "fish")
