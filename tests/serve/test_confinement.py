@@ -13,6 +13,7 @@ FULL = Platform("linux", landlock=7, seccomp=True)
 ROOT = Platform("linux", landlock=7, seccomp=True, root=True)
 OLD = Platform("linux")
 BUBBLE = Platform("linux", bwrap="/usr/bin/bwrap")
+NO_FILTER = Platform("linux", landlock=7)
 OTHER_MACHINE = Platform("linux", landlock=7, bwrap="/usr/bin/bwrap")
 MAC, WINDOWS = Platform("darwin"), Platform("win32")
 FORKS = {"subprocess": True}
@@ -42,6 +43,7 @@ REFUSED = [
     ("python", FORKS, MAC, "no network"),
     ("python", {}, BUBBLE, "no other processes"),
     ("node", {}, OTHER_MACHINE, "no other processes"),
+    ("python", {**FORKS, **NET}, NO_FILTER, "modes, owners and times"),
     ("cli", FORKS, ROOT, "number of processes"),
     ("python", FORKS, ROOT, "number of processes"),
 ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
+import signal
 import socket
 import sys
 import time
@@ -15,6 +17,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="the extra `serve` is not installed")
 
+from equipage.serve.wire import http
 from serve.packs import COUNT, EVERYTHING, TEXT, WORDS, pack, write_packs
 from serve.talk import META, Http, is_there, wait_until
 
@@ -117,6 +120,63 @@ def test_half_a_request_does_no_harm(server: Http) -> None:
     with socket.create_connection(("127.0.0.1", server.port)) as half:
         half.sendall(b"POST /mcp HTTP/1.1\r\nhost: 127")
         assert server.post("tools/list", LIST)[0] == 200
+
+
+def through_the_door(body_time: float, *, close: bool) -> list[dict[str, Any]]:
+    """What a client gets that sends the first part of a body and nothing more."""
+    sent: list[dict[str, Any]] = []
+    parts = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+    async def receive() -> dict[str, Any]:
+        if not parts:
+            await asyncio.Event().wait()
+        return parts.pop()
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    async def app(*_: object) -> None:
+        raise AssertionError("half a request came through the door")
+
+    async def main() -> None:
+        door = http.Door(app, None)
+        task = asyncio.ensure_future(door({"type": "http", "headers": []}, receive, send))
+        await asyncio.sleep(0.01)
+        if close:
+            door.close()
+        await asyncio.wait_for(task, 5)
+        if close:  # and a request that comes later does not wait either
+            await door({"type": "http", "headers": []}, receive, send)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(http, "BODY_TIME", body_time)
+        asyncio.run(main())
+    return sent
+
+
+def test_a_body_that_does_not_come_in_time_is_given_up() -> None:
+    start, _ = through_the_door(0.05, close=False)
+    assert start["status"] == 408
+
+
+def test_a_server_that_stops_waits_for_no_body() -> None:
+    statuses = [each["status"] for each in through_the_door(60.0, close=True) if "status" in each]
+    assert statuses == [408, 408]
+
+
+def test_half_a_body_does_not_delay_the_end(folder: Path) -> None:
+    """Neither does it print a traceback, which would fill a pipe that is not read."""
+    with Http(str(folder), "--allow", "python") as made, socket.socket() as client:
+        client.connect(("127.0.0.1", made.port))
+        client.sendall(
+            b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"Authorization: Bearer %b\r\nContent-Length: 99\r\n\r\n{" % made.token.encode()
+        )
+        time.sleep(0.3)
+        start = time.monotonic()
+        assert made.end(signal.SIGTERM) == 143
+        assert time.monotonic() - start < 4
+        assert not any("Traceback" in each for each in made.notes)
 
 
 def test_the_token_is_in_no_output(server: Http) -> None:

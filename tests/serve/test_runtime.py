@@ -73,7 +73,7 @@ def jail(p):
     def write():
         with open(os.path.join(here, "made"), "w"): pass
     return {
-        "passwd": attempt(lambda: open("/etc/passwd")),
+        "etc": attempt(lambda: os.listdir("/etc")),
         "own": attempt(lambda: open(__file__)),
         "outside": attempt(lambda: open(p["outside"])),
         "environ": attempt(lambda: open(f"/proc/{os.getppid()}/environ")),
@@ -85,6 +85,10 @@ def jail(p):
         "fork": attempt(os.fork),
         "exec": attempt(lambda: os.execv("/bin/true", ["true"])),
         "spawn": attempt(lambda: subprocess.run(["/bin/true"])),
+        "mode": attempt(lambda: os.chmod(p["outside"], 0o777)),
+        "owner": attempt(lambda: os.chown(p["outside"], -1, -1)),
+        "times": attempt(lambda: os.utime(p["outside"])),
+        "attribute": attempt(lambda: os.setxattr(p["outside"], "user.x", b"x")),
         "signal": attempt(lambda: os.kill(p["pid"], 0)),
     }
 
@@ -107,6 +111,7 @@ SCRIPTS = {
     "empty": "pass",
     "badbytes": "import os; os.write(1, b'\\xff\\n')",
     "unread": "print('{\"a\": 1}')",
+    "unhandled": "def inner():\n    raise ValueError('no such page')\ninner()",
     "exit3": "import sys; print('{}'); print('disk is full', file=sys.stderr); sys.exit(3)",
     "refuses": 'print(\'{"ok": false, "data": null, "error": {"message": "no page"}}\')',
     "floods": "import os\nwhile True: os.write(1, b'x' * 65536)",
@@ -235,6 +240,7 @@ FAILURES = {
     "s.badbytes": ({}, "INVALID_OUTPUT: the output of the tool is not UTF-8"),
     "s.bom": ({}, "INVALID_OUTPUT: the output of the tool starts with a byte order mark"),
     "s.exit3": ({}, "INTERNAL_ERROR: the tool ended with exit 3: disk is full"),
+    "s.unhandled": ({}, "INTERNAL_ERROR: the tool ended with exit 1: Traceback"),
     "s.refuses": ({}, "INTERNAL_ERROR: the tool reports: no page"),
     "s.floods": ({}, "INVALID_OUTPUT: the output is larger than 65536 bytes"),
     "s.closes": ({}, "TIMEOUT: "),
@@ -253,6 +259,13 @@ def test_a_tool_fails_with_a_code(tool: str, runtime: Runtime) -> None:
     assert result.stats.output_bytes == 0
     if result.code == "TIMEOUT":
         assert taken < 0.5 + 0.3 + 1.0  # the limit, the grace, and a busy machine
+
+
+def test_the_trace_of_a_script_begins_with_the_script(runtime: Runtime) -> None:
+    """Only the beginning of stderr is kept; frames of the launcher would hide the exception."""
+    text = runtime.call("s.unhandled").text
+    assert text.endswith("ValueError: no such page")
+    assert "worker.py" not in text
 
 
 def test_arguments_are_counted_in_canonical_bytes(runtime: Runtime) -> None:

@@ -85,11 +85,13 @@ def confine(
             open=("files", "network", "other processes"),
         )
     landlock = platform.landlock >= _LANDLOCK
-    with_filter = platform.seccomp and not (network and forks)
     bwrap = None if landlock and platform.seccomp else platform.bwrap
     enforced = [*_LIMITS]
     opened = list[str]()
     _sort(landlock or bwrap, _files_phrase(read, write), enforced, opened)
+    # Landlock has no right for these; the filter of calls refuses them.
+    if not (platform.seccomp or bwrap):
+        opened.append("the modes, owners and times of files")
     if network:
         opened.append("the network is on, for every protocol")
     else:
@@ -110,7 +112,7 @@ def confine(
     return Confinement(
         level,
         landlock=landlock and not bwrap,
-        filter=with_filter and not bwrap,
+        filter=platform.seccomp and not bwrap,
         bwrap=bwrap,
         network=network,
         forks=forks or not platform.seccomp or bool(bwrap),

@@ -145,6 +145,19 @@ _MACHINES: dict[str, tuple[int, dict[str, int]]] = {
         {"socket": 198, "clone": 220, "execve": 221, "execveat": 281, "seccomp": 277},
     ),
 }
+#: By machine: the calls that change the mode, owner, times and attributes of files, which Landlock
+#: does not see: chmod, chown, utime, setxattr, removexattr and their relatives.
+_ATTRIBUTES: dict[str, tuple[int, ...]] = {
+    "x86_64": (
+        *(90, 91, 268),
+        *(92, 93, 94, 260),
+        *(132, 235, 261, 280),
+        *(188, 189, 190, 197, 198, 199),
+    ),
+    "aarch64": (52, 53, 54, 55, 88, 5, 6, 7, 14, 15, 16),
+}
+#: Newer ones, with one number everywhere: fchmodat2, setxattrat, removexattrat, file_setattr.
+_NEW_ATTRIBUTES = (452, 463, 466, 469)
 _CLONE3, _IO_URING_SETUP = 435, 425
 _CLONE_THREAD, _AF_UNIX, _FIRST_X32 = 0x10000, 1, 0x40000000
 _ALLOW, _DENY, _ASK, _KILL = 0x7FFF0000, 0x00050000, 0x7FC00000, 0x80000000
@@ -158,15 +171,14 @@ def knows_this_machine() -> bool:
     return platform.system() == "Linux" and platform.machine() in _MACHINES
 
 
-def call_filter(*, network: bool, forks: bool, starts: bool) -> bytes | None:
-    """The program of a filter; None if everything is allowed.
+def call_filter(*, network: bool, forks: bool, starts: bool) -> bytes:
+    """The program of a filter. No file gets another mode, owner, time or attribute under it: the
+    kernel shows a filter no paths, so that cannot be allowed for some files only.
 
     Without `network`, only sockets inside the machine can be made. Without `forks`, there are
     threads but no further processes; then `starts` says that the next program, and only that one,
     is started with leave of the supervisor (`start_once`).
     """
-    if network and forks:
-        return None
     architecture, numbers = _MACHINES[platform.machine()]
     program = [
         # Numbers mean other calls on another architecture, which a process may switch to: end it.
@@ -181,6 +193,8 @@ def call_filter(*, network: bool, forks: bool, starts: bool) -> bytes | None:
         # Requests of an io_uring are not seen by filters.
         *_answer(_IO_URING_SETUP, _DENY | errno.EPERM),
     ]
+    for number in (*_ATTRIBUTES[platform.machine()], *_NEW_ATTRIBUTES):
+        program += _answer(number, _DENY | errno.EPERM)
     if not network:
         program += [
             # Sockets of the machine itself stay: the C library needs them, and they reach no

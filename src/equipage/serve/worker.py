@@ -158,4 +158,10 @@ def run_script(source: bytes, path: str) -> None:
     main.__file__ = path
     sys.modules["__main__"] = main
     sys.argv = [path]
-    exec(compile(source, path, "exec", dont_inherit=True), main.__dict__)
+    try:
+        exec(compile(source, path, "exec", dont_inherit=True), main.__dict__)
+    except Exception as error:
+        # Only the beginning of stderr is kept, so it must not be about the frames above the script.
+        own = error.__traceback__ and error.__traceback__.tb_next
+        sys.excepthook(type(error), error.with_traceback(own), own)
+        sys.exit(1)

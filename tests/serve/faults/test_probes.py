@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -455,6 +456,38 @@ def test_F18_F19_who_may_ask_and_what() -> None:
             b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11534336\r\n\r\n"
         )
         assert (await client.read()).status == 413
+
+    over_http(simple(), script)
+
+
+#: What a client sends, and the first line and the last bytes of what it gets.
+ODD_REQUESTS = {
+    "an answer to HEAD has no body": (b"HEAD /mcp HTTP/1.1\r\n", b"", b"405", b"\r\n\r\n"),
+    "a chunk whose size is no number": (
+        b"POST /mcp HTTP/1.1\r\nTransfer-Encoding: chunked\r\n",
+        b"zz\r\n",
+        b"400",
+        b"Connection: close\r\n\r\n",
+    ),
+    "a length beyond every limit": (
+        b"POST /mcp HTTP/1.1\r\nContent-Length: 1000000000000\r\n",
+        b"",
+        b"413",
+        b"Connection: close\r\n\r\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ODD_REQUESTS)
+def test_odd_requests_are_answered_at_once(case: str) -> None:
+    head, body, status, end = ODD_REQUESTS[case]
+
+    async def script(web: Web) -> None:
+        client = await web.connect()
+        client.writer.write(head + b"Host: localhost\r\n\r\n" + body)
+        got = await asyncio.wait_for(client.reader.read(65_536), 5)
+        assert got.split()[1] == status
+        assert got.endswith(end)
 
     over_http(simple(), script)
 

@@ -29,7 +29,7 @@ _AT_ONCE = 1_048_576
 #: A request as RFC 9112 writes it; the bounds refuse what no client of ours would send.
 _START_LINE = expression(r"([A-Z]{1,20}) (\S{1,8000}) HTTP/1\.([01])")
 _HEADER = expression(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
-_SIZE = expression(r"[0-9]{1,12}")
+_SIZE = expression(r"[0-9]{1,20}")
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 
 
@@ -131,8 +131,8 @@ class Parser:
             del self._buffer[: line.end() + size + 2]
             if size == 0:
                 return True
-        # A line with a size is short: this much without one is something else.
-        if len(self._buffer) > 1_000:
+        # A line with a size is short: a whole line without one, or so much, is something else.
+        if b"\r\n" in self._buffer or len(self._buffer) > 1_000:
             raise BadRequest(400)
         return False
 

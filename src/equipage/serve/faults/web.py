@@ -67,7 +67,7 @@ class Exchanges:
             # A refusal is an answer like any other, so that order and trace hold for it, too.
             channel = AnswerChannel(link, events=False, headers=refused.headers)
             body = b"".join(wire.response(refused.raw_id, "error", refused.error))
-            return _whole(channel, refused.status, body), None
+            return _whole(channel, refused.status, body, silent=request.method == "HEAD"), None
 
     def gone(self, link: Link) -> None:
         """A TCP connection is over; a client known only by it is, too."""
@@ -230,11 +230,13 @@ class _Mismatch(Refused):
         self.raw_id = message.raw_id
 
 
-def _whole(channel: AnswerChannel, status: int, body: bytes) -> AnswerChannel:
-    """An answer that is complete at once."""
+def _whole(
+    channel: AnswerChannel, status: int, body: bytes, *, silent: bool = False
+) -> AnswerChannel:
+    """An answer that is complete at once; a silent one only gives the length of its body."""
     channel.started = True
     channel.put(Head(status, "application/json", len(body), channel.headers))
-    if body:
+    if body and not silent:
         channel.put(body)
     channel.end()
     return channel

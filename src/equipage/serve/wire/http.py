@@ -22,8 +22,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MAX_BODY = 1024 * 1024
 MAX_CONNECTIONS = 64
-#: Seconds until the first request of a connection must be there, and for calls when we stop.
-HEADER_TIME, STOP_TIME = 30.0, 5
+#: Seconds until the first request of a connection must be there, until the body of a request must
+#: be there, and for calls when we stop.
+HEADER_TIME, BODY_TIME, STOP_TIME = 30.0, 30.0, 5
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -47,17 +48,37 @@ App = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 
 class Door:
-    """Lets requests with the token through. Without a token, every request."""
+    """Lets requests with the token through, once they are whole. Without a token, every request."""
 
     def __init__(self, app: App, token: str | None) -> None:
         self.app = app
         self.wanted = None if token is None else f"Bearer {token}".encode()
+        self._reading: set[asyncio.Future[list[dict[str, Any]]]] = set()
+        self._is_closed = False
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._may_enter(scope):
-            await _refuse(send)
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
             return
-        await self.app(scope, receive, send)
+        if not self._may_enter(scope):
+            more = (b"www-authenticate", b'Bearer error="invalid_token"')
+            await _refuse(send, 401, b"invalid_token", more)
+            return
+        parts = await self._read(receive, _length(scope))
+        if parts is None:
+            await _refuse(send, 408, b"incomplete_body", (b"connection", b"close"))
+            return
+
+        async def replay() -> dict[str, Any]:
+            return parts.pop(0) if parts else await receive()
+
+        await self.app(scope, replay, send)
+
+    def close(self) -> None:
+        """Give up on bodies that are not complete: what stops does not wait for slow clients."""
+        self._is_closed = True
+        for each in self._reading:
+            each.cancel()
 
     def _may_enter(self, scope: dict[str, Any]) -> bool:
         # Compared in constant time: the time of an answer must not tell how much of a token was
@@ -65,15 +86,49 @@ class Door:
         given = dict(scope["headers"]).get(b"authorization", b"")
         return self.wanted is None or hmac.compare_digest(given, self.wanted)
 
+    async def _read(self, receive: Receive, length: int) -> list[dict[str, Any]] | None:
+        """The messages with the body; None if it does not come in time.
 
-async def _refuse(send: Send) -> None:
-    body = b'{"error":"invalid_token"}'
+        A body beyond the limit is not read to its end: the package `mcp` refuses it.
+        """
+        if length > MAX_BODY:
+            return []
+        if self._is_closed:
+            return None
+        task = asyncio.ensure_future(_messages(receive))
+        self._reading.add(task)
+        try:
+            await asyncio.wait({task}, timeout=BODY_TIME)
+        finally:
+            self._reading.discard(task)
+        if not task.done() or task.cancelled():
+            task.cancel()
+            return None
+        return task.result()
+
+
+async def _messages(receive: Receive) -> list[dict[str, Any]]:
+    found = [await receive()]
+    size = len(found[0].get("body", b""))
+    while found[-1].get("more_body") and size <= MAX_BODY:
+        found.append(await receive())
+        size += len(found[-1].get("body", b""))
+    return found
+
+
+def _length(scope: dict[str, Any]) -> int:
+    given = dict(scope["headers"]).get(b"content-length", b"0")
+    return int(given) if given.isdigit() else 0
+
+
+async def _refuse(send: Send, status: int, error: bytes, *more: tuple[bytes, bytes]) -> None:
+    body = b'{"error":"%b"}' % error
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
-        (b"www-authenticate", b'Bearer error="invalid_token"'),
+        *more,
     ]
-    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
@@ -132,8 +187,9 @@ async def serve_http(
     app = server.streamable_http_app(
         transport_security=security, host=address.host, max_request_body_size=MAX_BODY
     )
+    door = Door(cast(App, app), token)
     config = uvicorn.Config(
-        Door(cast(App, app), token),
+        door,
         http=_Patient,
         ws="none",
         lifespan="on",
@@ -151,6 +207,7 @@ async def serve_http(
         await asyncio.shield(task)
     except asyncio.CancelledError:
         running.should_exit = True
+        door.close()
         await asyncio.wait([task], timeout=STOP_TIME + 2)
         raise
 
