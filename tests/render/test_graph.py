@@ -42,5 +42,5 @@ def test_a_label_says_how_often() -> None:
         (Node("a", "server", ok=False), Node("b")), (Edge("a", "b", "read from here", 2),)
     )
     assert '"a" [label="a\\nserver", fillcolor="#fdecea", color="#c0392b"];' in dot(graph)
-    assert '"a" -> "b" [label=" reads ×2 "];' in dot(graph)
+    assert '"a" -> "b" [label=" reads ×2 \\n "];' in dot(graph)
     assert 'f0 -->|"reads #215;2"| f1' in mermaid(graph)
