@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
+import msgspec
 import pytest
 
 from equipage.core.source import Source, Span
@@ -46,8 +48,18 @@ def test_line_separators_that_are_no_breaks() -> None:
 def test_a_source_pickles() -> None:
     source = Source.of_bytes("a", b"x: 1\n", path="/a")
     copy = pickle.loads(pickle.dumps(source))
-    assert (copy.name, copy.text, copy.path, copy.sha256) == ("a", "x: 1\n", "/a", source.sha256)
+    assert (copy.name, copy.text, copy.filename) == ("a", "x: 1\n", "/a")
+    assert (copy.path, copy.sha256) == (Path("/a"), source.sha256)
     assert repr(copy) == "Source('a')"
+
+
+def test_a_path_is_a_path_and_encoders_see_its_text() -> None:
+    source = Source.of_bytes("a", b"x: 1\n", path="/folder/a")
+    assert source.path == Path("/folder/a")
+    assert Source.of_text("a", "x: 1\n").path is None
+    assert msgspec.to_builtins(source)["path"] == "/folder/a"
+    # What another process gets, with the text and without it: the path is a path there as well.
+    assert pickle.loads(pickle.dumps(Span(source, 0, 1))).source.path == Path("/folder/a")
 
 
 def test_span() -> None:

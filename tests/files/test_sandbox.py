@@ -440,13 +440,13 @@ def test_the_name_of_a_root_does_not_matter(
     for reference in ("sub X/deep /a", "link", str(root / "link")):
         found = files.refer(reference, (str(root),), (str(root),), absolute)
         assert (found.source.text, found.outside) == ("a", False)
-        assert found.source.path == os.path.realpath(root / "sub X" / "deep " / "a")
+        assert found.source.filename == os.path.realpath(root / "sub X" / "deep " / "a")
     assert (
         files.refer("a", (str(root / "sub X" / "deep "),), (str(root),), STRICT).source.text == "a"
     )
     assert files.refer(
         "sub X/b", (str(root),), (str(root),), STRICT
-    ).source.path == os.path.realpath(root / "sub X" / "b")
+    ).source.filename == os.path.realpath(root / "sub X" / "b")
     code, _ = problem(
         lambda: files.refer(f"../{beside.name}/a", (str(root),), (str(root),), absolute)
     )
@@ -548,7 +548,7 @@ def test_files_in_memory_know_their_folders() -> None:
     outside = problem(lambda: files.refer("../x", ("a/c",), ("/r/a/c",), INSIDE))
     assert outside == ("reference-escapes", {"reference": "../x", "advice": "move the file inside"})
     named = files.refer("c/d.txt", ("a",), ("/r/a",), STRICT).source
-    assert (named.name, named.path, named.text) == ("a/c/d.txt", "/r/a/c/d.txt", "d")
+    assert (named.name, named.filename, named.text) == ("a/c/d.txt", "/r/a/c/d.txt", "d")
     policy = PathPolicy(absolute="outside")
     assert [
         files.refer(each, ("a",), ("/r/a",), policy).outside for each in ("/r/a/b.txt", "/r/e.txt")
@@ -639,7 +639,7 @@ def test_bytes_that_are_no_text(world: Path) -> None:
         "allowed/binary",
         b"ab\xff",
         "",
-        str(path),
+        path,
     )
     values = {"file": "allowed/binary", "offset": 2, "byte": "0xFF"}
     assert problem(lambda: require_text(source)) == ("not-utf8", values)

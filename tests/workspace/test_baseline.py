@@ -13,7 +13,7 @@ from equipage.workspace.baseline import apply, read, stale_findings, updated, wr
 
 def found(text: str, about: str, *, path: str = "a", code: str = "x", nth: int = 0) -> Diagnostic:
     """A finding about the `nth` place where `about` is written in the text of one file."""
-    source = Source("f.yaml", text.encode(), text, path=str(Path.cwd() / "f.yaml"))
+    source = Source("f.yaml", text.encode(), text, filename=str(Path.cwd() / "f.yaml"))
     start = -1
     for _ in range(nth + 1):
         start = text.index(about, start + 1)

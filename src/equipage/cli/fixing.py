@@ -80,7 +80,7 @@ def fix_text(
     report = check()
     for _ in range(_MAX_PASSES):
         repairs, refused = repair(report.diagnostics, unsafe=unsafe)
-        own = next((each for each in repairs if each.source.path == path), None)
+        own = next((each for each in repairs if each.source.filename == path), None)
         if own is None:
             _explain(refused, {}, output)
             break

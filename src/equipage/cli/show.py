@@ -257,7 +257,7 @@ def explain(options: argparse.Namespace, output: Output) -> int:
 
 def _layer(each: Setting, outcome: Outcome) -> str | None:
     """The layer of the file that a setting is written in."""
-    path = each.span.source.path if each.span is not None else None
+    path = each.span.source.filename if each.span is not None else None
     if path is None or outcome.session is None:
         return None
     return outcome.kind.layering.layer_of(path, outcome.session.env)

@@ -9,12 +9,15 @@ from __future__ import annotations
 import bisect
 from collections.abc import Callable
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import msgspec
 
 from equipage.core.text import expression
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _LINE_BREAK = expression(r"\r\n|\r|\n")
 
@@ -31,14 +34,16 @@ class Source(msgspec.Struct, eq=False, weakref=True):
     >>> source = loaded.sources[0]
     >>> source.name, source.line(1), len(source.sha256)
     ('server.yaml', 'server: {name: demo, version: "1"}', 64)
+    >>> source.path.name, source.path.is_absolute()
+    ('server.yaml', True)
     """
 
     name: str
     """What people are shown."""
     _data: bytes | None
     _text: str | None
-    path: str | None = None
-    """Where it was read from; None for strings."""
+    filename: str | None = msgspec.field(default=None, name="path")  # as encoders always named it
+    """`path` as text, as in `OSError.filename`."""
     outside: bool = False
     """It lies outside the allowed folders: no finding may quote it."""
     _starts: list[int] | None = None
@@ -56,6 +61,13 @@ class Source(msgspec.Struct, eq=False, weakref=True):
         return cls(name, text.encode("utf-8", "surrogatepass"), text)
 
     @property
+    def path(self) -> Path | None:
+        """Where it was read from, absolute; None for strings."""
+        from pathlib import Path  # made when asked for: a load makes thousands of sources
+
+        return None if self.filename is None else Path(self.filename)
+
+    @property
     def data(self) -> bytes:
         """The content; of a source that was released, what its file holds, if it is the same."""
         if self._data is not None:
@@ -63,7 +75,8 @@ class Source(msgspec.Struct, eq=False, weakref=True):
         import hashlib  # slow to import, and most loads never ask
 
         # The file may have changed since: then its text would not fit the offsets.
-        found = None if self._again is None or self.path is None else self._again(self.path)
+        again, filename = self._again, self.filename
+        found = None if again is None or filename is None else again(filename)
         is_same = found is not None and hashlib.sha256(found).hexdigest() == self._digest
         return found if is_same and found is not None else b""
 
@@ -76,7 +89,7 @@ class Source(msgspec.Struct, eq=False, weakref=True):
 
     def release(self, again: Callable[[str], bytes | None]) -> None:
         """Let go of the content; `again` reads the file at a path when it is asked for."""
-        if self.path is not None and self._data is not None and self._text:
+        if self.filename is not None and self._data is not None and self._text:
             self._digest, self._again = self.sha256, again
             self._line_starts()
             self._data = self._text = None
@@ -126,7 +139,7 @@ class Source(msgspec.Struct, eq=False, weakref=True):
         return f"Source({self.name!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Source, (self.name, self.data, self.text, self.path, self.outside)
+        return Source, (self.name, self.data, self.text, self.filename, self.outside)
 
 
 _Places = tuple[tuple[int, tuple[int, int]], ...]
@@ -149,7 +162,7 @@ class Outline(Source, eq=False):
         return ""
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _outline, (self.name, self.path, self.places)
+        return _outline, (self.name, self.filename, self.places)
 
 
 def _outline(name: str, path: str | None, places: _Places) -> Outline:
@@ -198,7 +211,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
         source, start, end = self.source, self.start, self.end
         # Line and column are worked out now: the text they come from stays behind.
         places = ((start, source.position(start)), (end, source.position(end)))
-        return Span, (_outline(source.name, source.path, places), start, end)
+        return Span, (_outline(source.name, source.filename, places), start, end)
 
 
 def pickled_with_text(value: object) -> bytes:

@@ -56,7 +56,7 @@ class File(Directive):
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
         expansion.report_siblings(node)
-        session, path = expansion.session, node.origin.document.source.path
+        session, path = expansion.session, node.origin.document.source.filename
         folder = os.path.dirname(path) if path is not None else session.base
         roots: tuple[str, ...] = (session.root, *self.shelf, *session.roots, folder)
         if isinstance(node.reference, str) and os.path.isabs(node.reference):
@@ -90,7 +90,7 @@ class File(Directive):
 
 
 def _extension(source: Source) -> str:
-    return os.path.splitext(source.path or source.name)[1]
+    return os.path.splitext(source.filename or source.name)[1]
 
 
 def _content(source: Source, node: Node, expansion: Expansion) -> Tree:

@@ -326,9 +326,9 @@ class Include(Directive):
 
     def _name_in_library(self, source: Source) -> str:
         root = system.real_path(self.library).rstrip(os.sep) + os.sep
-        if source.path is None or not source.path.startswith(root):
+        if source.filename is None or not source.filename.startswith(root):
             return source.name
-        return source.path.removeprefix(root).replace(os.sep, "/")
+        return source.filename.removeprefix(root).replace(os.sep, "/")
 
 
 def _strategy(_path: Path, base: Any, over: Any) -> Strategy:

@@ -138,8 +138,8 @@ class Files:
 
     def note(self, source: Source) -> Source:
         """Count a source that another load read as one of this load."""
-        if source.path is not None:
-            self._sources.setdefault(source.path, source)
+        if source.filename is not None:
+            self._sources.setdefault(source.filename, source)
         return source
 
     def is_folder(self, path: str) -> bool:
@@ -295,13 +295,13 @@ class Files:
             # Under the name that the file has for every load, and not for this one alone.
             if known.source.name == self._usual_name(known.source):
                 self._referred[key] = known
-        elif (own := self._sources.get(known.source.path or "")) is not None:
+        elif (own := self._sources.get(known.source.filename or "")) is not None:
             known = Referred(own, known.outside)  # this load knows it by another name
         self.note(known.source)
         return known
 
     def _usual_name(self, source: Source) -> str:
-        return source.name if source.path is None else self._shown(source.path)
+        return source.name if source.filename is None else self._shown(source.filename)
 
     def _shown(self, real: str) -> str:
         """The name of a file that no caller named."""

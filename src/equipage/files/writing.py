@@ -125,9 +125,9 @@ def write_private(path: str, data: bytes) -> None:
 
 def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
     """Replace the file of `source`, if it still holds what was read. Raises `NotWritten`."""
-    if source.path is None:
+    if source.filename is None:
         raise NotWritten("it was not read from a file")
-    real = real_path(source.path)
+    real = real_path(source.filename)
     if not any(is_inside(real, root) for root in roots):
         raise NotWritten("it lies outside the project")
     # Replacing needs a writable folder only; a file that is write-protected is meant to stay.

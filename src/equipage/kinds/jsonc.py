@@ -60,6 +60,6 @@ def read_with_comments(source: Source, session: Session, *, trailing_commas: boo
     try:
         value = load_value("json", text)
     except SyntaxProblem:
-        bare = Source(source.name, source.data, source.text[:start] + text, source.path)
+        bare = Source(source.name, source.data, source.text[:start] + text, source.filename)
         return session.parse(bare, "json")
     return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []

@@ -180,7 +180,7 @@ _END_OF_SCOPE = re.compile(
 def path_of(outcome: Outcome) -> str:
     """The path of the file that was loaded, with `/`."""
     source = outcome.sources[0] if outcome.sources else None
-    return (source.path or source.name).replace(os.sep, "/") if source is not None else ""
+    return (source.filename or source.name).replace(os.sep, "/") if source is not None else ""
 
 
 class KnownNames:

@@ -89,7 +89,7 @@ class Outcome(msgspec.Struct, frozen=True):
         names = tuple(offers(self)) if offers is not None else ()
         if not names or not self.sources:
             return None
-        path = self.sources[0].path or self.sources[0].name
+        path = self.sources[0].filename or self.sources[0].name
         weigh = self.kind.together.weigh
         weight = weigh(self) if weigh is not None else (0, 0)
         return Offer(self.kind.name, path.replace(os.sep, "/"), names, weight)

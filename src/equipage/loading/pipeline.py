@@ -58,8 +58,10 @@ def load_path(
         session.add([Fact(problem.code, values=values)])
         return report(session, str(values.get("file", path)))
     # What a walk found was opened inside its folders.
-    if source.path is not None and not source.outside and files.within is None:
-        source.outside = not files.is_within(source.path, root, *request.roots, *request.folders)
+    if source.filename is not None and not source.outside and files.within is None:
+        source.outside = not files.is_within(
+            source.filename, root, *request.roots, *request.folders
+        )
     return load_source(source, session)
 
 
@@ -94,7 +96,7 @@ def _load_source(source: Source, session: Session) -> Outcome:
     if document is None:
         return report(session, source)
     if document.value is None:
-        what = "Configuration" if source.path is None else "Configuration file"
+        what = "Configuration" if source.filename is None else "Configuration file"
         start = Span(source, 0, 0)
         session.add([codes.DOCUMENT_EMPTY.at(span=start, kind=session.kind.name, what=what)])
         return report(session, source)

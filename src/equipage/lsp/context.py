@@ -72,7 +72,9 @@ def context_of(workspace: Workspace, opened: Opened) -> Context | None:
 def _own(outcome: Outcome | None, opened: Opened) -> Context | None:
     if outcome is None or not outcome.documents:
         return None
-    document = next((each for each in outcome.documents if each.source.path == opened.real), None)
+    document = next(
+        (each for each in outcome.documents if each.source.filename == opened.real), None
+    )
     return None if document is None else Context(outcome, document)
 
 
@@ -82,7 +84,7 @@ def _part(user: Outcome, tree: Tree, real: str) -> Context | None:
     while waiting:
         path, node = waiting.pop()
         here = node.here
-        if here is not None and here.document.source.path == real and not here.path:
+        if here is not None and here.document.source.filename == real and not here.path:
             return Context(user, here.document, path)
         waiting += (((*path, step), child) for step, child in node.below.items())
     return None

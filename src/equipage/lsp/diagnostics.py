@@ -51,11 +51,11 @@ def _shown(each: Finding, workspace: Workspace, site: str | None) -> protocol.Di
 
 
 def _is_placed(label: Label) -> bool:
-    return label.span is not None and label.span.source.path is not None
+    return label.span is not None and label.span.source.filename is not None
 
 
 def _location(label: Label, workspace: Workspace) -> protocol.Location:
     assert label.span is not None
-    assert label.span.source.path is not None
-    uri = workspace.uri(label.span.source.path)
+    assert label.span.source.filename is not None
+    uri = workspace.uri(label.span.source.filename)
     return protocol.Location(uri, span_range(label.span, workspace.encoding))

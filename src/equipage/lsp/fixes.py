@@ -87,7 +87,7 @@ def workspace_edit(workspace: Workspace, edits: Iterable[Edit]) -> protocol.Work
     """Edits of any files as the protocol writes them."""
     by_file: dict[str, list[protocol.TextEdit]] = {}
     for each in edits:
-        path = each.span.source.path or each.span.source.name
+        path = each.span.source.filename or each.span.source.name
         place = span_range(each.span, workspace.encoding)
         by_file.setdefault(workspace.uri(path), []).append(protocol.TextEdit(place, each.text))
     return protocol.WorkspaceEdit(by_file)
@@ -101,7 +101,7 @@ def fix_all(
     found: Sequence[Finding] = findings
     for _ in range(_MAX_PASSES):
         repairs, _refused = repair(found)
-        own = next((each for each in repairs if each.source.path == opened.real), None)
+        own = next((each for each in repairs if each.source.filename == opened.real), None)
         if own is None:
             break
         found = trial.check(own.text)
@@ -154,7 +154,7 @@ def minimal_edit(before: Text, after: str) -> protocol.TextEdit:
 
 
 def _ignoring(each: Finding, workspace: Workspace, opened: Opened) -> protocol.WorkspaceEdit | None:
-    if each.span is None or each.span.source.path != opened.real or each.code in BLOCKING:
+    if each.span is None or each.span.source.filename != opened.real or each.code in BLOCKING:
         return None
     number = each.span.line - 1
     line, start = opened.text.line_at(number), opened.text.starts[number]

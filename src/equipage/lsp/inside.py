@@ -67,7 +67,7 @@ def _origin(each: Inner, tree: Tree) -> Origin:
 
 def _span(each: Inner, located: Located | None) -> Span | None:
     span = None if located is None else located.key if each.part == "key" else located.value
-    if span is None or span.source.path is None:
+    if span is None or span.source.filename is None:
         return None
     # The name may be the end of a longer text: `tools/call:NAME`.
     pattern = rf"""["']?(?:[\w/]+:)?(?P<name>{re.escape(each.name)})["']?"""

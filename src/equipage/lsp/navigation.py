@@ -50,7 +50,7 @@ def target_at(workspace: Workspace, opened: Opened, context: Context, offset: in
     outcome = context.outcome
     for each in (*names_in(context), *_definitions(outcome), *_inside(outcome)):
         span = each.span
-        if span is not None and span.source.path == opened.real and _holds(span, offset):
+        if span is not None and span.source.filename == opened.real and _holds(span, offset):
             return each
     return None
 
@@ -70,10 +70,10 @@ def files_named(outcome: Outcome) -> Iterator[Named]:
     for step in steps_of(outcome):
         at, target = step.at, step.target
         located = at.document.locate([at.path]).get(at.path)
-        if located is None or target.document.source.path is None:
+        if located is None or target.document.source.filename is None:
             continue
-        path = target.document.source.path
-        if path == at.document.source.path:
+        path = target.document.source.filename
+        if path == at.document.source.filename:
             continue
         yield Named("file", os.path.basename(path), located.value, path=path, inner=target.path)
 
@@ -94,9 +94,9 @@ def _inside(outcome: Outcome) -> Iterator[Named]:
     names = inner_names(outcome)
     if not names or outcome.tree is None:
         return
-    home = outcome.sources[0].path
+    home = outcome.sources[0].filename
     for each, span in zip(names, spans_of(names, outcome.tree), strict=True):
-        path = None if span is None else span.source.path
+        path = None if span is None else span.source.filename
         yield Named(each.sort, each.name, span, each.is_definition, path, home=home)
 
 
@@ -203,9 +203,9 @@ def location(workspace: Workspace, named: Named) -> protocol.Location:
     """Where something is defined."""
     if named.sort == "file" and named.path is not None:
         return protocol.Location(workspace.uri(named.path), _place_in(workspace, named))
-    if named.span is not None and named.span.source.path is not None:
+    if named.span is not None and named.span.source.filename is not None:
         place = span_range(named.span, workspace.encoding)
-        return protocol.Location(workspace.uri(named.span.source.path), place)
+        return protocol.Location(workspace.uri(named.span.source.filename), place)
     return protocol.Location(workspace.uri(named.path or ""), _TOP)
 
 
@@ -218,7 +218,7 @@ def _place_in(workspace: Workspace, named: Named) -> Range:
         outcome = workspace.load(path).outcome
         for document in outcome.documents if outcome is not None else ():
             found = document.locate([named.inner]).get(named.inner)
-            if document.source.path == named.path and found is not None:
+            if document.source.filename == named.path and found is not None:
                 return span_range(found.key or found.value, workspace.encoding)
     return _TOP
 
@@ -241,10 +241,10 @@ def references_at(
     if named.sort == "file":
         places = [
             protocol.Location(
-                workspace.uri(each.span.source.path), span_range(each.span, workspace.encoding)
+                workspace.uri(each.span.source.filename), span_range(each.span, workspace.encoding)
             )
             for each in found
-            if each.span is not None and each.span.source.path is not None
+            if each.span is not None and each.span.source.filename is not None
         ]
     # A file that several loads read is found once through each of them.
     unique = {(each.uri, each.range): each for each in places}
@@ -259,7 +259,7 @@ def links(workspace: Workspace, opened: Opened) -> list[protocol.Link]:
     found: dict[Range, protocol.Link] = {}
     for each in files_named(context.outcome):
         span = each.span
-        if span is not None and span.source.path == opened.real and each.path is not None:
+        if span is not None and span.source.filename == opened.real and each.path is not None:
             inside = _inside_quotes(span) or span
             place = opened.text.range(inside.start, inside.end)
             target = protocol.Link(place, workspace.uri(each.path), each.name)

@@ -111,7 +111,7 @@ def _require_free(workspace: Workspace, named: Named, definition: Named, new: st
 def _require_inside(workspace: Workspace, opened: Opened, places: list[Span]) -> None:
     """Raises `UsageError` if a file would be changed that the client did not open as its own."""
     for span in places:
-        path = span.source.path or ""
+        path = span.source.filename or ""
         if path != opened.real and not workspace.holds_real(path):
             raise UsageError(f"`{span.source.name}` would change, too, and is not in the workspace")
 
@@ -136,9 +136,9 @@ def _edits(
 ) -> list[protocol.TextDocumentEdit | protocol.RenameFile]:
     by_file: dict[str, dict[Range, protocol.TextEdit]] = {}
     for span in places:
-        if span.source.path is not None:
+        if span.source.filename is not None:
             place = span_range(span, workspace.encoding)
-            by_file.setdefault(span.source.path, {})[place] = protocol.TextEdit(place, new)
+            by_file.setdefault(span.source.filename, {})[place] = protocol.TextEdit(place, new)
     made: list[protocol.TextDocumentEdit | protocol.RenameFile] = []
     for path, edits in by_file.items():
         opened = workspace.opened_at(path)

@@ -354,7 +354,7 @@ def loaded_entry(candidate: Candidate, request: Request, run: Run) -> tuple[Entr
     outcome = load.outcome
     if outcome is not None and outcome.session is not None:
         seen = outcome.session.files.seen()
-        read = (each.path for each in outcome.sources if each.path is not None)
+        read = (each.filename for each in outcome.sources if each.filename is not None)
         stamps = {path: stamp_of(path) for path in (*seen.asked, *read)}
         stamps.update(seen.read)
     path = os.path.abspath(candidate.path)
@@ -435,7 +435,7 @@ def findings_by_file(report: Report) -> dict[str, tuple[Diagnostic, ...]]:
     found: dict[str, list[Diagnostic]] = {}
     here = working_directory()
     for each in report.diagnostics:
-        path = each.span.source.path if each.span is not None else None
+        path = each.span.source.filename if each.span is not None else None
         if path is None and each.name is not None:
             path = real_path(os.path.join(here, each.name))
         if path is not None:

@@ -150,14 +150,16 @@ class _Cover:
         except FileProblem as problem:
             why = finding(problem.code, reference, problem.values).message
             raise CodeProblem(f"cannot run `{reference}`: {why}") from None
-        assert source.path is not None
-        if source.path not in self.files:
-            name = os.path.relpath(source.path, self.folder).replace(os.sep, "/")
-            self.files[source.path] = CodeFile(name, source.path, source.sha256, len(source.data))
-            self.contents[source.path] = source.data
+        assert source.filename is not None
+        if source.filename not in self.files:
+            name = os.path.relpath(source.filename, self.folder).replace(os.sep, "/")
+            self.files[source.filename] = CodeFile(
+                name, source.filename, source.sha256, len(source.data)
+            )
+            self.contents[source.filename] = source.data
             if len(self.files) > MAX_FILES:
                 raise CodeProblem(f"the code has more than {MAX_FILES} files")
-        return source.path
+        return source.filename
 
     # Python.
 

@@ -62,7 +62,7 @@ def lock_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Lock:
     root = working_directory() if outcome.session is None else real_path(outcome.session.root)
     sources = []
     for source in loaded.sources:
-        path = _relative(source.path, root) if source.path else source.name
+        path = _relative(source.filename, root) if source.filename else source.name
         sources.append(Entry(path, source.sha256, len(source.data)))
     return Lock(
         lock=1,

@@ -241,8 +241,8 @@ def locked_file(outcome: Outcome, file: str, root: str) -> LockedFile:
     files = {name: outcome.sources[0].sha256} if outcome.sources else {}
     sources = []
     for source in outcome.sources[1:]:
-        if source.path is not None:
-            path = relative(source.path, root)
+        if source.filename is not None:
+            path = relative(source.filename, root)
             files[path] = source.sha256
             sources.append(path)
     loaded = outcome.loaded()

@@ -160,7 +160,7 @@ def stale_findings(
 
 def _entry(each: Diagnostic, folder: str) -> Entry:
     # The path of a source has no links in it.
-    path = each.span.source.path if each.span is not None else None
+    path = each.span.source.filename if each.span is not None else None
     file = os.path.relpath(path or real_path(each.name or "."), folder).replace(os.sep, "/")
     text = " ".join(each.span.text().split()) if each.span is not None else ""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16] if text else ""

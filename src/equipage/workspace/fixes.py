@@ -65,7 +65,7 @@ def repair(
     for each in diagnostics:
         if each.fix is None or not (each.fix.safe or unsafe):
             continue
-        sources = {edit.span.source.path or edit.span.source.name for edit in each.fix.edits}
+        sources = {edit.span.source.filename or edit.span.source.name for edit in each.fix.edits}
         if len(sources) == 1:
             files.setdefault(sources.pop(), []).append(each)
         elif sources:

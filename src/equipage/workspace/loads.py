@@ -298,7 +298,7 @@ def _finding(code: Code, path: str, **values: object) -> Diagnostic:
 
 def _identity(path: str, outcome: Outcome, files: Files) -> Hashable:
     """As `identity_of`, for a file that was loaded."""
-    source = outcome.sources[0].path if outcome.sources else None
+    source = outcome.sources[0].filename if outcome.sources else None
     if outcome.kind.layering.identity is None and source is not None:
         return source  # it was opened by following every link
     return identity_of(outcome.kind, path, files)
@@ -322,11 +322,11 @@ def settled(found: Iterable[FileLoad]) -> list[FileLoad]:
         return found
     # By the real path: a load reads through links, and names files by what they lead to.
     used = {
-        source.path
+        source.filename
         for each in found
         if each.outcome is not None
         for source in each.outcome.sources
-        if source.path is not None and source.path != real_path(each.path)
+        if source.filename is not None and source.filename != real_path(each.path)
     }
     return [each for each in found if not (each.guessed and real_path(each.path) in used)]
 

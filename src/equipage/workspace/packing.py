@@ -176,7 +176,7 @@ class Packer:
 
     def _source(self, source: Source) -> _Source:
         """A source that reading its file again gives back."""
-        path, data = source.path, source.data
+        path, data = source.filename, source.data
         if path is None or self._read.get(path) != digest(data):
             raise Unfit(source.name)
         if decoded(source.name, data, path).text != source.text:

@@ -308,7 +308,7 @@ class _Pickler(pickle.Pickler):
     def persistent_id(self, value: Any) -> _Key | None:
         if not isinstance(value, Source):
             return None
-        key = value.path, value.name, hashlib.sha256(value.data).digest()
+        key = value.filename, value.name, hashlib.sha256(value.data).digest()
         self.found.setdefault(key, value)
         return key
 

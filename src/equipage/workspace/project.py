@@ -254,7 +254,7 @@ class Project:
     def _ignored(self, each: Diagnostic) -> bool:
         if not self._ignores or each.code == core_codes.INTERNAL_ERROR:
             return False
-        path = each.span.source.path if each.span is not None else None
+        path = each.span.source.filename if each.span is not None else None
         relative = self._relative(path or os.path.abspath(each.name or ""))
         return any(each.code in codes and glob.fullmatch(relative) for glob, codes in self._ignores)
 

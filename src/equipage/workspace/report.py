@@ -25,7 +25,7 @@ class FileReport(msgspec.Struct, frozen=True):
     """
 
     path: str
-    """Its name as people are shown it, with `/`."""
+    """Its name as people are shown it, with `/`: text, and not always a file of this machine."""
     kind: str | None
     """None: it was only read by others."""
     ok: bool

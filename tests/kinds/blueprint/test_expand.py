@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage import LoadError, UsageError
-from equipage.kinds.blueprint import expand
+from equipage.kinds.blueprint import expand, expand_and_report
 
 AGENT = "---\nname: researcher\ndescription: knows where to look\nmodel: sonnet\n---\nYou find sources.\n"
 
@@ -68,6 +68,15 @@ def test_a_file_beside_an_agent_file_is_a_field_not_a_reference(folder: Path) ->
 def test_a_text_file_becomes_its_text_unchanged(folder: Path) -> None:
     assert expand({"$file": "prompts/raw.md"}, folder) == "\ufeffraw\r\ntext {{ kept }}"
     assert expand({"$file": "./prompts/./raw.md"}, str(folder)) == "\ufeffraw\r\ntext {{ kept }}"
+
+
+def test_warnings_come_beside_the_value(folder: Path) -> None:
+    """`expand` returns the value alone, as the original does; a text has no room for more."""
+    (folder / "slip.md").write_text("---\nname: a\ndescripton: x\n---\nbody\n")
+    value, warnings = expand_and_report({"$agent_md": "slip.md"}, folder)
+    assert value == expand({"$agent_md": "slip.md"}, folder)
+    assert value["profile"]["extras"] == {"descripton": "x"}
+    assert [(each.code, each.severity) for each in warnings] == [("header-slip", "warning")]
 
 
 @pytest.mark.requirement("BP-06")

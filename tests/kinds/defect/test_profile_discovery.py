@@ -70,7 +70,7 @@ def test_a_profile_explains_where_its_prompt_came_from(agents: Path, tmp_path: P
     loaded = equipage.discover_profiles(tmp_path, env={}).loaded("p")
     explained = loaded.explain("prompt.text")
     assert explained.settings[-1].span is not None
-    assert explained.settings[-1].span.source.path == str(folder / "p.md")
+    assert explained.settings[-1].span.source.path == folder / "p.md"
     assert [(each.how, each.span and each.span.line) for each in explained.through] == [
         ("read from here", 5)
     ]

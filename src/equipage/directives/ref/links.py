@@ -386,8 +386,8 @@ class Linker:
             return None
         # References start at the folder of their file. A pack behind a link is where the link is.
         folder = session.base
-        if holder.path is not None and holder is not self.home:
-            folder = os.path.dirname(holder.path)
+        if holder.filename is not None and holder is not self.home:
+            folder = os.path.dirname(holder.filename)
         roots = (session.root, *session.roots)
         try:
             source = session.refer(file, self.policy, bases=(folder,), roots=roots).source

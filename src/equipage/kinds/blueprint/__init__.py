@@ -54,7 +54,7 @@ class BlueprintOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
     """Only the extension of a file decides its format; a string is JSON if it starts like it."""
-    if source.path is None:
+    if source.filename is None:
         wanted: Format | None = "json" if _JSON_OBJECT.match(source.text) else "yaml"
     else:
         # A dot at the start makes a hidden file, not an extension.
@@ -245,7 +245,9 @@ def expand(
 ) -> Any:
     """A value with its `$file` and `$agent_md` references replaced by what they mean.
 
-    As `expand_and_report`, for programs that do not look at warnings.
+    The value alone, as `expand_file_refs` of the original returns it, so that the result can be
+    used as it is, whether it is a mapping, a list or a text. Errors raise `LoadError`. A program
+    that looks at warnings calls `expand_and_report`, which takes these arguments as well.
 
     >>> equipage.expand({"prompt": {"$file": "greeting.txt"}}, ".")
     {'prompt': 'Hello!'}

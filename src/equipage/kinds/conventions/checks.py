@@ -280,7 +280,7 @@ def look_for_suspicious(
     source = tree.story(ROOT).origin.document.source
     name = get(tree.value, ("name",))
     if not isinstance(name, str):
-        name = os.path.basename(source.path or source.name).partition(".")[0]
+        name = os.path.basename(source.filename or source.name).partition(".")[0]
     return tree, [*suspicions(source), *alike(name)]
 
 
@@ -429,7 +429,7 @@ def name_is_valid(convention: Convention, config: Any, session: Session) -> Iter
 def _name_of_place(place: str | None, session: Session) -> str | None:
     """The name of the file or of its folder, None for a text without a file."""
     source = session.documents[0].source if session.documents else None
-    if place is None or source is None or source.path is None:
+    if place is None or source is None or source.filename is None:
         return None
     if place == "folder" and os.path.dirname(session.path) == session.root:
         return None  # people choose the name of a folder that they clone into

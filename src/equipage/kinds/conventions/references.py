@@ -301,7 +301,7 @@ def names_in(outcome: Outcome) -> Iterator[str]:
     source = outcome.sources[0] if outcome.sources else None
     if source is not None:
         by_folder = outcome.kind.name == "skill"
-        yield name_by_path(source.path or source.name, by_folder=by_folder)
+        yield name_by_path(source.filename or source.name, by_folder=by_folder)
 
 
 def own_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | None:

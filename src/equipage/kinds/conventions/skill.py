@@ -154,7 +154,7 @@ def name_is_that_of_the_folder(config: Any, session: Session) -> Iterator[Fact]:
     """The name equals the name of the folder, to the letter."""
     name = get(config, ("name",))
     source = session.documents[0].source if session.documents else None
-    if not isinstance(name, str) or source is None or source.path is None:
+    if not isinstance(name, str) or source is None or source.filename is None:
         return
     folder = os.path.basename(os.path.dirname(session.path))  # links in it are not followed
     if name != folder:

@@ -228,7 +228,7 @@ def layer_of(source: Source, session: Session) -> Layer | None:
     The path is the one that the caller named: a link to a file elsewhere keeps its place.
     """
     given: Layer | None = session.options.layer
-    return given if given is not None or source.path is None else AGENTS.layer(session.path)
+    return given if given is not None or source.filename is None else AGENTS.layer(session.path)
 
 
 # Reading.
@@ -238,7 +238,7 @@ _STYLE = HeaderStyle("single-file profile", known=AgentProfile.__struct_fields__
 
 def read(source: Source, session: Session) -> Parsed:
     """The document of a profile: a whole TOML file, or the header of a Markdown file."""
-    if variant_of(source.path or source.name) == "folder":
+    if variant_of(source.filename or source.name) == "folder":
         return session.parse(source, "toml")
     return read_header(source, session, _STYLE)
 
@@ -313,7 +313,7 @@ def bring_prompt(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     if prompt is None and "prompt" in tree.value:
         tree = remove(tree, _PROMPT)  # a null is as good as no key
     document = tree.story(ROOT).origin.document
-    if variant_of(document.source.path or document.source.name) == "folder":
+    if variant_of(document.source.filename or document.source.name) == "folder":
         return _from_folder(tree, prompt, session)
     if prompt is not None:
         misplaced = codes.PROMPT_IN_SINGLE_FILE.at(part="key", origin=tree.story(_PROMPT).origin)

@@ -70,7 +70,7 @@ class SettingsOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def _layer_of(tree: Tree, session: Session) -> Layer | None:
     """The layer of a file of settings: the caller's option, else the one its path says."""
     given: Layer | None = session.options.layer
-    path = tree.story(ROOT).origin.document.source.path
+    path = tree.story(ROOT).origin.document.source.filename
     return given if given is not None or path is None else layer_by_path(path)
 
 

@@ -133,7 +133,7 @@ class LoadedSettings(Loaded[Settings]):
         if file is None:
             return None
         source = self._tree.story(("base_prompt", "file")).origin.document.source
-        base = working_directory() if source.path is None else os.path.dirname(source.path)
+        base = working_directory() if source.filename is None else os.path.dirname(source.filename)
         return FilePath(base, file)
 
 
@@ -273,9 +273,9 @@ class _Merge:
         try:
             source = self.files.read(path)
             root = self.places.root
-            if root is not None and is_below(path, root) and source.path is not None:
+            if root is not None and is_below(path, root) and source.filename is not None:
                 # A link may take a file of the project from anywhere.
-                source.outside = not self.files.is_within(source.path, root)
+                source.outside = not self.files.is_within(source.filename, root)
         except FileProblem as problem:
             self.facts += self.unread(path, problem)
             return None
@@ -343,13 +343,13 @@ def _at_origin(part: T, tree: Tree) -> T:
 def _without_pretended_sources(outcome: Outcome, overrides: Overrides | None) -> Outcome:
     """The outcome without our own sources: neither defaults nor the command line are files."""
     diagnostics = tuple(_without_place(each, overrides) for each in outcome.diagnostics)
-    sources = tuple(source for source in outcome.sources if source.path is not None)
+    sources = tuple(source for source in outcome.sources if source.filename is not None)
     return replace(outcome, diagnostics=diagnostics, sources=sources)
 
 
 def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
     """A finding about the command line names the setting it came from instead of a place."""
-    if each.span is None or each.span.source.path is not None:
+    if each.span is None or each.span.source.filename is not None:
         return each
     name = each.span.source.name
     # A name in angle brackets is our own, such as that of the defaults.

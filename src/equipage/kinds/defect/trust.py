@@ -110,7 +110,11 @@ def _prompt_files(tree: Tree, root: str | None) -> Iterator[Fact]:
         if not isinstance(file, str):
             continue
         # `base_prompt.file` starts at its `config.toml`, `prompt.file` at the root.
-        base = os.path.dirname(source.path) if source.path and path[0] == "base_prompt" else root
+        base = (
+            os.path.dirname(source.filename)
+            if source.filename and path[0] == "base_prompt"
+            else root
+        )
         if base is None or root is None:
             leaves = os.path.isabs(file) or ".." in file.split("/")
         else:

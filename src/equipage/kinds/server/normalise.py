@@ -359,7 +359,7 @@ def _with_absolute_paths(tree: Tree, session: Session) -> Tree:
         if not isinstance(written, str) or not written or "${" in written:
             continue
         source = tree.story(path).origin.document.source
-        folder = os.path.dirname(source.path) if source.path is not None else session.base
+        folder = os.path.dirname(source.filename) if source.filename is not None else session.base
         absolute = os.path.normpath(os.path.join(folder, written))
         if absolute != written:
             made[path] = absolute

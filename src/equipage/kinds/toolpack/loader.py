@@ -219,8 +219,8 @@ class ToolpackLoader:
         base = real_path(os.fspath(root) if root is not None else self._folder or os.curdir)
         packs = []
         for pack in self.list():
-            sources = sorted(self._sources[pack.id], key=lambda source: source.path or "")
-            hashes = {_relative(each.path or each.name, base): each.sha256 for each in sources}
+            sources = sorted(self._sources[pack.id], key=lambda source: source.filename or "")
+            hashes = {_relative(each.filename or each.name, base): each.sha256 for each in sources}
             plain = pack.to_dict()
             for block, name in _SECRET:
                 if plain.get(block, {}).get(name):

@@ -187,8 +187,8 @@ def _targets(path: str, source: Source, session: Session) -> list[str]:
     """Where a link may lead inside the project: from the file, from the file that it is a link to,
     or from the root of the project, which is as good for an agent."""
     folders = [os.path.dirname(session.path), session.root]
-    if source.path is not None:
-        folders.append(os.path.dirname(real_path(source.path)))
+    if source.filename is not None:
+        folders.append(os.path.dirname(real_path(source.filename)))
     found = (_target(path.lstrip("/"), base, session) for base in folders)
     return [target for target in found if target is not None]
 

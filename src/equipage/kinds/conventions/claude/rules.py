@@ -170,7 +170,7 @@ def _servers_exist(document: dict[str, Any], session: Session) -> Iterator[Fact]
 def skill_is_read(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """A skill lies where the tool looks for it, under the name that it looks for."""
     source = session.documents[0].source if session.documents else None
-    if source is None or source.path is None or "/.defect/" in session.path:
+    if source is None or source.filename is None or "/.defect/" in session.path:
         return
     folder, _, name = session.path.replace(os.sep, "/").rpartition("/")
     if name != "SKILL.md":
