@@ -164,6 +164,34 @@ def test_a_server_that_stops_waits_for_no_body() -> None:
     assert statuses == [408, 408]
 
 
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_a_call_that_outlives_the_stop_is_refused(is_closed: bool) -> None:
+    """uvicorn cancels it, and would print the cancellation with a traceback."""
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"{}"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    async def app(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    async def main() -> bool:
+        door = http.Door(app, None)
+        task = asyncio.ensure_future(door({"type": "http", "headers": []}, receive, send))
+        await asyncio.sleep(0.01)
+        if is_closed:
+            door.close()
+        task.cancel()
+        await asyncio.wait({task})
+        return task.cancelled()
+
+    assert asyncio.run(main()) is not is_closed
+    assert [each["status"] for each in sent[:1]] == ([503] if is_closed else [])
+
+
 def test_half_a_body_does_not_delay_the_end(folder: Path) -> None:
     """Neither does it print a traceback, which would fill a pipe that is not read."""
     with Http(str(folder), "--allow", "python") as made, socket.socket() as client:

@@ -24,7 +24,7 @@ MAX_BODY = 1024 * 1024
 MAX_CONNECTIONS = 64
 #: Seconds until the first request of a connection must be there, until the body of a request must
 #: be there, and for calls when we stop.
-HEADER_TIME, BODY_TIME, STOP_TIME = 30.0, 30.0, 5
+HEADER_TIME, BODY_TIME, STOP_TIME = 30.0, 30.0, 4
 
 
 class Address(msgspec.Struct, frozen=True):
@@ -72,7 +72,21 @@ class Door:
         async def replay() -> dict[str, Any]:
             return parts.pop(0) if parts else await receive()
 
-        await self.app(scope, replay, send)
+        begun = False
+
+        async def answer(message: dict[str, Any]) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self.app(scope, replay, answer)
+        except asyncio.CancelledError:
+            # A call that outlives the time to stop is ended on purpose: that is no error to log.
+            if not self._is_closed:
+                raise
+            if not begun:
+                await _refuse(send, 503, b"stopping", (b"connection", b"close"))
 
     def close(self) -> None:
         """Give up on bodies that are not complete: what stops does not wait for slow clients."""
