@@ -82,7 +82,7 @@ class Door:
         try:
             await self.app(scope, replay, answer)
         except asyncio.CancelledError:
-            # A call that outlives the time to stop is ended on purpose: that is no error to log.
+            # A call that outlives the time to stop is ended on purpose, which is not an error.
             if not self._is_closed:
                 raise
             if not begun:
