@@ -427,34 +427,34 @@ def _seal(lock: WorkspaceLock) -> str:
 
 def write(lock: WorkspaceLock) -> str:
     """The lock as a file: sorted, one thing on a line."""
-    return visible_json("\n".join(_lines(msgspec.to_builtins(lock), ""))) + "\n"
+    lines: list[str] = []
+    _add(lines, msgspec.to_builtins(lock), "")
+    return visible_json("\n".join(lines)) + "\n"
 
 
 #: What is longer than this is divided, an entry on each line.
 _WIDTH = 100
 
 
-def _lines(value: Any, before: str, key: str = "") -> Iterator[str]:
+def _add(lines: list[str], value: Any, before: str, key: str = "", after: str = "") -> None:
+    """Append the lines of a value: indented by `before`, behind its key, with the comma `after`."""
     is_list = isinstance(value, list | tuple)
     if not isinstance(value, dict) and not is_list:
-        yield before + key + _one(value)
+        lines.append(f"{before}{key}{_one(value)}{after}")
         return
     inner: list[Any] = list(value) if is_list else list(value.values())
     # A grant, or a list of a few names, is one thing.
-    flat = not any(isinstance(each, dict | list | tuple) for each in inner)
-    whole = before + key + _one(value) if flat else ""
-    if flat and (not inner or len(whole) <= _WIDTH):
-        yield whole
-        return
-    yield before + key + ("[" if is_list else "{")
+    if not any(isinstance(each, dict | list | tuple) for each in inner):
+        whole = before + key + _one(value)
+        if not inner or len(whole) <= _WIDTH:
+            lines.append(whole + after)
+            return
+    lines.append(before + key + ("[" if is_list else "{"))
     keys = ("" for _ in inner) if is_list else (f"{_one(each)}: " for each in value)
-    last = len(inner) - 1
+    last, deeper = len(inner) - 1, f"{before} "
     for number, (each, name) in enumerate(zip(inner, keys, strict=True)):
-        # Only the last line of an entry gets the comma.
-        *lines, end = _lines(each, f"{before} ", name)
-        yield from lines
-        yield end if number == last else f"{end},"
-    yield before + ("]" if is_list else "}")
+        _add(lines, each, deeper, name, "" if number == last else ",")
+    lines.append(before + ("]" if is_list else "}") + after)
 
 
 #: Made once: a lock has tens of thousands of lines.
