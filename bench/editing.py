@@ -3,9 +3,9 @@
     python bench/editing.py
 
 Fails if a bound is missed, by the clock: 25 ms at 200 lines and 100 ms at 2,000 (95th percentile),
-ready within one second, and no more memory after 20,000 edits than after 10,000. The
-processor time is printed beside it, which says whether other work on the machine was in the way:
-then it is measured again, twice at most, because other work only ever adds to what the clock says.
+ready within one second, a few megabytes of caches after 10,000 edits, and no more after 20,000.
+The processor time is printed beside it, which says whether other work on the machine was in the
+way.
 
 Beside it, in the same run and on the same text, other language servers that are there:
 yaml-language-server with our schema (`make test-lsp` installs it), and agnix-lsp. Both wait for a
@@ -31,7 +31,7 @@ TOOL = """\
         - type: text
           text: hello {n}
 """
-EDITS, MANY, TRIES = 60, 10_000, 3
+EDITS, MANY = 60, 10_000
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -172,8 +172,8 @@ def _after(server: Server, uri: str, start: int) -> float:
     return server.memory()
 
 
-def measure(lines: int, most: float, *, many: bool) -> tuple[bool, bool]:
-    """Whether the bounds of time hold, and whether the memory stays as it is."""
+def measure(lines: int, most: float, *, many: bool) -> bool:
+    """Whether the bounds of time hold, and the memory stays as it is."""
     text = text_of(lines)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -190,28 +190,24 @@ def measure(lines: int, most: float, *, many: bool) -> tuple[bool, bool]:
             f"ms by the clock (bound {most:g}), {found} findings; ready after {ready:.2f} s by the "
             f"clock, {start:.2f} s used"
         )
-        grown = 0.0
+        kept = grown = 0.0
         if many:
             first = server.memory()
             sizes = [_after(server, uri, MANY * number) for number in (1, 2)]
-            grown = sizes[1] - sizes[0]
+            kept, grown = sizes[0] - first, sizes[1] - sizes[0]
             print(
                 f"{MANY:,} edits: {first:.0f} MB before, {sizes[0]:.1f} MB after; {MANY:,} more: "
                 f"{grown:+.1f} MB"
             )
         server.process.kill()
         server.process.wait()
-    return p95 <= most and ready <= 1, grown < 2
+    return p95 <= most and ready <= 1 and kept < 16 and grown < 2
 
 
 def main() -> int:
     fine = []
     for lines, most in ((200, 25), (2_000, 100)):
-        for _ in range(TRIES):
-            is_timely, is_flat = measure(lines, most, many=lines == 200)
-            if is_timely or not is_flat:
-                break
-        fine.append(is_timely and is_flat)
+        fine.append(measure(lines, most, many=lines == 200))
         peers(lines)
     return 0 if all(fine) else 1
 
