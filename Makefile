@@ -144,7 +144,7 @@ clients: $(VENV)/.ready
 
 # Other linters on the same trees. SAID is what `tools/clients --remember` wrote about them.
 peers: $(VENV)/.ready
-	$(PY) tools/clients/peers.py "$(SAID)" $(TREES) $(if $(CLIENTS),--clients "$(CLIENTS)")
+	$(PY) tools/clients/peers.py "$(SAID)" $(TREES)
 
 # Official clients and the official suite have environments of their own, in .clients; they need npm.
 clients-under-fault: $(VENV)/.ready
@@ -185,4 +185,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-second .venv-lsp .venv-mutants .clients .peers mutants bench/.venv-* bench/data .bench site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*
+	rm -rf dist .venv .venv-second .venv-lsp .venv-mutants .clients .peers mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*

@@ -1,4 +1,4 @@
-"""The linters that people would pick instead, each in an environment of its own below `.bench`.
+"""The linters that people would pick instead, as `tools/linters.py` installs them.
 
 A peer that cannot be installed here is skipped, with the reason.
 """
@@ -6,22 +6,15 @@ A peer that cannot be installed here is skipped, with the reason.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
-import venv
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-BENCH = Path(__file__).parents[1] / ".bench"
-#: Pinned, so that a new version of a peer changes no row by itself.
-PINS = {
-    "agnix": "agnix==0.59.3",
-    "skills-ref": "skills-ref==0.1.1",
-    "claude-code-lint": "claude-code-lint@0.5.0",
-    "cclint": "@carlrannaberg/cclint@0.2.10",
-}
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+
+from linters import installed  # found there
 
 
 @dataclass(frozen=True)
@@ -59,18 +52,18 @@ def _number(pattern: str) -> Callable[[str, Path], int]:
 
 
 def _agnix() -> Peer:
-    program = _from_python("agnix", "agnix")
+    program = str(installed("agnix") / "agnix")
     # The only format that says how many files there were.
     return Peer("agnix", lambda _: [program, ".", "--format", "json"], _number(r'_checked": (\d+)'))
 
 
 def _claude_code_lint() -> Peer:
-    program = _from_npm("claude-code-lint", "claudelint")
+    program = str(installed("claude-code-lint") / "claudelint")
     return Peer("claude-code-lint", lambda _: [program, "check-all"], _number(r"Checked (\d+)"))
 
 
 def _cclint() -> Peer:
-    program = _from_npm("cclint", "cclint")
+    program = str(installed("cclint") / "cclint")
     return Peer("cclint", lambda _: [program, "-q"], _number(r"Files checked: (\d+)"))
 
 
@@ -88,32 +81,8 @@ print("examined", count)
 
 
 def _skills_ref() -> Peer:
-    python = _from_python("skills-ref", "python")
+    python = str(installed("skills-ref") / "python")
     subprocess.run([python, "-c", "from skills_ref import validate"], check=True)
     return Peer(
         "skills-ref", lambda tree: [python, "-c", _SKILLS, str(tree)], _number(r"examined (\d+)")
     )
-
-
-def _from_python(name: str, program: str) -> str:
-    folder = BENCH / name
-    scripts = folder / ("Scripts" if sys.platform == "win32" else "bin")
-    if not (folder / ".ready").exists():
-        venv.create(folder, clear=True, with_pip=True)
-        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", PINS[name]]
-        subprocess.run([scripts / "python", *install], check=True, capture_output=True)
-        (folder / ".ready").touch()
-    return str(scripts / program)
-
-
-def _from_npm(name: str, program: str) -> str:
-    folder = BENCH / name
-    if not (folder / ".ready").exists():
-        npm = shutil.which("npm")
-        if npm is None:
-            raise OSError("npm is not installed")
-        folder.mkdir(parents=True, exist_ok=True)
-        quiet = ["--silent", "--no-audit", "--no-fund", "--prefix", str(folder)]
-        subprocess.run([npm, "install", *quiet, PINS[name]], check=True, capture_output=True)
-        (folder / ".ready").touch()
-    return str(folder / "node_modules" / ".bin" / program)

@@ -13,10 +13,11 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from peers import PEERS, Peer, Said, equipage, install
+from linters import PINS, Said, equipage, version_of
+from peers import PEERS  # first: it makes `linters` known
 from slips import Slip, slips
 
 import equipage as product
@@ -24,52 +25,52 @@ import equipage as product
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PAGE = ROOT / "docs" / "comparison.md"
-HOME = ROOT / ".peers"
 BEGIN, END = "<!-- made by `make comparison` -->", "<!-- end -->"
 LINE, FILE, NOTHING = "line", "file", "–"
+Ask = Callable[[Path], Iterator[Said]]
 
 
-def said_of(peer: Peer, slip: Slip, *, right: bool) -> set[Said]:
+def said_of(ask: Ask, slip: Slip, *, right: bool) -> set[Said]:
     """What a tool says of the file of the slip."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch, "shop")  # the same name each time: some tools repeat it
         slip.write(folder, right=right)
         return {
-            each._replace(text=each.text.replace(str(folder), ""))
-            for each in peer.ask(HOME, folder)
-            if each.file == slip.path
+            each._replace(file=slip.path, text=each.text.replace(str(folder), ""))
+            for each in ask(folder)
+            if each.file == str(folder / slip.path)
         }
 
 
-def verdict(peer: Peer, slip: Slip) -> str:
+def verdict(ask: Ask, slip: Slip) -> str:
     # Lines move when a text is put right, so what is said on another line is not news.
-    before = {each.text for each in said_of(peer, slip, right=True)}
-    news = [each for each in said_of(peer, slip, right=False) if each.text not in before]
+    before = {each.text for each in said_of(ask, slip, right=True)}
+    news = [each for each in said_of(ask, slip, right=False) if each.text not in before]
     if not news:
         return NOTHING
     return LINE if slip.lines & {each.line for each in news} else FILE
 
 
-def table(rows: list[Slip], peers: list[Peer]) -> Iterator[str]:
-    yield f"| slip | what happens | {' | '.join(peer.title for peer in peers)} |"
-    yield "|" + "---|" * (len(peers) + 2)
-    found = dict.fromkeys(peers, 0)
+def table(rows: list[Slip], asked: dict[str, Ask]) -> Iterator[str]:
+    """The lines of the table; `asked` has the titles of its columns."""
+    yield f"| slip | what happens | {' | '.join(asked)} |"
+    yield "|" + "---|" * (len(asked) + 2)
+    found = dict.fromkeys(asked, 0)
     for slip in rows:
         cells = []
-        for peer in peers:
-            cells.append(verdict(peer, slip))
-            found[peer] += cells[-1] != NOTHING
+        for title, ask in asked.items():
+            cells.append(verdict(ask, slip))
+            found[title] += cells[-1] != NOTHING
         print(slip.title, cells, flush=True)
         yield f"| {slip.title} | {slip.happens} | {' | '.join(cells)} |"
-    counts = " | ".join(f"**{found[peer]}**" for peer in peers)
+    counts = " | ".join(f"**{each}**" for each in found.values())
     yield f"| **found of {len(rows)}** | | {counts} |"
 
 
 def main() -> int:
-    install(HOME)
-    ours = Peer("equipage", "equipage", equipage)
-    lines = list(table(slips(), [ours, *PEERS]))
-    versions = ", ".join(f"{peer.title} {peer.version}" for peer in PEERS)
+    others = {PINS[name]["title"]: ask for name, ask in PEERS.items()}
+    lines = list(table(slips(), {"equipage": equipage, **others}))
+    versions = ", ".join(f"{PINS[name]['title']} {version_of(name)}" for name in PEERS)
     when = time.strftime("%B %Y")
     made = [BEGIN, "", f"Run in {when} with equipage {product.__version__}, {versions}.", ""]
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
