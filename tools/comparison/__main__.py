@@ -16,14 +16,16 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from linters import PINS, Said, equipage, version_of
-from peers import PEERS  # first: it makes `linters` known
 from slips import Slip, slips
 
 import equipage as product
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from linters import PINS, Said, equipage, version_of  # noqa: E402  # found there
+from peers import PEERS  # noqa: E402
+
 PAGE = ROOT / "docs" / "comparison.md"
 BEGIN, END = "<!-- made by `make comparison` -->", "<!-- end -->"
 LINE, FILE, NOTHING = "line", "file", "–"
