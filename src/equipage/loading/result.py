@@ -286,8 +286,8 @@ class Loaded(Generic[C]):
     def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
         """Who set the value at `path`, what it replaced, and through what it came.
 
-        Values from the environment are `${NAME}` unless `show_env`. Raises `UsageError` if there
-        is no such value.
+        Values from the environment are `${NAME}` unless `show_env`. Raises `UsageError` for a
+        path that leads to no value.
         """
         steps = self._steps(path)
         return self._explanations((steps,), show_env=show_env)[steps]

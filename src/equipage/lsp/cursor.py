@@ -129,7 +129,7 @@ def _in_brackets(text: str, begin: int, offset: int, base: Path) -> Cursor:
         if found is None and (start < offset <= position if is_word else start >= offset):
             quote = written[:1] if token["string"] is not None and start < offset else ""
             inside = start + len(quote) if is_word and start < offset else offset
-            # Behind its closing quote the cursor is no longer in a string.
+            # Behind its closing quote the cursor has left the string.
             closed = bool(quote) and written[-1:] == quote and len(written) > 1
             end = position - closed if is_word and start < offset else offset
             if not (closed and offset == position):
