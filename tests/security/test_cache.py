@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -47,8 +48,8 @@ def recalled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     keys: list[str] = []
     real = Cache._recall
 
-    def recall(self: Cache, key: str) -> object:
-        found = real(self, key)
+    def recall(self: Cache, key: str, *how: Any) -> object:
+        found = real(self, key, *how)
         keys.extend([key] if found is not None else [])
         return found
 

@@ -8,11 +8,17 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import time
 from pathlib import Path
 
 from equipage.loading.session import Request
 from equipage.render import json as as_json
 from equipage.workspace.check import check_paths
+from equipage.workspace.project import EVERYTHING, Selection
+
+#: How much older than a check a change must be for its signature to count, and how long it takes
+#: until it is: more than a tick of the clock. Both as `vouching` counts them, in nanoseconds.
+MARGIN, OLD_ENOUGH = 20_000_000, 30_000_000
 
 _AGENT = "---\nname: {name}\ndescription: does {word}\ntools: {tools}\n{more}---\nUse @{word}.md.\n"
 _SKILL = "---\nname: {name}\ndescription: {word}\n{more}---\nSee [it](references/{word}.md).\n"
@@ -64,6 +70,8 @@ _NAMES = ("a", "b", "c")
 _WORDS = ("a", "b", "object", "one two", "5")
 _TOOLS = ("Read", "Read, mcp__a__x", "Agent(b)", "Bash(rm:*)", "npx", "[5]")
 _MORE = ("", "skills: a, b\n", "model: 5\n", "# equipage: ignore[unknown-field]\n", "odd: 1\n", "]")
+_TRACKED = (".claude/agents/a.md", ".mcp.json", "a.md", "library/a.yaml", ".claude/agents/b.md")
+_FEWER = Selection(ignore=frozenset({"missing-field", "unknown-field"}))
 _VALUES = (None, "object", "a", "swordfish-swordfish", "5")
 
 
@@ -83,22 +91,35 @@ class Workspace:
         # Files come and go more often than anything else.
         often = [self._create, self._edit, self._edit, self._delete, self._rename]
         seldom = [self._mode, self._settings, self._variable, self._ignore, self._link]
-        done = self.rng.choice([*often, *seldom, self._folder, self._outside])
+        sly = [self._same_size, self._replace, self._hard_link, self._swap, self._copy, self._index]
+        done = self.rng.choice([*often, *seldom, *sly, self._folder, self._outside])
         try:
             done()
         except OSError as error:  # a link in the way, a folder in the place of a file
             return f"{done.__name__}: {error.strerror}"
+        # Half of the changes are in the tick of the clock in which they are looked at.
+        if self.rng.random() < 0.5:
+            time.sleep(OLD_ENOUGH / 1e9)
         return done.__name__
 
     def reports(self) -> tuple[str, str]:
         """What a check says that uses the cache, and one that does not."""
         paths = self.rng.choice([["."], ["."], ["."], [".claude"], ["CLAUDE.md", ".defect"]])
         paths = [path for path in paths if os.path.lexists(path)] or ["."]
-        cached, fresh = (
-            as_json.render(check_paths(paths, Request(env=self.env), cached=each))
-            for each in (True, False)
-        )
-        return cached, fresh
+        chance = self.rng.random
+        selection = _FEWER if chance() < 0.1 else EVERYTHING
+        digests, texts, twice = chance() < 0.9, chance() < 0.5, chance() < 0.3
+
+        def report(*, cached: bool) -> str:
+            request = Request(env=self.env)
+            found = check_paths(
+                paths, request, selection=selection, digests=digests, cached=cached, texts=texts
+            )
+            return as_json.render(found)
+
+        # If nothing changed in between, the second is taken from the cache as a whole.
+        cached = [report(cached=True) for _ in range(1 + twice)]
+        return cached[-1], report(cached=False)
 
     def _some(self) -> Path | None:
         found = [
@@ -140,6 +161,88 @@ class Workspace:
             target = self.rng.choice([path, path.parent])
             if target != self.root:
                 target.chmod(self.rng.choice([0o644, 0o755, 0o700, 0o500]))
+
+    # What a look at a file or folder could miss.
+
+    def _same_size(self) -> None:
+        """Change a letter of a file, and give it back its time."""
+        path = self._some()
+        if path is None or not path.is_file() or not path.stat().st_size:
+            return
+        times, data = path.stat(), bytearray(path.read_bytes())
+        place = self.rng.randrange(len(data))
+        data[place] = self.rng.choice(b"abc5:- \n")
+        path.write_bytes(data)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def _replace(self) -> None:
+        """Put another file in the place of one, with its size and time where that can be."""
+        path, other = self._some(), self._some()
+        if path is None or other is None or not (path.is_file() and other.is_file()):
+            return
+        times = path.stat()
+        data = other.read_bytes()[: times.st_size].ljust(times.st_size)
+        new = self.root / ".git" / "new"
+        new.write_bytes(data)
+        os.utime(new, ns=(times.st_atime_ns, times.st_mtime_ns))
+        new.rename(path)
+
+    def _hard_link(self) -> None:
+        """Give a file a second name, beside it or out of sight, and perhaps write to that one."""
+        if (path := self._some()) is None or not path.is_file():
+            return
+        beside = path.with_name(f"{self.rng.choice(_NAMES)}{path.suffix}")
+        second = self.rng.choice([self.root / ".git" / "second", beside])
+        if not second.exists():
+            os.link(path, second)
+        elif second.is_file():
+            times = second.stat()
+            with second.open("r+b") as file:
+                file.write(self.rng.choice([b"---\nname: a\n", b"[", b"id: b\n"]))
+            os.utime(second, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def _swap(self) -> None:
+        """Put a copy of a folder in its place, times and all, in which one file is another."""
+        here = self.root / self.rng.choice([".claude", ".claude/skills", "library", "plugin"])
+        copy, old = self.root / ".git" / "copy", self.root / ".git" / "old"
+        for each in (copy, old):
+            shutil.rmtree(each, ignore_errors=True)
+        if not here.is_dir() or here.is_symlink():
+            return
+        shutil.copytree(here, copy, symlinks=True)
+        files = sorted(each for each in copy.rglob("*") if each.is_file())
+        if files:
+            path = self.rng.choice(files)
+            times = path.stat()
+            path.write_bytes(path.read_bytes().swapcase())
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        here.rename(old)
+        if self.rng.random() < 0.3:
+            here.symlink_to(copy)  # the way there is another one
+            return
+        copy.rename(here)
+
+    def _copy(self) -> None:
+        """Go on in a copy of everything, the cache included, in which one file is another."""
+        copy, old = self.root.with_name("copy"), self.root.with_name("old")
+        shutil.rmtree(old, ignore_errors=True)
+        shutil.copytree(self.root, copy, symlinks=True)
+        self.root.rename(old)
+        copy.rename(self.root)
+        os.chdir(self.root)
+        self._same_size()
+
+    def _index(self) -> None:
+        """Let git track other files, which a `.gitignore` may match."""
+        names = sorted({self.rng.choice(_TRACKED) for _ in range(self.rng.randrange(4))})
+        data = b"DIRC" + (2).to_bytes(4, "big") + len(names).to_bytes(4, "big")
+        for name in map(str.encode, names):
+            entry = b"\0" * 24 + (0o100644).to_bytes(4, "big") + b"\0" * 32
+            entry += len(name).to_bytes(2, "big") + name
+            data += entry + b"\0" * (8 - len(entry) % 8)
+        (self.root / ".git" / "index").write_bytes(data + b"\0" * 20)
+
+    # What else a check depends on.
 
     def _settings(self) -> None:
         name = self.rng.choice(["equipage.toml", "equipage.toml", "pyproject.toml"])

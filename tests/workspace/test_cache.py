@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from equipage.cli.arguments import REPORTS
-from equipage.files import keeping
+from equipage.files import keeping, vouching
 from equipage.loading.session import Request
+from equipage.render import REPORTS
 from equipage.render import json as as_json
 from equipage.workspace import cache, loads
 from equipage.workspace import check as reports
@@ -20,7 +22,7 @@ from equipage.workspace.cache import Cache
 from equipage.workspace.check import check_paths
 from equipage.workspace.loads import Candidate
 from lab import in_process, repository, write
-from workspace.editing import Workspace
+from workspace.editing import MARGIN, Workspace
 
 FOLDER = keeping.NAME
 
@@ -44,12 +46,13 @@ def test_whatever_changes_a_check_with_the_cache_says_what_a_fresh_one_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ten workspaces, twenty changes of each. `make fuzz` makes ten thousand."""
+    monkeypatch.setattr(vouching, "MARGIN", MARGIN)
     recalled = 0
     whole = Cache._recall
 
-    def counted(self: Cache, key: str) -> object:
+    def counted(self: Cache, key: str, *how: Any) -> object:
         nonlocal recalled
-        found = whole(self, key)
+        found = whole(self, key, *how)
         recalled += found is not None
         return found
 
@@ -85,8 +88,13 @@ def loads_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def kept() -> bytes:
-    """Everything in the folder of the cache."""
-    return b"".join(path.read_bytes() for path in sorted(Path(FOLDER).iterdir()))
+    """Everything in the folder of the cache, also as it is before it is packed."""
+    found = {path.name: path.read_bytes() for path in sorted(Path(FOLDER).iterdir())}
+    entries = [data for name, data in found.items() if len(name) == 32]
+    books = [msgspec.msgpack.decode(data[keeping._MAC_BYTES :]) for data in entries]
+    rows = [zlib.decompress(piece[1]) for book in books for piece in book[2].values()]
+    assert rows
+    return b"".join([*found.values(), *rows])
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -237,13 +245,28 @@ def test_a_folder_that_is_no_project_is_left_as_it_is(tmp_path: Path) -> None:
     assert not Path(FOLDER).exists()
 
 
+def without_findings() -> dict[str, str]:
+    return {path: text.replace("[5]", "opus") for path, text in AGENTS.items()}
+
+
+@pytest.mark.parametrize("files", [AGENTS, without_findings()], ids=["findings", "none"])
+@pytest.mark.parametrize("how", REPORTS)
+def test_every_format_shows_the_same_bytes(how: str, files: dict[str, str]) -> None:
+    """From the whole report that is kept, and after an edit from its pieces, as without a cache."""
+    write(".", {**files, "equipage.toml": "wrong = 1\n"})
+    for options in ((), ("--quiet",), ("--statistics",), ("--strict", "--verbose")):
+        command = ["check", "-f", how, *options]
+        edit = f"{Path('.claude/agents/b.md').read_text()}More.\n"
+        for change in ({}, {}, {".claude/agents/b.md": edit}, {".claude/agents/b.md": "Text.\n"}):
+            write(".", change)
+            assert in_process(command) == in_process([*command, "--no-cache"]), (how, options)
+        write(".", files)
+
+
 def test_the_command_prints_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In every format; fixes, baselines and standard input are as without a cache."""
+    """Fixes, baselines and standard input are as without a cache."""
     misspelt = "---\nname: z\ndescription: d\ntool: Read\nmodle: opus\n---\nText.\n"
     write(".", {**AGENTS, ".claude/agents/z.md": misspelt})
-    for how in REPORTS:
-        runs = [in_process(["check", "-f", how, *more]) for more in ((), (), ("--no-cache",))]
-        assert runs[0] == runs[1] == runs[2], how
     assert in_process(["check", "--statistics"]) == in_process(
         ["check", "--statistics", "--no-cache"]
     )

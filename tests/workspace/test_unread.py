@@ -8,11 +8,11 @@ import pytest
 
 import equipage
 from equipage.files.walking import walk, walk_files
-from equipage.loading.recognise import recognise_path
+from equipage.loading.recognise import names_with_place, recognise_path
 from equipage.loading.registry import BUILT_IN, agent_folders, choices, conventions
 from equipage.loading.session import Run
 from equipage.loading.unread import UNREAD, unread_sort
-from equipage.workspace.loads import has_kind_by_settings, is_known_by_name
+from equipage.workspace.loads import WantedOf
 from lab import write
 
 
@@ -34,9 +34,7 @@ def test_every_row_of_a_table_is_reachable(tmp_path: Path) -> None:
     """A walk comes to every place that a table names, and finds the kind of the table there."""
     for number, (_, glob) in enumerate(ROWS):
         write(tmp_path / f"p{number}", {example(glob): ""})
-    run = Run()
-    claimed, known = has_kind_by_settings(run), is_known_by_name(run)
-    found = {each.path for each in walk(str(tmp_path), agent_folders(), claimed, known=known)}
+    found = {each.path for each in walk(str(tmp_path), agent_folders(), WantedOf(Run()))}
     for number, (kind, glob) in enumerate(ROWS):
         path = str(tmp_path / f"p{number}" / example(glob))
         assert path in found, (kind, glob)
@@ -47,7 +45,9 @@ def test_every_row_of_a_table_is_reachable(tmp_path: Path) -> None:
 def test_rows_of_what_is_not_read(sort: str, globs: tuple[str, ...]) -> None:
     for glob in globs:
         for each in choices(glob):
-            assert unread_sort(f"/r/{example(each)}") == sort, each
+            folder, name = f"/r/{example(each)}".rsplit("/", 1)
+            assert unread_sort(f"{folder}/{name}") == sort, each
+            assert names_with_place(f"{folder}/")(name), each
 
 
 def test_one_note_for_each_sort_and_project(
@@ -85,9 +85,7 @@ def test_hidden_folders_are_looked_through_for_known_names(tmp_path: Path) -> No
             ".cache/SKILL.md": "",
         },
     )
-    run = Run()
-    known = is_known_by_name(run)
-    found = [each.path for each in walk(str(tmp_path), agent_folders(), known=known)]
+    found = [each.path for each in walk(str(tmp_path), agent_folders(), WantedOf(Run()))]
     assert [str(Path(each).relative_to(tmp_path)) for each in found] == [
         "skills/.curated/pdf/SKILL.md"
     ]

@@ -17,18 +17,10 @@ from typing import Any
 import pytest
 
 import equipage
+from equipage.files.watching import BURST, QUIET, Events, Look, folders_around, known_stamps
 from equipage.loading.session import Request
 from equipage.workspace.loads import Checker
-from equipage.workspace.watch import (
-    BURST,
-    QUIET,
-    Events,
-    Look,
-    Turn,
-    folders_around,
-    known_stamps,
-    watch_check,
-)
+from equipage.workspace.watch import Turn, watch_check
 from lab import environment, in_process, repository, save
 
 #: How long to wait for something that should happen within half a second: the machine may be busy.

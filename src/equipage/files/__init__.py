@@ -13,6 +13,7 @@ import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from equipage.core.diagnostics import UsageError
@@ -33,6 +34,10 @@ def stands_alone() -> bool:
     return overlay is not None and not overlay.over_disk
 
 
+#: The folder of a project that holds what earlier checks found.
+CACHE_FOLDER = ".equipage_cache"
+#: The end of the `listing` of a folder that has links in it.
+LINKS = " with links"
 #: How often a path is looked at that changes under our eyes.
 _TRIES = 100
 
@@ -113,11 +118,14 @@ def entries_of(folder: str) -> list[os.DirEntry[str]]:
     return [found[name] for name in sorted(found)]
 
 
+_NAME = attrgetter("name")
+
+
 def _entries_on_disk(folder: str) -> list[os.DirEntry[str]]:
     asked = trace()
     try:
         with os.scandir(folder) as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
+            entries = sorted(scan, key=_NAME)
     except OSError as error:
         if asked is not None:
             asked.note(("entries", folder), str(error.errno))
@@ -128,12 +136,16 @@ def _entries_on_disk(folder: str) -> list[os.DirEntry[str]]:
 
 
 def listing(entries: Iterable[os.DirEntry[str]]) -> str:
-    """A digest of what entries say about themselves: their names, and what each is."""
-    lines = (
-        f"{entry.name}/{entry.is_symlink():d}{leads_to_folder(entry):d}{_is_file(entry):d}\0"
-        for entry in entries
-    )
-    return digest(os.fsencode("".join(lines)))
+    """A digest of what entries say about themselves: their names, and what each is.
+
+    It says whether there are links among them: what a link leads to is not a matter of its folder.
+    """
+    lines, links = list[str](), False
+    for entry in entries:
+        is_a_link = entry.is_symlink()
+        links |= is_a_link
+        lines.append(f"{entry.name}/{is_a_link:d}{leads_to_folder(entry):d}{_is_file(entry):d}\0")
+    return digest(os.fsencode("".join(lines))) + (LINKS if links else "")
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
@@ -243,6 +255,11 @@ def path_given(argument: str, value: object) -> str:
         # Python takes it for the working directory, but it is rather a variable that is not set.
         raise UsageError(f"{argument} is empty; write '.' for the working directory")
     return given
+
+
+def at_home(path: str) -> str:
+    """A path in which `~` is the home folder of the user."""
+    return os.path.expanduser(path)
 
 
 def paths_given(argument: str, value: object) -> list[str]:

@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import secrets
 import stat
 import sys
 import time
 from functools import cache
 
+from equipage.core.text import expression
+from equipage.files import CACHE_FOLDER
 from equipage.files.sandbox import FLAGS, FileProblem, read_regular
 
-NAME = ".equipage_cache"
+NAME = CACHE_FOLDER
 _NOTE = b"*\n"
 #: https://bford.info/cachedir: programs that make backups leave such a folder out.
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of equipage.\n"
@@ -39,8 +39,8 @@ _LONG_AGO = 3600
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = FLAGS | _NOFOLLOW | getattr(os, "O_DIRECTORY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
-_OURS = re.compile(r"[0-9a-f]{32}")
-_UNFINISHED = re.compile(r"[0-9a-f]{32}\.tmp")
+_OURS = expression(r"[0-9a-f]{32}")
+_UNFINISHED = expression(r"[0-9a-f]{32}\.tmp")
 
 
 class Kept:
@@ -52,6 +52,14 @@ class Kept:
 
     def close(self) -> None:
         os.close(self._folder)
+
+    def now(self) -> int | None:
+        """The time by the clock that stamps files, in nanoseconds; None if it cannot be had."""
+        try:
+            os.utime(self._folder)
+            return os.fstat(self._folder).st_ctime_ns
+        except OSError:  # a file system that is read only
+            return None
 
     def name_of(self, data: bytes) -> str:
         """The name of the file for what `data` describes."""
@@ -69,14 +77,15 @@ class Kept:
         if signed is None or len(signed) < _MAC_BYTES:
             return None
         mac, data = signed[:_MAC_BYTES], signed[_MAC_BYTES:]
-        return data if secrets.compare_digest(mac, self._mac(name, data)) else None
+        # Of digests: how far two of them agree says nothing about what they were made from.
+        return data if self.digest(mac) == self.digest(self._mac(name, data)) else None
 
     def write(self, name: str, data: bytes) -> bool:
         """Put a file in the place of the one of that name; whether that was possible."""
         if len(data) > MOST_BYTES:
             return False
         self._tidy(len(data))
-        unfinished = f"{secrets.token_hex(16)}.tmp"
+        unfinished = f"{os.urandom(16).hex()}.tmp"
         try:
             _write_new(self._folder, unfinished, self._mac(name, data) + data)
             folder = self._folder
@@ -109,16 +118,16 @@ class Kept:
                 total -= size
 
 
-def open_kept(root: str) -> Kept | None:
+def open_kept(root: str, *, make: bool = True) -> Kept | None:
     """The folder below the root of a project; None if it cannot be used, for whatever reason.
 
-    It is made if it is missing, unless the project belongs to another user.
+    With `make`, it is made if it is missing, unless the project belongs to another user.
     """
     if not hasattr(os, "geteuid") or not _NOFOLLOW:
         return None  # Windows has other rules about who may write where
     folder = None
     try:
-        folder = _open_folder(root)
+        folder = _open_folder(root, make=make)
         key = _key_in(folder) or _new_key(folder)
     except OSError:
         key = None
@@ -130,13 +139,14 @@ def open_kept(root: str) -> Kept | None:
     return Kept(folder, key)
 
 
-def _open_folder(root: str) -> int:
+def _open_folder(root: str, *, make: bool) -> int:
     """A descriptor of the folder. Raises `OSError`."""
     above = os.open(root, _FOLDER)
     try:
         _require_own(above, stat.S_IWOTH)
-        with contextlib.suppress(FileExistsError):
-            os.mkdir(NAME, 0o700, dir_fd=above)
+        if make:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(NAME, 0o700, dir_fd=above)
         folder = os.open(NAME, _FOLDER, dir_fd=above)
     finally:
         os.close(above)
@@ -185,7 +195,7 @@ def _new_key(folder: int) -> bytes | None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(_KEY, dir_fd=folder)
     with contextlib.suppress(FileExistsError):  # another run was faster
-        _write_new(folder, _KEY, secrets.token_bytes(_KEY_BYTES))
+        _write_new(folder, _KEY, os.urandom(_KEY_BYTES))
     return _key_in(folder)
 
 
@@ -243,4 +253,4 @@ def installed() -> str:
 
 
 #: How installers record a package and its version.
-_PACKAGE = re.compile(r"\.(dist-info|egg-info|egg-link)\Z|\A__editable__")
+_PACKAGE = expression(r"\.(dist-info|egg-info|egg-link)\Z|\A__editable__")

@@ -21,6 +21,7 @@ from equipage.files import (
     active,
     exists,
     is_folder,
+    is_link,
     is_possible,
     look_at,
     real_path,
@@ -265,11 +266,22 @@ class Files:
         folder, last = os.path.split(full)
         if last in ("", ".", ".."):
             return os.path.join(real_path(folder), last), display_name(full, self.cwd)
-        known = self._folders.get(folder)
-        if known is None:
+        real, shown = self._folders.get(folder) or self._named_folder(folder)
+        return real + last, shown + last
+
+    def _named_folder(self, folder: str) -> tuple[str, str]:
+        """A folder without links, and as people are shown it, each with a slash at its end."""
+        above, last = os.path.split(folder)
+        is_plain = last not in ("", ".", "..") and is_below(above, self.cwd)
+        if is_plain and not is_link(folder):
+            # One look instead of one for each step: thousands of skills have a folder each.
+            real, shown = self._folders.get(above) or self._named_folder(above)
+            real, shown = f"{real}{last}{os.sep}", f"{shown}{last}/"
+        else:
+            real = os.path.join(real_path(folder), "")
             shown = display_name(os.path.join(folder, "x"), self.cwd)[:-1]
-            known = self._folders[folder] = os.path.join(real_path(folder), ""), shown
-        return known[0] + last, known[1] + last
+        self._folders[folder] = real, shown
+        return real, shown
 
     def refer(
         self,
@@ -422,6 +434,7 @@ def noted_content(
         asked.note(question, refusal(error, name).answer())
         raise
     asked.note(question, digest(data))
+    asked.sign(real, status)
     return data
 
 
@@ -445,16 +458,24 @@ def _peek(path: str, max_bytes: int) -> bytes | None:
     except (OSError, ValueError):
         return None
     try:
-        return read_regular(descriptor, os.fstat(descriptor), path, path, max_bytes)
+        status = os.fstat(descriptor)
+        data = read_regular(descriptor, status, path, path, max_bytes)
     except (OSError, FileProblem):
         return None
     finally:
         os.close(descriptor)
+    if (asked := trace()) is not None:
+        asked.sign(path, status)
+    return data
 
 
 def names_digest(names: Iterable[str]) -> str:
     """What tells names from all others."""
     return digest(os.fsencode("\0".join(names)))
+
+
+#: How much of a file is read at once to hash it.
+_AT_ONCE = 1 << 20
 
 
 def sha256_of(path: str) -> str | None:
@@ -465,10 +486,18 @@ def sha256_of(path: str) -> str | None:
         descriptor = os.open(path, FLAGS)
     except (OSError, ValueError):
         return None
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
             return None
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        found = hashlib.sha256()
+        # Most files fit into one read; `hashlib.file_digest` clears a large buffer for each.
+        at_once = min(info.st_size + 1, _AT_ONCE)
+        while data := os.read(descriptor, at_once):
+            found.update(data)
+        return found.hexdigest()
+    finally:
+        os.close(descriptor)
 
 
 def decoded(name: str, data: bytes, path: str | None) -> Source:

@@ -2,15 +2,15 @@
 
 Each question is asked by the very function that answered it, with the same arguments. There are
 shorter ways for the questions that nearly all files have in common; they are taken only where no
-link is on the way, and give the same answers. Contents are read and compared by their digests: the
-times of a file say nothing.
+link is on the way, and give the same answers. Contents are read and compared by their digests;
+`vouching` says when that need not be.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 from equipage.files import entries_of, listing, working_directory
 from equipage.files.reading import Files, names_digest, peek
@@ -23,7 +23,7 @@ from equipage.files.sandbox import (
     read_regular,
     refusal,
 )
-from equipage.files.tracing import Answer, Question, digest, is_digest
+from equipage.files.tracing import Answer, Question, Signature, digest, is_digest, plain, signature
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
@@ -97,11 +97,12 @@ def _is_name(path: str) -> bool:
 class Replay:
     """What the system answers now. Each path is looked at once, so that all answers agree."""
 
-    def __init__(self, variables: Mapping[str, str], wanted: Collection[str] = ()) -> None:
+    def __init__(self, variables: Mapping[str, str]) -> None:
         self._variables = variables
-        self._wanted = wanted
-        self.contents: dict[str, bytes] = {}  #: of the files that are `wanted`, by real path
+        self.signatures: dict[str, Signature] = {}  #: of the files that were read, before that
+        self._texts: dict[str, bytes] = {}
         self._status: dict[str, os.stat_result | None] = {}
+        self._looks: dict[str, Signature | None] = {}
         self._cwd = working_directory()
         self._real: dict[str, str] = {"/": "/"}
         self._read: dict[str, tuple[Answer, int]] = {}
@@ -126,6 +127,38 @@ class Replay:
     def answer(self, question: Question) -> Answer:
         """The answer to a question. Raises `KeyError` for one that this room does not ask."""
         return self._ask[question[0]](*question[1:])
+
+    def are_still(self, vouched: Mapping[str, Signature | None]) -> bool:
+        """Whether files and folders are what they were when they had signatures, see `vouching`."""
+        looks, lstat = self._looks, os.lstat
+        for path, known in vouched.items():
+            if known is None:
+                return False
+            if path not in looks:  # not by `_look`: thousands of paths are looked at
+                try:
+                    looks[path] = signature(lstat(path))
+                except (OSError, ValueError):
+                    looks[path] = None
+            if looks[path] != known:
+                return False
+        return True
+
+    def text_of(self, path: str, known: str) -> bytes | None:
+        """What a file holds, if its digest is the one that is known."""
+        if path not in self._texts:
+            try:
+                descriptor = os.open(path, FLAGS | _NOFOLLOW)
+            except (OSError, ValueError):
+                return None
+            try:
+                status = os.fstat(descriptor)
+                self._texts[path] = read_regular(descriptor, status, path, path, status.st_size)
+            except (OSError, FileProblem):
+                return None
+            finally:
+                os.close(descriptor)
+        data = self._texts[path]
+        return data if digest(data) == known else None
 
     # What is at a path.
 
@@ -192,8 +225,7 @@ class Replay:
         finally:
             os.close(descriptor)
         self._status.setdefault(path, status)
-        if path in self._wanted:
-            self.contents[path] = data
+        self.signatures[plain(path) or path] = signature(status)
         return digest(data), len(data)
 
     def _peek(self, path: str, most: str) -> Answer:

@@ -184,7 +184,7 @@ def _open_inside(
     walk = _Walk(reference)
     try:
         real = real_path(base)
-        walk.roots = [real_path(root) for root in roots]
+        walk.roots = [real if root == base else real_path(root) for root in roots]
         # The base first, which may itself be below a root, then the reference from there.
         walk.start(real)
         if real != walk.stack[0][1]:

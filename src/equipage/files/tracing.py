@@ -24,6 +24,8 @@ T = TypeVar("T")
 Question = tuple[str, ...]
 #: Text is a path, a problem in words, or a `digest` of what a file or folder holds.
 Answer = bool | str | None
+#: What `stat` says about a file or folder: device, inode, mode, size, and both of its times.
+Signature = tuple[int, int, int, int, int, int]
 
 _active: ContextVar[Trace | None] = ContextVar("trace", default=None)
 
@@ -34,6 +36,8 @@ class Trace:
     def __init__(self) -> None:
         self.answers: dict[Question, Answer] = {}
         self.variables: dict[str, str | None] = {}  #: the variables that were asked for
+        #: what files were when they were opened to be read, by their `plain` paths
+        self.signatures: dict[str, Signature] = {}
         #: whether asking again says everything: not if one question had two answers, or if code of
         #: others took part
         self.complete = True
@@ -41,6 +45,10 @@ class Trace:
     def note(self, question: Question, answer: Answer) -> None:
         if self.answers.setdefault(question, answer) != answer:
             self.complete = False
+
+    def sign(self, path: str, status: os.stat_result) -> None:
+        """Remember what a file was before it was read."""
+        self.signatures.setdefault(plain(path) or path, signature(status))
 
     def watched(self, variables: Mapping[str, str]) -> Mapping[str, str]:
         """These variables; each one that is looked up is noted."""
@@ -61,6 +69,23 @@ class _Watched(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._of)
+
+
+def plain(path: str) -> str | None:
+    """A path as everyone else would write it; behind a link, two dots lead elsewhere."""
+    return None if ".." in path or "\0" in path else os.path.abspath(path)
+
+
+def signature(status: os.stat_result) -> Signature:
+    """All that changes with what is at a path, as far as the system says."""
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_mode,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
 
 
 def digest(data: bytes) -> str:
@@ -91,9 +116,9 @@ def noted(name: str, argument: str, answer: T) -> T:
     active = _active.get()
     if active is not None:
         assert isinstance(answer, bool | str)
-        # One question about one file, however it is spelt; behind a link, two dots lead elsewhere.
-        plain = os.path.isabs(argument) or ".." in argument or "\0" in argument
-        active.note((name, argument if plain else os.path.abspath(argument)), answer)
+        # One question about one file, however it is spelt.
+        spelt = argument if os.path.isabs(argument) else plain(argument) or argument
+        active.note((name, spelt), answer)
     return answer
 
 

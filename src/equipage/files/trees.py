@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -29,9 +29,12 @@ class Hashed(msgspec.Struct, frozen=True):
     is_link: bool = False
 
 
-def hashed_below(folder: str) -> Iterator[Hashed]:
-    """Every file of a folder at any depth, in the order of names. Raises `TooMany`."""
-    count = 0
+def hashed_below(folder: str, known: Mapping[str, str] | None = None) -> Iterator[Hashed]:
+    """Every file of a folder at any depth, in the order of names. Raises `TooMany`.
+
+    `known` has the hashes of files that were read already, by their names from the folder.
+    """
+    count, known = 0, known or {}
     waiting = [""]
     while waiting:
         here = waiting.pop()
@@ -44,16 +47,17 @@ def hashed_below(folder: str) -> Iterator[Hashed]:
             name = here + entry.name
             if entry.name in LEFT_OUT or entry.name.endswith(".pyc"):
                 continue
-            if leads_to_folder(entry) and not entry.is_symlink():
+            is_link = entry.is_symlink()
+            if not is_link and leads_to_folder(entry):
                 if name.count("/") < MAX_DEPTH:
                     folders.append(f"{name}/")
                 continue
             count += 1
             if count > MAX_FILES:
                 raise TooMany(f"{folder} has more than {MAX_FILES:,} files")
-            if entry.is_symlink():
+            if is_link:
                 target = os.readlink(entry.path)
                 yield Hashed(name, hashlib.sha256(os.fsencode(target)).hexdigest(), is_link=True)
-            elif (digest := sha256_of(entry.path)) is not None:
+            elif (digest := known.get(name) or sha256_of(entry.path)) is not None:
                 yield Hashed(name, digest)
         waiting += reversed(folders)

@@ -30,8 +30,7 @@ class NotWritten(Exception):
 
 def write_new(path: str, data: bytes, root: str) -> None:
     """Write a file below `root` that does not exist yet, and its folders. Raises `NotWritten`."""
-    if not is_inside(path, root):
-        raise NotWritten("a link on the way there leads out of the project")
+    _require_inside(path, root)
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         _put_new(path, data)
@@ -39,6 +38,11 @@ def write_new(path: str, data: bytes, root: str) -> None:
         raise NotWritten("it exists already") from None
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
+
+
+def _require_inside(path: str, root: str) -> None:
+    if not is_inside(path, root):
+        raise NotWritten("a link on the way there leads out of the project")
 
 
 def write_tree(folder: str, files: Mapping[str, bytes], executable: Collection[str] = ()) -> None:
@@ -57,6 +61,7 @@ def write_tree(folder: str, files: Mapping[str, bytes], executable: Collection[s
     with Undisturbed():
         try:
             for name in sorted(files):
+                _require_inside(paths[name], folder)  # before a folder is made there
                 made += _make_folders(os.path.dirname(paths[name]))
                 write_new(paths[name], files[name], folder)
                 made.append(paths[name])

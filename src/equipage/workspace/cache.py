@@ -1,10 +1,14 @@
 """What earlier checks found, kept below the root of a project and used while it holds.
 
-A piece of work is the check of a few files, or that of files which concern each other. With what it
-found, everything is kept that it asked the system, each question with its answer, and a digest of
-each variable that it looked up. It holds as long as asking again gives the same answers, see
-`files.tracing`. Which files there are, what the settings make of findings, and merged layers are
-worked out in every run.
+A piece of work is the walk that finds files, the check of a few of them, or that of files which
+concern each other. With what it found, everything is kept that it asked the system, each question
+with its answer, and a digest of each variable that it looked up. It holds as long as asking again
+gives the same answers, see `files.tracing`. Most answers are vouched for by signatures of files and
+folders, see `files.vouching`: as long as these are the same, the questions are not even read.
+
+If every piece of a run holds, and so does what was asked between them, then the report is the one
+that is kept. Otherwise the report is made anew from the pieces that hold and from the others, which
+are worked out again.
 
 Files of kinds that other packages bring are always checked: their code may ask anything.
 """
@@ -12,24 +16,29 @@ Files of kinds that other packages bring are always checked: their code may ask 
 from __future__ import annotations
 
 import os
+import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic
 from equipage.files.keeping import Kept, installed, open_kept
 from equipage.files.replaying import Replay, essential
-from equipage.files.tracing import Answer, Question, Trace, digest, traced
+from equipage.files.tracing import Answer, Question, Trace, digest, plain, traced
+from equipage.files.vouching import Era, Row, Vouched, Vouching, process_identity, this_era
 from equipage.loading.kind import Offer
 from equipage.loading.registry import is_built_in
 from equipage.loading.session import Request
-from equipage.workspace.loads import Candidate, Checked, Checker
-from equipage.workspace.packing import Packed, Packer, Unfit, Unpacker
+from equipage.workspace.loads import Candidate, Checked, Checker, Walked
+from equipage.workspace.packing import Changed, Digests, Packed, Packer, Unfit, Unpacker
+from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
     from equipage.workspace.parallel import Checks
+
+T = TypeVar("T")
 
 #: About so many files are one piece of work, and at most so many.
 _PIECE, _MOST = 8, 24
@@ -37,14 +46,20 @@ _PIECE, _MOST = 8, 24
 _PLACES = frozenset({"HOME", "PATH", "XDG_CONFIG_HOME"})
 #: Values of variables that are shorter are in any text.
 _SHORT = 3
+#: The keys of what a run has once.
+_WALK, _WHOLE = "walk", "whole"
 
 Results = Callable[[Sequence[Sequence[Candidate]], "Checks"], Iterator[Any]]
 
 
 class _Piece(msgspec.Struct, array_like=True):
-    """What a piece of work asked, by the numbers of questions, and what it found."""
+    """What a piece of work asked, and what it found."""
 
-    asked: tuple[int, ...]
+    vouched: Vouched
+    #: rows that hold while everything in `vouched` is as it was: packed, because they are many, and
+    #: most runs read none of them
+    sure: bytes
+    rest: tuple[Row, ...]  #: rows that are asked again in any case
     variables: tuple[tuple[str, bytes | None], ...]
     found: msgspec.Raw
 
@@ -52,10 +67,9 @@ class _Piece(msgspec.Struct, array_like=True):
 class _Book(msgspec.Struct, array_like=True):
     """A file of the cache."""
 
-    questions: tuple[tuple[Question, Answer], ...] = ()
-    #: files whose text findings show, by real path
-    shown: tuple[str, ...] = ()
-    pieces: dict[str, _Piece] = {}
+    era: Era | None = None
+    about: str = ""  #: what the run was about that the whole report belongs to
+    pieces: dict[str, msgspec.Raw] = {}
 
 
 class Traced(msgspec.Struct, frozen=True):
@@ -77,35 +91,97 @@ class TracedChecker(Checker):
 
 
 class Cache:
-    """What is known from earlier runs that were asked for in this way."""
+    """What is known from earlier runs that were asked for in this way.
 
-    def __init__(self, kept: Kept, request: Request, kind: str | None, *, digests: bool) -> None:
+    `about` is what else the report depends on: where the run begins, and what it selects. `began`
+    is when it began, see `_since`. With `texts`, findings have the texts of their files; otherwise
+    only their places.
+    """
+
+    def __init__(
+        self,
+        kept: Kept,
+        root: str,
+        request: Request,
+        kind: str | None,
+        *,
+        about: str,
+        began: int,
+        digests: bool,
+        texts: bool,
+    ) -> None:
         self._kept = kept
         self._request = request
         self._kind = kind
         self._digests = digests
+        self._about = about
+        self._vouching = Vouching(root, _since(kept, began))
         self._name = kept.name_of(_described(request, kind, digests=digests))
         self._book = _decoded(kept.read(self._name))
-        self._replay = Replay(request.env, frozenset(self._book.shown))
-        self._holds: list[bool | None] = [None] * len(self._book.questions)
-        self._unpacker = Unpacker(self._replay.contents)
+        self._era = this_era()
+        self._is_era = self._book.era is not None and self._book.era.goes_on_in(self._era)
+        self._replay = Replay(request.env)
+        self._answers: dict[Question, Answer] = {}
+        self._known = Digests()
+        self._unpacker = Unpacker(self._replay.text_of if texts else None, self._known)
         self._offers: str | None = None
-        #: the pieces of this run: as they were, or what they asked and found now
-        self._used: dict[str, _Piece] = {}
-        self._new: dict[str, tuple[Trace, Packed]] = {}
+        #: the pieces of this run that hold, as they were or with newer signatures
+        self._holding: dict[str, _Piece | None] = {}
+        self._used: dict[str, msgspec.Raw] = {}
+        self._renewed: dict[str, _Piece] = {}
+        self._new: dict[str, _Piece] = {}
+        self._is_whole = True  #: whether all that this run found can be kept
+
+    # The whole report.
+
+    def report(self) -> Report | None:
+        """What the last run came to, if all of it still holds."""
+        if self._book.about != self._about or _WHOLE not in self._book.pieces:
+            return None
+        if not all(self._holds(key) is not None for key in self._book.pieces):
+            return None
+        found = self._recall(_WHOLE, self._unpacker.report)
+        if found is not None:
+            self._used |= self._book.pieces
+        return found
+
+    def keep_whole(
+        self, report: Report | None, asked: Trace, walked: Walked | None, walk: Trace | None
+    ) -> None:
+        """Keep the walk of a run and its report, with what was asked for each.
+
+        There is no `walk` if its result was known, and nothing that `walked` can tell if a finding
+        is part of it. No report: it cannot be kept.
+        """
+        if walk is not None and walked is not None:
+            self._keep(_key(_WALK, self._about), walk, lambda _: walked)
+        elif walk is not None:
+            self._is_whole = False
+        if report is None or not self._is_whole:
+            return
+        # Settings, which may have findings, are read during the walk.
+        read = () if walk is None else walk.answers.items()
+        self._keep(_WHOLE, asked, lambda to: to.report(report), read)
+
+    # The walk.
+
+    def walk(self) -> Walked | None:
+        """What the walk of an earlier run with the same paths came to, if it holds."""
+        return self._recall(_key(_WALK, self._about), lambda found: found, Walked)
 
     # Files, a few at a time.
 
     def checked(self, candidates: Sequence[Candidate], run: Results) -> Iterator[Any]:
         """What is kept of each candidate, in order; `run` checks those that have to be."""
         pieces = list(_divided(candidates))
-        known = [self._recall(_key("files", *map(_written, piece))) for piece in pieces]
+        keys = [_key("files", *map(_written, piece)) for piece in pieces]
+        known = [self._recall(key, self._unpacker.files) for key in keys]
         checker = TracedChecker(self._request, self._kind, digests=self._digests)
-        todo = [piece for piece, packed in zip(pieces, known, strict=True) if packed is None]
+        todo = [piece for piece, found in zip(pieces, known, strict=True) if found is None]
         results = run(todo, checker)
-        for piece, packed in zip(pieces, known, strict=True):
-            if packed is not None:
-                yield from self._unpacker.files(packed)
+        for key, piece, recalled in zip(keys, pieces, known, strict=True):
+            if recalled is not None:
+                yield from recalled
                 continue
             found = []
             for _ in piece:
@@ -114,15 +190,16 @@ class Cache:
                     return  # the time of the run is up
                 found.append(each)
                 yield each.checked if isinstance(each, Traced) else each
-            self._keep_files(piece, found)
+            self._keep_files(key, piece, found)
 
-    def _keep_files(self, piece: Sequence[Candidate], found: Sequence[Any]) -> None:
+    def _keep_files(self, key: str, piece: Sequence[Candidate], found: Sequence[Any]) -> None:
         trace = found[0].trace if isinstance(found[0], Traced) else None
         results = [each.checked for each in found if isinstance(each, Traced)]
         # A file whose check ended its process has a result of its own, and no trace.
         if trace is None or len(results) < len(piece) or not all(map(_is_ours, results)):
-            return
-        self._keep(_key("files", *map(_written, piece)), trace, lambda to: to.files(results))
+            self._is_whole = False
+        else:
+            self._keep(key, trace, lambda to: to.files(results))
 
     # Files that concern each other.
 
@@ -139,43 +216,84 @@ class Cache:
         if self._offers is None:
             self._offers = _key(*map(repr, offers))
         key = _key("together", self._offers, *(f"{each.kind} {each.path}" for each in files))
-        packed = self._recall(key)
-        if packed is not None:
-            return self._unpacker.together(packed)
+        recalled = self._recall(key, self._unpacker.together)
+        if recalled is not None:
+            return recalled
         with traced(Trace()) as trace:
             env = trace.watched(self._request.env)
             found = find(msgspec.structs.replace(self._request, env=env))
         if all(map(_is_ours, files)):
             self._keep(key, trace, lambda to: to.together(found))
+        else:
+            self._is_whole = False
         return found
 
     # What is known, and whether it still holds.
 
-    def _recall(self, key: str) -> Packed | None:
-        piece = self._book.pieces.get(key)
-        if piece is None or not self._is_as_it_was(piece):
+    def _recall(self, key: str, unpack: Callable[[Any], T], form: type[Any] = Packed) -> T | None:
+        """What a piece found, if it holds."""
+        piece = self._holds(key)
+        if piece is None:
             return None
         try:
-            packed = msgspec.msgpack.decode(piece.found, type=Packed)
-        except msgspec.MsgspecError:
+            found = unpack(msgspec.msgpack.decode(piece.found, type=form))
+        except (msgspec.MsgspecError, Changed):
             return None
-        if not all(each.path in self._replay.contents for each in packed.sources):
-            return None
-        self._used[key] = piece
-        return packed
+        self._used[key] = self._book.pieces[key]
+        return found
 
-    def _is_as_it_was(self, piece: _Piece) -> bool:
+    def _holds(self, key: str) -> _Piece | None:
+        """A piece, if everything is still as it was."""
+        if key not in self._holding:
+            written = self._book.pieces.get(key)
+            piece = None if written is None else _piece_in(written)
+            # What is asked now is asked for the piece, and not by the run.
+            with traced(Trace()):
+                holds = piece is not None and self._is_as_it_was(key, piece)
+            self._holding[key] = piece if holds else None
+        return self._holding[key]
+
+    def _is_as_it_was(self, key: str, piece: _Piece) -> bool:
         env = self._request.env
-        return all(map(self._has_its_answer, piece.asked)) and all(
-            self._digest_of(env.get(name)) == value for name, value in piece.variables
-        )
+        for name, value in piece.variables:
+            if self._digest_of(env.get(name)) != value:
+                return False
+        for question, answer in piece.rest:
+            if self._answer(question) != answer:
+                return False
+        if self._is_era and self._replay.are_still(piece.vouched):
+            return True
+        return self._is_as_it_was_without_word(key, piece)
 
-    def _has_its_answer(self, number: int) -> bool:
-        known = self._holds[number]
-        if known is None:
-            question, answer = self._book.questions[number]
-            known = self._holds[number] = self._replay.answer(question) == answer
-        return known
+    def _is_as_it_was_without_word(self, key: str, piece: _Piece) -> bool:
+        """Whether all answers are the same, where some signatures are missing or are not."""
+        try:
+            sure = msgspec.msgpack.decode(zlib.decompress(piece.sure), type=tuple[Row, ...])
+        except (msgspec.MsgspecError, zlib.error):
+            return False
+        known = {
+            path: signature
+            for path, signature in piece.vouched.items()
+            if self._is_era and signature and self._replay.are_still({path: signature})
+        }
+        for question, answer in sure:
+            is_known = question[0] in ("content", "peek") and plain(question[1]) in known
+            if not is_known and self._answer(question) != answer:
+                return False
+        # The next run need not ask again, if what is there now is old enough.
+        vouched, sure_now, rest = self._vouching.divide(
+            (*sure, *piece.rest), {**known, **self._replay.signatures}
+        )
+        if vouched != piece.vouched or not self._is_era:
+            self._renewed[key] = msgspec.structs.replace(
+                piece, vouched=vouched, sure=_packed(sure_now), rest=tuple(rest)
+            )
+        return True
+
+    def _answer(self, question: Question) -> Answer:
+        if question not in self._answers:
+            self._answers[question] = self._replay.answer(question)
+        return self._answers[question]
 
     def _digest_of(self, value: str | None) -> bytes | None:
         if value is None:
@@ -184,43 +302,32 @@ class Cache:
 
     # What is kept for the next run.
 
-    def _keep(self, key: str, trace: Trace, pack: Callable[[Packer], Packed]) -> None:
+    def _keep(
+        self,
+        key: str,
+        trace: Trace,
+        pack: Callable[[Packer], Any],
+        more: Iterable[tuple[Question, Answer]] = (),
+    ) -> None:
+        """Keep what a piece found; what it refers to was read by itself, or is in `more`."""
+        piece = None
         if trace.complete:
             try:
-                self._new[key] = trace, pack(Packer(trace))
+                found = pack(Packer((*trace.answers.items(), *more), self._known))
             except Unfit:
-                return
+                found = None
+            piece = None if found is None else self._piece(trace, found)
+        if piece is None:
+            self._is_whole = False
+        else:
+            self._new[key] = piece
 
-    def save(self) -> None:
-        """Keep what this run used and found, if that is not what is there already."""
-        if not self._new and self._used.keys() == self._book.pieces.keys():
-            return
-        numbers: dict[tuple[Question, Answer], int] = {}
-        shown: set[str] = set()
-        pieces: dict[str, _Piece] = {}
-        for key, old in self._used.items():
-            rows = (self._book.questions[number] for number in old.asked)
-            asked = tuple(numbers.setdefault(row, len(numbers)) for row in rows)
-            pieces[key] = msgspec.structs.replace(old, asked=asked)
-            shown.update(
-                each.path for each in msgspec.msgpack.decode(old.found, type=Packed).sources
-            )
-        for key, (trace, packed) in self._new.items():
-            new = self._piece(trace, packed, numbers)
-            if new is not None:
-                pieces[key] = new
-                shown.update(each.path for each in packed.sources)
-        book = _Book(tuple(numbers), tuple(sorted(shown)), pieces)
-        self._kept.write(self._name, msgspec.msgpack.encode(book))
-
-    def _piece(
-        self, trace: Trace, packed: Packed, numbers: dict[tuple[Question, Answer], int]
-    ) -> _Piece | None:
+    def _piece(self, trace: Trace, found: Any) -> _Piece | None:
         """A piece to write down; None if that cannot be, or must not."""
-        rows = essential(trace.answers)
+        vouched, sure, rest = self._vouching.divide(essential(trace.answers), trace.signatures)
         try:
-            found = msgspec.msgpack.encode(packed)
-            written = msgspec.msgpack.encode([rows, packed])
+            encoded = msgspec.msgpack.encode(found)
+            written = msgspec.msgpack.encode([vouched, sure, rest]) + encoded
         except (TypeError, UnicodeEncodeError):  # a name that is not text, a key of another sort
             return None
         for name, value in trace.variables.items():
@@ -229,36 +336,93 @@ class Cache:
             if is_long and value is not None and value.encode("utf-8", "replace") in written:
                 return None
         variables = tuple((name, self._digest_of(each)) for name, each in trace.variables.items())
-        asked = tuple(numbers.setdefault(row, len(numbers)) for row in rows)
-        return _Piece(asked, variables, msgspec.Raw(found))
+        return _Piece(vouched, _packed(sure), tuple(rest), variables, msgspec.Raw(encoded))
+
+    def save(self) -> None:
+        """Keep what this run used and found, if that is not what is there already."""
+        new = {key: piece for key, piece in self._renewed.items() if key in self._used} | self._new
+        if not new and self._used.keys() == self._book.pieces.keys():
+            return
+        pieces = self._used | {
+            key: msgspec.Raw(msgspec.msgpack.encode(piece)) for key, piece in new.items()
+        }
+        era = self._book.era if self._is_era else self._era
+        if era is not None and not era.goes_on_in(this_era()):
+            era = None  # the clock was set while the run went on
+        book = _Book(era, self._about, pieces)
+        self._kept.write(self._name, msgspec.msgpack.encode(book))
 
 
-def cache_of(root: str, request: Request, kind: str | None, *, digests: bool) -> Cache | None:
-    """The cache of a project for checks that are asked for in this way; None without one."""
+def cache_of(
+    root: str,
+    request: Request,
+    kind: str | None,
+    *,
+    about: str,
+    began: int,
+    digests: bool,
+    texts: bool,
+    make: bool,
+) -> Cache | None:
+    """The cache of a project for checks that are asked for in this way; None without one.
+
+    With `make`, its folder is made if it is missing. For the rest see `Cache`.
+    """
     if kind is not None and not is_built_in(kind):
         return None
-    kept = open_kept(root)
-    return None if kept is None else Cache(kept, request, kind, digests=digests)
+    kept = open_kept(root, make=make)
+    if kept is None:
+        return None
+    try:
+        return Cache(
+            kept, root, request, kind, about=about, began=began, digests=digests, texts=texts
+        )
+    except UnicodeEncodeError:  # a folder whose name is not text
+        kept.close()
+        return None
+
+
+def _since(kept: Kept, began: int) -> int | None:
+    """When the run began, by the clock that stamps files: whatever it asked, it asked later."""
+    now = kept.now()
+    return None if now is None else now - (time.monotonic_ns() - began)
 
 
 def _described(request: Request, kind: str | None, *, digests: bool) -> bytes:
-    """Everything that what is found depends on, beside what the system says."""
+    """Everything that what is found depends on, beside what the system says.
+
+    Raises `UnicodeEncodeError` for a path that is not text.
+    """
     how = msgspec.structs.asdict(request)
     del how["env"]
     how["limits"] = repr(request.limits)
     here = os.path.abspath("")
-    return msgspec.json.encode([_FORMAT, installed(), here, how, kind, digests], order="sorted")
+    who = process_identity()
+    return msgspec.json.encode(
+        [_FORMAT, installed(), here, who, how, kind, digests], order="sorted"
+    )
 
 
 #: To be changed with the form of what is written.
-_FORMAT = 1
+_FORMAT = 2
 
 
 def _decoded(data: bytes | None) -> _Book:
     try:
         return _Book() if data is None else msgspec.msgpack.decode(data, type=_Book)
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _Book()
+
+
+def _packed(rows: Sequence[Row]) -> bytes:
+    return zlib.compress(msgspec.msgpack.encode(rows), level=1)
+
+
+def _piece_in(written: msgspec.Raw) -> _Piece | None:
+    try:
+        return msgspec.msgpack.decode(written, type=_Piece)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
 
 
 def _divided(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label
-from equipage.files import active, exists, is_folder, real_path, repository_root
+from equipage.files import CACHE_FOLDER, active, exists, is_folder, real_path, repository_root
 from equipage.files.reading import display_name
-from equipage.loading.projects import is_marked
-from equipage.loading.recognise import folders_of_kinds
-from equipage.loading.registry import agent_folders, kind_named
+from equipage.files.tracing import Trace, trace, traced
+from equipage.loading.projects import is_marked, note_folder, project_root
+from equipage.loading.recognise import FIXTURES, folders_of_kinds
+from equipage.loading.registry import agent_folders, is_convention, kind_named
 from equipage.loading.session import Request, Run
 from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.loads import (
@@ -28,8 +30,8 @@ from equipage.workspace.loads import (
     Checker,
     Keep,
     Progress,
-    has_kind_by_settings,
-    is_known_by_name,
+    Walked,
+    WantedOf,
     run_of,
     with_folders,
 )
@@ -38,13 +40,15 @@ from equipage.workspace.project import (
     Project,
     Selection,
     excluded_by,
+    folders_of_projects,
+    meet_projects,
     project_of,
     projects_of,
 )
 from equipage.workspace.report import SETTINGS, FileReport, Report
 
 if TYPE_CHECKING:  # imported where they are needed
-    from equipage.files.walking import Found
+    from equipage.files.walking import Entered, Found
     from equipage.workspace.cache import Cache
     from equipage.workspace.parallel import Checks
 
@@ -68,6 +72,7 @@ def check_paths(
     allowance: Allowance | None = None,
     keep: Keep | None = None,
     cached: bool = False,
+    texts: bool = True,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
 
@@ -76,43 +81,105 @@ def check_paths(
     A check that uses up its `allowance` reports what it found so far, and that it ended early.
     With one process, `keep` is given every load, those of files around `paths` included.
     `cached` allows to use what earlier checks found and is still so, and to keep it in the project;
-    fixes in such a report cannot be applied. Raises `UsageError` for an unknown kind.
+    fixes in such a report cannot be applied, and without `texts` findings may have places but not
+    the texts around them. Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
         kind_named(kind)
     request = msgspec.structs.replace(with_folders(request, paths), unasked=selection.unasked)
-    builder = ReportBuilder(request, run_of(request), kind, selection)
-    checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
-    builder.meter = meter = Meter(allowance or Allowance())
     # A run with an allowance may end anywhere, and what a process was refused is not a result.
-    cached = cached and allowance is None and active() is None and keep is None
+    if cached and allowance is None and active() is None and keep is None:
+        how = _Caching(tuple(paths), request, kind, selection, digests=digests, texts=texts)
+        return _check_cached(how, progress, jobs)
+    builder = ReportBuilder(request, run_of(request), kind, selection)
+    builder.meter = meter = Meter(allowance or Allowance())
+    checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
 
     def check(found: Sequence[Candidate]) -> Iterator[Any]:
-        if cached and builder.cache is None and len(found) >= CACHE_WORTH_IT:
-            builder.cache = _cache(paths, request, kind, builder.run, digests=digests)
+        return by_chunks(found, checker, jobs, meter)
+
+    return builder.build(paths, check, progress, context=kind is None)
+
+
+class _Caching(msgspec.Struct, frozen=True):
+    """A check that may use a cache."""
+
+    paths: tuple[str, ...]
+    request: Request
+    kind: str | None
+    selection: Selection
+    digests: bool
+    texts: bool
+
+    def open(self, began: int, *, make: bool) -> Cache | None:
+        """The cache in the project of the first path, if it is a project and allows it.
+
+        `began` is when the check did, by the clock that only goes on.
+        """
+        run = run_of(self.request)
+        first = os.path.join(self.paths[0], "file") if is_folder(self.paths[0]) else self.paths[0]
+        if not make:  # most projects that are checked file by file have none: a look is enough
+            folder = os.path.join(project_root(first, self.request.folders), CACHE_FOLDER)
+            if not exists(folder, follow_links=False):
+                return None
+        project = project_of(first, run)
+        if not project.settings.cache or not is_marked(project.root, run.files):
+            return None
+        from equipage.workspace.cache import cache_of  # only large checks need it
+
+        return cache_of(
+            project.root,
+            self.request,
+            self.kind,
+            about=self._about(),
+            began=began,
+            digests=self.digests,
+            texts=self.texts,
+            make=make,
+        )
+
+    def _about(self) -> str:
+        """Where the check begins and what it selects, as text."""
+        chosen = msgspec.to_builtins(self.selection, order="sorted")
+        return repr((self.paths, chosen))
+
+
+def _check_cached(how: _Caching, progress: Progress | None, jobs: int) -> Report:
+    """As `check_paths`, with what earlier checks found."""
+    began = monotonic_ns()
+    # A few files that the caller names are checked sooner than a cache of thousands is read.
+    cache = how.open(began, make=False) if any(map(is_folder, how.paths)) else None
+    known = None if cache is None else cache.report()
+    if cache is not None and known is not None:
+        cache.save()
+        return known
+    asked, request = Trace(), how.request
+    # The builder has a run of its own, so that everything it asks is noted.
+    watched = msgspec.structs.replace(request, env=asked.watched(request.env))
+    builder = ReportBuilder(watched, run_of(request), how.kind, how.selection)
+    builder.cache = cache
+    checker = Checker(request, how.kind, builder.run, digests=how.digests)
+    meter, without = builder.meter, 0
+
+    def check(found: Sequence[Candidate]) -> Iterator[Any]:
+        nonlocal without
+        if builder.cache is None and len(found) >= CACHE_WORTH_IT:
+            with traced(Trace()):  # not for the check
+                builder.cache = how.open(began, make=True)
         if builder.cache is None:
+            without += len(found)
             return by_chunks(found, checker, jobs, meter)
         return builder.cache.checked(
             found, lambda pieces, traced: _results(pieces, traced, jobs, meter)
         )
 
-    report = builder.build(paths, check, progress, context=kind is None)
+    with traced(asked):
+        report = builder.build(how.paths, check, progress, context=how.kind is None)
     if builder.cache is not None:
+        # What was checked without it, perhaps by other processes, is not known to it.
+        builder.cache.keep_whole(None if without else report, asked, *builder.walked)
         builder.cache.save()
     return report
-
-
-def _cache(
-    paths: Sequence[str], request: Request, kind: str | None, run: Run, *, digests: bool
-) -> Cache | None:
-    """The cache in the project of the first path, if it is a project and allows it."""
-    first = os.path.join(paths[0], "file") if is_folder(paths[0]) else paths[0]
-    project = project_of(first, run)
-    if not project.settings.cache or not is_marked(project.root, run.files):
-        return None
-    from equipage.workspace.cache import cache_of  # only large checks need it
-
-    return cache_of(project.root, request, kind, digests=digests)
 
 
 #: The folder that files in memory are in: it has no name that people are shown.
@@ -206,6 +273,8 @@ class ReportBuilder:
         self._excludes = excluded_by(selection.exclude, run.files.cwd)
         self.meter = Meter(Allowance())
         self.cache: Cache | None = None  #: what earlier checks found
+        #: what the walk came to, if it can be told, and what it asked, if it was done
+        self.walked: tuple[Walked | None, Trace | None] = (None, None)
 
     def build(
         self,
@@ -221,7 +290,7 @@ class ReportBuilder:
         report says about a file what a check of the whole project says.
         """
         paths = list(dict.fromkeys(paths))
-        candidates = list(self._candidates(paths))
+        candidates = self._found(paths)
         # What was asked for comes first: only if it has to do with others, these are looked for.
         waiting = self._gather(candidates, check, progress)
         if context and (waiting or self._concern_others()):
@@ -329,18 +398,43 @@ class ReportBuilder:
             return
         known = {os.path.abspath(each.path) for each in candidates}
         roots = {project_of(path, self.run).root for path in known | {f"{f}/x" for f in folders}}
-        claimed, by_name = has_kind_by_settings(self.run), is_known_by_name(self.run)
+        wanted = WantedOf(self.run)
         for root in sorted(roots):
             if os.path.join(root, "").startswith(tops):
                 continue  # it was walked already
             alone = self.request.isolated
-            for found in walk(root, agent_folders(), claimed, None, by_name, all_files=alone):
+            for found in walk(root, agent_folders(), wanted, all_files=alone):
                 path = os.path.abspath(found.path)
                 self.order.setdefault(path, len(self.order))
                 # What a load read is a part of that file, and was looked at with it.
                 is_part = display_name(path) in self.used
                 if found.problem is None and path not in known and not (is_part or found.outside):
                     yield Candidate(found.path)
+
+    def _found(self, paths: list[str]) -> list[Candidate]:
+        """Each file to look at, by a walk, or as the walk of an earlier check found them."""
+        if trace() is None:  # nothing is kept
+            return list(self._candidates(paths))
+        known = None if self.cache is None else self.cache.walk()
+        if known is not None:
+            self.folders = {(kind, real): folder for kind, real, folder in known.folders}
+            self.entered_folders = set(known.entered)
+            self.left_out = list(known.left_out)
+            meet_projects(known.projects, self.run)
+            return list(known.candidates)
+        with traced(Trace()) as asked:
+            candidates = list(self._candidates(paths))
+        # What cannot be read is a finding, which is not told by what was found.
+        is_told = not self.findings and not self.failed
+        walked = Walked(
+            tuple(candidates),
+            tuple((kind, real, folder) for (kind, real), folder in self.folders.items()),
+            tuple(sorted(self.entered_folders)),
+            tuple(self.left_out),
+            folders_of_projects(self.run),
+        )
+        self.walked = walked if is_told else None, asked
+        return candidates
 
     def _candidates(self, paths: list[str]) -> Iterator[Candidate]:
         """Each file to look at, those the caller named first."""
@@ -362,9 +456,8 @@ class ReportBuilder:
 
         run = self.run
         project_of(os.path.join(folder, "file"), run)
-        claimed, known = has_kind_by_settings(run), is_known_by_name(run)
-        alone = self.request.isolated
-        for found in walk(folder, agent_folders(), claimed, self._enter, known, all_files=alone):
+        wanted, alone = WantedOf(run), self.request.isolated
+        for found in walk(folder, agent_folders(), wanted, self._enter, all_files=alone):
             if found.is_index:
                 self._add_damaged_index(found)
             elif found.problem is None:
@@ -387,10 +480,11 @@ class ReportBuilder:
         path = os.path.abspath(path)
         return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
 
-    def _enter(self, folder: str) -> None:
+    def _enter(self, entered: Entered) -> None:
         if self.entered is not None:
-            self.entered(folder)
-        self._note_folders(folder)
+            self.entered(entered.folder)
+        note_folder(self.run, entered.folder, entered.names, is_plain=entered.is_plain)
+        self._note_folders(entered.folder)
 
     def _note_folders(self, entered: str) -> None:
         """Remember the folders for files of one kind that a folder is or holds."""
@@ -430,10 +524,13 @@ class ReportBuilder:
             self._group(checked)
         if is_grouped and checked.diagnostics[0].code == codes.NOT_READ:
             return
-        self.checked[checked.name] = msgspec.structs.replace(checked, diagnostics=(), reads=())
+        if checked.diagnostics or checked.reads:
+            self.checked[checked.name] = msgspec.structs.replace(checked, diagnostics=(), reads=())
+        else:
+            self.checked[checked.name] = checked
         if checked.layered:
             self.layers[checked.name] = checked.diagnostics
-        elif not is_grouped:
+        elif not is_grouped and checked.diagnostics:
             self.add_findings(checked.path, checked.name, checked.diagnostics)
 
     def _group(self, checked: Checked) -> None:
@@ -460,6 +557,8 @@ class ReportBuilder:
         diagnostics = list(diagnostics)
         if not diagnostics:
             return
+        if checked is not None and self._is_fixture(path, checked):
+            diagnostics = [_of_fixture(each) for each in diagnostics]
         if name in self.context:
             diagnostics = [each for each in diagnostics if each.name in self.asked]
         judged = project_of(path, self.run).judged(diagnostics, self.selection)
@@ -469,6 +568,17 @@ class ReportBuilder:
             self.reported.add(name)
         for each in judged:
             self.findings.setdefault(each.identity(), each)
+
+    def _is_fixture(self, path: str, checked: Checked) -> bool:
+        """Whether a file of another tool, or a guess, is material of a test, and was not asked for
+        itself."""
+        is_ours = checked.kind is not None and not is_convention(checked.kind)
+        if checked.kind is None or (is_ours and checked.unsure is None):
+            return False
+        path = os.path.abspath(path)
+        above = [each for each in self.run.folders if path.startswith(each.rstrip(os.sep) + os.sep)]
+        inside = path.removeprefix(max(above, key=len, default=os.path.dirname(path)))
+        return FIXTURES.search(inside.replace(os.sep, "/")) is not None
 
     # The report.
 
@@ -496,10 +606,11 @@ class ReportBuilder:
         )
 
     def _files(self) -> Iterator[FileReport]:
+        failed = self.failed | self.reported
         for name, each in self.checked.items():
             if name in self.context:
                 continue
-            ok = each.ok and name not in self.failed | self.reported
+            ok = each.ok and name not in failed
             yield FileReport(name, each.kind, ok, each.digest, tuple(self.used.get(name, ())))
         bad = {each.name for each in self.findings.values() if each.severity == "error"}
         for name, users in self.used.items():
@@ -520,6 +631,11 @@ def _of_guess(each: Diagnostic, checked: Checked) -> Diagnostic:
         return each
     why = Label(None, f"checked as kind `{checked.kind}` because {checked.unsure}")
     return msgspec.structs.replace(each, severity="warning", related=(*each.related, why))
+
+
+def _of_fixture(each: Diagnostic) -> Diagnostic:
+    """A finding in the material of a test, which may be wrong on purpose."""
+    return msgspec.structs.replace(each, severity="note") if each.severity == "warning" else each
 
 
 def _fails(diagnostics: Iterable[Diagnostic]) -> bool:

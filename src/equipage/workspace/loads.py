@@ -17,13 +17,19 @@ from equipage.files.sandbox import is_below
 from equipage.loading.kind import Kind, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
+from equipage.loading.recognise import (
+    Recognised,
+    names_with_place,
+    recognise,
+    recognise_name,
+    unrecognised,
+)
 from equipage.loading.registry import agent_folders, is_convention, kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.project import Policy, Project, project_of
+from equipage.workspace.project import Policy, Project, project_in, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
-    from equipage.files.walking import Claim, Found
+    from equipage.files.walking import Claim, Found, Wanted
     from equipage.loading.findings import Waiting
 
 #: The reason for the end of a check, see `codes.CHECK_ENDED`.
@@ -51,6 +57,16 @@ class Candidate(msgspec.Struct, frozen=True):
     outside: bool = False  #: whether it is a link that leads out of the project
 
 
+class Walked(msgspec.Struct, frozen=True, array_like=True):
+    """What a walk came to, and all that the report takes from it."""
+
+    candidates: tuple[Candidate, ...]
+    folders: tuple[tuple[str, str, str], ...]  #: for files of one kind: kind, real path, path
+    entered: tuple[str, ...]  #: those of them that were looked into
+    left_out: tuple[str, ...]
+    projects: dict[str, tuple[str, ...]]  #: the folders of each, in the order it met them
+
+
 class FileLoad(msgspec.Struct, frozen=True):
     """A file and its load; or the finding that says why there is none. Neither: it is not ours."""
 
@@ -72,9 +88,7 @@ class Place(Protocol):
 
     def is_folder(self, path: str) -> bool: ...
 
-    def walk(
-        self, folder: str, agents: Collection[str], also: Claim, known: Claim
-    ) -> Iterator[Found]:
+    def walk(self, folder: str, agents: Collection[str], wanted: Wanted) -> Iterator[Found]:
         """Every candidate file below a folder, in a fixed order."""
         ...
 
@@ -87,12 +101,10 @@ class Disk:
     def is_folder(self, path: str) -> bool:
         return is_folder(path)
 
-    def walk(
-        self, folder: str, agents: Collection[str], also: Claim, known: Claim
-    ) -> Iterator[Found]:
+    def walk(self, folder: str, agents: Collection[str], wanted: Wanted) -> Iterator[Found]:
         from equipage.files.walking import walk
 
-        return (each for each in walk(folder, agents, also, known=known) if each.problem is None)
+        return (each for each in walk(folder, agents, wanted) if each.problem is None)
 
     def files(self) -> Files:
         return files_here()
@@ -148,9 +160,7 @@ def candidates_of(paths: Sequence[str], run: Run, place: Place) -> Iterator[Cand
     for path in paths:
         from_walk = place.is_folder(path)
         if from_walk:
-            walked = place.walk(
-                path, agent_folders(), has_kind_by_settings(run), is_known_by_name(run)
-            )
+            walked = place.walk(path, agent_folders(), WantedOf(run))
             start = os.path.abspath(path)
             found = [
                 (each.path, each.outside)
@@ -166,32 +176,34 @@ def candidates_of(paths: Sequence[str], run: Run, place: Place) -> Iterator[Cand
                 yield Candidate(each, named=not from_walk, outside=outside)
 
 
-def has_kind_by_settings(run: Run) -> Claim:
-    """Whether a path is worth a look, whatever its name.
+class WantedOf:
+    """What the projects of a run and the tables of kinds want a look at, whatever its extension."""
 
-    The settings of its project give it a kind, or it belongs to a tool and is not read, which is
-    worth a note.
-    """
-    from equipage.loading.unread import unread_sort  # not needed for files that the caller names
+    def __init__(self, run: Run) -> None:
+        self._run = run
 
-    def is_claimed(path: str) -> bool:
-        project = project_of(path, run)
-        if project.kind_of(path) is not None:
-            return True
-        return project.conventions and unread_sort(path.replace(os.sep, "/")) is not None
+    def names_in(self, folder: str) -> Claim:
+        if project_in(folder.rstrip("/") or "/", self._run).claims_any:
+            return lambda _name: True
+        return names_with_place(folder)
 
-    return is_claimed
-
-
-def is_known_by_name(run: Run) -> Claim:
-    """Whether a path alone says what must be there, and no discovery reports what is instead."""
-
-    def is_known(path: str) -> bool:
-        found = recognise_name(path, project_of(path, run), run)
+    def is_known(self, path: str) -> bool:
+        """Whether a path says what must be there, and no discovery reports what is instead."""
+        found = recognise_name(path, project_of(path, self._run), self._run)
         kind = None if found is None else found.kind
         return kind is not None and not kind_named(kind).layering.discovered
 
-    return is_known
+    def is_claimed(self, path: str) -> bool:
+        """Whether the settings of its project give a file a kind, or a note names it.
+
+        The note says that it belongs to a tool and is not read.
+        """
+        from equipage.loading.unread import unread_sort  # not for files that the caller names
+
+        project = project_of(path, self._run)
+        if project.kind_of(path) is not None:
+            return True
+        return project.conventions and unread_sort(path.replace(os.sep, "/")) is not None
 
 
 def load_candidate(
@@ -216,22 +228,25 @@ def load_candidate(
             files.within = _walked(path, project.root, request.folders)
             if files.within is not None and not _belong_together(*files.within, files):
                 # Since the walk, one of its folders has become a link to somewhere else.
-                return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
+                return FileLoad(path, problem=_left(path))
             request = _request_in(project, request, run)
         if kind is None:
             found = recognise(path, project, projects or run, named=candidate.named, files=files)
         else:
             found = Recognised(kind)
         if found.kind is None:
-            return FileLoad(path, problem=found.problem)
-        if not candidate.named and kind is None and is_link(path) and not exists(path):
-            return FileLoad(path, problem=_finding(codes.LINK_BROKEN, path))
-        if not candidate.named and found.by == "path" and is_folder(path) and entries_of(path):
-            return FileLoad(path)  # a folder of files has the name by chance
+            is_left = candidate.outside and is_folder(path)
+            return FileLoad(path, problem=_left(path) if is_left else found.problem)
+        is_walked = not candidate.named and kind is None
+        if candidate.outside and is_walked and (instead := _no_file(path, found)) is not None:
+            return instead
         wanted = kind_named(found.kind)
         if candidate.outside and not wanted.layering.discovered:
-            return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
+            return FileLoad(path, problem=_left(path))
         outcome = load_path(path, wanted, project.applied(request), run, files)
+        # Only where nothing was read, it matters what is there instead of a file.
+        if not outcome.sources and is_walked and (instead := _no_file(path, found)) is not None:
+            return instead
         unsure = None if found.sure else found.why
         return FileLoad(path, outcome, guessed=found.gives_way, unsure=unsure)
     except UsageError:
@@ -240,6 +255,20 @@ def load_candidate(
         return FileLoad(path, problem=_finding(codes.CHECK_ENDED, path, reason=NO_MEMORY))
     except Exception as error:
         return FileLoad(path, problem=bug(path, error))
+
+
+def _left(path: str) -> Diagnostic:
+    """The finding about a link that leads out of the project."""
+    return _finding(codes.LINK_OUTSIDE, path)
+
+
+def _no_file(path: str, found: Recognised) -> FileLoad | None:
+    """What becomes of a path that a walk found, where no file is; None if there is one."""
+    if is_link(path) and not exists(path):
+        return FileLoad(path, problem=_finding(codes.LINK_BROKEN, path))
+    if found.by == "path" and is_folder(path) and entries_of(path):
+        return FileLoad(path)  # a folder of files has the name by chance
+    return None
 
 
 class _Requests(dict[tuple[int, str], Request]):
@@ -296,7 +325,7 @@ def _finding(code: Code, path: str, **values: object) -> Diagnostic:
     return finding(code, display_name(path), values)
 
 
-def _identity(path: str, outcome: Outcome, files: Files) -> Hashable:
+def identity_of_load(path: str, outcome: Outcome, files: Files) -> Hashable:
     """As `identity_of`, for a file that was loaded."""
     source = outcome.sources[0].filename if outcome.sources else None
     if outcome.kind.layering.identity is None and source is not None:
@@ -444,7 +473,7 @@ def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: b
         diagnostics=outcome.diagnostics,
         digest=None if loaded is None else loaded.digest,
         reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
-        real=_identity(load.path, outcome, run.files),
+        real=identity_of_load(load.path, outcome, run.files),
         key=together.key_of(outcome) if together.set_rules else None,
         offer=outcome.offer(),
         refers=refers is not None and refers(outcome),
@@ -476,11 +505,12 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     a link out of the project or to nothing, and a text with bytes that are not, if the rest looks
     like ours.
     """
-    problem, name = load.problem, display_name(load.path)
+    problem = load.problem
     if named and problem is None:
         problem = unrecognised(load.path)
     if problem is None:
         return None
+    name = display_name(load.path)
     if problem.code in (codes.LINK_OUTSIDE, codes.POSSIBLE_KIND, codes.NOT_READ):
         guessed = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
         return Checked(load.path, name, None, ok=True, diagnostics=(problem,), guessed=guessed)

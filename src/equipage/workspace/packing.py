@@ -1,30 +1,35 @@
 """What a check found in a file, as plain values that can be written down and read again.
 
-No text of a file is among them: a place is a source, a start and an end, and the text is read again
-from the file, whose content is known to be the same. What an edit does to the value of a document
-is left out, too, so that fixes can be shown but not applied.
+No text of a file is among them: a place is a source, a start and an end, each with its line and
+column. Where the text is wanted, it is read again from the file, and its digest compared. What an
+edit does to the value of a document is left out, too, so that fixes can be shown but not applied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Edit, Fix, Label, Severity
-from equipage.core.source import Source, Span
+from equipage.core.source import Outline, Source, Span
 from equipage.files.reading import decoded
-from equipage.files.tracing import Trace, digest
+from equipage.files.tracing import Answer, Question, digest
 from equipage.loading.findings import Waiting
 from equipage.loading.kind import Offer
 from equipage.syntax.suspicious import masked
 from equipage.workspace.loads import Checked
+from equipage.workspace.report import FileReport, Report
 
 
 class Unfit(Exception):
     """What was found cannot be written down."""
+
+
+class Changed(Exception):
+    """A file does not hold what it did."""
 
 
 #: A number in the table of sources, a start and an end.
@@ -33,10 +38,12 @@ _Place = tuple[int, int, int]
 _OF_A_RUN = frozenset({codes.INTERNAL_ERROR.name, codes.CHECK_ENDED.name, codes.ENDED_EARLY.name})
 
 
-class _Source(msgspec.Struct, frozen=True, array_like=True):
+class _Source(msgspec.Struct, array_like=True):
     name: str
     path: str
     outside: bool
+    digest: str
+    places: dict[int, tuple[int, int]] = {}  #: lines and columns by offset
 
 
 class _Edit(msgspec.Struct, frozen=True, array_like=True):
@@ -91,26 +98,52 @@ class _File(msgspec.Struct, frozen=True, array_like=True):
     waiting: tuple[tuple[str, _Finding], ...]
 
 
+class _Whole(msgspec.Struct, frozen=True, array_like=True):
+    """`Report`, with findings by their places."""
+
+    files: tuple[FileReport, ...]
+    findings: tuple[_Finding, ...]
+    hidden: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
 class Packed(msgspec.Struct, frozen=True, array_like=True):
-    """What was found in some files; or about them together, by the number of the file."""
+    """What was found in some files; or about them together, by the number of the file; or all."""
 
     sources: tuple[_Source, ...]
     files: tuple[_File | None, ...] = ()
     together: tuple[tuple[int, _Finding], ...] = ()
+    whole: _Whole | None = None
+
+
+class Digests:
+    """What the sources of findings hold that were read in this run, or unpacked."""
+
+    def __init__(self) -> None:
+        self._by_source: dict[int, tuple[Source, str]] = {}
+
+    def note(self, source: Source, known: str) -> None:
+        self._by_source[id(source)] = source, known  # while it is here, no other has its number
+
+    def get(self, source: Source) -> str | None:
+        found = self._by_source.get(id(source))
+        return None if found is None else found[1]
 
 
 class Packer:
     """Packs what one piece of work found. Raises `Unfit`."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, asked: Iterable[tuple[Question, Answer]], digests: Digests) -> None:
         #: what was read, by real path
-        self._read = {
-            question[1]: answer
-            for question, answer in trace.answers.items()
-            if question[0] == "content"
-        }
+        self._read = {question[1]: answer for question, answer in asked if question[0] == "content"}
+        self._digests = digests
         self._numbers: dict[int, int] = {}
         self._sources: list[_Source] = []
+
+    def report(self, report: Report) -> Packed:
+        findings = tuple(map(self._finding, report.diagnostics))
+        whole = _Whole(report.files, findings, report.hidden, report.left_out)
+        return Packed(tuple(self._sources), whole=whole)
 
     def files(self, results: list[Checked | None]) -> Packed:
         files = tuple(None if each is None else self._file(each) for each in results)
@@ -172,24 +205,51 @@ class Packer:
         if number is None:
             number = self._numbers[id(span.source)] = len(self._sources)
             self._sources.append(self._source(span.source))
+        places = self._sources[number].places
+        for offset in (span.start, span.end):
+            if offset not in places:
+                places[offset] = span.source.position(offset)
         return number, span.start, span.end
 
     def _source(self, source: Source) -> _Source:
         """A source that reading its file again gives back."""
-        path, data = source.filename, source.data
-        if path is None or self._read.get(path) != digest(data):
+        path, known = source.filename, self._digests.get(source)
+        if path is None:
             raise Unfit(source.name)
-        if decoded(source.name, data, path).text != source.text:
-            raise Unfit(source.name)  # parts of it were blanked out before it was parsed
-        return _Source(source.name, path, source.outside)
+        if known is None:
+            known = digest(source.data)
+            if self._read.get(path) != known:
+                raise Unfit(source.name)
+            if decoded(source.name, source.data, path).text != source.text:
+                raise Unfit(source.name)  # parts of it were blanked out before it was parsed
+            self._digests.note(source, known)
+        return _Source(source.name, path, source.outside, known, {})
+
+
+class _Placed(Outline, eq=False):
+    """What is known of a source whose text is not asked for."""
+
+    known: dict[int, tuple[int, int]] = msgspec.field(default_factory=dict)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        return self.known[offset]
 
 
 class Unpacker:
-    """Unpacks what was packed. Raises `KeyError` for a file whose content is not at hand."""
+    """Unpacks what was packed. Raises `Changed` if a text is not what it was."""
 
-    def __init__(self, contents: Mapping[str, bytes]) -> None:
-        self._contents = contents
-        self._known: dict[_Source, Source] = {}  #: one file is one source for all
+    def __init__(
+        self, text_of: Callable[[str, str], bytes | None] | None, digests: Digests
+    ) -> None:
+        self._text_of = text_of  #: the content of a file by its path and digest, if it is wanted
+        self._digests = digests
+        self._known: dict[tuple[str, str, bool], Source] = {}  #: one file is one source for all
+
+    def report(self, packed: Packed) -> Report:
+        place, whole = self._places(packed), packed.whole
+        assert whole is not None
+        findings = tuple(_diagnostic(each, place) for each in whole.findings)
+        return Report(whole.files, findings, whole.hidden, left_out=whole.left_out)
 
     def files(self, packed: Packed) -> list[Checked | None]:
         place = self._places(packed)
@@ -204,11 +264,23 @@ class Unpacker:
         return lambda place: Span(sources[place[0]], place[1], place[2])
 
     def _source(self, each: _Source) -> Source:
-        known = self._known.get(each)
-        if known is None:
-            known = self._known[each] = decoded(each.name, self._contents[each.path], each.path)
+        key = each.name, each.path, each.outside
+        known = self._known.get(key)
+        if known is None or self._digests.get(known) != each.digest:
+            known = self._known[key] = self._new(each)
             known.outside = each.outside
+            self._digests.note(known, each.digest)
+        elif isinstance(known, _Placed):
+            known.known.update(each.places)
         return known
+
+    def _new(self, each: _Source) -> Source:
+        if self._text_of is None:
+            return _Placed(each.name, b"", "", each.path, known=each.places)
+        data = self._text_of(each.path, each.digest)
+        if data is None:
+            raise Changed(each.path)
+        return decoded(each.name, data, each.path)
 
 
 def _checked(each: _File, place: Callable[[_Place], Span]) -> Checked:
@@ -217,7 +289,7 @@ def _checked(each: _File, place: Callable[[_Place], Span]) -> Checked:
         each.name,
         each.kind,
         each.ok,
-        tuple(_diagnostic(one, place) for one in each.findings),
+        tuple([_diagnostic(one, place) for one in each.findings]),
         each.digest,
         each.reads,
         _hashable(each.real),
@@ -227,7 +299,7 @@ def _checked(each: _File, place: Callable[[_Place], Span]) -> Checked:
         each.guessed,
         each.unsure,
         each.layered,
-        tuple(Waiting(code, _diagnostic(one, place)) for code, one in each.waiting),
+        tuple([Waiting(code, _diagnostic(one, place)) for code, one in each.waiting]),
     )
 
 

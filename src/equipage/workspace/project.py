@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -40,7 +40,7 @@ from equipage.loading.kind import Kind, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.projects import project_root, root_in, speaks_of_equipage
+from equipage.loading.projects import project_root, root_of_folder, speaks_of_equipage
 from equipage.loading.recognise import recognise, unrecognised
 from equipage.loading.registry import BY_SCHEMA, all_codes, kind_named, known_names, names
 from equipage.loading.session import Request, Run, Session
@@ -184,6 +184,11 @@ class Project:
     def conventions(self) -> bool:
         return self.settings.conventions
 
+    @property
+    def claims_any(self) -> bool:
+        """Whether the settings give files kinds, whatever their names."""
+        return bool(self._kinds)
+
     def kind_of(self, path: str) -> str | None:
         """The kind the settings give a file, by its absolute path."""
         if not self._kinds:
@@ -296,20 +301,43 @@ class _Projects:
 
 def project_of(path: str, run: Run) -> Project:
     """The project a file belongs to; its settings are read once in a run."""
-    known, files = run.cache(_Projects), run.files
+    known = run.cache(_Projects)
     # As it is written: this is asked several times for every file of a walk.
     folder = path[: max(path.rfind("/"), path.rfind(os.sep)) + 1]
-    if folder not in known.by_folder:
-        whole = os.path.dirname(os.path.join(files.cwd, path))
+    project = known.by_folder.get(folder)
+    if project is None:
         # Where the file itself may be a link to does not count.
-        root = root_in(run, os.path.join(whole, "file"))
-        if root not in known.by_root:
-            alone = run.isolated
-            known.by_root[root] = (
-                Project(root, ProjectSettings()) if alone else _project(root, files)
-            )
-        known.by_folder[folder] = known.by_root[root]
-    return known.by_folder[folder]
+        whole = os.path.join(run.files.cwd, folder.removeprefix("./"))
+        project = known.by_folder[folder] = project_in(os.path.dirname(whole), run)
+    return project
+
+
+def project_in(folder: str, run: Run) -> Project:
+    """As `project_of` for the files in an absolute folder."""
+    return _project_at(root_of_folder(run, folder), run)
+
+
+def _project_at(root: str, run: Run) -> Project:
+    by_root = run.cache(_Projects).by_root
+    if root not in by_root:
+        alone = run.isolated
+        by_root[root] = Project(root, ProjectSettings()) if alone else _project(root, run.files)
+    return by_root[root]
+
+
+def folders_of_projects(run: Run) -> dict[str, tuple[str, ...]]:
+    """The root of each project that a run met, with the folders in it as paths write them."""
+    known = run.cache(_Projects)
+    found: dict[str, list[str]] = {root: [] for root in known.by_root}
+    for folder, project in known.by_folder.items():
+        found[project.root].append(folder)
+    return {root: tuple(folders) for root, folders in found.items()}
+
+
+def meet_projects(folders: Mapping[str, Iterable[str]], run: Run) -> None:
+    """Let a run know the projects of folders that another one met, see `folders_of_projects`."""
+    for root, those in folders.items():
+        run.cache(_Projects).by_folder.update(dict.fromkeys(those, _project_at(root, run)))
 
 
 def projects_of(run: Run) -> tuple[Project, ...]:

@@ -13,14 +13,16 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
 
 import msgspec
 
-from equipage.core.diagnostics import Diagnostic, LoadError, UsageError
-from equipage.files.reading import Files, Seen, Stamp, display_name, stamp_of
+from equipage.core.diagnostics import Diagnostic, LoadError
+from equipage.files import is_folder, real_path
+from equipage.files.reading import Files, Seen, display_name
 from equipage.files.sandbox import FileProblem
+from equipage.files.watching import Events, Look, Stamps, folders_around, is_of_folder, known_stamps
 from equipage.loading.projects import MANIFESTS
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
@@ -35,144 +37,7 @@ from equipage.workspace.project import (
 )
 from equipage.workspace.report import Report
 
-if TYPE_CHECKING:
-    from watchfiles._rust_notify import RustNotify
-
-
 C = TypeVar("C")
-
-#: How long it must be quiet before changes are looked at, and how long a burst of them may last, in
-#: milliseconds.
-QUIET, BURST = 50, 300
-#: How long to wait for events before checking whether the watch was closed.
-_PATIENCE = 5000
-
-Stamps = dict[str, Stamp | None]
-#: No file has this stamp: it is not known whether the file is still as it was read.
-_UNSURE: Stamp = (-1, -1, -1, -1)
-
-
-# --- looking at files
-
-
-class Look:
-    """One look at the disk: the stamp of each path is taken once."""
-
-    def __init__(self) -> None:
-        self.stamps: Stamps = {}
-
-    def __call__(self, path: str) -> Stamp | None:
-        if path not in self.stamps:
-            self.stamps[path] = stamp_of(path)
-        return self.stamps[path]
-
-    def changed(self, known: Stamps) -> set[str]:
-        """The paths that are not what they are known as."""
-        return {path for path, stamp in known.items() if self(path) != stamp}
-
-
-def known_stamps(seen: Seen, before: Mapping[str, Stamp | None]) -> Stamps:
-    """The stamps that what a load saw had when it saw it.
-
-    A file that could not be read has none of its own: it counts as seen if it is what it was
-    `before` the load.
-    """
-    known: Stamps = dict(seen.read)
-    read = set(seen.read.values())
-    for path in seen.asked:
-        now = stamp_of(path)
-        is_certain = now is None or _is_folder(now) or now in read
-        known[path] = now if is_certain else before.get(path, _UNSURE)
-    return known
-
-
-def _is_folder(stamp: Stamp) -> bool:
-    return stamp[1] == -1
-
-
-def folders_around(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
-    """The folders to listen to for changes of `paths`.
-
-    These are their own folders and those above, up to one of the bases; for a folder that does not
-    exist yet, the nearest one that does.
-    """
-    tops = tuple(base.rstrip(os.sep) + os.sep for base in bases)
-    folders: set[str] = set()
-    done: set[str] = set()
-    for folder in {os.path.dirname(path) for path in paths}:
-        here = folder
-        while here not in done:
-            done.add(here)
-            exists = os.path.isdir(here)
-            if exists:
-                folders.add(os.path.realpath(here))
-            if os.path.dirname(here) == here or (exists and not here.startswith(tops)):
-                break
-            here = os.path.dirname(here)
-    return folders
-
-
-class Events:
-    """Waits for events in a set of folders. Raises `UsageError` if it cannot."""
-
-    def __init__(self, stop: threading.Event) -> None:
-        self._stop = stop
-        self._folders: set[str] = set()
-        self._notify: RustNotify | None = None
-        self._make = _backend()
-
-    def attend(self, folders: set[str]) -> None:
-        """Listen to these folders from now on. Earlier changes show only on the disk."""
-        folders = set(filter(os.path.isdir, folders))
-        if folders == self._folders and self._notify is not None:
-            return
-        self.close()
-        by_polling = bool(os.environ.get("WATCHFILES_FORCE_POLLING"))
-        while self._notify is None:
-            try:
-                self._notify = self._make(sorted(folders), False, by_polling, QUIET, False, True)
-            except FileNotFoundError:  # one went away just now
-                folders = set(filter(os.path.isdir, folders))
-            except OSError as error:
-                raise UsageError(f"cannot watch {len(folders)} folders: {error}") from None
-        self._folders = folders
-
-    def wait(self, *, briefly: bool = False) -> frozenset[str] | None:
-        """The paths at which something happened, once it is quiet again; None after `stop`.
-
-        `briefly` also returns when nothing happens: to look at the disk, but not during a write.
-        """
-        assert self._notify is not None, "there is nothing to wait for before `attend`"
-        while True:
-            events = self._notify.watch(BURST, QUIET, QUIET if briefly else _PATIENCE, self._stop)
-            if events == "signal":
-                raise KeyboardInterrupt
-            if events == "stop":
-                return None
-            if not isinstance(events, str):
-                touched = frozenset(path for _, path in events)
-                if touched & self._folders:
-                    # A watched folder was moved or replaced: the system no longer reports what
-                    # happens in it, also if a folder of that name is there again.
-                    self.close()
-                    self.attend(self._folders)
-                return touched
-            if briefly:
-                return frozenset()
-
-    def close(self) -> None:
-        if self._notify is not None:
-            self._notify.close()
-            self._notify = None
-
-
-def _backend() -> type[RustNotify]:
-    try:
-        from watchfiles._rust_notify import RustNotify
-    except ImportError:
-        raise UsageError("watching needs watchfiles: run `pip install watchfiles`") from None
-    return RustNotify
-
 
 # --- one configuration
 
@@ -364,10 +229,10 @@ class _Recheck:
         files = {path for entry in self._entries.values() for path in entry.known}
         files.update(self._near)
         bases = [
-            os.path.abspath(path if os.path.isdir(path) else os.path.dirname(path))
+            os.path.abspath(path if is_folder(path) else os.path.dirname(path))
             for path in self.paths
         ]
-        return folders_around(files, bases) | {os.path.realpath(folder) for folder in self._entered}
+        return folders_around(files, bases) | {real_path(folder) for folder in self._entered}
 
     # --- one look
 
@@ -393,7 +258,7 @@ class _Recheck:
         other = {os.path.abspath(each.path) for each in self._entries.keys() ^ set(candidates)}
         other |= look.changed(self._near)
         folders = self.request.folders
-        files = (os.path.join(each, "file") if os.path.isdir(each) else each for each in self.paths)
+        files = (os.path.join(each, "file") if is_folder(each) else each for each in self.paths)
         self._near = {each: look(each) for file in files for each in settings_files(file, folders)}
         return other
 
@@ -425,7 +290,7 @@ class _Recheck:
                 stale.add(each)
             # A folder changes with the files in it, which are reported themselves.
             self._changed |= {
-                path for path in other if (was := known[path]) is None or not _is_folder(was)
+                path for path in other if (was := known[path]) is None or not is_of_folder(was)
             }
         if any(os.path.basename(path) in MANIFESTS for path in self._changed):
             return list(candidates)
@@ -443,10 +308,10 @@ class _Recheck:
     def _really_changed(self) -> tuple[str, ...]:
         """The names of the files whose content is new: one save often makes several events."""
         names: set[str] = set()
-        for path in {os.path.realpath(path) for path in self._changed if not os.path.isdir(path)}:
+        for path in {real_path(path) for path in self._changed if not is_folder(path)}:
             content = _content(path)
             if path not in self._contents or self._contents[path] != content:
-                names.add(display_name(path, os.path.realpath(os.getcwd())))
+                names.add(display_name(path, real_path(".")))
             self._contents[path] = content
         return tuple(sorted(names))
 

@@ -1,0 +1,147 @@
+"""What changed on the disk: looks at files, and events that say when to look.
+
+Needs the package watchfiles.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from equipage.core.diagnostics import UsageError
+from equipage.files import is_folder, real_path
+from equipage.files.reading import Seen, Stamp, stamp_of
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
+
+#: How long it must be quiet before changes are looked at, and how long a burst of them may last, in
+#: milliseconds.
+QUIET, BURST = 50, 300
+#: How long to wait for events before checking whether the watch was closed.
+_PATIENCE = 5000
+
+Stamps = dict[str, Stamp | None]
+#: No file has this stamp: it is not known whether the file is still as it was read.
+_UNSURE: Stamp = (-1, -1, -1, -1)
+
+
+class Look:
+    """One look at the disk: the stamp of each path is taken once."""
+
+    def __init__(self) -> None:
+        self.stamps: Stamps = {}
+
+    def __call__(self, path: str) -> Stamp | None:
+        if path not in self.stamps:
+            self.stamps[path] = stamp_of(path)
+        return self.stamps[path]
+
+    def changed(self, known: Stamps) -> set[str]:
+        """The paths that are not what they are known as."""
+        return {path for path, stamp in known.items() if self(path) != stamp}
+
+
+def known_stamps(seen: Seen, before: Mapping[str, Stamp | None]) -> Stamps:
+    """The stamps that what a load saw had when it saw it.
+
+    A file that could not be read has none of its own: it counts as seen if it is what it was
+    `before` the load.
+    """
+    known: Stamps = dict(seen.read)
+    read = set(seen.read.values())
+    for path in seen.asked:
+        now = stamp_of(path)
+        is_certain = now is None or is_of_folder(now) or now in read
+        known[path] = now if is_certain else before.get(path, _UNSURE)
+    return known
+
+
+def is_of_folder(stamp: Stamp) -> bool:
+    return stamp[1] == -1
+
+
+def folders_around(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
+    """The folders to listen to for changes of `paths`.
+
+    These are their own folders and those above, up to one of the bases; for a folder that does not
+    exist yet, the nearest one that does.
+    """
+    tops = tuple(base.rstrip(os.sep) + os.sep for base in bases)
+    folders: set[str] = set()
+    done: set[str] = set()
+    for folder in {os.path.dirname(path) for path in paths}:
+        here = folder
+        while here not in done:
+            done.add(here)
+            exists = is_folder(here)
+            if exists:
+                folders.add(real_path(here))
+            if os.path.dirname(here) == here or (exists and not here.startswith(tops)):
+                break
+            here = os.path.dirname(here)
+    return folders
+
+
+class Events:
+    """Waits for events in a set of folders. Raises `UsageError` if it cannot."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._folders: set[str] = set()
+        self._notify: RustNotify | None = None
+        self._make = _backend()
+
+    def attend(self, folders: set[str]) -> None:
+        """Listen to these folders from now on. Earlier changes show only on the disk."""
+        folders = set(filter(is_folder, folders))
+        if folders == self._folders and self._notify is not None:
+            return
+        self.close()
+        by_polling = bool(os.environ.get("WATCHFILES_FORCE_POLLING"))
+        while self._notify is None:
+            try:
+                self._notify = self._make(sorted(folders), False, by_polling, QUIET, False, True)
+            except FileNotFoundError:  # one went away just now
+                folders = set(filter(is_folder, folders))
+            except OSError as error:
+                raise UsageError(f"cannot watch {len(folders)} folders: {error}") from None
+        self._folders = folders
+
+    def wait(self, *, briefly: bool = False) -> frozenset[str] | None:
+        """The paths at which something happened, once it is quiet again; None after `stop`.
+
+        `briefly` also returns when nothing happens: to look at the disk, but not during a write.
+        """
+        assert self._notify is not None, "there is nothing to wait for before `attend`"
+        while True:
+            events = self._notify.watch(BURST, QUIET, QUIET if briefly else _PATIENCE, self._stop)
+            if events == "signal":
+                raise KeyboardInterrupt
+            if events == "stop":
+                return None
+            if not isinstance(events, str):
+                touched = frozenset(path for _, path in events)
+                if touched & self._folders:
+                    # A watched folder was moved or replaced: the system no longer reports what
+                    # happens in it, also if a folder of that name is there again.
+                    self.close()
+                    self.attend(self._folders)
+                return touched
+            if briefly:
+                return frozenset()
+
+    def close(self) -> None:
+        if self._notify is not None:
+            self._notify.close()
+            self._notify = None
+
+
+def _backend() -> type[RustNotify]:
+    try:
+        from watchfiles._rust_notify import RustNotify
+    except ImportError:
+        raise UsageError("watching needs watchfiles: run `pip install watchfiles`") from None
+    return RustNotify
