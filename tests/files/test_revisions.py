@@ -10,6 +10,7 @@ import pytest
 
 from equipage.files.git import NoRevision, Revision
 from equipage.files.sandbox import FileProblem
+from equipage.files.walking import NOTHING
 from lab import Link, commit, write
 
 
@@ -44,12 +45,9 @@ def test_files_as_they_were(repository: Path) -> None:
     assert revision.is_folder(str(repository / "sub"))
     assert not revision.is_folder(str(repository / "a.yaml"))
 
-    def claimed(_path: str) -> bool:
-        return False
-
     walked = [
         os.path.relpath(each.path, repository)
-        for each in revision.walk(str(repository), {".claude"}, claimed, claimed)
+        for each in revision.walk(str(repository), {".claude"}, NOTHING)
     ]
     assert walked == ["a.yaml", "link.yaml", "lost.yaml", ".claude/d.md", "sub/é b.yaml"]
     revision.close()

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from equipage.loading.signs import may_have_key
+from equipage.loading.recognise import may_be_ours, recognise_content
+from equipage.loading.registry import BUILT_IN
+from equipage.loading.signs import LOOKED_AT, may_have_key, members, skim
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 
@@ -53,15 +55,178 @@ def _root(syntax: Any, text: str) -> Any:
 def test_no_key_of_yaml_is_missed(text: str) -> None:
     value = _root("yaml", text)
     if isinstance(value, dict) and value.keys() & set(KEYS):
-        assert may_have_key(KEYS, text, "yaml")
+        assert may_have_key(KEYS, text.encode())
+        if text.isascii():
+            assert may_have_key(KEYS, text.encode() + b"# \xff\xe2\n")
 
 
-@given(st.dictionaries(st.sampled_from([*KEYS, "x", "y"]), st.integers()), st.booleans())
-@example({"server": 1}, True)
-def test_no_key_of_json_is_missed(value: dict[str, int], escaped: bool) -> None:
+# In JSON the look also sees the types of what it finds.
+
+_ENTRIES: list[Any] = [
+    {"registryType": "npm"},
+    {"type": "sse", "url": "u"},
+    {"key": "k", "requirement": "r"},
+    {"type": "t", "name": "n"},
+    {"message": "m"},
+    "text",
+]
+_SHAPES: list[Any] = [
+    *([each] for each in _ENTRIES),
+    *({"name": each} for each in ("x", 1, None, {"message": "m"})),
+    {"kind": "seq"},
+    {"entry_point": "e"},
+    {"a": {"model": "m", "instruction": "i"}},
+    {},
+    [],
+    "a.yaml",
+    "1",
+    1,
+    None,
+    True,
+]
+_ROOT_KEYS = sorted({key for each in BUILT_IN for key in each.keys} | LOOKED_AT.keys() | {"x", "y"})
+_roots = st.dictionaries(st.sampled_from(_ROOT_KEYS), st.sampled_from(_SHAPES), max_size=6)
+_ROWS = [each for each in BUILT_IN if each.by_content]
+
+
+def _kinds(value: Any) -> tuple[list[str], list[str]]:
+    """The kinds that a value surely is of, and those it may be of in a walk."""
+    surely = [each.kind for each in _ROWS if each.by_content and each.by_content(value)]
+    maybe = [each.kind for each in _ROWS if each.possibly and each.possibly(value, named=False)]
+    return surely, maybe
+
+
+def test_every_key_of_a_row_has_the_type_that_its_sign_needs() -> None:
+    assert {key for each in _ROWS for key in each.keys} <= {
+        key for key, type_ in LOOKED_AT.items() if type_ is not None
+    }
+
+
+@given(_roots)
+@example({"server": {"name": "x"}, "tools": []})
+@example({"packages": {"": {}}, "name": "x"})
+def test_the_signs_see_in_a_skimmed_text_what_they_see_in_the_whole(value: dict[str, Any]) -> None:
     text = json.dumps(value)
+    whole, skimmed, outlined = (
+        _kinds(each) for each in (value, skim(text.encode(), ()), members(text, ()))
+    )
+    assert outlined == whole
+    assert skimmed[0] == whole[0]
+    assert set(skimmed[1]) >= set(whole[1])  # what it does not see may speak against a kind
+
+
+@given(
+    _roots,
+    st.sampled_from([None, 2]),
+    st.sampled_from(["", "\ufeff", "// x\n", "[", " "]),
+    st.sampled_from(["", "}", ", ${X:-}", '\n# ${X:-"server"}']),
+    st.sampled_from(["utf-8", "utf-8", "utf-16", "utf-16-le", "utf-16-be"]),
+    st.booleans(),
+    st.integers(0, 400),
+)
+@example({"server": {"name": "x"}, "tools": []}, None, "", "", "utf-8", True, 400)
+@example({"server": {"name": "x"}, "tools": []}, None, "", "", "utf-16", False, 400)
+def test_no_text_is_left_out_that_the_parser_would_take(
+    value: dict[str, Any],
+    indent: int | None,
+    before: str,
+    after: str,
+    encoding: str,
+    escaped: bool,
+    cut: int,
+) -> None:
+    text = json.dumps(value, indent=indent)
     text = text.replace("server", "\\u0073erver") if escaped else text
-    assert may_have_key(KEYS, text, "json") == bool(value.keys() & set(KEYS))
+    text = (before + text + after)[:cut]
+    if recognise_content(text, "json") != (None, None):
+        assert may_be_ours(text.encode(encoding), "json")
+    if recognise_content(text, "yaml") != (None, None):
+        assert may_be_ours(text.encode(encoding), "yaml")
+
+
+_yaml_values = st.sampled_from(
+    [
+        *(f" {json.dumps(each)}" for each in _SHAPES),
+        *(
+            f" # x\n{space}{json.dumps(each)}"
+            for each in _SHAPES
+            for space in (" ", "\n  # y\n    ")
+        ),
+        "\n- registryType: npm\n- x",
+        "\n  - type: sse\n    url: u",
+        "\n# x\n\n  -\n    key: k\n    requirement: r",
+        "\n  name: x",
+        "\n  a: {model: m, instruction: i}",
+        " &a\n  name: x",
+        " !t {name: x}",
+        " *a",
+        " |\n  text",
+        " plain\n  text",
+        "",
+    ]
+)
+
+
+@st.composite
+def entries(draw: st.DrawFn) -> str:
+    """The root of a YAML text that may be of a kind, or nearly."""
+    keys = st.sampled_from([*_ROOT_KEYS, '"server"', "'packages'", "servers", "agents ", "name"])
+    lines = draw(st.lists(st.tuples(_before, keys, _yaml_values), min_size=1, max_size=5))
+    last = draw(_breaks)
+    text = "\n".join(f"{before}{key}:{value}" for before, key, value in lines)
+    return draw(_starts) + text.replace("\n", last) + draw(st.sampled_from(["", last, " [\n"]))
+
+
+@given(entries())
+@example("name: x\npackages:\n# y\n\n- registryType: npm\n")
+@example("servers: []\nx:\n  server: {\n")
+@example("servers: []\nx: [\n  flow:\n")
+def test_no_yaml_is_left_out_that_the_parser_would_take(text: str) -> None:
+    if recognise_content(text, "yaml") != (None, None):
+        assert may_be_ours(text.encode(), "yaml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("lockfileVersion: 9\npackages:\n\n  a@1:\n    x: y\n", id="packages of pnpm"),
+        pytest.param("packages:\n  - apps/*\n", id="a list of packages without a name"),
+        pytest.param("servers:\n  - url: x\npaths: {}\n", id="a longer name"),
+        pytest.param("agents: 5\nmodel: x\n", id="a number"),
+        pytest.param("title: x\nparameters:\n  a: b\n", id="a mapping in place of a list"),
+    ],
+)
+def test_yaml_that_needs_no_parser(text: str) -> None:
+    assert not may_be_ours(text.encode(), "yaml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            '{"server": {"message": "Server"}, "tools": {"message": "Tools"}}', id="words"
+        ),
+        pytest.param('{"name": "x", "packages": {"": {"name": "x"}}}', id="packages of npm"),
+        pytest.param('{"x": {"server": {"name": "x"}, "tools": []}}', id="a key further down"),
+        pytest.param('{"manifest_version": 3, "name": "x"}', id="the manifest of a browser"),
+        pytest.param('{"x": "$1 and $2"}', id="dollars"),
+        pytest.param("[1]", id="a list"),
+    ],
+)
+def test_json_that_needs_no_parser(text: str) -> None:
+    assert not may_be_ours(text.encode(), "json")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b'{"server": {"name": "\xff"}, "tools": []}', id="bytes that are not text"),
+        pytest.param(b'{"server": {"name": "\\ud800"}, "tools": []}', id="half a character"),
+        pytest.param(b'{"server": {"name": "x", "tools": []', id="text that is cut off"),
+    ],
+)
+def test_what_cannot_be_skimmed_is_left_to_the_parser(data: bytes) -> None:
+    assert may_be_ours(data, "json")
 
 
 @pytest.mark.parametrize(
@@ -73,4 +238,4 @@ def test_no_key_of_json_is_missed(value: dict[str, int], escaped: bool) -> None:
     ],
 )
 def test_texts_that_need_no_parser(text: str) -> None:
-    assert not may_have_key(KEYS, text, "yaml")
+    assert not may_have_key(KEYS, text.encode())

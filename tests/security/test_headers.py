@@ -54,8 +54,11 @@ TABLE = {
 }  # fmt: skip
 
 #: What a tool reads as its author meant it, though others do not: Claude Code and OpenCode end a
-#: header at any three dashes, and OpenCode takes the first of two documents for the header.
+#: header at any three dashes, and OpenCode takes the first of two documents for the header. OpenCode
+#: needs no header: without one, the whole text is the prompt.
 READ_WHOLE = {
+    (".opencode/agent", "no header"),
+    (".opencode/agent", "html"),
     (".claude/agents", "a closing fence with text"),
     (".opencode/agent", "a closing fence with text"),
     (".opencode/agent", "a second document"),

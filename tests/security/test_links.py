@@ -56,6 +56,20 @@ def test_links_to_nothing_are_one_finding(project: Path) -> None:
     assert [each.ok for each in report.files] == [False] * 3
 
 
+@pytest.mark.parametrize("place", [".claude/agents", ".claude/skills", ".claude/skills/one"])
+def test_a_folder_of_agents_that_lies_outside_is_named(project: Path, place: str) -> None:
+    """A client follows the link; whoever reads the report must know that equipage did not."""
+    write(project, {place: Link("../" * (place.count("/") + 1) + "outside")})
+    agent = f"---\nname: x\ndescription: {CANARY}\ntool: Bash\n---\nText.\n"
+    write(project.parent, {"outside/a.md": agent, "outside/SKILL.md": agent})
+    report = equipage.check([project], env={})
+    assert [(each.code, each.severity) for each in report.diagnostics] == [
+        ("link-outside", "warning")
+    ]
+    assert str(report.diagnostics[0].name).endswith(place)
+    assert CANARY not in "".join(text_render.render(report, text_render.Style()))
+
+
 def refer(root: Path, reference: str) -> str:
     """The text of the file, or the code of what keeps it from being read."""
     try:

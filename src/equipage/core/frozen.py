@@ -175,9 +175,9 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
     if kind in _ATOMS:
         return value
     if isinstance(value, msgspec.Struct):
-        for name, default in _fields_and_defaults(kind):
+        for name, default, holds_mapping in _fields_and_defaults(kind):
             part = getattr(value, name)
-            if part is default and not _holds_mapping(default):
+            if part is default and not holds_mapping:
                 continue  # msgspec copies mutable defaults; those that are Structs are frozen
             new = _own(part) if part is default else _freeze_part(part, memo)
             if new is not default:
@@ -212,13 +212,16 @@ def _own(default: Any) -> Any:
 
 
 @cache
-def _fields_and_defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
+def _fields_and_defaults(cls: Any) -> tuple[tuple[str, Any, bool], ...]:
+    """The fields of a Struct: name, default, and whether the default holds an empty mapping."""
     names, defaults = cls.__struct_fields__, cls.__struct_defaults__
     for default in defaults:
         if isinstance(default, msgspec.Struct):
             _freeze_part(default, {})  # every configuration shares it
+    defaults = (*[_NO_DEFAULT] * (len(names) - len(defaults)), *defaults)
     return tuple(
-        zip(names, (*[_NO_DEFAULT] * (len(names) - len(defaults)), *defaults), strict=True)
+        (name, default, _holds_mapping(default))
+        for name, default in zip(names, defaults, strict=True)
     )
 
 

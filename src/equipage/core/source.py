@@ -7,10 +7,11 @@ Everything else passes offsets around, counted in code points of the author's ow
 from __future__ import annotations
 
 import bisect
+import weakref
+from _thread import RLock
 from collections.abc import Callable
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 _LINE_BREAK = expression(r"\r\n|\r|\n")
 
 
-#: Values of variables by source. Not a field: an encoder of reports must not meet them.
-_SECRETS: WeakKeyDictionary[Source, tuple[tuple[str, str], ...]] = WeakKeyDictionary()
+#: Values of variables by source. Not a field: an encoder of reports must not meet them. There is
+#: none before the first value.
+_secrets: weakref.WeakKeyDictionary[Source, tuple[tuple[str, str], ...]] | None = None
+_FIRST_SECRET = RLock()
 
 
 class Source(msgspec.Struct, eq=False, weakref=True):
@@ -105,12 +108,16 @@ class Source(msgspec.Struct, eq=False, weakref=True):
     @property
     def secrets(self) -> tuple[tuple[str, str], ...]:
         """Values of variables that went into the text before it was parsed, by name."""
-        return _SECRETS.get(self, ())
+        return _secrets.get(self, ()) if _secrets is not None else ()
 
     def remember(self, secrets: tuple[tuple[str, str], ...]) -> None:
         """Keep the values of variables that went into the text, for `secrets`."""
+        global _secrets
         if secrets:
-            _SECRETS[self] = secrets
+            with _FIRST_SECRET:
+                if _secrets is None:
+                    _secrets = weakref.WeakKeyDictionary()
+            _secrets[self] = secrets
 
     def _line_starts(self) -> list[int]:
         if self._starts is None:

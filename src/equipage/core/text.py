@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 # ------------------------------------------------------------------------------------ expressions
 # Most runs need few of the expressions at the top of modules, and compiling them all takes a tenth
@@ -16,21 +16,25 @@ from typing import Any, cast
 _METHODS = ("findall", "finditer", "fullmatch", "match", "pattern", "search", "split", "sub")
 
 
-def expression(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`, but compiled, and checked, when it is first used."""
-    return cast("re.Pattern[str]", _Expression(pattern, flags))
+def expression(pattern: AnyStr | Callable[[], AnyStr], flags: int = 0) -> re.Pattern[AnyStr]:
+    """As `re.compile`, but compiled, and checked, when it is first used.
+
+    A pattern that has to be put together may be a function, which is called then.
+    """
+    return cast("re.Pattern[AnyStr]", _Expression(pattern, flags))
 
 
 class _Expression:
     """Becomes the expression: after the first use, its methods are those of the compiled one."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
-        self._written = pattern, flags
+    def __init__(self, pattern: Any, flags: int) -> None:
+        self._written: tuple[Any, int] = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
         if name not in _METHODS:
             raise AttributeError(name)
-        compiled = re.compile(*self._written)
+        pattern, flags = self._written
+        compiled = re.compile(pattern() if callable(pattern) else pattern, flags)
         for each in _METHODS:
             setattr(self, each, getattr(compiled, each))
         return getattr(compiled, name)
@@ -77,17 +81,18 @@ class Guesses:
         """As the function of this name; None, too, if the guesses are spent."""
         if self._left <= 0:
             return None
-        names = tuple(islice(known, _MOST_KNOWN))
-        if len(name) <= _LONGEST and len(names) <= _FEW:
+        # A set knows its hash: what was guessed among thousands of names is quickly found again.
+        names = known if isinstance(known, frozenset) else tuple(islice(known, _MOST_KNOWN))
+        if len(name) <= _LONGEST and (names is known or len(names) <= _FEW):
             guess, cost = _guess(name, names)
             if cost < self._left:
                 self._left -= cost
                 return guess
         return self._nearest(name, names)
 
-    def _nearest(self, name: str, names: tuple[str, ...]) -> str | None:
+    def _nearest(self, name: str, names: tuple[str, ...] | frozenset[str]) -> str | None:
         spellings: dict[str, str] = {}
-        for each in names:
+        for each in sorted(names)[:_MOST_KNOWN] if isinstance(names, frozenset) else names:
             spellings.setdefault(folded(each), each)
         wanted = folded(name)
         self._left -= _LOOKING * len(spellings)
@@ -114,7 +119,7 @@ class Guesses:
 
 
 @lru_cache(maxsize=4096)
-def _guess(name: str, names: tuple[str, ...]) -> tuple[str | None, int]:
+def _guess(name: str, names: tuple[str, ...] | frozenset[str]) -> tuple[str | None, int]:
     """A guess and what it costs. The files of a project repeat the same slips."""
     fresh = Guesses()
     return fresh._nearest(name, names), _AFFORDABLE - fresh._left
@@ -123,8 +128,9 @@ def _guess(name: str, names: tuple[str, ...]) -> tuple[str | None, int]:
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The one of `known` that `name` is probably a misspelling of; None if nothing is close.
 
-    Of equally close names the one that `difflib` ranks higher wins, then the earlier one. If a
-    document brings both the name and the known ones, use the `Guesses` of its load.
+    Of equally close names the one that `difflib` ranks higher wins, then the earlier one, of a set
+    the first by name. If a document brings both the name and the known ones, use the `Guesses` of
+    its load.
     """
     return Guesses().nearest(name, known)
 
@@ -187,6 +193,8 @@ UNSAFE = expression(
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+#: Breaks of lines left out: a lock has tens of thousands.
+_UNSAFE_IN_LINE = expression(UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x09\x0b-\x1f"))
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -217,13 +225,15 @@ def visible_first(name: str) -> str:
 
 def visible_json(text: str) -> str:
     """A JSON text with the same value in which invisible characters are escaped; lines stay."""
-    return UNSAFE.sub(_escaped_in_json, text)
+    # The usual text, without a look at each letter.
+    flat = text.replace("\n", "")
+    if flat.isascii() and flat.isprintable() and "##" not in flat:
+        return text
+    return _UNSAFE_IN_LINE.sub(_escaped_in_json, text)
 
 
 def _escaped_in_json(match: re.Match[str]) -> str:
     letter = match.group()
-    if letter == "\n":
-        return letter
     # The `#` of a command is an ordinary character to JSON, which may be escaped like any other.
     return f"\\u{ord(letter):04x}" if letter.isascii() else json.dumps(letter)[1:-1]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -20,10 +20,12 @@ from equipage.core.frozen import frozen
 from equipage.core.path import Path
 from equipage.directives import Directive, Expansion, Node, codes
 from equipage.generators import build
-from equipage.generators.base import BLOCK, Buffered, Generator, Streamed
 from equipage.generators.codes import CODES as GENERATOR_CODES
-from equipage.generators.parameters import GeneratorLimits
+from equipage.generators.parameters import BLOCK, GeneratorLimits
 from equipage.loading.tree import HOLE, Tree, walk
+
+if TYPE_CHECKING:  # imported with the first payload
+    from equipage.generators.base import Buffered, Generator, Streamed
 
 KEY = "$generate"
 #: For a configuration that was checked before, in another process.

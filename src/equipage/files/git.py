@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from equipage.core.diagnostics import UsageError
 from equipage.files.reading import Files, MemoryFiles
-from equipage.files.walking import EXTENSIONS, Claim, Found, enters
+from equipage.files.walking import EXTENSIONS, Found, Wanted, enters
 
 #: The mode of a symbolic link, whose content is the path it leads to.
 _LINK, _LINKS_FOLLOWED = "120000", 10
@@ -86,9 +86,7 @@ class Revision(Mapping[str, bytes]):
         start = path.rstrip("/") + "/"
         return path not in self._entries and any(each.startswith(start) for each in self._entries)
 
-    def walk(
-        self, folder: str, agents: Collection[str], also: Claim, known: Claim
-    ) -> Iterator[Found]:
+    def walk(self, folder: str, agents: Collection[str], wanted: Wanted) -> Iterator[Found]:
         """Every candidate file below a folder, in the order a walk of the disk would give."""
         start = folder.rstrip("/") + "/"
         found = (path for path in self._entries if path.startswith(start))
@@ -98,7 +96,8 @@ class Revision(Mapping[str, bytes]):
                 continue
             is_visible = not any(each.startswith(".") for each in folders)
             of_tool = is_visible or any(each in agents for each in folders)
-            if (of_tool and name.lower().endswith(EXTENSIONS)) or known(path) or also(path):
+            has_extension = of_tool and name.lower().endswith(EXTENSIONS)
+            if has_extension or wanted.is_known(path) or wanted.is_claimed(path):
                 yield Found(path)
 
     def files(self) -> Files:

@@ -62,6 +62,8 @@ def _compiled(glob: str, names_only: bool) -> re.Pattern[str]:
     return re.compile(glob_expression(glob, whole=names_only), re.DOTALL)
 
 
+#: A set of the plainest form, which is one character.
+_SET = expression(r"\[[^\[\]\\/]+\]")
 #: A glob that is text, or text with one star; and the text before the first wildcard.
 _PLAIN = expression(r"[^*?\[\\]*")
 _ONE_STAR = expression(r"([^*?\[\\/]*)\*([^*?\[\\/]*)")
@@ -81,17 +83,21 @@ class Patterns:
         self._paths: dict[str, list[int]] = {}
         #: text before the star → text after it → lines
         self._stars: dict[str, dict[str, list[int]]] = {}
-        self._lengths: tuple[list[int], list[int]] = ([], [])  #: of the texts in `_stars`
+        #: the lengths of the texts before stars by their first letter, and of those after by these
+        self._befores: dict[str, list[int]] = {}
+        self._afters: dict[str, list[int]] = {}
         #: first step or letter → lines, from the last on, each with a text that what it matches has
         self._others: dict[str, list[tuple[int, str]]] = {}
         for number, each in enumerate(patterns):
             self._add(number, each)
-        self._lengths = (
-            sorted({len(before) for before in self._stars}),
-            sorted({len(after) for found in self._stars.values() for after in found}),
-        )
+        for before, found in self._stars.items():
+            self._befores.setdefault(before[:1], []).append(len(before))
+            self._afters[before] = sorted({len(after) for after in found})
+        self._befores = {each: sorted(set(found)) for each, found in self._befores.items()}
         for lines in self._others.values():
             lines.reverse()
+        #: how many steps the longest beginning in `_others` has
+        self._steps = max((key.count("/") for key in self._others if key != "/"), default=0)
 
     def _add(self, number: int, each: Pattern) -> None:
         if _PLAIN.fullmatch(each.glob):
@@ -111,9 +117,10 @@ class Patterns:
     def decide(self, path: str, name: str, *, is_folder: bool) -> bool | None:
         """Whether the path is ignored, None if no pattern speaks of it."""
         last = -1
-        for number in (*self._names.get(name, ()), *self._paths.get(path, ())):
-            if number > last and (is_folder or not self.patterns[number].folders_only):
-                last = number
+        if name in self._names or path in self._paths:
+            for number in (*self._names.get(name, ()), *self._paths.get(path, ())):
+                if number > last and (is_folder or not self.patterns[number].folders_only):
+                    last = number
         if self._stars:
             last = self._last_star(name, last, is_folder=is_folder)
         if self._others:
@@ -121,15 +128,12 @@ class Patterns:
         return None if last < 0 else not self.patterns[last].negated
 
     def _last_star(self, name: str, last: int, *, is_folder: bool) -> int:
-        befores, afters = self._lengths
-        for before in befores:
-            found = self._stars.get(name[:before]) if before <= len(name) else None
-            if found is None:
-                continue
-            for after in afters:
-                if before + after > len(name):
+        for before in (*self._befores.get("", ()), *self._befores.get(name[:1], ())):
+            start, room = name[:before], len(name) - before
+            for after in self._afters.get(start, ()):
+                if after > room:
                     break
-                for number in found.get(name[len(name) - after :], ()):
+                for number in self._stars[start].get(name[len(name) - after :], ()):
                     if number > last and (is_folder or not self.patterns[number].folders_only):
                         last = number
         return last
@@ -151,17 +155,20 @@ class Patterns:
     def _tried(self, path: str, name: str) -> Iterator[list[tuple[int, str]]]:
         """The lines with wildcards that a path has to be compared with, from the last on."""
         keys = ["", name[:1], "/"]
-        end = path.find("/")
-        while end >= 0:
-            keys.append(f"/{path[:end]}")
+        end = -1
+        for _ in range(self._steps):
             end = path.find("/", end + 1)
+            if end < 0:
+                break
+            keys.append(f"/{path[:end]}")
         return (self._others[key] for key in keys if key in self._others)
 
 
 def _needed(glob: str) -> str:
     """The longest text that is in every path that a glob matches."""
+    plain = _SET.sub("*", glob) if "[" in glob else glob
     # What follows a bracket or a backslash may mean something else; slashes belong to `**/`.
-    plain = glob.partition("[")[0].partition("\\")[0].replace("?", "*")
+    plain = plain.partition("[")[0].partition("\\")[0].replace("?", "*")
     return max((each.strip("/") for each in plain.split("*")), key=len)
 
 
@@ -180,7 +187,7 @@ def parse_ignores(text: str) -> Patterns:
 
 def _pattern(line: str) -> Pattern | None:
     line = line.removesuffix("\r")
-    match = _TRAILING_SPACES.fullmatch(line)
+    match = _TRAILING_SPACES.fullmatch(line) if line.endswith(" ") else None
     line = line if match is None else match[1] + match[2]
     if not line or line.startswith("#"):
         return None

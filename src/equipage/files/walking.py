@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
+from typing import Any, Protocol
 
 import msgspec
 
@@ -48,8 +49,51 @@ EXTENSIONS = (
 )
 # fmt: on
 
-#: Whether something holds for a path.
+#: Whether something holds for a path, or for a name.
 Claim = Callable[[str], bool]
+
+
+class Wanted(Protocol):
+    """Which files are worth a look whatever their extensions."""
+
+    def names_in(self, folder: str) -> Claim:
+        """Whether a file of that name in a folder may be one of them.
+
+        The folder is absolute, with `/` at its end. A no is certain. It is asked about most files
+        of a repository, so it has to be cheap.
+        """
+        ...
+
+    def is_known(self, path: str) -> bool:
+        """Whether a path alone says what must be there; a pipe or a folder is a result, too."""
+        ...
+
+    def is_claimed(self, path: str) -> bool:
+        """Whether a file is worth a look for another reason."""
+        ...
+
+
+class _Nothing:
+    """Nothing is wanted but what its extension says."""
+
+    def names_in(self, folder: str) -> Claim:
+        return self.is_known
+
+    def is_known(self, path: str) -> bool:
+        return False
+
+    is_claimed = is_known
+
+
+NOTHING: Wanted = _Nothing()
+
+
+class Entered(msgspec.Struct, frozen=True, gc=False):
+    """A folder that a walk looks into."""
+
+    folder: str  #: absolute, with `/` at its end
+    names: list[str] | None  #: of its entries; None if it cannot be read
+    is_plain: bool  #: whether it is known not to be a link
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -58,7 +102,7 @@ class Found(msgspec.Struct, frozen=True):
     path: str
     problem: str | None = None  #: why it could not be read
     is_index: bool = False  #: whether it is a repository, whose index is damaged
-    outside: bool = False  #: whether it is a link to a file outside the project
+    outside: bool = False  #: whether it is a link out of the project
 
 
 class _Ignores(msgspec.Struct, frozen=True):
@@ -113,10 +157,7 @@ class _Folder(msgspec.Struct, frozen=True):
     #: whether it lies in a hidden folder of no agent tool: only names that are known count there
     known_only: bool = False
     tracked_only: bool = False  #: whether it is ignored, but holds files that git tracks
-
-
-def _never(_path: str) -> bool:
-    return False
+    is_plain: bool = False  #: whether it is known not to be a link
 
 
 def walk_files(folder: str, agents: Collection[str]) -> Iterator[str]:
@@ -127,9 +168,8 @@ def walk_files(folder: str, agents: Collection[str]) -> Iterator[str]:
 def walk(
     folder: str,
     agents: Collection[str],
-    also: Claim = _never,
-    entered: Callable[[str], object] | None = None,
-    known: Claim = _never,
+    wanted: Wanted = NOTHING,
+    entered: Callable[[Entered], object] | None = None,
     *,
     all_files: bool = False,
 ) -> Iterator[Found]:
@@ -137,8 +177,8 @@ def walk(
 
     Of hidden folders, those named in `agents` are walked like others; links to folders are followed
     only in them. `entered` is called with each folder that is looked into. A file with another
-    extension, a pipe or a folder is a result if it is `known` by its path. With `all_files`, what
-    git ignores is a result, too.
+    extension, a pipe or a folder is a result if it is `wanted`. With `all_files`, what git ignores
+    is a result, too.
     """
     start = os.path.abspath(folder)
     holds_agents = any(step in agents for step in start.split(os.sep))
@@ -151,34 +191,40 @@ def walk(
     stack = [first]
     while stack:
         here = stack.pop()
-        if entered is not None:
-            entered(here.absolute)
+        problem: OSError | None = None
         try:
             entries = entries_of(here.shown)
-        except (FileNotFoundError, NotADirectoryError):
-            entries = []  # it was there a moment ago
         except OSError as error:
-            yield Found(here.shown, problem=error.strerror or str(error))
-            entries = []
-        ignores = None if all_files else _ignores_in(here, entries)
+            entries, problem = [], error
+        names = [entry.name for entry in entries]
+        if entered is not None:
+            entered(Entered(here.absolute, None if problem else names, here.is_plain))
+        # One that is missing was there a moment ago.
+        if problem is not None and not isinstance(problem, FileNotFoundError | NotADirectoryError):
+            yield Found(here.shown, problem=problem.strerror or str(problem))
+        ignores = None if all_files else _ignores_in(here, names)
         repository = here.repository
-        if here is not first and any(entry.name == ".git" for entry in entries):
+        if here is not first and ".git" in names:
             repository = _Repository(here.absolute)
             repositories.append(repository)
+        may_be_wanted = wanted.names_in(here.absolute)
         folders: list[_Folder] = []
-        for entry in entries:
-            name, path, is_a_link = entry.name, here.absolute + entry.name, entry.is_symlink()
-            leads_on = leads_to_folder(entry)
-            has_extension = name.lower().endswith(EXTENSIONS)
+        for entry, name in zip(entries, names, strict=True):
             # The cheap questions come first: patterns are matched only against what is left.
+            has_extension = name.lower().endswith(EXTENSIONS)
+            leads_on = leads_to_folder(entry)
+            if not (leads_on or has_extension or may_be_wanted(name)):
+                continue
+            path, is_a_link = here.absolute + name, entry.is_symlink()
             if leads_on:
-                is_wanted = has_extension and known(path)
+                is_wanted = has_extension and wanted.is_known(path)
                 if not (is_wanted or enters(name, agents)):
                     continue
             elif has_extension and not here.known_only:
-                if not _is_like_a_file(here, entry, known):
+                # A link that leads nowhere is a file that is missing.
+                if not (is_a_link or _is_like_a_file(here, entry, wanted)):
                     continue
-            elif not (known(path) or also(path)):
+            elif not (may_be_wanted(name) and (wanted.is_known(path) or wanted.is_claimed(path))):
                 continue
             # For git a link is not a folder, whatever it leads to.
             is_plain = leads_on and not is_a_link
@@ -200,9 +246,11 @@ def walk(
                     known_only=name not in agents
                     and (here.known_only or (name.startswith(".") and not here.holds_agents)),
                     tracked_only=is_ignored,
+                    is_plain=is_plain,
                 )
                 if is_a_link:
-                    links.defer(below)
+                    if links.defer(below):
+                        yield Found(entry.path, outside=True)
                 else:
                     folders.append(below)
             if is_wanted:
@@ -221,10 +269,19 @@ def enters(name: str, agents: Collection[str]) -> bool:
     return name in agents or name not in SKIPPED_FOLDERS
 
 
-def is_ignored(path: str) -> bool:
-    """Whether a walk that came to the folder of a path would skip it."""
+def is_ignored(path: str, known: dict[str, Any] | None = None) -> bool:
+    """Whether a walk that came to the folder of a path would skip it.
+
+    `known` keeps what folders ignore, for callers that ask about many files, and files alone.
+    """
     absolute = os.path.abspath(path)
-    ignores = _ignores_above(absolute)
+    folder = os.path.dirname(absolute)
+    if known is None or folder not in known:
+        ignores = _ignores_above(absolute)
+        if known is not None:
+            known[folder] = ignores
+    else:
+        ignores = known[folder]
     own = is_folder(path) and not is_link(path)
     name = os.path.basename(path)
     if ignores is None or not ignores.ignore(absolute, name, is_folder=own):
@@ -234,17 +291,15 @@ def is_ignored(path: str) -> bool:
     return root is None or not _Repository(root).tracks(slashed, is_folder=own)
 
 
-def _is_like_a_file(here: _Folder, entry: os.DirEntry[str], known: Claim) -> bool:
-    """Whether an entry that is not a folder is worth a look.
+def _is_like_a_file(here: _Folder, entry: os.DirEntry[str], wanted: Wanted) -> bool:
+    """Whether an entry that is neither a folder nor a link is worth a look.
 
-    A link that leads nowhere is a file that is missing. Where agents live, or under the name of
-    one, a pipe or a device is in the place of an agent.
+    Where agents live, or under the name of one, a pipe or a device is in the place of an agent.
     """
     return (
-        entry.is_symlink()
-        or entry.is_file(follow_symlinks=False)
+        entry.is_file(follow_symlinks=False)
         or here.holds_agents
-        or known(here.absolute + entry.name)
+        or wanted.is_known(here.absolute + entry.name)
     )
 
 
@@ -259,8 +314,11 @@ class _Links:
         self.known: set[str | tuple[str, str]] = set()
         self.waiting: deque[_Folder] = deque()
 
-    def defer(self, link: _Folder) -> None:
-        """Keep a link that may be followed: not out of the project, nor to a folder around it."""
+    def defer(self, link: _Folder) -> bool:
+        """Keep a link that may be followed: not out of the project, nor to a folder around it.
+
+        Returns whether it is in the place of agents and leads out of the project.
+        """
         holder, name = os.path.split(link.absolute.rstrip("/"))
         holder = _slashed(real_path(holder))
         target = _slashed(real_path(link.absolute))
@@ -274,6 +332,9 @@ class _Links:
         if link.holds_agents and allowed and self.known.isdisjoint(same):
             self.known |= same
             self.waiting.append(link)
+        # The layers of profiles have findings of their own.
+        is_outside = not target.startswith((self.boundary, self.start))
+        return link.holds_agents and is_outside and "/.defect/" not in link.absolute
 
     def _place(self, path: str) -> str:
         """What decides about the kind of the files in a folder: `.claude/agents`, for example."""
@@ -295,8 +356,7 @@ def _slashed(folder: str) -> str:
 # ---------------------------------------------------------------------------------------- ignores
 
 
-def _ignores_in(here: _Folder, entries: list[os.DirEntry[str]]) -> _Ignores | None:
-    names = {entry.name for entry in entries if entry.name in (".git", ".gitignore")}
+def _ignores_in(here: _Folder, names: Collection[str]) -> _Ignores | None:
     # A repository inside another one decides for itself.
     above = _excluded(here.absolute) if ".git" in names else here.ignores
     return _with_file(here.absolute, ".gitignore", above) if ".gitignore" in names else above

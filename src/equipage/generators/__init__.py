@@ -18,14 +18,19 @@ names code to import.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.files.tracing import opaque
 from equipage.generators import codes
-from equipage.generators.base import Generator, fields_of
 from equipage.generators.parameters import REFUSED, GeneratorLimits, instead, too_large
+
+if TYPE_CHECKING:  # imported with the first payload
+    from equipage.generators.base import Generator
 
 GROUP = "equipage.generators"
 
@@ -44,6 +49,12 @@ class PluginError(Exception):
 def registered() -> Mapping[str, type[Generator]]:
     """The registered generators by type, those of the format first."""
     return _known()
+
+
+def _fields_of(cls: type[Generator]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    from equipage.generators.base import fields_of
+
+    return fields_of(cls)
 
 
 def _known() -> dict[str, type[Generator]]:
@@ -77,6 +88,8 @@ def find(name: str, *, plugins: bool = False) -> type[Generator] | None:
     if known is not None or not plugins:
         return known
     from importlib.metadata import entry_points  # slow to import, rarely needed
+
+    from equipage.generators.base import Generator
 
     for entry in entry_points(group=GROUP, name=name):
         try:
@@ -150,7 +163,7 @@ def _read(
     values: dict[str, object] = {}
     facts: list[Fact] = []
     missing = False
-    for field in fields_of(cls):
+    for field in _fields_of(cls):
         name, parameter = field.name, cls.accepts[field.name]
         # `null` means the default, unless it is a value of the parameter itself.
         if params.get(name) is not None or (name in params and parameter.nullable):
@@ -195,7 +208,7 @@ def _alternative(cls: type[Generator]) -> dict[str, object]:
     about = " ".join((cls.__doc__ or cls.type).split("\n\n")[0].split())
     properties: dict[str, object] = {"type": {"const": cls.type, "description": about}}
     required = ["type"]
-    for field in fields_of(cls):
+    for field in _fields_of(cls):
         parameter = cls.accepts[field.name]
         taken = parameter.schema
         if field.required:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from equipage.core.diagnostics import EquipageError
-from equipage.generators.parameters import CompactJson, Parameter, format_size
+from equipage.generators.parameters import BLOCK, CompactJson, Parameter, format_size
 
 # Two generators have a parameter called `bytes`, which hides that type inside their classes.
 Octets = bytes
@@ -27,8 +27,6 @@ Pieces = Iterator[bytes]
 STREAM_THRESHOLD = 1_048_576
 #: What `read` makes at most when its caller names no limit.
 READ_LIMIT = 104_857_600
-#: About how large a piece is. Large enough that Python's share of the work does not matter.
-BLOCK = 65_536
 
 
 class PayloadTooLarge(EquipageError, ValueError):

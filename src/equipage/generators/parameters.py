@@ -22,6 +22,9 @@ from equipage.generators import codes
 
 # ------------------------------------------------------------------------------------------- sizes
 
+#: About how large a piece of a payload is. Large enough that Python's share of the work does not
+#: matter.
+BLOCK = 65_536
 #: Digits, then perhaps blanks and a unit. Thirty digits are more than any limit, and Python refuses
 #: to read very many.
 _WRITTEN = expression(r"([0-9]{1,30})(?:[ \t]*(b|kb|mb|gb))?", re.IGNORECASE)

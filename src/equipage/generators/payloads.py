@@ -10,7 +10,6 @@ from typing import ClassVar
 import msgspec
 
 from equipage.generators.base import (
-    BLOCK,
     Generator,
     Pieces,
     characters,
@@ -23,6 +22,7 @@ from equipage.generators.base import (
     whole_characters,
 )
 from equipage.generators.parameters import (
+    BLOCK,
     SEED,
     AnyJson,
     ByteSize,

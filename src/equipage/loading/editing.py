@@ -9,29 +9,29 @@ is none.
 from __future__ import annotations
 
 import json
-import re
 
 from msgspec.structs import replace
 
 from equipage.core.diagnostics import Change, Edit, Effect
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
+from equipage.core.text import expression
 from equipage.syntax import Range
 from equipage.syntax.document import Document, Located
 from equipage.syntax.yaml.scalars import resolve_plain
 
 #: What `${VAR}` substitution would read; doubled, the dollar is only a dollar.
-_REFERENCE = re.compile(r"\$(?=[${])")
+_REFERENCE = expression(r"\$(?=[${])")
 _BLANK = " \t\r\n"
 #: What may precede an item of a block list: its dash, an anchor, a tag.
-_DASH = re.compile(r"[ ]*-[ \t]+(?:[&!]\S+[ \t]+)*")
-_DASHES = re.compile(r"(?:[ ]*-[ \t]+)+")
-_REST_OF_LINE = re.compile(r"[ \t]*(?:[ \t]\#[^\r\n]*|\#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
-_NEXT_CONTENT = re.compile(
+_DASH = expression(r"[ ]*-[ \t]+(?:[&!]\S+[ \t]+)*")
+_DASHES = expression(r"(?:[ ]*-[ \t]+)+")
+_REST_OF_LINE = expression(r"[ \t]*(?:[ \t]\#[^\r\n]*|\#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
+_NEXT_CONTENT = expression(
     r"(?:[ \t]*(?:\#[^\r\n]*)?(?:\r\n|\n|\r))*(?P<indent>[ ]*)(?P<first>[^\s#])?"
 )
 #: What may precede the value of an entry on its line: keys, and no bracket of an inline table.
-_TOML_PREFIX = re.compile(r"[^=\[\]{}\r\n]*")
+_TOML_PREFIX = expression(r"[^=\[\]{}\r\n]*")
 
 
 def edit_at(document: Document, path: Path, located: Located, change: Change) -> Edit | None:
@@ -168,12 +168,12 @@ def _line_start(text: str, offset: int) -> int:
 Scalar = str | int | float | bool
 
 #: Text that no YAML parser takes for anything else, between brackets or outside them.
-_PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./@+-]*(?: [A-Za-z0-9_$./@+-]+)*")
+_PLAIN = expression(r"[A-Za-z_$][A-Za-z0-9_$./@+-]*(?: [A-Za-z0-9_$./@+-]+)*")
 #: What parsers of YAML 1.1 take for true or false.
 _WORDS_OF_1_1 = frozenset({"y", "n", "yes", "no", "on", "off"})
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_BARE_KEY = expression(r"[A-Za-z0-9_-]+")
 #: Characters that a file may not hold as they are, or that no reader would see there.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_UNPRINTABLE = expression("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def encode(format: str, value: Scalar, written: str, *, is_key: bool) -> str:  # noqa: A002

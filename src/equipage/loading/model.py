@@ -25,11 +25,14 @@ from equipage.core.text import Guesses, folded, is_slip, nearest
 from equipage.loading.tree import HOLE, walk
 
 #: The type information of a model or of any other type. Asking walks every class that a model is
-#: made of, which takes longer than loading a small file, so the answer is kept.
-type_info: Callable[[Any], types.Type] = cache(types.type_info)
+#: made of, which takes longer than loading a small file, so the answer is kept. The module is
+#: asked this late because the command executes it when it is first used.
+type_info: Callable[[Any], types.Type] = cache(lambda model: types.type_info(model))
 
 _NOTHING: Any = object()
 _INT64 = range(-(2**63), 2**64)
+
+
 #: The codes of a value that does not fit its field.
 MISMATCHES = frozenset(
     {
@@ -513,15 +516,17 @@ def _takes_null(kind: types.Type) -> bool:
     return isinstance(kind, types.AnyType | types.NoneType)
 
 
-#: The Python types of a value that fits a type of a model; a bool is never a number.
-_PYTHON_TYPES: tuple[tuple[Any, Any], ...] = (
-    (types.StrType | types.LiteralType | types.EnumType, str),
-    (types.BoolType, bool),
-    (types.IntType, int),
-    (types.FloatType, int | float),
-    (types.VarTupleType | types.ListType, list),
-    (types.DictType, dict),
-)
+@cache
+def _python_types() -> tuple[tuple[Any, Any], ...]:
+    """The Python types of a value that fits a type of a model; a bool is never a number."""
+    return (
+        (types.StrType | types.LiteralType | types.EnumType, str),
+        (types.BoolType, bool),
+        (types.IntType, int),
+        (types.FloatType, int | float),
+        (types.VarTupleType | types.ListType, list),
+        (types.DictType, dict),
+    )
 
 
 def _fits(value: Any, kind: types.Type) -> bool:
@@ -536,7 +541,7 @@ def _fits(value: Any, kind: types.Type) -> bool:
         return isinstance(value, kind.cls)
     if isinstance(value, bool):
         return isinstance(kind, types.BoolType)
-    return any(isinstance(kind, sort) and isinstance(value, own) for sort, own in _PYTHON_TYPES)
+    return any(isinstance(kind, sort) and isinstance(value, own) for sort, own in _python_types())
 
 
 def _could_be(value: Any, kind: types.Type) -> bool:

@@ -134,8 +134,11 @@ def _diagnostics(
     documents = session.documents
     ignoring = [each.source for each in documents if _IGNORE_MARK in each.source.text]
     facts = session.facts
-    if session.unasked and not ignoring:  # a comment may be about any of them
-        facts = [each for each in facts if each.code not in session.unasked]
+    if not ignoring:  # a comment may be about any of them
+        if session.errors_only:
+            facts = [each for each in facts if (each.severity or each.code.severity) == "error"]
+        elif session.unasked:
+            facts = [each for each in facts if each.code not in session.unasked]
     if not facts and not ignoring:
         return [], []
     from equipage.loading.findings import Placer, apply_ignores, capped, codes_in_comments

@@ -174,7 +174,7 @@ def _invisible(session: Session, root: Source) -> Iterator[Fact]:
 
         from equipage.syntax.suspicious import invisible
 
-        for each in islice(invisible(source.text), _MOST_INVISIBLE):
+        for each in islice(invisible(source.text, source.data), _MOST_INVISIBLE):
             span = Span(source, *each.range)
             fact = session.kind.severity(
                 codes.INVISIBLE_CHARACTER.at(span=span, character=each.what)

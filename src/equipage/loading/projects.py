@@ -25,32 +25,92 @@ _PROJECT_MARKS = (".git", "equipage.toml")
 _MAY_SPEAK = expression(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
 
 
+_SETTINGS = "pyproject.toml"  #: marks a project, too, if it speaks of equipage
+#: What this module asks of folders, in lower case: some systems do not tell it from upper case.
+_ASKED_FOR = frozenset(
+    {
+        *_PROJECT_MARKS,
+        _SETTINGS,
+        ".claude-plugin",
+        ".cursor-plugin",
+        "skill.md",
+        "agents",
+        "qwen-extension.json",
+        "gemini-extension.json",
+    }
+)
+
+
+class _Walked:
+    """What a walk of this run saw of folders, by path: the system need not be asked for it."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, frozenset[str]] = {}  #: those in a folder that are asked for
+        self.plain: set[str] = set()  #: folders that are not links
+
+
+def note_folder(run: Run, folder: str, names: Iterable[str] | None, *, is_plain: bool) -> None:
+    """Take up what a walk saw: the names in an absolute folder, and that it is not a link."""
+    walked, folder = run.cache(_Walked), folder.rstrip("/") or "/"
+    if is_plain:
+        walked.plain.add(folder)
+    if names is None:
+        return
+    seen = walked.names[folder] = _ASKED_FOR.intersection(map(str.lower, names))
+    roots, above = run.cache(_Roots), folder.rpartition("/")[0]
+    if is_plain and above in roots.by_mark and _is_bare(seen):  # the usual folder
+        roots.by_folder[folder] = roots.by_mark[folder] = roots.by_mark[above]
+
+
+def _is_bare(names: frozenset[str]) -> bool:
+    """Whether nothing in a folder marks a project."""
+    return _SETTINGS not in names and names.isdisjoint(_PROJECT_MARKS)
+
+
+def _holds(run: Run, folder: str, name: str) -> bool:
+    """Whether there is anything of that name in a folder."""
+    seen = run.cache(_Walked).names.get(folder)
+    if seen is not None and name.partition("/")[0].lower() not in seen:
+        return False
+    return run.files.exists(f"{folder}/{name}")
+
+
 class _Roots:
     """The project roots of one run."""
 
     def __init__(self) -> None:
         self.by_folder: dict[str, str] = {}
+        self.by_mark: dict[str, str] = {}  #: only those that something in a folder marks
         self.real: dict[str, str] = {}  #: folder → the folder without links
         self.marked: dict[str, str | None] = {}  #: folder without links → the nearest project above
 
 
 def root_in(run: Run, path: str) -> str:
     """As `project_root` for an absolute path, looked up once per folder in a run."""
-    known, folder = run.cache(_Roots), os.path.dirname(path)
-    if folder not in known.by_folder:
-        real = _real_in(known, folder)
-        marked = _marked_in(known, real, run.files)
-        known.by_folder[folder] = marked or project_of_folder(real, run.folders, run.files)
-    return known.by_folder[folder]
+    return root_of_folder(run, os.path.dirname(path))
 
 
-def _real_in(known: _Roots, folder: str) -> str:
+def root_of_folder(run: Run, folder: str) -> str:
+    """As `root_in` for the files in an absolute folder."""
+    known = run.cache(_Roots)
+    root = known.by_folder.get(folder)
+    if root is None:
+        real = _real_in(known, folder, run)
+        marked = _marked_in(known, real, run)
+        root = marked or project_of_folder(real, run.folders, run.files)
+        known.by_folder[folder] = root
+        if marked is not None:
+            known.by_mark[folder] = root
+    return root
+
+
+def _real_in(known: _Roots, folder: str, run: Run) -> str:
     """A folder without links. Each folder on the way is looked at once in a run."""
     unknown: list[str] = []
-    here = folder
+    here, plain = folder, run.cache(_Walked).plain
     while here not in known.real:
         above, name = os.path.split(here)
-        if name in ("", ".", "..") or is_link(here):
+        if name in ("", ".", "..") or (here not in plain and is_link(here)):
             known.real[here] = _real(here)
         else:
             unknown.append(here)
@@ -60,11 +120,13 @@ def _real_in(known: _Roots, folder: str) -> str:
     return known.real[folder]
 
 
-def _marked_in(known: _Roots, folder: str, files: Files) -> str | None:
+def _marked_in(known: _Roots, folder: str, run: Run) -> str | None:
     unknown: list[str] = []
+    seen = run.cache(_Walked).names
     while folder not in known.marked:
         above = os.path.dirname(folder)
-        if is_marked(folder, files):
+        is_bare = folder in seen and _is_bare(seen[folder])
+        if not is_bare and is_marked(folder, run.files):
             known.marked[folder] = folder
         elif above == folder:
             known.marked[folder] = None
@@ -124,7 +186,7 @@ def speaks_of_equipage(folder: str, files: Files) -> bool:
 
     One that cannot be parsed counts if it looks like it, so that its error is reported.
     """
-    data = files.peek(os.path.join(folder, "pyproject.toml"))
+    data = files.peek(os.path.join(folder, _SETTINGS))
     if data is None or b"equipage" not in data:
         return False
     if not _MAY_SPEAK.search(data.decode("utf-8", "replace")):
@@ -144,7 +206,11 @@ MANIFESTS = ("plugin.json", "marketplace.json")
 _COMPONENTS = {"agents": "claude-agent", "commands": "claude-command"}
 #: Extensions of other tools have agents in a folder of that name, too. A folder that is a plugin of
 #: Claude Code as well is read as one.
-_EXTENSIONS = {"qwen-extension.json": "qwen-agent", "gemini-extension.json": "gemini-agent"}
+_EXTENSIONS = {
+    "qwen-extension.json": "qwen-agent",
+    "gemini-extension.json": "gemini-agent",
+    ".cursor-plugin/plugin.json": "cursor-agent",
+}
 
 
 class _Plugins:
@@ -201,22 +267,22 @@ def _plugins_around(path: str, run: Run) -> tuple[_Plugins, ...]:
     unknown: list[str] = []
     while folder not in by_folder:
         unknown.append(folder)
-        if not folder or run.files.exists(f"{folder}/.git"):
+        if not folder or _holds(run, folder, ".git"):
             break
         folder = folder.rpartition("/")[0]
     known = by_folder.get(folder, ())
     for each in reversed(unknown):
-        own = _plugins_in(each, run.files)
+        own = _plugins_in(each, run)
         known = by_folder[each] = known if own is None else (own, *known)
     return known
 
 
-def _plugins_in(folder: str, files: Files) -> _Plugins | None:
-    plugins = _Plugins()
-    if not files.exists(f"{folder}/.claude-plugin"):
+def _plugins_in(folder: str, run: Run) -> _Plugins | None:
+    plugins, files = _Plugins(), run.files
+    if not _holds(run, folder, ".claude-plugin"):
         # Only a folder with agents is asked for the manifest of another tool.
-        other = _EXTENSIONS if files.exists(f"{folder}/agents") else {}
-        kinds = (kind for name, kind in other.items() if files.exists(f"{folder}/{name}"))
+        other = _EXTENSIONS if _holds(run, folder, "agents") else {}
+        kinds = (kind for name, kind in other.items() if _holds(run, folder, name))
         if (kind := next(kinds, None)) is None:
             return None
         plugins.folders[f"{folder}/agents"] = (0, kind)
@@ -266,14 +332,15 @@ def is_below_skill(path: str, run: Run) -> bool:
 
     A skill that is a whole project or plugin is also the root of its other parts.
     """
-    known, files = run.cache(_Skills), run.files
-    folder = path.rpartition("/")[0]
+    known, folder = run.cache(_Skills), path.rpartition("/")[0]
+    if folder in known:
+        return known[folder] and not path.endswith("/SKILL.md")
     root = root_in(run, path)
     unknown: list[str] = []
     while folder not in known:
-        if not folder or folder == root or files.exists(f"{folder}/.claude-plugin"):
+        if not folder or folder == root or _holds(run, folder, ".claude-plugin"):
             known[folder] = False
-        elif files.exists(f"{folder}/SKILL.md"):
+        elif _holds(run, folder, "SKILL.md"):
             known[folder] = True
         else:
             unknown.append(folder)

@@ -17,8 +17,8 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterator
-from functools import cache, partial
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -30,15 +30,16 @@ from equipage.files.reading import Files, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading import registry
 from equipage.loading.projects import is_below_skill, part_of_plugin, root_in
-from equipage.loading.registry import Places, Recognition, conventions
+from equipage.loading.registry import Places, Recognition, Rule, conventions, extension_of
 from equipage.loading.session import Run
 from equipage.loading.signs import (
     keys_of_broken,
     kind_of_header,
     may_have_key,
+    may_have_sign,
     members,
     names_key,
-    outline,
+    skim,
 )
 from equipage.syntax import SyntaxProblem, yaml
 from equipage.syntax.document import Format, load_value
@@ -123,7 +124,7 @@ def recognise_name(absolute: str, project: Claims, run: Run) -> Recognised | Non
         # In other letters it is overlooked by loaders, which a load of it reports.
         place = _places(registry.BUILT_IN).find(slashed.lower())
     if place is None and project.conventions:
-        place = _places(conventions()).find(slashed)
+        place = _of_tools().find(slashed)
         if place is not None and place[0] not in _OF_SKILL and is_below_skill(slashed, run):
             return None
     if place is None:
@@ -145,13 +146,49 @@ def recognise_path(path: str, *, conventions: bool = True) -> str | None:
 
 def kind_of_path(path: str) -> str | None:
     """The kind of a file of another agent tool by its absolute path with `/` alone."""
-    place = _places(conventions()).find(path)
+    place = _of_tools().find(path)
     return None if place is None else place[0]
 
 
 @cache
 def _places(rows: tuple[Recognition, ...]) -> Places:
     return Places((each.kind, each.paths) for each in rows)
+
+
+@cache
+def _of_tools() -> Places:
+    return _places(conventions())
+
+
+def names_with_place(folder: str) -> Callable[[str], bool]:
+    """Whether the path of a file in a folder may say something, by its name. A no is certain.
+
+    The folder is absolute, with `/` at its end.
+    """
+    open_ended, usual = _names_with_place(registry.BUILT_IN)
+    for rule in open_ended:
+        if rule.is_in(folder):
+            return _always
+    return usual
+
+
+def _always(_name: str) -> bool:
+    return True
+
+
+@cache
+def _names_with_place(rows: tuple[Recognition, ...]) -> tuple[list[Rule], Callable[[str], bool]]:
+    """The globs that take any name in their folders, and what is said elsewhere."""
+    from equipage.loading.unread import unread_places  # only a walk asks for all
+
+    places = _places(rows), _of_tools(), unread_places()
+    names = frozenset(name for each in places for name in each.names)
+    ends = frozenset(end for each in places for end in each.extensions if end)
+
+    def may_have_place(name: str) -> bool:
+        return name in names or extension_of(name).lower() in ends
+
+    return [rule for each in places for rule in each.open_ended], may_have_place
 
 
 # 4: what only the content says.
@@ -175,7 +212,7 @@ def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognis
 
 def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Recognised:
     data = None if named else files.peek(path)
-    if data is not None and not _worth_parsing(_decoded(data), syntax):
+    if data is not None and not may_be_ours(data, syntax):
         return Recognised()
     try:
         text, problem = _text_of(path, files)
@@ -189,13 +226,14 @@ def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Reco
         # A walk does not check what only may be of a kind; a note says so.
         return Recognised(problem=_finding(POSSIBLE_KIND, path, kind=maybe))
     # Material of tests is put beside other files before it is used.
-    is_fixture = not named and _FIXTURES.search(path.replace(os.sep, "/")) is not None
+    is_fixture = not named and FIXTURES.search(path.replace(os.sep, "/")) is not None
     return Recognised(
         kind or maybe, by="content", why="of what the file holds", sure=not is_fixture
     )
 
 
-_FIXTURES = expression(r"/(?:fixtures?|testdata)/", re.IGNORECASE)
+#: Folders with material of tests.
+FIXTURES = expression(r"/(?:fixtures?|testdata)/", re.IGNORECASE)
 
 
 def _text_of(path: str, files: Files) -> tuple[str, Diagnostic | None]:
@@ -210,12 +248,20 @@ def _text_of(path: str, files: Files) -> tuple[str, Diagnostic | None]:
 
 def _decoded(data: bytes) -> str:
     """What a file says, whatever encoding it is in: only UTF-8 is loaded, the others reported."""
-    two = data[:2]
-    if two in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+    if not _is_wide(data):
+        return data.decode("utf-8", "replace")
+    if data[:2] in _WIDE_MARKS:
         return data.decode("utf-16", "replace")
-    if len(two) == 2 and 0 in two and two != b"\0\0":  # ASCII characters in two bytes each
-        return data.decode("utf-16-le" if two[1] == 0 else "utf-16-be", "replace")
-    return data.decode("utf-8", "replace")
+    return data.decode("utf-16-le" if data[1] == 0 else "utf-16-be", "replace")
+
+
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def _is_wide(data: bytes) -> bool:
+    """Whether characters have two bytes each: a mark says so, or the first one is ASCII."""
+    two = data[:2]
+    return two in _WIDE_MARKS or (len(two) == 2 and 0 in two and two != b"\0\0")
 
 
 def _unreadable(path: str, files: Files) -> Recognised:
@@ -227,12 +273,45 @@ def _unreadable(path: str, files: Files) -> Recognised:
     return Recognised(problem=problem)
 
 
-def _worth_parsing(text: str, syntax: Format) -> bool:
-    # A walk meets every YAML and JSON file of a repository, and few of them are ours.
-    keys = tuple(key for each in registry.BUILT_IN if each.by_content for key in each.keys)
-    # In JSON a search says nearly as much as parsing, and parsing follows.
-    worth = names_key if syntax == "json" else partial(may_have_key, syntax=syntax)
-    return worth(keys, text) or ("${" in text and worth(keys, _with_defaults(text)))
+_VARIABLE = expression(rb"\$\{")
+
+
+def may_be_ours(data: bytes, syntax: Format) -> bool:
+    """Whether a walk has to parse a text to say which kind it is of. A no is certain.
+
+    A walk meets every YAML and JSON file of a repository, and few of them are ours.
+    """
+    if _is_wide(data):
+        data = _decoded(data).encode()
+    keys = _keys(registry.BUILT_IN)
+    if _has_sign(keys, data, syntax):
+        return True
+    # One byte is found faster than two, and most texts have no `$`.
+    if b"$" not in data or _VARIABLE.search(data) is None:
+        return False
+    text = _with_defaults(_decoded(data))
+    return names_key(keys, text) if syntax == "json" else may_have_key(keys, text.encode())
+
+
+def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Format) -> bool:
+    if syntax == "yaml":
+        return may_have_sign(keys, data)
+    found = skim(data, keys)
+    if found is None:
+        return names_key(keys, _decoded(data))
+    # What was skipped can only turn a possible kind into none.
+    return any(
+        (each.by_content is not None and each.by_content(found))
+        or (each.possibly is not None and each.possibly(found, named=False))
+        for each in registry.BUILT_IN
+        if not found.keys().isdisjoint(each.keys)
+    )
+
+
+@cache
+def _keys(rows: tuple[Recognition, ...]) -> tuple[str, ...]:
+    """Every key that a file needs one of to be of a kind by its content."""
+    return tuple(dict.fromkeys(key for each in rows if each.by_content for key in each.keys))
 
 
 def _with_defaults(text: str) -> str:
@@ -265,23 +344,25 @@ def _kinds_of(
 
     A text that does not parse may be of a kind whose key it has: nothing more can be said.
     """
-    found = members(text) if syntax == "json" else None
-    if found is not None:
-        rows = [each for each in rows if not found.keys().isdisjoint(each.keys)]
+    keys = tuple(key for each in rows for key in each.keys)
+    value: Any = members(text, keys) if syntax == "json" else None
+    if value is not None:
+        rows = [each for each in rows if not value.keys().isdisjoint(each.keys)]
+    elif syntax == "json":
+        rows = [each for each in rows if names_key(each.keys, text)]
     else:
-        rows = [each for each in rows if may_have_key(each.keys, text, syntax)]
+        data = text.encode("utf-8", "surrogatepass")
+        rows = [each for each in rows if may_have_key(each.keys, data)]
     if not rows:
         return None, None
     try:
-        if found is not None:
-            value: Any = outline((key for each in rows for key in each.keys), found)
-        elif syntax == "yaml":
+        if syntax == "yaml":
             value = yaml.look_at(text.removeprefix("\ufeff"))
-        else:
+        elif value is None:
             value = load_value(syntax, text.removeprefix("\ufeff"))
     except SyntaxProblem:
-        keys = keys_of_broken(text, syntax)
-        return None, next((each.kind for each in rows if keys & set(each.keys)), None)
+        seen = keys_of_broken(text, syntax)
+        return None, next((each.kind for each in rows if seen & set(each.keys)), None)
     sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
     if sure is None:
         yaml.forget()

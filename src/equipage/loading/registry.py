@@ -13,8 +13,8 @@ from __future__ import annotations
 import importlib
 import re
 from _thread import RLock
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -38,8 +38,11 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-class Recognition(msgspec.Struct, frozen=True):
-    """How files of a kind are recognised: by their path, then by their content."""
+class Recognition(msgspec.Struct, frozen=True, eq=False):
+    """How files of a kind are recognised: by their path, then by their content.
+
+    Rows are equal only to themselves: what is made of many of them is looked up by the rows.
+    """
 
     kind: str
     module: str
@@ -280,12 +283,18 @@ def known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 # Globs. A repository has many thousand files and the tables have a few hundred globs, so `Places`
-# decides by folder which of them can match at all; for a file, only its name is left to compare.
+# decides by folder which of them can match at all, which are none for nearly every folder; for a
+# file, only its name is left to compare.
 
 
 def path_pattern(globs: Iterable[str]) -> str:
     """An expression that is found in absolute paths with `/` whose end matches one of the globs."""
     return f"/(?:{'|'.join(_translated(each) for glob in globs for each in choices(glob))})\\Z"
+
+
+def _ends_with(folder: str) -> str:
+    """The pattern of folders; each step has its slash, so `**` may be no step at all."""
+    return f"/{_translated(folder + '/')}\\Z"
 
 
 def _translated(glob: str) -> str:
@@ -308,7 +317,7 @@ def hidden_folders(globs: Iterable[str]) -> frozenset[str]:
     return frozenset(step for step in steps if step.startswith("."))
 
 
-class _Rule(msgspec.Struct, frozen=True):
+class Rule(msgspec.Struct, frozen=True):
     """One glob without choices: the folder and the name it asks for."""
 
     order: int
@@ -320,12 +329,10 @@ class _Rule(msgspec.Struct, frozen=True):
     name: str  #: the name, or its end if there are wildcards before it
     names: re.Pattern[str] | None  #: of the name, if it has wildcards
 
-    def is_in(self, folder: str, steps: Collection[str]) -> bool:
-        """Whether a folder, which ends with `/` and has these steps, is one that it asks for."""
-        if self.word is not None and self.word not in steps:
-            return False
+    def is_in(self, folder: str) -> bool:
+        """Whether a folder, which ends with `/`, is one that it asks for."""
         if self.pattern is None:
-            return folder.endswith(self.folder)
+            return folder.endswith(self.folder)  # of any if it asks for none
         return self.pattern.search(folder) is not None
 
     def takes(self, name: str) -> bool:
@@ -334,18 +341,18 @@ class _Rule(msgspec.Struct, frozen=True):
         return name.endswith(self.name) and self.names.fullmatch(name) is not None
 
 
-def _rules(rows: Iterable[tuple[str, Iterable[str]]]) -> Iterator[_Rule]:
+def _rules(rows: Iterable[tuple[str, Iterable[str]]]) -> Iterator[Rule]:
     order = 0
     for kind, globs in rows:
         for glob in (each for written in globs for each in choices(written)):
             head, _, last = glob.rpartition("/")
             plain = [step for step in head.split("/") if step and "*" not in step]
-            # The steps of the head, each with its slash: so `**` may be no step at all.
-            pattern = expression(f"/{_translated(head + '/')}\\Z") if "*" in head else None
-            names = expression(re.escape(last).replace(r"\*", "[^/]*")) if "*" in last else None
+            # A file is compared with few of them, so they are translated when they are asked.
+            pattern = expression(partial(_ends_with, head)) if "*" in head else None
+            names = expression(partial(_translated, last)) if "*" in last else None
             word, folder = plain[-1] if plain else None, f"/{head}/" if head else ""
             name = last.rpartition("*")[2]
-            yield _Rule(order, kind, glob, word, folder, pattern, name, names)
+            yield Rule(order, kind, glob, word, folder, pattern, name, names)
             order += 1
 
 
@@ -354,43 +361,51 @@ class Places:
 
     def __init__(self, rows: Iterable[tuple[str, Iterable[str]]]) -> None:
         # A rule asks for one name, or for names with one extension: most files of a repository
-        # have another.
-        self._by_name: dict[str, list[_Rule]] = {}
-        self._by_extension: dict[str, list[_Rule]] = {}
+        # have another. Those that ask for a folder are found by a step of it.
+        self._names: dict[str, list[Rule]] = {}
+        self._extensions: dict[str, list[Rule]] = {}
+        self._words: dict[str | None, list[Rule]] = {}
+        self.names: set[str] = set()  #: what files must be called, whatever their folder
+        self.extensions: set[str] = set()  #: or how their names must end
+        self.open_ended: list[Rule] = []  #: the rules that do not say how
         for rule in _rules(rows):
-            if rule.names is None:
-                self._by_name.setdefault(rule.name, []).append(rule)
+            is_name = rule.names is None
+            key = rule.name if is_name else extension_of(rule.name)
+            (self.names if is_name else self.extensions).add(key)
+            if not (is_name or key):
+                self.open_ended.append(rule)
+            if rule.folder:
+                self._words.setdefault(rule.word, []).append(rule)
             else:
-                self._by_extension.setdefault(_extension(rule.name), []).append(rule)
+                (self._names if is_name else self._extensions).setdefault(key, []).append(rule)
         #: a walk asks several times for the files of each folder
         self._in = lru_cache(maxsize=20_000)(self._rules_in)
 
     def find(self, path: str) -> tuple[str, str] | None:
         """The kind of an absolute path with `/`, and the glob that says so."""
         folder, _, name = path.rpartition("/")
-        extension = _extension(name)
-        if name in self._by_name:
-            rules = self._in(folder, extension, name)
-        elif extension in self._by_extension or "" in self._by_extension:
-            rules = self._in(folder, extension)
-        else:
-            return None
-        for rule in rules:
-            if rule.takes(name):
-                return rule.kind, rule.glob
-        return None
+        extension = extension_of(name)
+        found: Rule | None = None
+        for rules in (
+            self._in(folder),
+            self._names.get(name, ()),
+            self._extensions.get(extension, ()),
+            self._extensions.get("", ()) if extension else (),  # their names end with none
+        ):
+            for rule in rules:
+                if (found is None or rule.order < found.order) and rule.takes(name):
+                    found = rule
+        return None if found is None else (found.kind, found.glob)
 
-    def _rules_in(self, folder: str, extension: str, name: str = "") -> tuple[_Rule, ...]:
-        """The rules for names like this one in a folder, in order."""
-        rules = [*self._by_name.get(name, ()), *self._by_extension.get(extension, ())]
-        if extension:
-            rules += self._by_extension.get("", ())  # their names end with no extension
-        steps = set(folder.split("/"))
-        found = [each for each in rules if each.is_in(f"{folder}/", steps)]
-        return tuple(sorted(found, key=lambda each: each.order))
+    def _rules_in(self, folder: str) -> tuple[Rule, ...]:
+        """The rules that ask for such a folder."""
+        steps = folder.split("/")
+        words = [each for each in {None, *steps} if each in self._words]
+        rules = [rule for each in words for rule in self._words[each]]
+        return tuple(each for each in rules if each.is_in(f"{folder}/"))
 
 
-def _extension(name: str) -> str:
+def extension_of(name: str) -> str:
     """From the last dot of a name on; empty if it has none."""
     dot = name.rfind(".")
     return name[dot:] if dot >= 0 else ""

@@ -184,16 +184,29 @@ class Loaded(Generic[C]):
         return str(self._once("digest", self._digest))
 
     def _digest(self) -> str:
-        import hashlib  # slow to import, and most loads never ask
-
         # Defaults are left out, so that a new field with a default does not change the digests that
         # people have stored.
-        plain = self._with_written_paths(without_defaults(self.config))
+        return self._digest_of(self._with_written_paths(without_defaults(self.config)))
+
+    def _digest_of(self, plain: Any) -> str:
+        import hashlib  # slow to import, and most loads never ask
+
+        text = canonical(plain)
         # `$${X}` in a file is the text `${X}`, and a variable is written `${X}` here: only then
         # must the two be distinguished, which costs a walk over the value.
-        alike = self._takes_variables and b"${" in canonical(plain)
+        alike = self._takes_variables and b"${" in text
         hidden = self._hidden(plain, literal=as_literal if alike else None)
-        return hashlib.sha256(canonical(hidden)).hexdigest()
+        return hashlib.sha256(text if hidden is plain else canonical(hidden)).hexdigest()
+
+    def _portable(self) -> tuple[Any, str]:
+        """The configuration as plain data with variables as `${NAME}`, and its digest.
+
+        For callers that need both: most kinds are made into plain data once for the two.
+        """
+        if self._dump is not plain_data or hasattr(self.config, "without_defaults"):
+            return self.to_dict(show_env=False), self.digest
+        plain = self._with_written_paths(plain_data(self.config))
+        return self._hidden(plain), self._once("digest", lambda: self._digest_of(plain))
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -222,7 +235,7 @@ class Loaded(Generic[C]):
 
         `literal` says how other text is written.
         """
-        if not literal and not self._hiding.is_needed:
+        if not literal and not (self._takes_variables and self._hiding.is_needed):
             return plain  # nothing is copied
         return self._hiding.value(plain, lambda at: self._tree.story(path + at).origin, literal)
 
@@ -399,6 +412,11 @@ def _restored(cls: type[Loaded[Any]], values: dict[str, Any]) -> Loaded[Any]:
     return loaded
 
 
+def portable(loaded: Loaded[Any]) -> tuple[Any, str]:
+    """The configuration of a load as plain data with variables as `${NAME}`, and its digest."""
+    return loaded._portable()
+
+
 class Paths:
     """The paths of a load, for views and commands: as people write them, and where they lead."""
 
@@ -473,6 +491,28 @@ def _children(value: Any) -> dict[str | int, Any]:
 
 def canonical(plain: Any) -> bytes:
     """Plain data as canonical JSON."""
-    return json.dumps(
-        plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-    ).encode()
+    return _SORTED.encode(plain) if _is_written_alike(plain) else _canonical(plain).encode()
+
+
+_canonical = json.JSONEncoder(
+    sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+).encode
+#: Six times as fast as the standard library, and the same bytes but for numbers with a point.
+_SORTED = msgspec.json.Encoder(order="sorted")
+_WRITTEN_ALIKE = frozenset({str, int, bool, type(None)})
+
+
+def _is_written_alike(plain: Any) -> bool:
+    """Whether msgspec writes plain data as the standard library does."""
+    left = [plain]
+    while left:
+        value = left.pop()
+        if value.__class__ is dict:
+            if any(key.__class__ is not str for key in value):
+                return False
+            left += value.values()
+        elif value.__class__ is list:
+            left += value
+        elif value.__class__ not in _WRITTEN_ALIKE:
+            return False
+    return True

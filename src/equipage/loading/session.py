@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 import msgspec
 
-from equipage.core.diagnostics import Code, Fact, UsageError, bounded
+from equipage.core.diagnostics import MOST_FACTS, Code, Fact, UsageError, bounded
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
@@ -44,6 +45,7 @@ class Request(msgspec.Struct, frozen=True):
     defaults: Mapping[str, object] = {}
     #: codes that the caller will not report: nothing is spent on their places and words
     unasked: frozenset[str] = frozenset()
+    errors_only: bool = False  #: whether the caller asks for errors alone, whatever their codes
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""
@@ -210,7 +212,7 @@ class Session:
         self.env = request.env
         self.embedded = request.embedded
         self.confined = request.confined
-        self.unasked = request.unasked
+        self.unasked, self.errors_only = request.unasked, request.errors_only
         self.roots = request.roots  #: further folders the *caller* allows
         self.files = files if files is not None else run.files.again()
         self.path = path  #: what the caller named, absolute; links in it are not followed
@@ -221,7 +223,12 @@ class Session:
 
     def add(self, facts: Iterable[Fact]) -> None:
         """Remember what a stage or a rule found."""
-        self.facts += bounded(facts)
+        facts = iter(facts)
+        few = list(islice(facts, MOST_FACTS))
+        if not few:
+            return  # nearly always
+        is_few = len(few) < MOST_FACTS and not any(each.more for each in few)
+        self.facts += few if is_few else bounded(chain(few, facts))
 
     @property
     def documents(self) -> tuple[Document, ...]:

@@ -8,14 +8,16 @@ never for an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import lru_cache
-from typing import Any
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from typing import Any, TypeVar
 
 import msgspec
 
 from equipage.core.text import Guesses, expression
 from equipage.syntax.document import Format
+
+T = TypeVar("T")
 
 # YAML and JSON: the shape of the value.
 
@@ -119,87 +121,208 @@ def _tables(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
     return [each for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
 
 
-# A cheap look before parsing. Repositories hold megabytes of YAML and JSON that are not ours.
+# A cheap look before parsing. Repositories hold megabytes of YAML and JSON that are not ours, so it
+# takes bytes: nothing is decoded, and no value is built that no sign asks for.
 
 #: What precedes the first entry of a YAML text: blank lines, comments, the start of the document.
-_BEFORE_ROOT = expression(r"\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n|---[ \t]*(?:#[^\n]*)?\r?\n)*")
+_BEFORE_ROOT = expression(
+    rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:#[^\n]*)?\r?\n|---[ \t]*(?:#[^\n]*)?\r?\n)*"
+)
 #: A text that starts otherwise may hide its keys behind tags, anchors or explicit keys.
-_PLAIN_START = expression(r"( *)[A-Za-z0-9_\"'$]")
-#: A YAML parser also breaks lines at these.
-_BREAKS = ("\r", "\x85", "\u2028", "\u2029")
+_PLAIN_START = expression(rb"( *)[A-Za-z0-9_\"'$]")
+#: A YAML parser also breaks lines at these: the first in ASCII, the others beyond it.
+_BREAKS = (b"\r", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 #: Begins a key that is not written as it is: behind a tag or an anchor, or an explicit one.
-_ODD_KEYS = "?!&*"
+_ODD_KEYS = b"?!&*"
 
 
-def may_have_key(keys: Iterable[str], text: str, syntax: Format) -> bool:
-    """Whether the root of a text may be a mapping with one of the keys.
+def may_have_key(keys: tuple[str, ...], data: bytes) -> bool:
+    """Whether the root of a YAML text may be a mapping with one of the keys.
 
     A no is certain, a yes is not: parsing decides.
     """
-    if syntax == "json":
-        return _json_may_have(frozenset(keys), text)
-    for each in _BREAKS:
-        if each in text:
-            text = text.replace(each, "\n")
-    start = _BEFORE_ROOT.match(text)
+    return next(_hits(keys, _with_plain_breaks(data)), None) is not None
+
+
+def _with_plain_breaks(data: bytes) -> bytes:
+    for each in _BREAKS[:1] if data.isascii() else _BREAKS:
+        # Most texts lack even its last byte, and one byte is found faster than several.
+        if each[-1:] in data and each in data:
+            data = data.replace(each, b"\n")
+    return data
+
+
+_ANYWHERE = -1
+
+
+def _hits(keys: tuple[str, ...], data: bytes) -> Iterator[int]:
+    """Where the root may have one of the keys; `_ANYWHERE` if its lines do not say it."""
+    start = _BEFORE_ROOT.match(data)
     root = start.end() if start is not None else 0
-    if text.startswith(("- ", "-\n", "["), root):
-        return False  # a list
-    plain = _PLAIN_START.match(text, root)
+    if data.startswith((b"- ", b"-\n", b"["), root):
+        return  # a list
+    plain = _PLAIN_START.match(data, root)
     if plain is None:
-        return True
-    first, others = _root_keys(tuple(keys), plain[1])
-    return first.match(text, plain.end(1)) is not None or others.search(text) is not None
+        yield _ANYWHERE
+        return
+    first, others = _root_keys(keys, plain[1])
+    if first.match(data, plain.end(1)):
+        yield plain.end(1)
+    yield from (match.start(1) for match in others.finditer(data))
 
 
 @lru_cache(maxsize=256)
-def _root_keys(keys: tuple[str, ...], indent: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _root_keys(keys: tuple[str, ...], indent: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
     """What finds one of the keys, or what begins with it, on the first line and on others.
 
     All keys of the root are in one column: one pass over the starts of lines finds them, and what
     may hide them. A name in double quotes hides one if there is a backslash.
     """
-    named = "|".join(map(re.escape, keys))
-    begins = rf"[\"']?(?:{named})|\"[^\n]*\\"
-    odd = re.escape(_ODD_KEYS)
-    return re.compile(begins), re.compile(rf"\n{indent}(?:{begins}|[{odd}])")
+    names = [each.encode() for each in keys]
+    begins = rb"[\"']?(?:%b)|\"[^\n]*\\" % b"|".join(map(re.escape, names))
+    # One character tells nearly all lines apart, before anything is compared.
+    any_start = re.escape(b"".join(sorted({each[:1] for each in names})) + _ODD_KEYS + b"\"'")
+    others = rb"\n%b((?=[%b])(?:%b|[%b]))" % (indent, any_start, begins, re.escape(_ODD_KEYS))
+    return re.compile(begins), re.compile(others)
 
 
-def _json_may_have(keys: frozenset[str], text: str) -> bool:
-    if not names_key(keys, text):
+def may_have_sign(keys: tuple[str, ...], data: bytes) -> bool:
+    """As `may_have_key`, but one of the keys must have a value of the type that its sign needs.
+
+    Lists of packages that a package manager wrote are large, and no sign of anything.
+    """
+    data, seen = _with_plain_breaks(data), False
+    for hit in _hits(keys, data):
+        seen = True
+        if hit == _ANYWHERE or _may_be_sign(keys, data, hit):
+            return True
+    # A text that does not parse is judged by what its lines begin with.
+    return seen and bool(keys_of_broken(data.decode("utf-8", "replace"), "yaml"))
+
+
+def _may_be_sign(keys: tuple[str, ...], data: bytes, hit: int) -> bool:
+    entry = _entry(keys).match(data, hit)
+    if entry is None:  # a longer name, unless something hides the name
+        return data[hit] in _ODD_KEYS + b"\"'"
+    key = entry["key"].decode()
+    beside = _BESIDE.get(key)
+    if beside is not None and not may_have_key((beside,), data):
         return False
-    found = members(text)
-    return found is None or not keys.isdisjoint(found)
+    needed = LOOKED_AT.get(key)
+    return needed is None or needed in _types_at(data, entry.end())
+
+
+@cache
+def _entry(keys: tuple[str, ...]) -> re.Pattern[bytes]:
+    """One of the keys, up to its colon."""
+    named = b"|".join(re.escape(each.encode()) for each in keys)
+    return re.compile(rb"([\"']?)(?P<key>%b)\1[ \t]*:(?=[ \t\n]|\Z)" % named)
+
+
+def _types_at(data: bytes, position: int) -> tuple[type, ...]:
+    """The types that the value behind a colon may have, as far as its first character says it."""
+    is_same_line, rest = True, b""
+    while not rest or rest.startswith(b"#"):
+        end = data.find(b"\n", position)
+        rest = data[position : end if end >= 0 else len(data)].strip(b" \t")
+        if rest and not rest.startswith(b"#"):
+            break
+        if end < 0:
+            return ()  # there is none
+        is_same_line, position = False, end + 1
+    if rest.startswith((b"[", b"- ", b"-\t")) or rest == b"-":
+        return (list,)
+    if rest.startswith(b"{"):
+        return (dict,)
+    if rest[:1].isalnum() or rest.startswith((b'"', b"'", b"_")):
+        # On a line of its own it may also be the first key of a mapping.
+        return (str,) if is_same_line else (str, dict)
+    return (str, list, dict)  # behind a tag or an anchor, an alias, a block of text
 
 
 def names_key(keys: Iterable[str], text: str) -> bool:
-    """Whether a JSON text has one of the keys anywhere: a search, which costs less than parsing."""
+    """Whether a text that does not parse as JSON has one of the keys anywhere."""
     # Without quotes it is not JSON, but its author may have thought so.
     return "\\u" in text or any(f'"{key}"' in text or f"{key}:" in text for key in keys)
 
 
-def outline(keys: Iterable[str], found: dict[str, msgspec.Raw]) -> dict[str, Any]:
-    """The members of a JSON text: these whole, of parts of a server whether they are collections.
+#: What the signs of this module look for at the root of a JSON text, and the type it must have to
+#: be looked into; without one, only its name counts.
+LOOKED_AT: dict[str, type | None] = {
+    **_PARTS,
+    **dict.fromkeys(("server", "flow", "agents"), dict),
+    **dict.fromkeys(("packages", "remotes", "parameters", "extensions"), list),
+    **dict.fromkeys(("$include", "manifest_version", "dxt_version"), str),
+    **dict.fromkeys(("name", "id", "title", "description", "instructions", "prompt")),
+}
+#: Keys that are a sign only with another one beside them.
+_BESIDE = {"packages": "name", "remotes": "name", "parameters": "title", "extensions": "title"}
+#: The first byte of a value of each type.
+_TYPES: dict[bytes, type] = {b"{": dict, b"[": list, b'"': str}
+_ABSENT = msgspec.Raw()
 
-    Of the others, which may be many thousands, only the names count.
+
+def skim(data: bytes, keys: tuple[str, ...]) -> dict[str, Any] | None:
+    """Of the members of a JSON object, these keys and what the signs look for; see `members`."""
+    found = _decoded(_skimmer(keys), data)
+    if found is None:
+        return None
+    raws = zip(_skimmed(keys), msgspec.structs.astuple(found), strict=True)
+    return _outline({key: raw for key, raw in raws if raw is not _ABSENT}, keys)
+
+
+@cache
+def _skimmed(keys: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*LOOKED_AT, *keys)))
+
+
+@cache
+def _skimmer(keys: tuple[str, ...]) -> msgspec.json.Decoder[msgspec.Struct]:
+    """Decodes the members that `skim` gives, and builds none of the others."""
+    names = {f"member{number}": key for number, key in enumerate(_skimmed(keys))}
+    fields = [(each, msgspec.Raw, _ABSENT) for each in names]
+    return msgspec.json.Decoder(msgspec.defstruct("Skimmed", fields, rename=names, gc=False))
+
+
+def members(text: str, keys: tuple[str, ...]) -> dict[str, Any] | None:
+    """The members of a JSON object: these keys and what the signs look for.
+
+    Of the other members, which may be many thousands, only the names are there, and so of those
+    that do not have the type that a sign needs. None if it takes a parser to say what a text holds.
     """
-    shapes: dict[bytes, Any] = {b"[": [], b"{": {}}
-    value: dict[str, Any] = dict(found)
-    for key in _PARTS.keys() & found.keys():
-        value[key] = shapes.get(memoryview(found[key])[:1].tobytes())
-    for key in found.keys() & set(keys):
-        value[key] = msgspec.json.decode(found[key])
+    found = _decoded(_members(), text)
+    return None if found is None else _outline(found, keys)
+
+
+@cache
+def _members() -> msgspec.json.Decoder[dict[str, msgspec.Raw]]:
+    return msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def _outline(found: dict[str, msgspec.Raw], keys: tuple[str, ...]) -> dict[str, Any] | None:
+    """The names of members, with the values that signs ask for."""
+    value: dict[str, Any] = dict.fromkeys(found)
+    for key in {*LOOKED_AT, *keys} & found.keys():
+        type_ = _TYPES.get(memoryview(found[key])[:1].tobytes())
+        needed = LOOKED_AT.get(key) or (type_ if key in keys else None)
+        if type_ is None or type_ is not needed:
+            continue
+        # Of a part of a server only the type counts.
+        value[key] = type_() if key in _PARTS else _decoded(_anything(), found[key])
+        if value[key] is None:
+            return None  # it turns out to be no JSON
     return value
 
 
-def members(text: str) -> dict[str, msgspec.Raw] | None:
-    """The members of a JSON object; their values are skipped, not built.
+@cache
+def _anything() -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder()
 
-    None if it takes a parser to say what the text holds.
-    """
+
+def _decoded(decoder: msgspec.json.Decoder[T], data: bytes | str | msgspec.Raw) -> T | None:
     try:
-        return msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        return decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
 
 

@@ -13,6 +13,8 @@ from equipage.loading.registry import Places
 
 #: Tools with a file of their own that says what their agents must not read.
 _IGNORING = ("aider", "augment", "cline", "codeium", "cursor", "gemini", "kilocode", "qwen", "roo")
+#: Of these, a lock and a comparison know what plain ones mean, see `views.codex_rules`.
+CODEX_RULE = "Codex rule"
 #: What the files are, and where they live.
 UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Aider file", (".aider.conf.yaml", ".aider.model.settings.yml")),
@@ -23,7 +25,7 @@ UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Claude Code file", (".claude/*.json", ".claude/{hooks,workflows}/*.json")),
     ("Cline rule", (".clinerules", ".clinerules/**/*.md", ".cline/**/*.{md,json}")),
     ("Cline hook", (".clinerules/hooks/*",)),
-    ("Codex rule", (".codex/rules/**/*.rules",)),
+    (CODEX_RULE, (".codex/rules/**/*.rules",)),
     ("Continue file", (".continue/**/*.{md,json,yaml,yml}", ".continuerules")),
     ("Cursor rule of the old form", (".cursorrules",)),
     ("Cursor file", (".cursor/**/*.{json,md}",)),
@@ -47,11 +49,11 @@ UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 @cache
-def _places() -> Places:
+def unread_places() -> Places:
     return Places(UNREAD)
 
 
 def unread_sort(path: str) -> str | None:
     """What a file is, by its absolute path with `/`, if it belongs to a tool and is not read."""
-    place = _places().find(path)
+    place = unread_places().find(path)
     return None if place is None else place[0]

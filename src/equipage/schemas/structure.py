@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import ROOT, Path
-from equipage.core.text import nearest
+from equipage.core.text import expression, nearest
 from equipage.loading.tree import get
 from equipage.schemas import codes
 
@@ -234,9 +232,9 @@ def subschemas(schema: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 # slash.
 
 #: A URI scheme (RFC 3986) at the start of a reference.
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_SCHEME = expression(r"[A-Za-z][A-Za-z0-9+.-]*:")
 #: An array index of a JSON Pointer: no sign, no leading zeros.
-_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+_INDEX = expression(r"0|[1-9][0-9]{0,8}")
 _MISSING: Any = object()
 
 
@@ -252,7 +250,11 @@ def point(
 
     With the path comes the right spelling, if the fragment has an old one. `names` gives anchors.
     """
-    text = unquote(fragment)
+    text = fragment
+    if "%" in fragment:
+        from urllib.parse import unquote  # slow to import
+
+        text = unquote(fragment)
     if not text:
         return ROOT, None
     if text.startswith("/"):

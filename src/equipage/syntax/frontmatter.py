@@ -7,11 +7,11 @@ else. What becomes of a header that is not quite YAML is the matter of `recovery
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 import msgspec
 
+from equipage.core.text import expression
 from equipage.syntax import Range, match_end
 
 Format = Literal["yaml", "toml"]
@@ -26,7 +26,7 @@ SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
 _BOM = "\ufeff"
-_REST_OF_LINE = re.compile(r"[^\r\n]*\r?")
+_REST_OF_LINE = expression(r"[^\r\n]*\r?")
 
 
 class Header(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from typing import Literal
 
 from equipage.core import codes
 from equipage.core.path import Path
+from equipage.core.text import expression
 from equipage.syntax import (
     MAX_DEPTH,
     Irregularity,
@@ -148,7 +149,7 @@ Kind = Literal["open", "close", "key", "string", "bare"]
 
 #: The possessive quantifiers (`*+`) never give back what they took: a string that is not closed
 #: costs its length once. White space and colons match nothing here and are skipped.
-_TOKEN = re.compile(
+_TOKEN = expression(
     r"""
       (?P<string> "[^"\\]*+(?:\\.[^"\\]*+)*+" )  # runs of characters, with escapes between them
     | (?P<open> [\[{] )
@@ -200,7 +201,7 @@ def _string(text: str, start: int, end: int) -> str:
 _BEGINNING = 65_536
 #: An escaped surrogate, alone or in a pair. Any other escape is matched too, so that the second
 #: backslash of `\\ud800` starts no match.
-_ESCAPE = re.compile(
+_ESCAPE = expression(
     r"""
       (?P<pair> \\u[dD][89abAB]..\\u[dD][c-fC-F].. )
     | (?P<lone> \\u[dD][89a-fA-F].. )
@@ -257,11 +258,11 @@ def _escaped_surrogates(text: str) -> Iterator[Irregularity]:
 #: What is wrong, and what to write instead.
 _Words = tuple[str, str | None]
 
-_WORD = re.compile(r"[^\s,:;=\[\]{}\"'/#]+")
+_WORD = expression(r"[^\s,:;=\[\]{}\"'/#]+")
 #: A comment as other languages have it: `/* … */`, or from `//`, an unclosed `/*` or `#` to the
 #: end of the line.
-_COMMENT = re.compile(r"/\*.*?\*/|(?:/[/*]|\#)[^\r\n]*", re.DOTALL)
-_LINE = re.compile(r"[^\r\n]*")
+_COMMENT = expression(r"/\*.*?\*/|(?:/[/*]|\#)[^\r\n]*", re.DOTALL)
+_LINE = expression(r"[^\r\n]*")
 _NAMES = {
     **dict.fromkeys(("True", "TRUE"), "true"),
     **dict.fromkeys(("False", "FALSE"), "false"),
@@ -352,7 +353,7 @@ def _trailing_comma(error: json.JSONDecodeError, text: str) -> int | None:
 
 
 #: A string, which may lack its end, or a comma before a closing bracket.
-_STRING_OR_COMMA = re.compile(
+_STRING_OR_COMMA = expression(
     r""" "[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z) | ,(?=[ \t\r\n]*+[\]}]) """, re.VERBOSE | re.DOTALL
 )
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from equipage.core.text import expression
 from equipage.syntax import Range, SyntaxProblem, match_end, yaml
 from equipage.syntax.frontmatter import Reader
 
@@ -35,22 +36,22 @@ Flaw = Literal["colon", "brackets", "indicator", "unindented", "quotes", "no-spa
 _SPEAKERS = frozenset(
     {"user", "assistant", "human", "ai", "agent", "claude", "system", "context", "commentary"}
 )
-_EXAMPLE = re.compile(r"<(?P<end>/?)(?:example|commentary)s?>", re.IGNORECASE)
+_EXAMPLE = expression(r"<(?P<end>/?)(?:example|commentary)s?>", re.IGNORECASE)
 
 #: A line that begins an entry: a name, a colon, and perhaps a blank and a value.
-_ENTRY = re.compile(
+_ENTRY = expression(
     r"(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>[^\r\n]*?))?[ \t]*\r?\n?\Z"
 )
 #: A lone carriage return ends a line, too.
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_LINE = expression(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 #: `key:value` without the blank; what looks like `scheme://` or `a::b` is not meant.
-_TOUCHING = re.compile(r"(?P<key>[A-Za-z_][\w.-]*):(?P<value>[^\s:/][^\r\n]*?)[ \t]*\r?\n?\Z")
+_TOUCHING = expression(r"(?P<key>[A-Za-z_][\w.-]*):(?P<value>[^\s:/][^\r\n]*?)[ \t]*\r?\n?\Z")
 #: A line below a key: an item, an entry, or both, and its value.
-_NESTED = re.compile(
+_NESTED = expression(
     r"(?P<lead>[ \t]*(?:-[ ]+)?(?:[A-Za-z_][\w.-]*:[ ]+)?)(?P<value>\S[^\r\n]*?)[ \t]*\r?\n?\Z"
 )
-_BLOCK = re.compile(r"[|>][+-]?(?:[ \t]+#.*)?\Z")
-_COLON = re.compile(r":(?=\s|\Z)")
+_BLOCK = expression(r"[|>][+-]?(?:[ \t]+#.*)?\Z")
+_COLON = expression(r":(?=\s|\Z)")
 #: What no unquoted text may start with, besides quotes and brackets.
 _INDICATORS = (*"*&!%@`|>", "- ", "? ")
 _QUOTES = ("'", '"')
@@ -160,7 +161,8 @@ def _entries(text: str, known: Collection[str]) -> list[_Entry]:
         start, end = end, match_end(_LINE, text, end)
         line = text[start:end]
         match = _ENTRY.match(line)
-        if match is None and line.partition(":")[0] in known:
+        is_touching = match is None and line.partition(":")[0] in known
+        if is_touching:
             match = _TOUCHING.match(line)
         key = "" if match is None else match["key"]
         is_speech = is_loose or is_example or key in seen or key.lower() in _SPEAKERS
@@ -169,7 +171,7 @@ def _entries(text: str, known: Collection[str]) -> list[_Entry]:
             if low < 0:  # nothing follows the colon
                 low = high = len(line.rstrip())
             value = start + low, start + high
-            entries.append(_Entry(key, start, value, [], match.re is _TOUCHING))
+            entries.append(_Entry(key, start, value, [], is_touching))
             is_loose = _BLOCK.match(match["value"] or "") is not None
             is_example = _is_open(line, False)
             seen.add(key)
@@ -336,24 +338,24 @@ def _nested(entry: _Entry, text: str) -> list[Correction]:
 #: A line that a client looks at: a key in the first column and what follows it. Claude Code takes
 #: no digits in the key, and no carriage return at the end of the line.
 _LOOKED_AT: dict[Reader, re.Pattern[str]] = {
-    "claude": re.compile(
+    "claude": expression(
         r"^(?P<key>[A-Za-z_-]+):[^\S\r\n]+(?P<value>\S[^\r\n]*)(?=\n|\Z)", re.MULTILINE
     ),
-    "codex": re.compile(r"^(?P<key>[\w.-]+):[ \t]+(?P<value>\S[^\r\n]*)", re.MULTILINE),
-    "opencode": re.compile(
+    "codex": expression(r"^(?P<key>[\w.-]+):[ \t]+(?P<value>\S[^\r\n]*)", re.MULTILINE),
+    "opencode": expression(
         r"^(?P<key>[A-Za-z_]\w*)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE
     ),
-    "gemini": re.compile(
+    "gemini": expression(
         r"^(?P<key>name|description):[ \t]*(?P<value>[^\r\n]*(?:\r?\n[ \t]+\S[^\r\n]*)*)",
         re.MULTILINE,
     ),
-    "lines": re.compile(r"^(?P<key>[\w.-]+)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE),
+    "lines": expression(r"^(?P<key>[\w.-]+)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE),
 }
 #: The values that it quotes.
 _QUOTED: dict[Reader, re.Pattern[str]] = {
-    "claude": re.compile(r"[{}\[\]*&#!|>%@`]|: "),
-    "codex": re.compile(r"\A[\[{@`]|: "),
-    "opencode": re.compile(r":"),
+    "claude": expression(r"[{}\[\]*&#!|>%@`]|: "),
+    "codex": expression(r"\A[\[{@`]|: "),
+    "opencode": expression(r":"),
 }
 
 

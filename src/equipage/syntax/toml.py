@@ -7,7 +7,6 @@ second pass says where they are. `locate` finds places later, for all paths at o
 from __future__ import annotations
 
 import datetime
-import re
 import tomllib
 from collections.abc import Callable, Iterator
 from math import isfinite
@@ -16,6 +15,7 @@ from typing import Any
 from equipage.core import codes
 from equipage.core.diagnostics import Code
 from equipage.core.path import ROOT, Path
+from equipage.core.text import expression
 from equipage.syntax import Irregularity, Parsed, Range, SyntaxProblem, lone_surrogates, match_end
 from equipage.syntax.toml_places import (
     DEPTH,
@@ -41,9 +41,9 @@ except ImportError:  # no wheel for this machine: slower, and only TOML 1.0
 __all__ = ["DEPTH", "PARSER", "load", "locate"]
 
 #: What a text needs to have a date, a time or a number that is not finite. Most have none of it.
-_MAYBE_ODD = re.compile(r"inf|nan|[eE]\+?\d{3}|\d\d:\d\d|\d{4}-\d\d-\d\d")
+_MAYBE_ODD = expression(r"inf|nan|[eE]\+?\d{3}|\d\d:\d\d|\d{4}-\d\d-\d\d")
 #: What a text needs to have anything that only TOML 1.1 allows.
-_MAYBE_NEWER = re.compile(r"\\[ex]|\{")
+_MAYBE_NEWER = expression(r"\\[ex]|\{")
 #: `int` converts no more digits than this in every supported version of Python.
 _ALWAYS_CONVERTED = 640
 
@@ -116,9 +116,9 @@ def _long_numbers(text: str) -> Iterator[Irregularity]:
 _Words = tuple[str, str | None]
 
 #: Both parsers say where: rtoml `… at line 1 column 5`, tomllib `… (at line 1, column 5)`.
-_POSITION = re.compile(r" \(?at (?:line (\d+),? column (\d+)|end of document)\)?$")
-_WORD = re.compile(r"""[^\s=\[\]{},"'\#]+""")
-_SEVERAL_WORDS = re.compile(r"[\w.+-]+[ \t]+[\w.+-]")
+_POSITION = expression(r" \(?at (?:line (\d+),? column (\d+)|end of document)\)?$")
+_WORD = expression(r"""[^\s=\[\]{},"'\#]+""")
+_SEVERAL_WORDS = expression(r"[\w.+-]+[ \t]+[\w.+-]")
 
 _INSTEAD = {
     **dict.fromkeys(("null", "None", "nil"), "TOML has no null; leave the key out"),

@@ -15,6 +15,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.path import Path
+from equipage.core.text import expression
 from equipage.syntax import (
     MAX_DEPTH,
     Irregularity,
@@ -38,21 +39,21 @@ _MULTILINE = (
 )
 _ONE_LINE = r"""\"(?:[^"\\\n]|\\[^\n])*+"?|'[^'\n]*+'?"""
 #: Strings and comments: where brackets and dots mean nothing.
-OPAQUE = re.compile(rf"{_MULTILINE}|{_ONE_LINE}|\#[^\n]*", re.DOTALL)
+OPAQUE = expression(rf"{_MULTILINE}|{_ONE_LINE}|\#[^\n]*", re.DOTALL)
 
-_BLANK = re.compile(r"(?:[\s,]|\#[^\n]*)*+")
+_BLANK = expression(r"(?:[\s,]|\#[^\n]*)*+")
 #: rtoml lets the parts of an entry be on lines of their own if an inline table spans lines.
 _SPACE = r"(?:\s|\#[^\n]*)*+"
 #: A part of a dotted key, and the dot behind it.
-_PART = re.compile(rf"{_SPACE}({_ONE_LINE}|[^\s.=\[\]{{}},\"'\#]++)(?:{_SPACE}(\.))?", re.DOTALL)
-_EQUALS = re.compile(rf"{_SPACE}=")
+_PART = expression(rf"{_SPACE}({_ONE_LINE}|[^\s.=\[\]{{}},\"'\#]++)(?:{_SPACE}(\.))?", re.DOTALL)
+_EQUALS = expression(rf"{_SPACE}=")
 #: A string, a date and a time with one blank between them, or anything else up to a delimiter.
-_SCALAR = re.compile(
+_SCALAR = expression(
     rf"{_MULTILINE}|{_ONE_LINE}|\d{{4}}-\d\d-\d\d[ ]\d\d:[^\s,\]}}\#]*+|[^\s,\]}}\#]++", re.DOTALL
 )
-_HEADER_END = re.compile(r"[ \t]*+\]{1,2}")
+_HEADER_END = expression(r"[ \t]*+\]{1,2}")
 
-_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|(.))")
+_ESCAPE = expression(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|(.))")
 _ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
 
 
@@ -145,9 +146,9 @@ def _unescaped(match: re.Match[str]) -> str:
 
 # ---------------------------------------------------------------------------------------- TOML 1.1
 
-_ESCAPED_CHARACTER = re.compile(r"\\(?:(?P<new>e|x[0-9A-Fa-f]{2})|.)", re.DOTALL)
+_ESCAPED_CHARACTER = expression(r"\\(?:(?P<new>e|x[0-9A-Fa-f]{2})|.)", re.DOTALL)
 #: What may be between two entries: a comment means nothing, the others do.
-_BETWEEN = re.compile(r"\#[^\n]*|(?P<comma>,)|(?P<line>\n)")
+_BETWEEN = expression(r"\#[^\n]*|(?P<comma>,)|(?P<line>\n)")
 
 
 def newer_syntax(text: str) -> Iterator[Irregularity]:

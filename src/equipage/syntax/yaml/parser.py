@@ -26,6 +26,7 @@ from yaml.reader import Reader, ReaderError
 from yaml.scanner import Scanner
 
 from equipage.core import codes
+from equipage.core.text import expression
 from equipage.syntax import MAX_DEPTH, Irregularity, Range
 from equipage.syntax.yaml.scalars import TooLong, resolve_plain, resolve_tagged
 
@@ -53,7 +54,7 @@ ENDS = frozenset({MappingEndEvent, SequenceEndEvent})
 
 #: Anchors and tags in front of a node, with the blanks behind them. Of `&an:chor x` the name is
 #: `an`, and the text that follows it is the node.
-_PROPERTIES = re.compile(r"(?:&[0-9A-Za-z_-]+\s*|![^\s,\[\]{}]*\s+)+")
+_PROPERTIES = expression(r"(?:&[0-9A-Za-z_-]+\s*|![^\s,\[\]{}]*\s+)+")
 
 
 def content_range(event: Any, text: str) -> Range:
@@ -89,7 +90,7 @@ def scalar_value(event: Any) -> object:
 _MAX_SYNTAX_ERRORS = 20
 
 #: A key in the first column, bare or in quotes, with its colon.
-_TOP_LEVEL_KEY = re.compile(
+_TOP_LEVEL_KEY = expression(
     r"""^(?:[A-Za-z_$][^\s#:]*|"[^"\n]*"|'[^'\n]*')[ \t]*:(?=[ \t\r\n]|$)""", re.MULTILINE
 )
 

@@ -6,7 +6,6 @@ without a limit, so a few lines can fill the memory of any machine.
 
 from __future__ import annotations
 
-import re
 from math import isfinite
 from typing import Any
 
@@ -25,6 +24,7 @@ from yaml.reader import ReaderError
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
+from equipage.core.text import expression
 from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem, lone_surrogates
 from equipage.syntax.nodes import key_text
 from equipage.syntax.yaml.parser import Parser, syntax_errors
@@ -38,7 +38,7 @@ CHARACTERS_PER_NODE = 64
 #: No real file declares more short forms of tags, and the parser compares each with all before it.
 MAX_TAG_DIRECTIVES = 100
 #: A directive at the beginning of a line; YAML 1.1 has three more line breaks than other formats.
-_TAG_DIRECTIVE = re.compile(r"(?:^|(?<=[\r\n\x85\u2028\u2029]))%TAG\b")
+_TAG_DIRECTIVE = expression(r"(?:^|(?<=[\r\n\x85\u2028\u2029]))%TAG\b")
 
 
 def parse(text: str, *, merge: bool, oddities: bool = True) -> Parsed:
