@@ -22,12 +22,16 @@ class Clone:
     """A copy of the package, and the files that a recipe touches in it."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.sources = folder / "src"
         shutil.copytree(
             Path(SOURCES) / "equipage",
             self.sources / "equipage",
             ignore=shutil.ignore_patterns("__pycache__"),
         )
+        (folder / "tools").mkdir()
+        for name in ("pyproject.toml", "tools/faces.py"):
+            shutil.copy(REPOSITORY / name, folder / name)
         self.touched: set[str] = set()
 
     def write(self, name: str, text: str) -> None:
@@ -48,17 +52,18 @@ class Clone:
         path.write_text(text, encoding="utf-8")
         self.touched.add(name)
 
+    def make_stubs(self) -> None:
+        """What `make stubs` does. What it writes is not edited by hand, so it does not count."""
+        done = self._python("tools/faces.py", cwd=self.folder)
+        assert done.code == 0, done.err
+
     def run(self, folder: Path, files: Mapping[str, str], *arguments: str) -> Result:
         """The command of the copy, on files in a folder."""
+        return self._python("-m", "equipage", *arguments, cwd=repository(folder / "project", files))
+
+    def _python(self, *arguments: str, cwd: Path) -> Result:
         env = {**environment(), "PYTHONPATH": str(self.sources)}
-        # Recognition reads a list that `make stubs` makes; see `tools/faces.py`.
-        script = (
-            "import sys; from equipage.kinds import convention_paths, mcp\n"
-            "from equipage.kinds.conventions import tools\n"
-            "convention_paths.PATHS = {**tools.PATHS, 'mcp': mcp.PATHS}\n"
-            "from equipage.cli import main; sys.exit(main(sys.argv[1:]))"
-        )
-        return python("-c", script, *arguments, cwd=repository(folder / "project", files), env=env)
+        return python(*arguments, cwd=cwd, env=env)
 
 
 @pytest.fixture
@@ -173,6 +178,7 @@ TUG_AGENT = Convention(
         ("CONVENTIONS = (\n", table),
         ("    AMP_SETTINGS,\n", "    TUG_AGENT,\n"),
     )
+    clone.make_stubs()
     agent = "---\nname: pull\ndescription: Pulls.\ntool: Bash\n---\nPull.\n"
     done = clone.run(tmp_path, {".tug/agents/pull.md": agent}, "check", "-f", "concise")
     assert done.out.startswith(
@@ -308,8 +314,9 @@ def join_texts(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def test_an_output_format(clone: Clone, tmp_path: Path) -> None:
-    """A module with `render`, and its row in `REPORTS`; with the case, three files."""
+    """A module with `render` and `REPORTS`; with the case, two files."""
     assert "`REPORTS`" in recipe("An output format")
+    assert "two files" in recipe("An output format")
     module = '''\
 """Comma-separated values: a line for each finding."""
 
@@ -319,6 +326,8 @@ from collections.abc import Iterator
 
 from equipage.workspace.report import Report
 
+REPORTS = {"csv": "spreadsheets: a row for each finding"}
+
 
 def render(report: Report) -> Iterator[str]:
     """The rows, with a head."""
@@ -327,11 +336,14 @@ def render(report: Report) -> Iterator[str]:
         yield f"{row.file},{row.line},{row.code}\\n"
 '''
     clone.write("render/csv.py", module)
-    row = '    "csv": "spreadsheets: a row for each finding",\n'
-    clone.change("cli/arguments/declare.py", ('    "junit": ', row))
+    clone.make_stubs()
     files = {"a.tool.yaml": PACK.replace("version", "verison")}
     done = clone.run(tmp_path, files, "check", "--output-format", "csv")
     assert done.out == (
         "file,line,code\na.tool.yaml,1,missing-field\na.tool.yaml,2,unknown-field\n"
     ), done.err
-    assert len(clone.touched) == 2
+    assert len(clone.touched) == 1
+    # The help and the messages know it too.
+    unknown = clone.run(tmp_path, {}, "check", "--output-format", "cvs")
+    assert "did you mean `csv`?" in unknown.err
+    assert "concise, csv, github" in clone.run(tmp_path, {}, "check", "--help").out

@@ -1,5 +1,6 @@
-"""Writes what is made from the kinds: what type checkers read (`models.py`, `models.pyi` and
-`api.pyi` of the package), and `kinds/convention_paths.py`, by which files are recognised.
+"""Writes what is made from other modules: from the kinds, what type checkers read (`models.py`,
+`models.pyi` and `api.pyi` of the package) and `kinds/convention_paths.py`, by which files are
+recognised; from the modules of formats, `render/__init__.py`, by which the command line knows them.
 
     python tools/faces.py           write them
     python tools/faces.py --check   fail if they are not what this program would write
@@ -11,14 +12,17 @@ tables are large, so recognition reads their paths alone.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import itertools
 import keyword
+import pkgutil
 import sys
 import textwrap
 import types
 import typing
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +44,8 @@ from equipage.loading.registry import kind_named, names
 from equipage.views.meanings import meaning_of
 
 PACKAGE = Path(__file__).parents[1] / "src/equipage"
-MADE = "made by tools/faces.py from the kinds; `make stubs` renews it."
+MADE = "made by tools/faces.py from {}; `make stubs` renews it."
+FROM_KINDS = MADE.format("the kinds")
 
 # The tables count here, not what was made of them before: a new kind must be known below.
 paths.PATHS = {**tools.PATHS, "mcp": mcp.PATHS}
@@ -71,6 +76,7 @@ OTHER_NAMES = {
 }
 
 
+@cache
 def results() -> dict[str, tuple[type[Any], ...]]:
     """What each kind gives to a program."""
     return {name: RESULTS.get(name, (kind_named(name).model,)) for name in sorted(names())}
@@ -87,6 +93,7 @@ def parts_of(model: Any, found: dict[type[Any], None]) -> None:
         parts_of(each, found)
 
 
+@cache
 def exported() -> dict[str, type[Any]]:
     """Every model and part by the name that `equipage.models` gives it."""
     found: dict[type[Any], None] = {}
@@ -218,7 +225,7 @@ def models_py() -> str:
         for kind, models in results().items()
     ]
     return MODELS_PY.format(
-        made=MADE,
+        made=FROM_KINDS,
         all=wrapped(all_names()),
         kinds="\n".join(kinds),
         homes="\n".join(lines),
@@ -238,7 +245,7 @@ def is_made(cls: type[Any]) -> bool:
 
 def models_pyi() -> str:
     lines = [
-        f"# {MADE}", "",
+        f"# {FROM_KINDS}", "",
         "from typing import Any, Literal, TypeAlias", "",
         "from msgspec import Struct", "",
     ]  # fmt: skip
@@ -381,7 +388,7 @@ def option_lines(classes: list[type[Any]]) -> Iterator[str]:
 
 
 def api_pyi() -> str:
-    lines = API_HEAD.format(made=MADE).splitlines()
+    lines = API_HEAD.format(made=FROM_KINDS).splitlines()
     kinds = {kind: options_of(kind) for kind in results()}
     classes = dict.fromkeys(each for each in kinds.values() if each.__struct_fields__)
     for cls in classes:
@@ -457,13 +464,36 @@ PATHS: dict[str, tuple[str, ...]] = {paths}
 '''
 
 
+# ---------------------------------------------------------------------------- render/__init__.py
+
+REPORTS_PY = '''\
+"""Values to text: one module per format. Nothing here prints."""
+
+# {made}
+
+#: The formats of a check, and what each is for, as the `REPORTS` of their modules say. The command
+#: line reads this, because the modules themselves are imported only for a report.
+REPORTS = {reports}
+'''
+
+
+def reports() -> dict[str, str]:
+    """What each format of a check is for, by module; text first, because it is the default."""
+    modules = [each.name for each in pkgutil.iter_modules([str(PACKAGE / "render")])]
+    found: dict[str, str] = {}
+    for name in sorted(modules, key=lambda name: (name != "text", name)):
+        found |= getattr(importlib.import_module(f"equipage.render.{name}"), "REPORTS", {})
+    return found
+
+
 def files() -> dict[Path, str]:
     """Every file that this program writes, and its text as the formatter leaves it."""
     made = {
         "models.py": models_py(),
         "models.pyi": models_pyi(),
         "api.pyi": api_pyi(),
-        "kinds/convention_paths.py": PATHS_PY.format(made=MADE, paths=paths.PATHS),
+        "kinds/convention_paths.py": PATHS_PY.format(made=FROM_KINDS, paths=paths.PATHS),
+        "render/__init__.py": REPORTS_PY.format(made=MADE.format("them"), reports=reports()),
     }
     return {PACKAGE / name: formatted(text, name) for name, text in made.items()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -23,6 +24,9 @@ def main() -> int:
     except KeyboardInterrupt:  # of a command that unwinds, at its very end
         code = interrupts.INTERRUPTED
     interrupts.ignore()
+    # Python looks for cycles several times while it ends: a tenth of a short run, to give memory
+    # back that the system takes back anyway.
+    gc.freeze()
     return code
 
 

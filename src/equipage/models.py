@@ -23,18 +23,19 @@ __all__ = [
     "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool", "BasePrompt",
     "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint", "BlueprintAgentProfile",
     "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern", "Capabilities", "Caps",
-    "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile", "ClaudeCodeMarketplace",
-    "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule", "ClaudeCodeSettingsFile",
-    "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection", "CodexAgent",
-    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfClaudeCode",
-    "CommandOfOpenCode", "CompiledAgenticWorkflow", "CompilerHints", "CompilerStrategy",
-    "Condition", "Config", "ContentItem", "ContentValue", "ContextOfGeminiCLI", "ContextPolicy",
-    "ContextProviderOfContinue", "ContinueConfiguration", "ContinueRule", "CopilotAgent",
-    "CopilotInstructions", "CopilotPrompt", "CopilotSettingsFile", "CursorAgent",
-    "CursorCommand", "CursorEnvironment", "CursorPlugin", "CursorRule", "Default",
-    "DefaultModel", "DefectMcpServer", "DependenciesOfASkill", "DependencyOfASkill",
-    "DeploymentOfAFastMCPServer", "DisabledHook", "Div", "DockerAgentConfiguration",
-    "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
+    "ChannelOfAPlugin", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile",
+    "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule",
+    "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection",
+    "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler",
+    "CommandOfClaudeCode", "CommandOfOpenCode", "CompiledAgenticWorkflow", "CompilerHints",
+    "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
+    "ContextOfGeminiCLI", "ContextPolicy", "ContextProviderOfContinue", "ContinueConfiguration",
+    "ContinueRule", "CopilotAgent", "CopilotInstructions", "CopilotPrompt",
+    "CopilotSettingsFile", "CursorAgent", "CursorCommand", "CursorEnvironment", "CursorPlugin",
+    "CursorRule", "Default", "DefaultModel", "DefectMcpServer", "DependenciesOfASkill",
+    "DependencyOfASkill", "DeploymentOfAFastMCPServer", "DisabledHook", "Div",
+    "DockerAgentConfiguration", "DuplicateRequestIds", "EmbeddedResource", "Entry",
+    "EntryAction", "EntryOfAMarketplace", "EntryOfTheHooksOfCodex",
     "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentOfAFastMCPServer",
     "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "ExtensionOfGoose",
     "Fanout", "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
@@ -79,9 +80,9 @@ __all__ = [
     "Templating", "TerminalOfCursor", "TextContent", "Tool", "ToolDefinition", "ToolResponse",
     "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI",
     "ToolsetOfDockerAgent", "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try",
-    "Turn", "UnboundedLine", "VariableOrHeaderOfAServer", "Verdict", "WatcherOfOpenCode",
-    "WebSearch", "WindsurfRule", "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator",
-    "ZedSettingsFile", "fields", "kind_of_model",
+    "Turn", "UnboundedLine", "ValueThatAPluginAsksFor", "VariableOrHeaderOfAServer", "Verdict",
+    "WatcherOfOpenCode", "WebSearch", "WindsurfRule", "WindsurfWorkflow", "WrongId",
+    "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields", "kind_of_model",
 ]  # fmt: skip
 
 #: kind → the names of the models that a load may give
@@ -185,21 +186,22 @@ _HOMES: dict[str, str] = {
         "AgentCard AgentOfCrewAI AgentOfDockerAgent AgentOfOpenCode AgentSettingsOfZed "
         "AgentSkillsSkill AgenticWorkflow AgentsOfCodex AiderConfiguration AmpSettingsFile "
         "ApprovalPolicyOfCodex ArgumentOfAServer AuthorOfABundle AuthorOfACodexPlugin "
-        "AuthorOfAPlugin ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeHooksFile "
-        "ClaudeCodeMarketplace ClaudeCodeOutputStyle ClaudeCodePlugin ClaudeCodeRule "
-        "ClaudeCodeSettingsFile ClaudeCodeSkill ClineRule CodexAgent CodexConfiguration "
-        "CodexPlugin CodexSkill CommandOfClaudeCode CommandOfOpenCode CompiledAgenticWorkflow "
-        "ContextOfGeminiCLI ContextProviderOfContinue ContinueConfiguration ContinueRule "
-        "CopilotAgent CopilotInstructions CopilotPrompt CopilotSettingsFile CursorAgent "
-        "CursorCommand CursorEnvironment CursorPlugin CursorRule DependenciesOfASkill "
-        "DependencyOfASkill DeploymentOfAFastMCPServer DockerAgentConfiguration "
-        "EntryOfTheHooksOfCodex EntryOfTheHooksOfGeminiCLI EnvironmentOfAFastMCPServer "
-        "EnvironmentPolicyOfCodex ExtensionOfGoose FastMCPConfiguration FileOfInstructions "
-        "FilesOfASandboxOfClaudeCode FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill "
-        "GeminiCommand GeminiExtension GeminiPolicy GeminiSettingsFile GitHubCopilotSkill "
-        "GooseConfiguration GooseRecipe GranularApprovalPolicyOfCodex GraphOfLangGraph "
-        "HookOfCodex HookOfCopilot HookOfCursor HookOfGeminiCLI HookOfWindsurf HooksOfCodex "
-        "HooksOfCopilot HooksOfCursor HooksOfGeminiCLI HooksOfWindsurf InterfaceOfASkill "
+        "AuthorOfAPlugin ChannelOfAPlugin ClaudeCodeAgent ClaudeCodeCommand "
+        "ClaudeCodeHooksFile ClaudeCodeMarketplace ClaudeCodeOutputStyle ClaudeCodePlugin "
+        "ClaudeCodeRule ClaudeCodeSettingsFile ClaudeCodeSkill ClineRule CodexAgent "
+        "CodexConfiguration CodexPlugin CodexSkill CommandOfClaudeCode CommandOfOpenCode "
+        "CompiledAgenticWorkflow ContextOfGeminiCLI ContextProviderOfContinue "
+        "ContinueConfiguration ContinueRule CopilotAgent CopilotInstructions CopilotPrompt "
+        "CopilotSettingsFile CursorAgent CursorCommand CursorEnvironment CursorPlugin "
+        "CursorRule DependenciesOfASkill DependencyOfASkill DeploymentOfAFastMCPServer "
+        "DockerAgentConfiguration EntryOfAMarketplace EntryOfTheHooksOfCodex "
+        "EntryOfTheHooksOfGeminiCLI EnvironmentOfAFastMCPServer EnvironmentPolicyOfCodex "
+        "ExtensionOfGoose FastMCPConfiguration FileOfInstructions FilesOfASandboxOfClaudeCode "
+        "FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill GeminiCommand GeminiExtension "
+        "GeminiPolicy GeminiSettingsFile GitHubCopilotSkill GooseConfiguration GooseRecipe "
+        "GranularApprovalPolicyOfCodex GraphOfLangGraph HookOfCodex HookOfCopilot "
+        "HookOfCursor HookOfGeminiCLI HookOfWindsurf HooksOfCodex HooksOfCopilot "
+        "HooksOfCursor HooksOfGeminiCLI HooksOfWindsurf InterfaceOfASkill "
         "InterfaceOfAnAgentCard KeysOfOneContext KiroAgent KiroHook KiroSteeringFile "
         "LangGraphConfiguration LanguageServerOfClaudeCode ListOfClaudeCodeKeys "
         "ListOfCodexHooks ListOfCopilotHooks ListOfCrewAIAgents ListOfCrewAITasks "
@@ -215,8 +217,8 @@ _HOMES: dict[str, str] = {
         "SecurityOfGeminiCLI ServerOfABundle ServerOfContinue ServerRulesOfGeminiCLI "
         "SettingOfABundle SettingOfAnExtension SkillOfAnAgentCard SourceOfAFastMCPServer "
         "StartOfABundle TaskOfCrewAI TerminalOfCursor ToolsOfGeminiCLI ToolsetOfDockerAgent "
-        "TransportOfAPackage VariableOrHeaderOfAServer WatcherOfOpenCode WindsurfRule "
-        "WindsurfWorkflow ZedSettingsFile "
+        "TransportOfAPackage ValueThatAPluginAsksFor VariableOrHeaderOfAServer "
+        "WatcherOfOpenCode WindsurfRule WindsurfWorkflow ZedSettingsFile "
     ),
     "equipage.kinds.conventions.skill": ("Skill SkillTriggers "),
     "equipage.kinds.defect.hooks": (

@@ -207,18 +207,19 @@ __all__ = [
     "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool", "BasePrompt",
     "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint", "BlueprintAgentProfile",
     "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern", "Capabilities", "Caps",
-    "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile", "ClaudeCodeMarketplace",
-    "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule", "ClaudeCodeSettingsFile",
-    "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection", "CodexAgent",
-    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfClaudeCode",
-    "CommandOfOpenCode", "CompiledAgenticWorkflow", "CompilerHints", "CompilerStrategy",
-    "Condition", "Config", "ContentItem", "ContentValue", "ContextOfGeminiCLI", "ContextPolicy",
-    "ContextProviderOfContinue", "ContinueConfiguration", "ContinueRule", "CopilotAgent",
-    "CopilotInstructions", "CopilotPrompt", "CopilotSettingsFile", "CursorAgent",
-    "CursorCommand", "CursorEnvironment", "CursorPlugin", "CursorRule", "Default",
-    "DefaultModel", "DefectMcpServer", "DependenciesOfASkill", "DependencyOfASkill",
-    "DeploymentOfAFastMCPServer", "DisabledHook", "Div", "DockerAgentConfiguration",
-    "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
+    "ChannelOfAPlugin", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile",
+    "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule",
+    "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection",
+    "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler",
+    "CommandOfClaudeCode", "CommandOfOpenCode", "CompiledAgenticWorkflow", "CompilerHints",
+    "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
+    "ContextOfGeminiCLI", "ContextPolicy", "ContextProviderOfContinue", "ContinueConfiguration",
+    "ContinueRule", "CopilotAgent", "CopilotInstructions", "CopilotPrompt",
+    "CopilotSettingsFile", "CursorAgent", "CursorCommand", "CursorEnvironment", "CursorPlugin",
+    "CursorRule", "Default", "DefaultModel", "DefectMcpServer", "DependenciesOfASkill",
+    "DependencyOfASkill", "DeploymentOfAFastMCPServer", "DisabledHook", "Div",
+    "DockerAgentConfiguration", "DuplicateRequestIds", "EmbeddedResource", "Entry",
+    "EntryAction", "EntryOfAMarketplace", "EntryOfTheHooksOfCodex",
     "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentOfAFastMCPServer",
     "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "ExtensionOfGoose",
     "Fanout", "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
@@ -263,9 +264,9 @@ __all__ = [
     "Templating", "TerminalOfCursor", "TextContent", "Tool", "ToolDefinition", "ToolResponse",
     "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI",
     "ToolsetOfDockerAgent", "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try",
-    "Turn", "UnboundedLine", "VariableOrHeaderOfAServer", "Verdict", "WatcherOfOpenCode",
-    "WebSearch", "WindsurfRule", "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator",
-    "ZedSettingsFile", "fields", "kind_of_model",
+    "Turn", "UnboundedLine", "ValueThatAPluginAsksFor", "VariableOrHeaderOfAServer", "Verdict",
+    "WatcherOfOpenCode", "WebSearch", "WindsurfRule", "WindsurfWorkflow", "WrongId",
+    "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields", "kind_of_model",
 ]  # fmt: skip
 
 KINDS: dict[str, tuple[str, ...]]
@@ -693,6 +694,8 @@ class AgentSkillsSkill(Struct, frozen=True, kw_only=True):
     """Tools it may use without asking, as Qwen Code names the field; restricts the agent,
     so a misspelling is an error; a list, or text divided at `,`; every tool it names must
     exist."""
+    mode: bool | str | None = None
+    """Whether it is a mode that people switch on, in Cursor."""
     body: str = ""
     """The text below the header."""
 
@@ -1128,19 +1131,22 @@ class ArgumentOfAServer(Struct, frozen=True, kw_only=True):
     name: str | None = None
     """The name of a named argument."""
     valueHint: str | None = None
-    """What a positional argument is."""
+    """What a positional argument is; common misspelling, which the tool ignores:
+    `value_hint`."""
     isRepeated: bool | None = None
-    """Whether it may be given several times."""
+    """Whether it may be given several times; common misspelling, which the tool ignores:
+    `is_repeated`."""
     description: str | None = None
     """What it is for."""
     isRequired: bool | None = None
-    """Whether it must be given."""
+    """Whether it must be given; common misspelling, which the tool ignores:
+    `is_required`."""
     format: Literal["string", "number", "boolean", "filepath"] | None = None
     """What sort of text it is."""
     value: str | None = None
     """Its value."""
     isSecret: bool | None = None
-    """Whether it is a secret."""
+    """Whether it is a secret; common misspelling, which the tool ignores: `is_secret`."""
     default: str | None = None
     """The value if none is given."""
     placeholder: str | None = None
@@ -1179,6 +1185,17 @@ class AuthorOfAPlugin(Struct, frozen=True, kw_only=True):
     """The address for mail."""
     url: str | None = None
     """The address of a web page."""
+
+class ChannelOfAPlugin(Struct, frozen=True, kw_only=True):
+    """A channel of a plugin."""
+
+    server: str | None = None
+    """The MCP server that sends the messages; required: the tool ignores a file without
+    it."""
+    displayName: str | None = None
+    """The name that people see."""
+    userConfig: dict[str, ValueThatAPluginAsksFor] | None = None
+    """Values to ask the user for."""
 
 class ClaudeCodeAgent(Struct, frozen=True, kw_only=True):
     """A Claude Code agent."""
@@ -1290,7 +1307,7 @@ class ClaudeCodeMarketplace(Struct, frozen=True, kw_only=True):
     owner: OwnerOfAMarketplace | None = None
     """Who keeps it: `name`, `email` and `url`; required: the tool ignores a file without
     it."""
-    plugins: tuple[Any, ...] | None = None
+    plugins: tuple[EntryOfAMarketplace, ...] | None = None
     """The plugins, each with its name and where it comes from; required: the tool ignores a
     file without it."""
     _schema: str | None = None
@@ -1346,42 +1363,42 @@ class ClaudeCodePlugin(Struct, frozen=True, kw_only=True):
     """The licence, such as `MIT`."""
     keywords: tuple[str, ...] | None = None
     """Words to find it by."""
-    category: str | None = None
-    """The category it is listed under."""
-    tags: tuple[str, ...] | None = None
-    """Words to find it by."""
-    commands: str | tuple[Any, ...] | dict[str, Any] | None = None
+    commands: str | tuple[str, ...] | dict[str, Any] | None = None
     """Files and folders of commands, instead of `commands/`."""
-    agents: str | tuple[Any, ...] | None = None
+    agents: str | tuple[str, ...] | None = None
     """Files of agents, instead of `agents/`."""
-    skills: str | tuple[Any, ...] | None = None
+    skills: str | tuple[str, ...] | None = None
     """Folders of skills, beside those in `skills/`."""
-    hooks: str | tuple[Any, ...] | dict[str, Any] | None = None
+    hooks: str | tuple[str | dict[str, Any], ...] | dict[str, Any] | None = None
     """Hooks, or the files that hold them."""
-    mcpServers: str | tuple[Any, ...] | dict[str, Any] | None = None
+    mcpServers: str | tuple[str | dict[str, Any], ...] | dict[str, Any] | None = None
     """MCP servers by name, or the files that hold them."""
-    lspServers: str | tuple[Any, ...] | dict[str, Any] | None = None
+    lspServers: str | tuple[str | dict[str, Any], ...] | dict[str, Any] | None = None
     """Language servers by name, or the files that hold them."""
-    outputStyles: str | tuple[Any, ...] | None = None
+    outputStyles: str | tuple[str, ...] | None = None
     """Files and folders of output styles."""
-    themes: str | tuple[Any, ...] | None = None
+    themes: str | tuple[str, ...] | None = None
     """Files and folders of colour themes."""
-    monitors: str | tuple[Any, ...] | None = None
+    monitors: str | tuple[dict[str, Any], ...] | None = None
     """Programs whose output Claude follows."""
-    channels: tuple[Any, ...] | None = None
+    channels: tuple[ChannelOfAPlugin, ...] | None = None
     """MCP servers that send messages into a session."""
     settings: dict[str, Any] | None = None
     """Settings that hold while the plugin is on."""
-    userConfig: dict[str, Any] | None = None
+    userConfig: dict[str, ValueThatAPluginAsksFor] | None = None
     """Values to ask the user for when the plugin is turned on."""
     dependencies: tuple[Any, ...] | None = None
     """Plugins that it needs."""
     defaultEnabled: bool | None = None
     """Whether it is on once it is installed."""
-    strict: bool | None = None
-    """Whether this file must list all parts of the plugin."""
-    experimental: dict[str, Any] | None = None
+    experimental: Any | None = None
     """Features that may still change."""
+    category: Any | None = None
+    """The category it is listed under."""
+    tags: Any | None = None
+    """Words to find it by."""
+    strict: Any | None = None
+    """Whether this file must list all parts of the plugin."""
 
 class ClaudeCodeRule(Struct, frozen=True, kw_only=True):
     """A Claude Code rule."""
@@ -2442,6 +2459,66 @@ class DockerAgentConfiguration(Struct, frozen=True, kw_only=True):
     """Who wrote it."""
     permissions: PermissionsOfDockerAgent | None = None
     """What may be done; restricts the agent, so a misspelling is an error."""
+
+class EntryOfAMarketplace(Struct, frozen=True, kw_only=True):
+    """An entry of a marketplace."""
+
+    name: str | None = None
+    """The name of the plugin; required: the tool ignores a file without it."""
+    source: Any | None = None
+    """Where the plugin comes from."""
+    version: str | None = None
+    """The version of the plugin."""
+    description: str | None = None
+    """What the plugin adds."""
+    displayName: str | None = None
+    """The name that people see."""
+    author: AuthorOfAPlugin | None = None
+    """Who wrote it: `name`, `email` and `url`."""
+    homepage: str | None = None
+    """The address of its web page."""
+    repository: str | None = None
+    """The address of its source code."""
+    license: str | None = None
+    """The licence, such as `MIT`."""
+    keywords: tuple[str, ...] | None = None
+    """Words to find it by."""
+    commands: str | tuple[str, ...] | dict[str, Any] | None = None
+    """Files and folders of commands, instead of `commands/`."""
+    agents: str | tuple[str, ...] | None = None
+    """Files of agents, instead of `agents/`."""
+    skills: str | tuple[str, ...] | None = None
+    """Folders of skills, beside those in `skills/`."""
+    hooks: str | tuple[str | dict[str, Any], ...] | dict[str, Any] | None = None
+    """Hooks, or the files that hold them."""
+    mcpServers: str | tuple[str | dict[str, Any], ...] | dict[str, Any] | None = None
+    """MCP servers by name, or the files that hold them."""
+    lspServers: str | tuple[str | dict[str, Any], ...] | dict[str, Any] | None = None
+    """Language servers by name, or the files that hold them."""
+    outputStyles: str | tuple[str, ...] | None = None
+    """Files and folders of output styles."""
+    themes: str | tuple[str, ...] | None = None
+    """Files and folders of colour themes."""
+    monitors: str | tuple[dict[str, Any], ...] | None = None
+    """Programs whose output Claude follows."""
+    channels: tuple[ChannelOfAPlugin, ...] | None = None
+    """MCP servers that send messages into a session."""
+    settings: dict[str, Any] | None = None
+    """Settings that hold while the plugin is on."""
+    userConfig: dict[str, ValueThatAPluginAsksFor] | None = None
+    """Values to ask the user for when the plugin is turned on."""
+    dependencies: tuple[Any, ...] | None = None
+    """Plugins that it needs."""
+    defaultEnabled: bool | None = None
+    """Whether it is on once it is installed."""
+    experimental: Any | None = None
+    """Features that may still change."""
+    category: str | None = None
+    """The category it is listed under."""
+    tags: tuple[str, ...] | None = None
+    """Words to find it by."""
+    strict: bool | None = None
+    """Whether the manifest of the plugin must list all its parts."""
 
 class EntryOfTheHooksOfCodex(Struct, frozen=True, kw_only=True):
     """An entry of the hooks of Codex."""
@@ -4297,7 +4374,8 @@ class RemoteOfAServer(Struct, frozen=True, kw_only=True):
     """A remote of a server."""
 
     type: Literal["streamable-http", "sse"] | None = None
-    """How to talk to it; recommended."""
+    """How to talk to it; recommended; common misspelling, which the tool ignores:
+    `transport_type`."""
     url: str | None = None
     """Its address; recommended."""
     headers: tuple[VariableOrHeaderOfAServer, ...] | None = None
@@ -4705,6 +4783,30 @@ class TransportOfAPackage(Struct, frozen=True, kw_only=True):
     headers: tuple[VariableOrHeaderOfAServer, ...] | None = None
     """Headers of each request."""
 
+class ValueThatAPluginAsksFor(Struct, frozen=True, kw_only=True):
+    """A value that a plugin asks for."""
+
+    type: Literal["string", "number", "boolean", "directory", "file"] | None = None
+    """What sort of value it is; required: the tool ignores a file without it."""
+    title: str | None = None
+    """Its name in the dialog; required: the tool ignores a file without it."""
+    description: str | None = None
+    """The text below it in the dialog; required: the tool ignores a file without it."""
+    required: bool | None = None
+    """Whether it must be given."""
+    default: str | int | float | bool | tuple[str, ...] | None = None
+    """The value if none is given."""
+    multiple: bool | None = None
+    """Whether it may be a list of texts."""
+    sensitive: bool | None = None
+    """Whether it is kept where secrets are kept."""
+    min: int | float | None = None
+    """The least number."""
+    max: int | float | None = None
+    """The greatest number."""
+    options: tuple[str, ...] | None = None
+    """The only values of a text."""
+
 class VariableOrHeaderOfAServer(Struct, frozen=True, kw_only=True):
     """A variable or header of a server."""
 
@@ -4713,13 +4815,14 @@ class VariableOrHeaderOfAServer(Struct, frozen=True, kw_only=True):
     description: str | None = None
     """What it is for."""
     isRequired: bool | None = None
-    """Whether it must be given."""
+    """Whether it must be given; common misspelling, which the tool ignores:
+    `is_required`."""
     format: Literal["string", "number", "boolean", "filepath"] | None = None
     """What sort of text it is."""
     value: str | None = None
     """Its value."""
     isSecret: bool | None = None
-    """Whether it is a secret."""
+    """Whether it is a secret; common misspelling, which the tool ignores: `is_secret`."""
     default: str | None = None
     """The value if none is given."""
     placeholder: str | None = None

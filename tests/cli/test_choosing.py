@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from equipage.cli.arguments import EXAMPLES, command_parsers, parser
+from equipage.cli.arguments import EXAMPLES
+from equipage.cli.arguments.parsing import command_parsers, parser
 from lab import in_process, repository, settle, write
 
 AGENT = "---\nname: a\ndescription: d\nskills: pdf\n---\nx\n"

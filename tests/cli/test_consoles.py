@@ -43,7 +43,7 @@ def test_console_as_processes(case: Console, tmp_path: Path) -> None:
 
 
 def test_every_command_has_a_case() -> None:
-    from equipage.cli.arguments import command_parsers, parser
+    from equipage.cli.arguments.parsing import command_parsers, parser
 
     used = {
         command.split()[1]
@@ -55,7 +55,7 @@ def test_every_command_has_a_case() -> None:
 
 
 def test_every_output_format_has_a_case() -> None:
-    from equipage.cli.arguments import REPORTS
+    from equipage.render import REPORTS
 
     commands = [each.split() for case in CASES for each in case.commands()]
     # `full` is what a check without the option prints.

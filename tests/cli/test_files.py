@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from equipage.cli.arguments import REPORTS, command_parsers, parser
+from equipage.cli.arguments.parsing import command_parsers, parser
 from equipage.loading.registry import kind_named, names
+from equipage.render import REPORTS
 from lab import environment, in_process, settle
 
 KINDS = [name for name in names() if kind_named(name).presentation.example is not None]
@@ -39,6 +40,7 @@ def test_a_first_file_checks_clean(kind: str) -> None:
     assert in_process(["new", kind, "first-1", "--stdout"])[1] == Path(path).read_text()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", names())
 def test_every_kind_has_a_schema(kind: str) -> None:
     code, out, _ = in_process(["schema", kind])

@@ -284,6 +284,7 @@ def test_values_have_colour_and_read_the_same(
 # --- every command -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize(
     "columns", ["40", "0", "9" * 5_000], ids=["narrow", "none", "longer than Python reads"]
@@ -352,6 +353,7 @@ def test_every_command_on_a_broken_file(
         assert "bug" not in err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "folder",
     sorted(

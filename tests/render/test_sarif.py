@@ -158,6 +158,7 @@ def test_fingerprints_do_not_depend_on_lines() -> None:
     assert len(set(prints(here, moved, finding(pointer="/x")))) == 3
 
 
+@pytest.mark.long
 @given(st.text(), st.text(min_size=1))
 def test_any_text_makes_a_valid_log(message: str, name: str) -> None:
     log(finding(message, span=span(name.replace("\0", "") or "a"), path=message))

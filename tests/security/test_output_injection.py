@@ -324,3 +324,19 @@ def test_no_command_of_a_build_service_anywhere_in_a_line(
 
 def findings(text: str) -> list[dict[str, Any]]:
     return list(json.loads(text)["diagnostics"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["##[add-mask]x", "a ##vso[task.setvariable]b", "a\n::set-env name=a::b\n", "a\n\t::b::\nc", "##[x]"],
+)  # fmt: skip
+def test_a_document_gives_no_orders_and_means_the_same(text: str) -> None:
+    """`show` prints values of strangers as YAML, which a build service reads line by line."""
+    import yaml
+
+    from equipage.render.yaml import dump
+
+    value = {"key": text, text: [text, {"deep": text}]}
+    shown = "".join(dump(value))
+    assert not re.search(r"##(?:vso)?\[|^\s*::", shown, re.MULTILINE), shown
+    assert yaml.safe_load(shown) == value

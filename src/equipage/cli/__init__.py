@@ -12,15 +12,18 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from _thread import RLock
+from types import ModuleType, SimpleNamespace
 
-from equipage.cli.arguments import colour_in, coloured, command_in, help_of, parser
+from equipage.cli.arguments import colour_in, command_in, read
 from equipage.cli.output import Output, Unwritable, flush, wants_colour, write
 from equipage.core import interrupts
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TextIO
+    from importlib.machinery import ModuleSpec
+    from typing import Any, TextIO
 
 # Exit codes.
 OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, interrupts.INTERRUPTED
@@ -72,22 +75,25 @@ def _silence(stream: TextIO | None) -> None:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    colour = wants_colour(colour_in(arguments), sys.stdout)
-    wanted = command_in(arguments)
-    reading = parser(wanted, colour=colour, commands_whole=wanted is not None)
-    options = reading.read(arguments)
-    if options.command is None:
-        # The parser above may know one command only.
-        parser(colour=colour, commands_whole=False).print_help()
+    options = _options(arguments)
+    if options is None:
         return USAGE
     if options.command == "help":
-        text = help_of(options.about)
-        write(sys.stdout, coloured(text) if colour else text)
+        parsing = _parsing()
+        text = parsing.help_of(options.about)
+        colour = wants_colour(options.color, sys.stdout)
+        write(sys.stdout, parsing.coloured(text) if colour else text)
         return OK
     # Imported this late, because help and usage errors need none of it.
+    import_msgspec()
+    with rarely_used():
+        return _call(options)
+
+
+def _call(options: Any) -> int:
+    """Run the command that the options name."""
     from importlib import import_module
 
-    _import_msgspec()
     module, _, function = options.runs.partition(":")
     command = getattr(import_module(f"equipage.cli.{module}"), function)
     output = Output(colour=options.color, path=getattr(options, "output", None))
@@ -115,6 +121,31 @@ def _run(arguments: Sequence[str]) -> int:
     return code
 
 
+def _options(arguments: Sequence[str]) -> Any:
+    """The arguments as attributes; None if there is no command, and then the help is printed."""
+    wanted = command_in(arguments)
+    if wanted is not None:
+        values = read(arguments)
+        if values is not None:
+            return SimpleNamespace(**values)
+    parser = _parsing().parser
+    colour = wants_colour(colour_in(arguments), sys.stdout)
+    options = parser(wanted, colour=colour, commands_whole=wanted is not None).read(arguments)
+    if options.command is not None:
+        return options
+    # The parser above may know one command only.
+    parser(colour=colour, commands_whole=False).print_help()
+    return None
+
+
+def _parsing() -> Any:
+    """The module that reads every argument, with argparse; most runs need neither."""
+    import_argparse()
+    from equipage.cli.arguments import parsing
+
+    return parsing
+
+
 def _failed(error: Exception, output: Output) -> int:
     """The exit code of a run that an exception ended.
 
@@ -140,16 +171,137 @@ def _failed(error: Exception, output: Output) -> int:
     return BUG
 
 
-def _import_msgspec() -> None:
-    """Import msgspec without `typing_extensions`.
+# ----------------------------------------------------------------------------------------- imports
+# The command starts anew for every file that is saved, so it imports some modules in a cheaper way.
+# Each import gives what it always gives; a program that imports `equipage` never comes here, and
+# what is already imported is left as it is.
 
-    msgspec imports it where it is installed, for names that `typing` has since Python 3.11, and
-    that import costs as much as two starts of Python.
+
+class Instead:
+    """Until it is left, an import of the named modules finds these names, or fails for None.
+
+    For imports that a module makes in vain, or for a word or two.
     """
-    if "typing_extensions" in sys.modules:
-        return
-    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # makes the import fail
-    try:
+
+    def __init__(self, **modules: dict[str, Any] | None) -> None:
+        self._names = {name: modules[name] for name in modules if name not in sys.modules}
+
+    def __enter__(self) -> None:
+        for name, names in self._names.items():
+            module = None
+            if names is not None:
+                module = ModuleType(name)
+                module.__dict__.update(names)
+            sys.modules[name] = module  # type: ignore[assignment]  # None makes the import fail
+
+    def __exit__(self, *_error: object) -> None:
+        for name in self._names:
+            del sys.modules[name]
+
+
+class Later:
+    """Until it is left, the named modules are found, but executed when something of them is used.
+
+    `importlib.util.LazyLoader` does so, too, but costs as much as it saves: it imports `threading`.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def __enter__(self) -> None:
+        sys.meta_path.insert(0, self)
+
+    def __exit__(self, *_error: object) -> None:
+        sys.meta_path.remove(self)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """As every finder on `sys.meta_path`."""
+        if name not in self._names:
+            return None
+        for finder in sys.meta_path:
+            found = finder.find_spec(name, path, target) if finder is not self else None
+            if found is not None:
+                if hasattr(found.loader, "exec_module"):
+                    found.loader = _Lazily(found.loader)  # type: ignore[assignment]
+                return found
+        return None
+
+
+class _Lazily:
+    """A loader that executes a module when one of its names is first asked for."""
+
+    def __init__(self, loader: Any) -> None:
+        self.loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _Unexecuted(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__[_LOADER] = self.loader
+
+
+_LOADER = "__loader_of_equipage__"
+_EXECUTING = RLock()
+
+
+class _Unexecuted(ModuleType):
+    """A module without its names."""
+
+    def __getattr__(self, name: str) -> Any:
+        with _EXECUTING:  # another thread may have begun: wait until it has executed all of it
+            loader = self.__dict__.pop(_LOADER, None)
+            if loader is not None:
+                self.__loader__ = loader
+                if self.__spec__ is not None:
+                    self.__spec__.loader = loader
+                try:
+                    loader.exec_module(self)
+                except BaseException:  # an interrupt, for example: the next use tries again
+                    self.__dict__[_LOADER] = loader
+                    raise
+                self.__class__ = ModuleType  # type: ignore[assignment]
+        return ModuleType.__getattribute__(self, name)
+
+
+def import_msgspec() -> None:
+    """Import msgspec without what it imports for types that are rarely used, or for nothing.
+
+    - `typing_extensions`: msgspec imports it where it is installed, for names that `typing` has
+      since Python 3.11, and that import costs as much as two starts of Python.
+    - `platform`: before Python 3.12, `uuid` imports it to ask for the name of the system.
+    - its own modules that describe types: 40 classes, and `textwrap`.
+    """
+    named = {} if sys.version_info >= (3, 12) else {"platform": {"system": _system}}
+    with (
+        Instead(typing_extensions=None, **named),
+        Later("msgspec.inspect", "msgspec.json", "msgspec.msgpack", "msgspec.toml", "msgspec.yaml"),
+    ):
         import msgspec  # noqa: F401
-    finally:
-        del sys.modules["typing_extensions"]
+
+
+def rarely_used() -> Later:
+    """What many modules import of the standard library, for something that most checks never do."""
+    return Later("bisect", "glob", "hashlib", "json", "pathlib", "string", "textwrap", "weakref")
+
+
+def _system() -> str:
+    """As `platform.system`, where `uuid` asks for it: not on Windows, not on a Mac."""
+    import os
+
+    return os.uname().sysname
+
+
+def _untranslated(singular: str, plural: str, count: int) -> str:
+    return singular if count == 1 else plural
+
+
+def import_argparse() -> None:
+    """Import argparse without `gettext`, which searches folders for translations.
+
+    There are none, and the words of equipage are English.
+    """
+    with Instead(gettext={"gettext": str, "ngettext": _untranslated}):
+        import argparse  # noqa: F401

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,6 +16,9 @@ from equipage.render.text import Style, table
 from equipage.views.budget import budget_of
 from equipage.views.context import Measure
 from equipage.workspace.loads import load_all, settled
+
+if TYPE_CHECKING:
+    import argparse
 
 _HEAD = ("CLIENT", "FOLDER", "WHAT", "USED", "LIMIT", "SHARE", "BEYOND THE LIMIT")
 #: How many parts of a measure are listed.

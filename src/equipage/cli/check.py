@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,9 +22,11 @@ from equipage.loading.session import Request, Run
 from equipage.render import text
 from equipage.workspace.check import check_paths
 from equipage.workspace.project import Selection, project_of
-from equipage.workspace.report import SETTINGS, Report
+from equipage.workspace.report import SETTINGS, FileReport, Report
 
 if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
+    import argparse
+
     from equipage.cli.fixing import Fixed
     from equipage.cli.known import Known
     from equipage.workspace.allowance import Allowance
@@ -55,7 +56,8 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
     if options.watch:
         return _watch(options, files, output, request, selection)
     known = _known(options, files.paths)
-    check = partial(_check, options, files, output, request, selection)
+    texts = known is not None or options.output_format not in _WITHOUT_TEXTS
+    check = partial(_check, options, files, output, request, selection, texts=texts)
     fixed: Fixed | None = None
     if options.fix:
         from equipage.cli.fixing import fix_all, fix_text, warn_of_risk
@@ -101,6 +103,8 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
 
 #: The formats that are for people; other formats are documents of their own.
 _FOR_PEOPLE = ("full", "concise")
+#: The formats that show places, but nothing of the texts there.
+_WITHOUT_TEXTS = frozenset({"concise", "json", "jsonl", "github", "junit", "markdown"})
 
 
 def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
@@ -169,6 +173,8 @@ def _check(
     output: Output,
     request: Request,
     selection: Selection,
+    *,
+    texts: bool,
 ) -> Report:
     """Check as the command line asks; `--fix` does so more than once."""
     progress = Progress("checking", output.width)
@@ -185,6 +191,7 @@ def _check(
             allowance=allowance,
             # Fixes are made from what files hold now, and so is a baseline.
             cached=not (options.no_cache or options.fix or options.diff or _is_off("CACHE")),
+            texts=texts,
         )
     finally:
         progress.clear()
@@ -310,11 +317,17 @@ def _write_text(
         output.data(piece)
 
 
+def _role(file: FileReport) -> str:
+    """What a file is in the check: of a kind, a part of another file, or only like one."""
+    if file.kind is None:
+        return f"read by {file.used_by[0]}" if file.used_by else "not checked"
+    return file.kind
+
+
 def _write_notes(report: Report, options: argparse.Namespace, output: Output) -> None:
     """Say what the report itself does not: what was left out, and why the command fails."""
     if options.verbose:
-        kinds = {each.path: each.kind or f"read by {each.used_by[0]}" for each in report.files}
-        output.note(*(f"equipage: {path}: {kind}" for path, kind in kinds.items()))
+        output.note(*(f"equipage: {each.path}: {_role(each)}" for each in report.files))
     if report.left_out:
         output.note(f"equipage: excluded, so not checked: {', '.join(report.left_out)}")
     warnings = len(report.warnings)

@@ -6,12 +6,11 @@ A side is a file, a folder, or a revision: `HEAD~1` is the path of the other sid
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -29,10 +28,13 @@ from equipage.loading.session import Run
 from equipage.render.reach import lines_of_reach, markdown, reach_to_dict
 from equipage.render.text import Style, lines_of
 from equipage.views.comparing import MEANINGS, Change, compare
-from equipage.views.sides import Loads, Unjudged, loads_at, unjudged
+from equipage.views.sides import Loads, Unjudged, loads_at, rule_changes, unjudged
 from equipage.workspace.loads import Disk, Place
 from equipage.workspace.project import project_of
 from equipage.workspace.reach import Difference, differences, reaches_of
+
+if TYPE_CHECKING:
+    import argparse
 
 #: The words of changes that are printed in colour, and all of them in the order of the summary.
 _ALARMING = frozenset({"permission widened", "tool added", "agent added"})
@@ -56,6 +58,7 @@ class FileDiff(msgspec.Struct, frozen=True):
     before: Loaded[Any] | None
     after: Loaded[Any] | None
     reach: tuple[Difference, ...] = ()  #: the agents in it that may do more or less than before
+    how: str = ""  #: what happened to a file that is not loaded on either side
 
     @property
     def widens(self) -> bool:
@@ -63,6 +66,8 @@ class FileDiff(msgspec.Struct, frozen=True):
 
     @property
     def status(self) -> str:
+        if self.how:
+            return self.how
         if self.before is None:
             return "added"
         return "removed" if self.after is None else "changed"
@@ -150,6 +155,7 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
         raise UsageError("cannot compare a file with a folder")
     single = display_name(after.path)
     diffs = list(_compared(old.outcomes, new.outcomes, single, show_env=options.show_env))
+    diffs += _rules_compared(old, new)
     # The worst change is the first of its file, and comes first of all.
     diffs.sort(key=lambda diff: (not diff.widens, diff.sort_key(), diff.name))
     unknown = [_named(each, single) for each in unjudged(old, new)]
@@ -241,6 +247,15 @@ def _compared(
         changes = compare(values[0], values[1], kind.presentation.sensitive, reach)
         if changes or reach:
             yield FileDiff(shown, kind.name, tuple(changes), before, after, tuple(reach))
+
+
+def _rules_compared(old: Loads, new: Loads) -> Iterator[FileDiff]:
+    """What changed in the rules of Codex, of which only the reach is known."""
+    for each in rule_changes(old, new):
+        name, sides = each.reach.file, (old.unread, new.unread)
+        added, removed = (name not in side for side in sides)
+        how = "added" if added else "removed" if removed else "changed"
+        yield FileDiff(name, each.reach.kind, (), None, None, (each,), how)
 
 
 def _lines(diffs: list[FileDiff], unknown: list[Unjudged], style: Style) -> Iterator[str]:

@@ -7,17 +7,17 @@ by any other command, and without it the command says how to install it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
 import shutil
 import subprocess
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from equipage.cli import FOUND, OK, USAGE
-from equipage.cli.arguments import command_parsers, parser
+from equipage.cli.arguments.parsing import command_parsers, parser
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
@@ -31,6 +31,9 @@ from equipage.views.graph import Graph, graph_of
 from equipage.views.schema import schema_for
 from equipage.workspace.loads import load_all, settled
 from equipage.workspace.project import project_of
+
+if TYPE_CHECKING:
+    import argparse
 
 _NO_GRAPHVIZ = (
     "svg needs the program `dot`: install Graphviz (https://graphviz.org/download), "

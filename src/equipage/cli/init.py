@@ -6,12 +6,12 @@ each; anywhere else it asks nothing.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -26,6 +26,9 @@ from equipage.loading.session import Request
 from equipage.views.schema import schema_for
 from equipage.workspace.check import check_paths
 from equipage.workspace.report import Report
+
+if TYPE_CHECKING:
+    import argparse
 
 #: The kinds of files that editors check by a JSON Schema, and the setting that names it.
 _EDITOR = {".yaml": "yaml.schemas", ".yml": "yaml.schemas", ".json": "json.schemas"}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import textwrap
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,6 +12,9 @@ from equipage.cli import OK
 from equipage.cli.output import Output
 from equipage.render.text import Style, table
 from equipage.views.catalogue import KnownKind, catalogue, known_kind
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

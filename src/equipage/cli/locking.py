@@ -6,28 +6,31 @@ the keys already, and any other program can verify them.
 
 from __future__ import annotations
 
-import argparse
 import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
+from equipage.files import is_inside
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.projects import project_of_folder
-from equipage.render.reach import lines_of_reach, reach_to_dict
-from equipage.render.text import Style
 from equipage.views import lock as locks
 from equipage.views import workspace_lock as workspaces
-from equipage.views.foreign_locks import Foreign, verify_foreign
-from equipage.views.lock_changes import Changes, compare
+
+if TYPE_CHECKING:  # these are imported where they are needed: to write a lock takes less
+    import subprocess
+
+    from equipage.render.text import Style
+    from equipage.views.foreign_locks import Foreign
+    from equipage.views.lock_changes import Changes
+
+if TYPE_CHECKING:
+    import argparse
 
 #: What signatures are for, so that a signature of something else does not count.
 _NAMESPACE = "equipage"
@@ -46,6 +49,9 @@ def lock(options: argparse.Namespace, output: Output) -> int:
         output.note(NOTHING_FOUND)
         return USAGE
     path = options.output or os.path.join(root, workspaces.NAME)
+    # A name that the user did not write may be a link that came with the project.
+    if options.output is None and not is_inside(path, root):
+        raise UsageError(f"{_shown(path)} is a link that leads out of the project; use -o LOCK")
     output.path = None if path == "-" else path
     _put(workspaces.write(made), options, output)
     for problem in problems:
@@ -105,6 +111,9 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     """`equipage verify`: compare a workspace, or one file, with its lock."""
     if options.lock is not None and _is_one_file(options):
         return _verify_file(options, output)
+    from equipage.views.foreign_locks import verify_foreign
+    from equipage.views.lock_changes import compare
+
     root = _root(options)
     path = options.lock or os.path.join(root, workspaces.NAME)
     foreign = list(verify_foreign(root))
@@ -159,6 +168,8 @@ def _data(path: str) -> bytes:
 
 def _told(found: Changes, style: Style) -> Iterator[str]:
     """What changed, the most important first."""
+    from equipage.render.reach import lines_of_reach
+
     for each in found.reach:
         yield from lines_of_reach(each, style)
     for name, what in found.meaning:
@@ -191,6 +202,8 @@ def _foreign_lines(foreign: list[Foreign], style: Style) -> Iterator[str]:
 
 
 def _to_dict(found: Changes, foreign: list[Foreign], signer: str | None) -> dict[str, Any]:
+    from equipage.render.reach import reach_to_dict
+
     return {
         "version": 1,
         "same": not found.sources and not found.matters,
@@ -255,9 +268,9 @@ def _sign(path: str, key: str) -> None:
     if not os.path.exists(key):
         raise UsageError(f"--sign {key}: no such key")
     signature = f"{path}.sig"
-    if os.path.exists(signature):
-        os.unlink(signature)  # ssh-keygen would ask whether to replace it
-    done = _ssh(["sign", "-f", key, "-n", _NAMESPACE, path], None)
+    if os.path.lexists(signature):
+        os.unlink(signature)  # ssh-keygen would ask whether to replace it, and follow a link
+    done = _ssh("sign", "-f", os.path.abspath(key), "-n", _NAMESPACE, os.path.abspath(path))
     if done.returncode:
         raise UsageError(f"cannot sign with {key}: {_first_line(done.stderr)}")
 
@@ -270,30 +283,32 @@ def signer_of(path: str, data: bytes, allowed: str) -> str:
         raise UsageError(f"--allowed-signers {allowed}: no such file")
     if not os.path.exists(signature):
         raise UsageError(f"{shown} is not signed: there is no {_shown(signature)}")
-    found = _ssh(["find-principals", "-s", signature, "-f", allowed], None)
+    files = ("-f", os.path.abspath(allowed), "-s", os.path.abspath(signature))
+    found = _ssh("find-principals", *files)
     names = found.stdout.decode("utf-8", "replace").splitlines()
     if found.returncode or not names:
-        raise UsageError(f"the signature of {shown} is by none of {allowed}")
-    checked = ["verify", "-f", allowed, "-I", names[0], "-n", _NAMESPACE, "-s", signature]
-    done = _ssh(checked, data)
+        raise UsageError(f"no key in {allowed} made the signature of {shown}")
+    done = _ssh("verify", *files, "-I", names[0], "-n", _NAMESPACE, data=data)
     if done.returncode:
-        raise UsageError(
-            f"the signature of {shown} does not hold: {_first_line(done.stdout + done.stderr)}"
-        )
+        reason = _first_line(done.stdout + done.stderr)
+        raise UsageError(f"the signature of {shown} is not valid: {reason}")
     return names[0]
 
 
-def _ssh(arguments: list[str], data: bytes | None) -> subprocess.CompletedProcess[bytes]:
+def _ssh(*words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    import shutil
+    import subprocess
+    import tempfile
+
     program = shutil.which("ssh-keygen")
     if program is None:
         raise UsageError("signatures need the program `ssh-keygen`: install OpenSSH")
     # An empty folder: the program must not find settings of the project.
     with tempfile.TemporaryDirectory() as folder:
-        words = [os.path.abspath(each) if os.path.exists(each) else each for each in arguments]
         try:
             return subprocess.run(
                 [program, "-Y", *words],
-                input=b"" if data is None else data,
+                input=data,
                 capture_output=True,
                 check=False,
                 cwd=folder,

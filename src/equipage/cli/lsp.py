@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from equipage.cli.output import Output, docs_site
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

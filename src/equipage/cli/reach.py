@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from equipage.cli import OK
 from equipage.cli.output import Output
@@ -17,6 +16,9 @@ from equipage.views.matrix import ACTIVITIES, Answer, Column, Matrix, answer, ma
 from equipage.views.survey import Places, places_of
 from equipage.workspace.loads import load_all, settled
 from equipage.workspace.reach import Grant, Reach, joined, reaches_of
+
+if TYPE_CHECKING:
+    import argparse
 
 _WORDS = {"allows": "yes", "partly": "partly", "asks": "asks", "denies": "no", "unknown": "?"}
 _ROLES = {"allows": "warning", "partly": "warning", "asks": "note", "denies": "help"}

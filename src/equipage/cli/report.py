@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,6 +17,9 @@ from equipage.files.reading import display_name
 from equipage.files.writing import NotWritten, write_whole
 from equipage.views.sides import loads_at
 from equipage.views.survey import Base, survey
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import glob
 import os
 import sys
@@ -25,6 +24,8 @@ from equipage.loading.session import Request
 from equipage.workspace.project import NO_LAYERS, load_one
 
 if TYPE_CHECKING:
+    import argparse
+
     from equipage.loading.result import Loaded
 
 #: The note of a command that finds no file to work on.

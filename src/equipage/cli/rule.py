@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from equipage.cli import OK
 from equipage.cli.output import Output
@@ -17,6 +16,9 @@ from equipage.core.diagnostics import Code
 from equipage.loading.model import MISMATCHES, Shape, title
 from equipage.loading.registry import codes_for, kind_named, names
 from equipage.render.text import Style, table
+
+if TYPE_CHECKING:
+    import argparse
 
 #: A value in a template, or a doubled brace, which means a single one.
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")

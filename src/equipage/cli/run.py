@@ -6,7 +6,6 @@ match or the user says that there is none. What runs is imported only here.
 
 from __future__ import annotations
 
-import argparse
 import atexit
 import contextlib
 import importlib.util
@@ -29,6 +28,8 @@ from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 
 if TYPE_CHECKING:
+    import argparse
+
     from equipage.serve.snapshot import Snapshot
     from equipage.serve.tools import Settings, Tool
     from equipage.serve.wire.catalogue import Catalogue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from typing import TYPE_CHECKING, cast
 
@@ -16,6 +15,8 @@ from equipage.loading.outcome import Outcome
 from equipage.workspace.project import load_one
 
 if TYPE_CHECKING:
+    import argparse
+
     from equipage.loading.result import Loaded
     from equipage.serve.faults.run import Settings
 

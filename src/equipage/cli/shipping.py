@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
 import shutil
 import subprocess
 import tempfile
+from typing import TYPE_CHECKING
 
 from equipage.cli import OK
 from equipage.cli.locking import signer_of
@@ -34,11 +34,14 @@ from equipage.ship.artifact import (
     shipped,
 )
 from equipage.ship.credentials import credentials_of
-from equipage.ship.registry import Registry, reference_of
+from equipage.ship.registry import Registry, is_reference, reference_of
 from equipage.views.lock import LockError
 from equipage.views.named_files import is_private
 from equipage.views.workspace_lock import NAME, read
 from equipage.workspace.project import SHARED_FILE
+
+if TYPE_CHECKING:
+    import argparse
 
 #: How long a helper of Docker may take; it may ask for a key.
 _HELPER_SECONDS = 60
@@ -165,6 +168,12 @@ def _artifact(options: argparse.Namespace) -> Artifact:
 def _pulled(options: argparse.Namespace) -> tuple[Shipped, str]:
     """What was asked for, verified. Raises `ShipError`."""
     if os.path.isfile(options.reference):
+        # A folder of a stranger may hold a file whose path is the name of a registry.
+        if is_reference(options.reference):
+            raise ShipError(
+                f"{options.reference} is a file and a reference: write ./{options.reference} for "
+                f"the file, oci://{options.reference} for the registry"
+            )
         try:
             # Twice the limit of what is inside: there are the blobs, and nothing else.
             data = Files().read(options.reference, max_bytes=2 * MAX_BYTES).data

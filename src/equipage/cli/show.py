@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -25,6 +24,9 @@ from equipage.loading.wording import shortened, type_name
 from equipage.render.text import Style, excerpt, table
 from equipage.views.catalogue import known_kind
 from equipage.views.listing import Listed, PortableAgent, list_all, list_portable
+
+if TYPE_CHECKING:
+    import argparse
 
 _HEAD = ("KIND", "NAME", "FILE", "LOADED BY", "LAYER", "SHADOWED BY", "DESCRIPTION")
 #: How many files with errors a note names; it counts the others.

@@ -13,6 +13,8 @@ from equipage.render.json import written
 from equipage.render.sarif import fingerprints
 from equipage.workspace.report import Report
 
+REPORTS = {"gitlab": "the Code Quality report of a GitLab merge request"}
+
 #: The words of GitLab; an error would break an agent, so it is `major`.
 _SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "note": "info"}
 

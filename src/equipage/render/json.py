@@ -15,9 +15,20 @@ from equipage.core.text import visible_json
 from equipage.syntax.suspicious import masked
 from equipage.workspace.report import Report
 
+REPORTS = {
+    "json": "programs: one object with every file and finding",
+    "jsonl": "scripts: one JSON object for each finding",
+}
+
 
 def render(report: Report, *, fixed: int | None = None) -> str:
-    return written(to_dict(report, fixed=fixed))
+    value = to_dict(report, fixed=fixed)
+    try:
+        # The layout of the standard library, ten times as fast; it writes no numbers with a point.
+        text = msgspec.json.format(msgspec.json.encode(value), indent=1).decode()
+    except UnicodeEncodeError:  # the name of a file may hold bytes that are not text
+        return written(value)
+    return visible_json(text) + "\n"
 
 
 def written(value: Any) -> str:
@@ -38,7 +49,7 @@ def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:
             **({"known": report.known} if report.known else {}),
             **({} if fixed is None else {"fixed": fixed}),
         },
-        "files": [msgspec.to_builtins(each) for each in report.files],
+        "files": msgspec.to_builtins(report.files),
         "diagnostics": [diagnostic_to_dict(each) for each in report.diagnostics],
     }
 

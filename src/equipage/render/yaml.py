@@ -30,7 +30,9 @@ _PRINTABLE = re.compile(
     "[\x20-\x7e\u00a0-\u00ac\u00ae-\u061b\u061d-\u200a\u2010-\u2027\u202f-\u205f\u2065\u2070-\ud7ff"
     "\ue000-\ufdcf\ufdf0-\ufefe\uff00-\ufff8\ufffc\ufffd\U00010000-\U0010ffff]*"
 )
-_UNPRINTABLE = re.compile(f"[^{_PRINTABLE.pattern[1:-2]}]")
+_UNPRINTABLE = re.compile(f"#(?=#(?:vso)?\\[)|[^{_PRINTABLE.pattern[1:-2]}]")
+#: What build services take for a command, anywhere in a line or at its start: it gets an escape.
+_ORDER = re.compile(r"##(?:vso)?\[|^[ \t]*::", re.MULTILINE)
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 
@@ -143,13 +145,15 @@ def _is_plain(text: str, *, is_key: bool) -> bool:
     """Whether text without quotes is read back as that text."""
     if not _PLAIN.fullmatch(text) or not _PRINTABLE.fullmatch(text) or text.endswith(" "):
         return False
+    if "##" in text and _ORDER.search(text):
+        return False
     # `true` and `12` would become other types; a colon in a key would be read as its end.
     return isinstance(resolve_plain(text), str) and not (is_key and ":" in text)
 
 
 def _is_block(text: str) -> bool:
     """Whether text is best read as a literal block, and is read back as that text."""
-    if "\n" not in text.rstrip("\n") or len(text) > 1_000_000:
+    if "\n" not in text.rstrip("\n") or len(text) > 1_000_000 or _ORDER.search(text):
         return False
     lines = text.split("\n")
     return not any(map(str.isspace, lines)) and all(map(_PRINTABLE.fullmatch, lines))

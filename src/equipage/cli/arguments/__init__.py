@@ -1,32 +1,29 @@
-"""The commands, and the parser that reads them: argparse, with suggestions, examples and colours.
+"""The commands, and what reads their arguments.
 
 A command is a row of `COMMANDS` and a declaration in the module that the row names. These modules
 are light: `equipage --help` imports little else, and a command only the module that declares it.
-argparse it is because a start with it costs 34 million instructions; click costs 130 million and
-rich 176 million.
 
-For a misspelt command, option or choice, the parser suggests the nearest known one.
+Usual arguments are read here, because the import of argparse and its parsers cost a tenth of a
+start; all others by the parser in `parsing`. `read` knows the plain forms: options by their whole
+names, each value in the next word or after `=`, and other words anywhere between them. For
+everything else (help, a mistake, joined letters, `--`) it returns None, and argparse reads the
+arguments instead and says what there is to say. So no word that people see comes from here, and a
+declaration that uses more of argparse than `_Arguments` knows is only read more slowly. A test
+compares both on each command.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from importlib import import_module
 
-from equipage import __version__
-from equipage.cli.arguments.declare import COLOURS, EXAMPLES, REPORTS, declared
-from equipage.cli.output import terminal_width, write
+from equipage.cli.arguments.declare import COLOURS, EXAMPLES, SUPPRESS, declared
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any, NoReturn
+    from collections.abc import Sequence
+    from typing import Any
 
-__all__ = [
-    "COMMANDS", "EXAMPLES", "REPORTS", "colour_in", "coloured", "command_in", "command_parsers",
-    "help_of", "parser",
-]  # fmt: skip
+__all__ = ["COMMANDS", "EXAMPLES", "colour_in", "command_in", "read"]
 
 #: The module of this package that declares each command, in the order of the help.
 COMMANDS = {
@@ -58,42 +55,6 @@ COMMANDS = {
 }
 
 
-def parser(
-    wanted: str | None = None, *, colour: bool = False, commands_whole: bool = True
-) -> Parser:
-    """The parser of every command, or of the `wanted` one alone, which is faster to build.
-
-    `colour` says whether its help has colours. Unless they are `commands_whole`, commands have
-    names and summaries, and no arguments: enough for help and for arguments without a command.
-    """
-    root = Parser(
-        prog="equipage",
-        colour=colour,
-        description="Load, compose, check and freeze the configuration of AI agents.",
-        epilog="Run `equipage help COMMAND` for the options and examples of a command. Exit codes: "
-        "0 no errors, 1 errors found, 2 wrong usage or nothing to do, 3 a bug in equipage.",
-    )
-    root.add_argument(
-        "-V",
-        "--version",
-        action=Version,
-        nargs=0,
-        help="print the version and the YAML parser in use",
-    )
-    root.add_argument(
-        "--color", choices=COLOURS, default="auto", help="color the output (default: auto)"
-    )
-    commands = root.add_subparsers(
-        dest="command", metavar="COMMAND", parser_class=Parser, prog="equipage"
-    )
-    for name in COMMANDS if wanted is None else (wanted,):
-        import_module(f"{__name__}.{COMMANDS[name]}")
-        declared[name](commands, whole=commands_whole)
-    for each in commands.choices.values() if commands_whole else ():
-        each.colour = colour
-    return root
-
-
 def command_in(arguments: Sequence[str]) -> str | None:
     """The command in the arguments; None if the first word is not a command."""
     words = iter(arguments)
@@ -116,126 +77,188 @@ def colour_in(arguments: Sequence[str]) -> str:
     return "auto"
 
 
-def help_of(command: str | None) -> str:
-    """The help of a command, or that of the program."""
-    return (
-        command_parsers(parser(command))[command] if command else parser(commands_whole=False)
-    ).format_help()
+# ---------------------------------------------------------------------------------- usual arguments
 
 
-# ------------------------------------------------------------------------------------ the parser
+def read(arguments: Sequence[str]) -> dict[str, Any] | None:
+    """The values that `Parser.read` would give; None if argparse has to read the arguments."""
+    program = _Arguments()
+    program.add_argument("--color", choices=COLOURS, default="auto")
+    words = list(arguments)
+    values: dict[str, Any] = {"version": None, "color": "auto"}
+    try:
+        while words and words[0].startswith("-"):
+            program.take_option(words, values)
+        name = words.pop(0) if words else ""
+        if name not in COMMANDS:
+            return None
+        import_module(f"{__name__}.{COMMANDS[name]}")
+        command = _Arguments()
+        declared[name].declare(command)  # type: ignore[arg-type]  # it takes the place of a parser
+        return {**values, "command": name, **command.read(words)}
+    except _Unusual:
+        return None
 
 
-class _Formatter(argparse.HelpFormatter):
-    """The formatter of argparse, without the imports it needs to measure the terminal."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=terminal_width(80) - 2)
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if text.startswith(EXAMPLES) else super()._fill_text(text, width, indent)
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        """`-o, --output FILE`, without repeating the value for each spelling."""
-        if not action.option_strings or action.nargs == 0:
-            return super()._format_action_invocation(action)
-        value = self._format_args(action, action.dest.upper())
-        return f"{', '.join(action.option_strings)} {value}"
+class _Unusual(Exception):
+    """Only argparse can say what the arguments mean, or what is wrong with them."""
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser that suggests what was meant."""
+class _Argument:
+    """One argument: an option, or a word by its position."""
 
-    def __init__(self, *args: Any, colour: bool = False, **settings: Any) -> None:
-        self.colour = colour
-        # Without abbreviations: one that works today may be ambiguous in the next release.
-        settings = {"allow_abbrev": False, "formatter_class": _Formatter, **settings}
-        super().__init__(*args, **settings)
+    __slots__ = ("action", "choices", "const", "default", "dest", "excludes", "nargs", "type")
 
-    def error(self, message: str) -> NoReturn:
-        from equipage.core.text import visible  # the message may quote any argument
+    def __init__(
+        self,
+        dest: str,
+        *,
+        action: str = "store",
+        nargs: str | None = None,
+        const: Any = None,
+        default: Any = None,
+        type: Any = None,  # noqa: A002  # the names are those of argparse
+        choices: Sequence[str] | None = None,
+        excludes: list[_Argument] | None = None,
+    ) -> None:
+        self.dest, self.action, self.nargs, self.const = dest, action, nargs, const
+        self.default = False if action == "store_true" else default
+        self.type, self.choices = type, choices
+        self.excludes = excludes  #: all of a group of which one may be used
 
-        self.exit(2, f"{self.prog}: {visible(message)}\nrun `{self.prog} --help` for help\n")
+    def value(self, written: str) -> Any:
+        """What a word means. Raises `_Unusual`."""
+        value: Any = written
+        if self.type is not None:
+            try:
+                value = self.type(written)
+            except Exception as error:  # argparse words what this says
+                raise _Unusual from error
+        if self.choices is not None and value not in self.choices:
+            raise _Unusual
+        return value
 
-    def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse the arguments; the error for an unknown option suggests a known one."""
-        # `parse_args` would report unknown arguments without a suggestion.
-        options, unknown = self.parse_known_args(arguments)
-        if unknown:
-            name = getattr(options, "command", None) or ""
-            command = command_parsers(self).get(name, self)
-            if command is not self and not any(word.startswith("-") for word in unknown):
-                # argparse takes no second file or path after an option, unless asked to.
-                own = arguments[list(arguments).index(name) + 1 :]
-                again, unknown = command.parse_known_intermixed_args(own)
-                vars(options).update(vars(again))
-        if unknown:
-            flags = [flag for action in command._actions for flag in action.option_strings]
-            # Without the value of an option: it may be long, or secret.
-            names = [word.partition("=")[0] for word in unknown]
-            command.error(
-                "unknown arguments: "
-                + ", ".join(f"`{name}`{_suggestion(name, flags)}" for name in names)
-            )
-        return options
 
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help like all other data, so that a full disk is reported; argparse ignores it."""
-        if file is not None and file is sys.stdout:
-            write(file, coloured(message) if self.colour else message)
-        else:
-            super()._print_message(message, file)
+class _Arguments:
+    """Takes the place of an argparse parser, and of its groups, where arguments are declared."""
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if action.choices is None or value in action.choices:
+    def __init__(self) -> None:
+        self._options: dict[str, _Argument] = {}
+        self._positions: list[_Argument] = []
+        self._required: list[_Argument] = []
+        self._defaults: dict[str, Any] = {}
+        self._excludes: list[_Argument] | None = None
+
+    def add_argument(
+        self,
+        *names: str,
+        dest: str | None = None,
+        required: bool = False,
+        help: str = "",  # noqa: A002
+        metavar: str = "",
+        **settings: Any,
+    ) -> None:
+        long = next((each for each in names if each.startswith("--")), names[0])
+        named = dest or long.removeprefix("--").replace("-", "_")
+        try:
+            argument = _Argument(named, excludes=self._excludes, **settings)
+        except TypeError as error:
+            raise _Unusual from error  # a setting that only argparse knows
+        if not names[0].startswith("-"):
+            self._positions.append(argument)
             return
-        known = [str(choice) for choice in action.choices]
-        hint = _suggestion(str(value), known) or f"; choose from: {', '.join(known)}"
-        if isinstance(action, argparse._SubParsersAction):
-            # Without the action, argparse leaves out its prefix `argument COMMAND:`.
-            raise argparse.ArgumentError(None, f"unknown command `{value}`{hint}")
-        raise argparse.ArgumentError(action, f"`{value}` is not a valid choice{hint}")
+        if argument.nargs is not None or argument.action not in _ACTIONS:
+            raise _Unusual
+        self._options.update(dict.fromkeys(names, argument))
+        if required:
+            self._required.append(argument)
+        if self._excludes is not None:
+            self._excludes.append(argument)
+
+    def add_argument_group(self, *_title: str) -> _Arguments:
+        return self
+
+    def add_mutually_exclusive_group(self) -> _Arguments:
+        group = _Arguments()
+        group._options, group._positions = self._options, self._positions
+        group._required, group._excludes = self._required, []
+        return group
+
+    def set_defaults(self, **values: Any) -> None:
+        self._defaults.update(values)
+
+    def read(self, words: list[str]) -> dict[str, Any]:
+        """The values of all arguments. Raises `_Unusual`."""
+        given: dict[str, Any] = {}
+        seen: list[_Argument] = []
+        positions: list[str] = []
+        while words:
+            if words[0].startswith("-") and words[0] != "-":
+                seen.append(self.take_option(words, given))
+            else:
+                positions.append(words.pop(0))
+        if any(each not in seen for each in self._required):
+            raise _Unusual
+        for each in seen:
+            if each.excludes and any(other in seen for other in each.excludes if other is not each):
+                raise _Unusual
+        given.update(self._at_positions(positions))
+        return {**self._unsaid(), **given}
+
+    def take_option(self, words: list[str], values: dict[str, Any]) -> _Argument:
+        """Take an option and its value off the words. Raises `_Unusual`."""
+        word = words.pop(0)
+        name, equals, written = word.partition("=")
+        option = self._options.get(name)
+        if option is None or (equals and not name.startswith("--")):
+            raise _Unusual
+        if option.action.startswith("store_"):
+            if equals:
+                raise _Unusual
+            values[option.dest] = True if option.action == "store_true" else option.const
+            return option
+        if not equals:
+            written = words.pop(0) if words else ""
+        # To argparse, a word that begins like an option is one, with exceptions.
+        if not written or (written.startswith("-") and written != "-"):
+            raise _Unusual
+        value = option.value(written)
+        if option.action == "append":
+            value = [*values.get(option.dest, option.default), value]
+        values[option.dest] = value
+        return option
+
+    def _at_positions(self, words: list[str]) -> dict[str, Any]:
+        """Words by position: one for each argument; the last may take none or several."""
+        values: dict[str, Any] = {}
+        for number, each in enumerate(self._positions):
+            is_last = number == len(self._positions) - 1
+            if each.nargs in ("*", "+") and is_last:
+                if each.nargs == "+" and not words:
+                    raise _Unusual
+                if words or each.default is None:
+                    values[each.dest] = [each.value(word) for word in words]
+                words = []
+            elif each.nargs in (None, "?") and (each.nargs is None or is_last):
+                if words:
+                    values[each.dest] = each.value(words[0])
+                elif each.nargs is None:
+                    raise _Unusual
+                words = words[1:]
+            else:
+                raise _Unusual
+        if words:
+            raise _Unusual
+        return values
+
+    def _unsaid(self) -> dict[str, Any]:
+        """The values of arguments that are not given."""
+        values: dict[str, Any] = {}
+        for each in (*self._positions, *self._options.values()):
+            if each.default != SUPPRESS:
+                is_text = isinstance(each.default, str) and each.type is not None
+                values.setdefault(each.dest, each.type(each.default) if is_text else each.default)
+        return {**values, **self._defaults}
 
 
-def coloured(text: str) -> str:
-    """A help text with colours: headings, options and commands, and the lines of examples."""
-    return "".join(map(_coloured, text.splitlines(keepends=True)))
-
-
-def _coloured(line: str) -> str:
-    if line.startswith("usage: "):
-        return f"\x1b[1musage:\x1b[0m {line.removeprefix('usage: ')}"
-    if line[0] not in " \n" and line.rstrip("\n").endswith(":"):
-        return f"\x1b[1m{line.rstrip(chr(10))}\x1b[0m\n"
-    # An option, an argument or a command begins its line; what it means is two spaces away.
-    indent = len(line) - len(line.lstrip(" "))
-    if indent not in (2, 4):
-        return line
-    name, gap, meaning = line[indent:].rstrip("\n").partition("  ")
-    return f"{line[:indent]}\x1b[36m{name}\x1b[0m{gap}{meaning}\n"
-
-
-def _suggestion(word: str, known: Iterable[str]) -> str:
-    from equipage.core.text import nearest
-
-    found = nearest(word, known)
-    return f"; did you mean `{found}`?" if found else ""
-
-
-class Version(argparse.Action):
-    """Print the version and the YAML parser in use, which only this option has to import."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
-        from equipage.syntax.yaml.parser import ENGINE
-
-        parser._print_message(f"equipage {__version__} (YAML: {ENGINE})\n", sys.stdout)
-        parser.exit(0)
-
-
-def command_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parser of each command, in the order of the help."""
-    # argparse has no public way to ask for them.
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    return {}
+_ACTIONS = frozenset({"store", "store_true", "store_const", "append"})

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
-
 from equipage.cli.arguments.declare import (
     FORMATS,
-    REPORTS,
     command,
     flag,
     formats,
@@ -14,8 +11,13 @@ from equipage.cli.arguments.declare import (
     loading,
     output,
     paths,
+    refuse,
     whole_number,
 )
+
+TYPE_CHECKING = False  # importing `typing` would cost a third of a start
+if TYPE_CHECKING:
+    import argparse
 
 
 @command(
@@ -45,6 +47,9 @@ def _check(check: argparse.ArgumentParser) -> None:
         "--stdin-filename", metavar="NAME", help="check standard input as the text of NAME"
     )
     reporting = check.add_argument_group("reporting")
+    # The check imports this package too; the help of the program does not need it.
+    from equipage.render import REPORTS
+
     formats(reporting, tuple(REPORTS))
     output(reporting)
     flag(reporting, "--quiet", "report errors only", short="-q")
@@ -106,7 +111,7 @@ def _processes(written: str) -> int:
     if written == "auto":
         return 0  # the check decides
     if not written.isdecimal():
-        raise argparse.ArgumentTypeError(f"`{written}` is not a number of processes")
+        refuse(f"`{written}` is not a number of processes")
     return int(written)
 
 

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
-
-from equipage.cli.output import terminal_width
+import sys
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, NoReturn
 
-    # argparse keeps the names of these two types private.
-    Commands = Any
+    # argparse keeps the name of this type private.
     Container = Any
 
-# argparse looks for translations of its words, which imports `locale` and searches folders. There
-# are none, and the words of equipage are English.
-setattr(argparse, "_", str)  # noqa: B010
-
+#: As in argparse.
+SUPPRESS = "==SUPPRESS=="
 # The first format of a command is its default.
 FORMATS = ("text", "json")
-#: The formats of a check, and what each is for; the page of the commands shows both.
-REPORTS = {
-    "full": "people: each finding with the line it is about, and its fix",
-    "concise": "people and editors: one line for each finding",
-    "json": "programs: one object with every file and finding",
-    "jsonl": "scripts: one JSON object for each finding",
-    "sarif": "code scanning",
-    "github": "annotations of a GitHub workflow",
-    "gitlab": "the Code Quality report of a GitLab merge request",
-    "junit": "build servers that show test results",
-    "markdown": "a comment on a pull request",
-}
 COLOURS = ("auto", "always", "never")
 # shtab knows more shells; the tests run these.
 SHELLS = ("bash", "zsh", "fish")
@@ -40,8 +24,42 @@ SHELLS = ("bash", "zsh", "fish")
 #: How the examples of a command begin; a text that begins so is printed as it is.
 EXAMPLES = "examples:\n"
 
-#: What adds each declared command and its arguments, by its name.
-declared: dict[str, Callable[..., None]] = {}
+#: Each command that was declared, by its name.
+declared: dict[str, Declaration] = {}
+
+
+class Declaration:
+    """A command: what it is called and said to do, what runs it, and what adds its arguments."""
+
+    __slots__ = ("_add_arguments", "_runs", "description", "examples", "name", "summary")
+
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        description: str,
+        runs: str,
+        examples: Sequence[tuple[str, str]],
+        add_arguments: Callable[[argparse.ArgumentParser], None],
+    ) -> None:
+        self.name, self.summary, self.description = name, summary, description
+        self.examples = examples
+        self._runs, self._add_arguments = runs, add_arguments
+
+    def declare(self, command: argparse.ArgumentParser) -> None:
+        """Add the arguments."""
+        command.set_defaults(runs=self._runs)
+        # `--color` is allowed before and after the command. SUPPRESS as the default keeps the
+        # first one; SUPPRESS as the help shows the option once, in the help of the program.
+        hidden = _suppressed()
+        command.add_argument("--color", choices=COLOURS, default=hidden, help=hidden)
+        self._add_arguments(command)
+
+
+def _suppressed() -> str:
+    """`SUPPRESS`; argparse, where it is imported, knows its own by identity."""
+    argparse = sys.modules.get("argparse")
+    return getattr(argparse, "SUPPRESS", SUPPRESS)
 
 
 def command(
@@ -59,46 +77,11 @@ def command(
     """
 
     def declare(add_arguments: Callable[[argparse.ArgumentParser], None]) -> None:
-        def add(commands: Commands, *, whole: bool = True) -> None:
-            if not whole:
-                # The help of the program shows this much, and an error about a wrong command.
-                shown = commands._ChoicesPseudoAction(name, (), summary)
-                commands._choices_actions.append(shown)
-                commands._name_parser_map[name] = None
-                return
-            epilog = examples_of(examples) if examples else None
-            command = commands.add_parser(
-                name, help=summary, description=description, epilog=epilog
-            )
-            command.set_defaults(runs=runs or f"{name}:run")
-            # `--color` is allowed before and after the command. SUPPRESS as the default keeps the
-            # first one; SUPPRESS as the help shows the option once, in the help of the program.
-            hidden = argparse.SUPPRESS
-            command.add_argument("--color", choices=COLOURS, default=hidden, help=hidden)
-            add_arguments(command)
-            # All options in the usage line would fill half a screen; they are listed below it.
-            words = (
-                {"?": "[{}]", "*": "[{} ...]", "+": "{} [...]"}.get(str(each.nargs), "{}").format(
-                    each.metavar
-                )
-                for each in command._actions
-                if not each.option_strings
-            )
-            command.usage = " ".join((f"equipage {name} [options]", *words))
-
-        declared[name] = add
+        declared[name] = Declaration(
+            name, summary, description, runs or f"{name}:run", examples, add_arguments
+        )
 
     return declare
-
-
-def examples_of(pairs: Sequence[tuple[str, str]]) -> str:
-    """Command lines and what they do: in two columns, or one below the other if they are wide."""
-    longest, room = max(len(line) for line, _ in pairs), terminal_width(80) - 2
-    fits = all(longest + len(meaning) + 4 <= room for _, meaning in pairs)
-    return EXAMPLES + "\n".join(
-        f"  {line:<{longest}}  {meaning}" if fits else f"  {line}\n      {meaning}"
-        for line, meaning in pairs
-    )
 
 
 def flag(command: Container, name: str, summary: str, *, short: str | None = None) -> None:
@@ -151,7 +134,7 @@ def loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
 
 
 def _hideable(group: Container, shown: bool, name: str, summary: str, **settings: Any) -> None:
-    group.add_argument(name, help=summary if shown else argparse.SUPPRESS, **settings)
+    group.add_argument(name, help=summary if shown else _suppressed(), **settings)
 
 
 def formats(
@@ -189,5 +172,12 @@ def show_env(command: Container) -> None:
 def whole_number(written: str) -> int:
     # Python refuses to read very long numbers.
     if not (written.isascii() and written.isdecimal() and len(written) < 20):
-        raise argparse.ArgumentTypeError(f"`{written}` is not a whole number")
+        refuse(f"`{written}` is not a whole number")
     return int(written)
+
+
+def refuse(reason: str) -> NoReturn:
+    """Refuse the value of an argument, in the way that argparse knows."""
+    from argparse import ArgumentTypeError
+
+    raise ArgumentTypeError(reason)

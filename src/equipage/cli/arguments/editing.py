@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-
 from equipage.cli.arguments.declare import command, flag, loading
+
+TYPE_CHECKING = False  # importing `typing` would cost a third of a start
+if TYPE_CHECKING:
+    import argparse
 
 
 @command(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-
 from equipage.cli.arguments.declare import command, flag, list_of, loading, paths, whole_number
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
+    import argparse
+
     from equipage.cli.arguments.declare import Container
 
 

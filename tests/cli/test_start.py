@@ -1,0 +1,115 @@
+"""How the command starts: what it imports in a cheaper way is the same as always."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from equipage.cli import Instead, Later
+from lab import python, write
+
+#: Compares what the command imported with what a plain import gives, in a process that starts cold.
+LEAN = """\
+import sys
+from equipage.cli import import_msgspec
+import_msgspec()
+print("platform" in sys.modules, "textwrap" in sys.modules, "typing_extensions" in sys.modules)
+import datetime, decimal, platform, uuid
+import msgspec
+assert platform.system() and platform.__file__
+assert (uuid._AIX, uuid._LINUX) == (platform.system() == "AIX", platform.system() == "Linux")
+class Model(msgspec.Struct):
+    a: uuid.UUID
+    b: decimal.Decimal
+    c: datetime.datetime
+text = '{"a":"12345678-1234-5678-1234-567812345678","b":"1.5","c":"2024-01-02T03:04:05"}'
+value = msgspec.json.decode(text, type=Model)
+assert (value.a, value.b) == (uuid.UUID("12345678-1234-5678-1234-567812345678"), decimal.Decimal("1.5"))
+assert value.c == datetime.datetime(2024, 1, 2, 3, 4, 5)
+assert msgspec.json.encode(value).decode() == text
+assert msgspec.inspect.type_info(Model).cls is Model
+assert "components" not in msgspec.json.schema(Model)
+import msgspec.yaml, msgspec.toml, msgspec.msgpack
+assert msgspec.msgpack.decode(msgspec.msgpack.encode([1])) == [1]
+assert type(msgspec.json) is type(sys) and msgspec.json.__spec__.loader is msgspec.json.__loader__
+"""
+
+
+def test_msgspec_is_whole() -> None:
+    """Every type and module of it works, though less is imported."""
+    done = python("-c", LEAN)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "False False False\n"
+
+
+def test_a_program_is_left_alone() -> None:
+    code = "import sys, equipage; equipage.load; print(type(sys.modules['msgspec.inspect']) is type(sys))"
+    done = python("-c", code)
+    assert (done.code, done.out) == (0, "True\n")
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module that counts how often it is executed."""
+    write(
+        tmp_path, {"counted_module.py": "import sys\nsys.counted = sys.counted + 1\nNAME = 'x'\n"}
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "counted", 0, raising=False)
+    monkeypatch.delitem(sys.modules, "counted_module", raising=False)
+    return "counted_module"
+
+
+def counted() -> int:
+    return vars(sys)["counted"]  # type: ignore[no-any-return]
+
+
+def test_a_module_is_executed_when_it_is_used(module: str) -> None:
+    with Later(module):
+        imported = __import__(module)
+    assert counted() == 0
+    assert imported.NAME == "x"
+    assert imported.NAME == "x"
+    assert counted() == 1
+    with pytest.raises(AttributeError, match="OTHER"):
+        imported.OTHER  # noqa: B018
+
+
+def test_threads_execute_it_once(module: str) -> None:
+    with Later(module):
+        imported = __import__(module)
+    found: list[str] = []
+    threads = [threading.Thread(target=lambda: found.append(imported.NAME)) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert (found, counted()) == (["x"] * 8, 1)
+
+
+def test_a_failure_is_raised_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"failing_module.py": "raise OSError('no')\n"})
+    monkeypatch.syspath_prepend(tmp_path)
+    with Later("failing_module"):
+        imported = __import__("failing_module")
+    for _ in range(2):
+        with pytest.raises(OSError, match="no"):
+            imported.NAME  # noqa: B018
+    monkeypatch.delitem(sys.modules, "failing_module")
+
+
+def test_what_is_imported_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    import json
+
+    with Later("json"), Instead(json={"dumps": None}):
+        assert __import__("json") is json
+    assert sys.modules["json"] is json
+    assert not any(isinstance(each, Later) for each in sys.meta_path)
+
+
+def test_a_missing_module_is_missing() -> None:
+    with Later("no_such_module_at_all"), pytest.raises(ModuleNotFoundError):
+        __import__("no_such_module_at_all")
