@@ -17,6 +17,8 @@ pytestmark = pytest.mark.long
 REASONS = {
     "generator-type-unknown": "which parameters are missing is known only with the type",
     "unknown-hook-event": "the file has the event already, under its right name",
+    "entry-of-a-wrong-type-makes": "which path was meant, the author has to say",
+    "manifest-has-no-null": "which path was meant, the author has to say",
     "enabled-server-that-is-not-text": "whether a server of that name is defined is another question",
 }
 

@@ -20,7 +20,7 @@ TOOLS = REPOSITORY / "tools" / "clients"
 @pytest.fixture(scope="module")
 def tools() -> Iterator[dict[str, ModuleType]]:
     """The modules of the tool, which import each other by their bare names."""
-    names = ("programs", "verdicts", "shapes", "page", "judges.claude", "judges.codex")
+    names = ("programs", "verdicts", "fixing", "shapes", "page", "judges.claude", "judges.codex")
     names += ("judges.opencode", "judges.gemini", "judges.copilot")
     sys.path.insert(0, str(TOOLS))
     try:
@@ -94,29 +94,116 @@ def test_what_clients_said_can_be_kept(tools: dict[str, ModuleType], tmp_path: P
     assert verdicts.remembered(tmp_path / "said.json") == said
 
 
-def test_our_errors_are_by_file(tools: dict[str, ModuleType], tmp_path: Path) -> None:
-    (tmp_path / ".codex" / "skills" / "a").mkdir(parents=True)
-    (tmp_path / ".codex" / "skills" / "a" / "SKILL.md").write_text("---\nname: a\n---\nbody\n")
-    found = tools["verdicts"].our_errors(tmp_path)
-    assert found == {str(tmp_path / ".codex/skills/a/SKILL.md"): ("missing-field",)}
+def test_our_findings_are_by_file(tools: dict[str, ModuleType], tmp_path: Path) -> None:
+    skills = tmp_path / ".codex" / "skills"
+    write(skills / "a" / "SKILL.md", "---\nname: a\n---\nbody\n")
+    write(skills / "b" / "SKILL.md", "---\nname: b\ndescription: Use it: now\n---\nbody\n")
+    found = tools["verdicts"].findings(tmp_path)
+    assert found.errors == {str(skills / "a/SKILL.md"): ("missing-field",)}
+    assert found.fixable == {str(skills / "b/SKILL.md")}
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_a_copy_is_fixed_and_the_tree_is_not(tools: dict[str, ModuleType], tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    text = "---\nname: b\ndescription: Use it: now\n---\nbody\n"
+    broken = write(tree / ".claude" / "skills" / "b" / "SKILL.md", text)
+    write(tree / ".claude" / "settings.json", '{"permissions": {"deny": "Read"}}')
+    write(tree / "README.md", "as it is")
+    found = tools["verdicts"].findings(tree)
+    done = tools["fixing"].fixed(tree, found, tmp_path / "copy")
+    copy = tmp_path / "copy" / ".claude" / "skills" / "b" / "SKILL.md"
+    assert done.copies == {broken: copy}
+    assert broken.read_text() == text
+    assert "description: 'Use it: now'" in copy.read_text()
+    assert (tmp_path / "copy" / "README.md").samefile(tree / "README.md")
+    settings = str(tmp_path / "copy" / ".claude" / "settings.json")
+    assert done.errors == {settings: ("wrong-type",)}
+
+
+def test_the_manifest_of_a_changed_file_is_asked_about(
+    tools: dict[str, ModuleType], tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+    agent = write(tmp_path / "plugin" / "agents" / "a.md", "x")
+    manifest = write(tmp_path / "plugin" / ".claude-plugin" / "plugin.json", "{}")
+    write(tmp_path / "other" / ".claude-plugin" / "plugin.json", "{}")
+    assert tools["fixing"].with_manifests([agent]) == [agent, manifest]
+
+
+class Judge:
+    """A client that refuses texts with a `!` and tells a model the first line of the others."""
+
+    def __init__(self, tools: dict[str, ModuleType]) -> None:
+        self.verdict = tools["verdicts"].Verdict
+
+    def verdicts(self, _client: object, paths: list[Path]) -> Iterator[Any]:
+        for path in paths:
+            refusals = ("has a `!`",) if "!" in path.read_text() else ()
+            yield self.verdict("codex", "skill", str(path), refusals)
+
+    def readings(self, _client: object, paths: list[Path]) -> Iterator[tuple[Path, str]]:
+        yield from ((path, path.read_text().partition("\n")[0]) for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ours", "healed", "problem"),
+    [
+        ("text", "text\nmore", (), 0, ""),
+        ("text cut", "text cut and going on", (), 0, ""),
+        ("a!", "a", (), 1, ""),
+        ("a!", "b!", ("header-dropped",), 0, ""),
+        ("a!", "b!", (), 0, "after --fix"),
+        ("a", "a!", (), 0, "refuses it after --fix: has a `!`"),
+        ("text", "other", (), 0, "before --fix: text"),
+        ("---", "a header that was lost", (), 0, ""),
+    ],
+)
+def test_a_fix_is_judged_by_what_a_client_does(
+    tools: dict[str, ModuleType],
+    tmp_path: Path,
+    before: str,
+    after: str,
+    ours: tuple[str, ...],
+    healed: int,
+    problem: str,
+) -> None:
+    old, new = write(tmp_path / "old", before), write(tmp_path / "new", after)
+    broken = frozenset({old} if before.startswith("---") else ())
+    fixes = tools["fixing"].Fixed({old: new}, broken, {str(new): ours} if ours else {})
+    proof = tools["fixing"].proof(None, Judge(tools), fixes, [])
+    assert (proof.judged, proof.healed) == (1, healed)
+    if problem:
+        assert any(problem in each for each in proof.problems)
+    else:
+        assert not proof.problems
 
 
 def test_answers_of_claude_code(tools: dict[str, ModuleType]) -> None:
     claude = tools["claude"]
-    part = {"file": "/p/agents/a.md", "errors": [{"path": "frontmatter", "message": "broken"}]}
-    clean = {"file": "/p/agents/b.md", "errors": []}
+    broken = [{"path": "frontmatter", "message": "broken"}]
+    part = {"file": "/p/agents/a.md", "type": "agent", "errors": broken}
+    clean = {"file": "/p/agents/b.md", "type": "agent", "errors": []}
     manifest = {
         "file": "/p/m.json",
+        "type": "marketplace",
         "errors": [
             {"path": "plugins[1] plugin.json → agents", "message": "no"},
             {"path": "owner", "message": "missing"},
         ],
     }
     out = json.dumps({"manifest": manifest, "contents": [part, clean]})
-    assert claude.validation(answer(tools, out)) == {
-        "/p/m.json": ("owner: missing",),
-        "/p/agents/a.md": ("frontmatter: broken",),
+    said = claude.validation(answer(tools, out))
+    assert {file: (each.kind, each.refusals) for file, each in said.items()} == {
+        "/p/m.json": ("claude-marketplace", ("owner: missing",)),
+        "/p/agents/a.md": ("claude-agent", ("frontmatter: broken",)),
     }
+    assert claude.validation(answer(tools, '{"manifest": null, "contents": []}')) == {}
     with pytest.raises(tools["programs"].NoAnswer):
         claude.validation(answer(tools, "native binary not installed"))
     doctor = """Claude Code doctor
@@ -135,6 +222,27 @@ Next
     assert claude.complaints(answer(tools, "Claude Code doctor\n"), path) == ()
     with pytest.raises(tools["programs"].NoAnswer):
         claude.complaints(answer(tools, "segmentation fault"), path)
+    lists = "Skills:\n\n- s1 (own name): Does: it\n\nand - more\n- f2: Comments (Tools: Read, Edit)"
+    request = json.dumps({"messages": [{"content": [{"text": lists}]}], "model": "x"})
+    assert claude.told(request) == {
+        "s1": "Does: it\n\nand - more",
+        "f2": "(Tools: Read, Edit) Comments",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('{"plugins": [{"name": "a"}, {"name": "b"}]}', {"a", "b"}),
+        ('{"plugins": 5}', set()),
+        ('{"name": "x"}', set()),
+        ("{", set()),
+    ],
+)
+def test_the_plugins_that_a_marketplace_lists(
+    tools: dict[str, ModuleType], text: str, names: set[str]
+) -> None:
+    assert tools["claude"].listed(text) == names
 
 
 @pytest.mark.parametrize(
@@ -164,7 +272,7 @@ def test_answers_of_codex(tools: dict[str, ModuleType]) -> None:
         codex.refusal(answer(tools, "", "WARNING: x", 1))
     text = "- a: does a (file: r0/own/SKILL.md)\n- b: does b (file: /x/.agents/skills/s1/SKILL.md)"
     out = json.dumps([{"content": [{"text": text}]}, {"content": [{"image": 1}]}])
-    assert codex.listed(answer(tools, out)) == {"own", "s1"}
+    assert codex.listed(answer(tools, out)) == {"own": "a: does a", "s1": "b: does b"}
     with pytest.raises(silent):
         codex.listed(answer(tools, "[]"))
 
@@ -204,8 +312,13 @@ def test_answers_of_gemini(tools: dict[str, ModuleType]) -> None:
     listing = """Agent loading error: Failed to load agent from /p/.gemini/agents/f2.md: Validation failed:
 Unrecognized key(s) in object: 'foo'
 a [Enabled]
+  Description: Does a
+    and b
   Location:    /p/.gemini/skills/s4/SKILL.md
 """
+    assert gemini.descriptions(answer(tools, listing)) == {"s4": "Does a\n    and b"}
+    quoted = "  Description: 'it's a'\n  Location:    /p/s5/SKILL.md"
+    assert gemini.descriptions(answer(tools, quoted)) == {"s5": "it's a"}
     seen, failed = gemini.listing(answer(tools, listing))
     assert seen == {"a", "s4"}
     assert gemini.named('---\nname: "b c"\n---\n') == "b c"
@@ -220,6 +333,8 @@ def test_answers_of_copilot(tools: dict[str, ModuleType]) -> None:
     )
     assert copilot.failures(answer(tools, "[]", said)) == {"s3": ("not YAML at line 2",)}
     assert copilot.failures(answer(tools, "[]")) == {}
+    out = '[{"name": "a", "description": "Does a", "path": "/p/.github/skills/s3"}]'
+    assert copilot.descriptions(answer(tools, out)) == {"s3": "a: Does a"}
     with pytest.raises(tools["programs"].NoAnswer):
         copilot.failures(answer(tools, "", "no network", 1))
 

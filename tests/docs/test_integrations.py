@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import pytest
 import yaml
 
-from equipage.cli.arguments import parser
+from equipage.cli.arguments.parsing import parser
 from equipage.files.walking import EXTENSIONS
 from lab import REPOSITORY, commit, environment, in_process, repository, settle, write
 

@@ -24,6 +24,8 @@ from equipage.core.text import expression
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds import codes
+from equipage.kinds.shared import is_copied
+from equipage.loading.registry import agent_folders
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import Tree, get, put_all
 from equipage.syntax import Range, yaml
@@ -152,7 +154,8 @@ def _without(source: Source, session: Session, style: HeaderStyle, found: NoHead
         span = Span(source, *hidden.span("before"))
         return None, [codes.HEADER_NOT_FIRST.at(span=span)]
     if style.disputed and not attempted:
-        fact = msgspec.structs.replace(fact, severity="warning")
+        mild: Severity = "note" if is_copied(session) or _is_elsewhere(session) else "warning"
+        fact = msgspec.structs.replace(fact, severity=mild)
         return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), [fact]
     if not style.optional and (attempted or not style.ignores_headerless):
         return None, [fact]
@@ -163,12 +166,29 @@ def _without(source: Source, session: Session, style: HeaderStyle, found: NoHead
     elif not style.optional:
         # A README beside agents is not an agent whose header was forgotten.
         stem = os.path.basename(source.name).partition(".")[0]
-        severity: Severity = "note" if stem.isupper() else "warning"
+        folder = os.path.basename(os.path.dirname(session.path))
+        is_note = stem.isupper() or folder in _MATERIAL or is_copied(session)
+        severity: Severity = "note" if is_note else "warning"
         facts = [codes.FILE_PASSED_OVER.at(span=span, severity=severity, what=style.what)]
     return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), facts
 
 
-def _fields(text: str, style: HeaderStyle, *, longest: int = 4096) -> list[str]:
+#: Folders beside agents, for what they read.
+_MATERIAL = frozenset(
+    {"references", "resources", "docs", "examples", "assets", "shared", "includes", "partials"}
+)
+_HIDDEN_FOLDER = expression(r"/(\.[^/]+)/")
+
+
+def _is_elsewhere(session: Session) -> bool:
+    """Whether a file lies in a hidden folder of a program that is not one of ours: it may read
+    files without a header."""
+    inside = session.path.removeprefix(session.root).replace(os.sep, "/")
+    folders = _HIDDEN_FOLDER.findall(inside)
+    return bool(folders) and (agent_folders() | {".agent"}).isdisjoint(folders)
+
+
+def _fields(text: str, style: HeaderStyle, longest: int = 4096) -> list[str]:
     """The known fields that a text has at the start of its lines."""
     return [name for name in _FIELD.findall(text[:longest]) if name in style.known]
 
@@ -186,9 +206,11 @@ def _ends_early(source: Source, style: HeaderStyle, header: Header) -> Iterator[
     if not is_inside and not text[header.end].isspace():
         return
     span = Span(source, start, start + 3)
-    # Only what lies above a second fence was meant to be in the header.
+    # Only what lies above a second fence was meant to be in the header. Dashes with text behind
+    # them were never meant to end it, however long it goes on.
     rest, fence, _ = text[start + 3 :].partition("\n---")
-    lost = _fields(rest, style) if fence and style.grammar.closes_anywhere else []
+    reach = 4096 if rest.lstrip(" \t-").startswith(("\r", "\n")) else len(rest)
+    lost = _fields(rest, style, reach) if fence and style.grammar.closes_anywhere else []
     if lost:
         names = ", ".join(f"`{each}`" for each in dict.fromkeys(lost))
         words = f"{names} below {'is' if len(lost) == 1 else 'are'} lost"

@@ -6,6 +6,7 @@ import re
 
 from equipage.core.diagnostics import Fact
 from equipage.core.source import Source, Span
+from equipage.core.text import expression
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Parsed, Session
@@ -15,7 +16,7 @@ from equipage.syntax.variables import Substituted
 
 #: What matters outside strings. A string or comment that is never closed takes the rest of the
 #: line or text, so that no character is looked at twice.
-_TOKEN = re.compile(
+_TOKEN = expression(
     r"""
       (?P<comment> //[^\n]* | /\*.*?\*/ )
     | (?P<comma> , )

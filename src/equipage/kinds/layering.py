@@ -11,9 +11,9 @@ the mapping of names that a program gets.
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path as FilePath
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -123,11 +123,11 @@ class Found(msgspec.Struct, frozen=True):
     """The name that its place gives it."""
     layer: LayerName
     """Whose it is: the user's or the project's."""
-    file: FilePath
+    file: pathlib.Path
     """Its file, absolute."""
     outcome: Outcome
     """What its load came to."""
-    shadowed_by: FilePath | None = None
+    shadowed_by: pathlib.Path | None = None
     """The file of the project that replaces it."""
 
 
@@ -161,7 +161,7 @@ def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
         request, run = Request(env={}, project=root or here), Run()
         for each in entries:
             outcome = load_path(each.file, kind, request, run)
-            found.append(Found(each.name, layer, FilePath(each.file), outcome))
+            found.append(Found(each.name, layer, pathlib.Path(each.file), outcome))
     # Two entries of one layer may share a name, which the rules for sets report.
     winners = {each.name: each.file for each in found if each.layer == "project"}
     found = [

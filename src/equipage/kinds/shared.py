@@ -14,6 +14,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Severity, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
+from equipage.core.text import expression
 from equipage.kinds import codes
 from equipage.loading.kind import Offer
 from equipage.loading.tree import get
@@ -21,6 +22,7 @@ from equipage.syntax.suspicious import mixed_scripts, secrets
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
+    from equipage.loading.session import Session
 
 
 #: For the files of other tools: what those tools refuse, and a TOML that some cannot read yet.
@@ -42,6 +44,19 @@ def hide_property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
+#: Folders that files are copied from: where they arrive, they have other names and neighbours.
+_COPIED = expression(
+    r"/(?:[\w-]*templates?|[\w-]*fixtures?_*|testdata|scaffold(?:s|ing)?|skeletons?)/",
+    re.IGNORECASE,
+)
+
+
+def is_copied(session: Session) -> bool:
+    """Whether a file is there to be copied elsewhere, or to test something."""
+    inside = session.path.removeprefix(session.root).replace(os.sep, "/")
+    return _COPIED.search(inside) is not None
+
+
 # Plain values, in which any part may have the wrong type: the model reports that.
 
 
@@ -61,8 +76,8 @@ def table_at(value: Any, path: Path) -> dict[str, Any]:
 # Patterns for names of tools and paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\`.
 
 #: A `]` right after the opening bracket is a member of the class: `[]a]`, `[!]]`.
-_CLASS = re.compile(r"\[[!^]?+(?P<members>\]?+[^\]]*)\]")
-_RANGE = re.compile(r"(.)-(.)", re.DOTALL)
+_CLASS = expression(r"\[[!^]?+(?P<members>\]?+[^\]]*)\]")
+_RANGE = expression(r"(.)-(.)", re.DOTALL)
 
 
 @lru_cache(maxsize=1024)
@@ -113,8 +128,8 @@ def covers(wide: str, narrow: str) -> bool:
 
 
 #: Stars, `?`, a class; a backslash and the character it escapes, or any other character.
-_TOKEN = re.compile(rf"(?P<stars>\*+)|\?|{_CLASS.pattern}|\\?(?P<literal>.)", re.DOTALL)
-_GROUP = re.compile(r"\{([^{}\\\[]*)\}")
+_TOKEN = expression(rf"(?P<stars>\*+)|\?|{_CLASS.pattern}|\\?(?P<literal>.)", re.DOTALL)
+_GROUP = expression(r"\{([^{}\\\[]*)\}")
 _LONGEST_COMPARED = 1000
 #: A pattern with more alternatives than this is compared as it is written.
 _MOST_ALTERNATIVES = 64
@@ -171,7 +186,7 @@ def is_plain(glob: str) -> bool:
 
 #: Where the path of a project or plugin ends: before a folder for agents, skills and the like,
 #: which may lie in a hidden folder; else before the file, and the hidden folders it lies in.
-_END_OF_SCOPE = re.compile(
+_END_OF_SCOPE = expression(
     r"/(?:\.[\w-]+/)?(?:agents?|skills?|commands?|chatmodes|prompts|rules)/|/(?:\.[\w-]+/)*[^/]+\Z",
     re.IGNORECASE,
 )
@@ -193,12 +208,17 @@ class KnownNames:
                 match = _END_OF_SCOPE.search(each.path)
                 folder = each.path[: match.start()] if match else each.path
                 self._by_folder.setdefault(folder, set()).update(each.names)
+        self._seen: dict[tuple[frozenset[str], tuple[str, ...]], frozenset[str]] = {}
 
-    def seen_from(self, path: str) -> frozenset[str]:
-        """The names of the project or plugin that a file belongs to, and of those around it."""
-        scopes = self._by_folder.items()
-        around = (names for folder, names in scopes if path.startswith(f"{folder}/"))
-        return frozenset().union(*around)
+    def seen_from(self, path: str, also: frozenset[str] = frozenset()) -> frozenset[str]:
+        """The names of the project or plugin that a file belongs to, and of those around it.
+
+        One set for all files that see the same names, with those in `also`.
+        """
+        around = tuple(each for each in self._by_folder if path.startswith(f"{each}/"))
+        if (also, around) not in self._seen:
+            self._seen[also, around] = also.union(*(self._by_folder[each] for each in around))
+        return self._seen[also, around]
 
 
 #: The names that the last list of offers defines: rules ask for them file by file.

@@ -59,6 +59,11 @@ class Group(msgspec.Struct, frozen=True):
     #: severity of a key that is in no table; None: as in the file around it
     unknown: Severity | Literal["ignore"] | None = None
 
+    @property
+    def synonyms(self) -> dict[str, str]:
+        """What people write instead of a field → the field."""
+        return {other: field.name for field in self.fields for other in field.instead}
+
 
 class Of(msgspec.Struct, frozen=True):
     """How a field holds groups or other types."""

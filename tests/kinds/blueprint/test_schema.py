@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -18,15 +19,13 @@ from kinds.blueprint.test_probes import PROBES
 from lab import CASES
 
 
+@cache
 def validator(name: str) -> Draft202012Validator:
     kind = kind_named(name)
     assert kind.presentation.schema is not None
     schema = kind.presentation.schema(msgspec.json.schema(kind.model))
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
-
-
-BLUEPRINT = validator("blueprint")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +36,7 @@ BLUEPRINT = validator("blueprint")
 def test_probes(probe: dict[str, Any]) -> None:
     text = probe["files"][probe["entry"]]
     value = load_value("json" if probe["entry"].endswith("json") else "yaml", text)
-    assert [error.message for error in BLUEPRINT.iter_errors(value)] == []
+    assert [error.message for error in validator("blueprint").iter_errors(value)] == []
 
 
 LOADING = [
@@ -52,7 +51,7 @@ def test_cases(case: Case) -> None:
     text = case.files[case.entry]
     assert isinstance(text, str)
     value = load_value("json" if case.entry.lower().endswith("json") else "yaml", text)
-    assert [error.message for error in BLUEPRINT.iter_errors(value)] == []
+    assert [error.message for error in validator("blueprint").iter_errors(value)] == []
 
 
 @pytest.mark.parametrize(
@@ -68,8 +67,8 @@ def test_cases(case: Case) -> None:
 )
 def test_what_does_not_load_is_refused(part: str) -> None:
     good = {"id": "a", "flow": {"kind": "seq", "children": []}}
-    assert BLUEPRINT.is_valid(good)
-    assert not BLUEPRINT.is_valid({**good, **json.loads(part)})
+    assert validator("blueprint").is_valid(good)
+    assert not validator("blueprint").is_valid({**good, **json.loads(part)})
 
 
 def test_headers() -> None:

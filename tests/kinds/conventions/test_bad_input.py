@@ -50,6 +50,7 @@ def findings(convention: Convention, text: str) -> tuple[Diagnostic, ...]:
     return report.diagnostics
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("convention", TABLES, ids=lambda each: each.kind)
 def test_fields_of_any_wrong_type_are_findings(convention: Convention) -> None:
     for value in VALUES:
@@ -63,6 +64,7 @@ def test_files_that_are_no_mapping_are_findings(convention: Convention, whole: s
     findings(convention, f"---\n{whole}\n---\nText.\n" if is_header else whole)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("convention", TABLES, ids=lambda each: each.kind)
 def test_names_with_control_characters_are_shown_harmlessly(convention: Convention) -> None:
     for name in HOSTILE:
@@ -78,6 +80,7 @@ def test_names_with_control_characters_are_shown_harmlessly(convention: Conventi
                 assert letter != "\u202e", words
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("convention", TABLES, ids=lambda each: each.kind)
 def test_thousands_of_keys_are_counted(convention: Convention) -> None:
     keys = {f"k{number}": number for number in range(400)}

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import equipage
 from equipage.loading.recognise import kind_of_path
-from equipage.loading.registry import agent_folders, conventions, kind_named, names
+from equipage.loading.registry import (
+    BUILT_IN,
+    Places,
+    agent_folders,
+    choices,
+    conventions,
+    kind_named,
+    names,
+    path_pattern,
+)
 from equipage.loading.signs import kind_of_header
+from equipage.loading.unread import UNREAD
 from lab import write
 
 
@@ -52,6 +65,24 @@ from lab import write
 )
 def test_by_place(path: str, kind: str | None) -> None:
     assert kind_of_path(path) == kind
+
+
+_ROWS = [(each.kind, each.paths) for each in (*BUILT_IN, *conventions())] + list(UNREAD)
+_GLOBS = sorted({each for _, globs in _ROWS for glob in globs for each in choices(glob)})
+_PLACES = Places(_ROWS)
+_STEPS = sorted({step for glob in _GLOBS for step in glob.split("/")[:-1] if "*" not in step})
+_NAMES = sorted({glob.split("/")[-1].replace("*", "x") for glob in _GLOBS})
+
+
+@given(
+    st.lists(st.sampled_from([*_STEPS, "x"]), max_size=4),
+    st.sampled_from([*_NAMES, "x", "x.y", "x.json", "SKILL.MD", ".md"]),
+)
+def test_a_place_is_that_of_the_first_glob_that_matches(steps: list[str], name: str) -> None:
+    path = "/".join(["", "r", *steps, name])
+    matching = ((kind, glob) for kind, globs in _ROWS for row in globs for glob in choices(row))
+    first = next((each for each in matching if re.search(path_pattern(each[1:]), path)), None)
+    assert _PLACES.find(path) == first
 
 
 def test_every_place_has_a_kind() -> None:
@@ -197,3 +228,22 @@ def test_a_project_may_leave_conventions_alone(tmp_path: Path) -> None:
         },
     )
     assert equipage.check([tmp_path], env={}).files == ()
+
+
+@pytest.mark.parametrize(
+    ("manifest", "kind"),
+    [
+        (".claude-plugin/plugin.json", "claude-agent"),
+        (".cursor-plugin/plugin.json", "cursor-agent"),
+        ("gemini-extension.json", "gemini-agent"),
+        ("qwen-extension.json", "qwen-agent"),
+    ],
+)
+def test_a_walk_says_what_a_check_of_the_file_alone_says(
+    manifest: str, kind: str, tmp_path: Path
+) -> None:
+    agent = "---\nname: x\ndescription: d\n---\nText.\n"
+    write(tmp_path, {".git/x": "", f"p/{manifest}": '{"name": "p"}', "p/agents/x.md": agent})
+    for path in (tmp_path, tmp_path / "p/agents/x.md"):
+        found = {Path(each.path).name: each.kind for each in equipage.check(path).files}
+        assert found["x.md"] == kind

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator
 from operator import is_not
 from typing import Any, cast
@@ -20,6 +19,7 @@ from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Severity, Sho
 from equipage.core.frozen import MAX_ADDED, is_deeper, levels, outweighs, plain_data
 from equipage.core.path import ROOT
 from equipage.core.source import Source, Span
+from equipage.core.text import expression
 from equipage.files import folder_given, folders_given
 from equipage.files.reading import display_name
 from equipage.kinds.blueprint import codes, rules, rules_agents, rules_flow
@@ -37,7 +37,7 @@ __all__ = ["KIND", "expand", "expand_and_report", "pre_read_default_agent_kind"]
 
 FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 #: A brace, then a quoted key or the other brace. In YAML `{a: 1}` starts with a brace, too.
-_JSON_OBJECT = re.compile(r"""\s*\{\s*["}]""")
+_JSON_OBJECT = expression(r"""\s*\{\s*["}]""")
 
 
 class BlueprintOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

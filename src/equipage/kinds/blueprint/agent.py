@@ -10,7 +10,6 @@ Markdown with a header: a blueprint refers to the file, or the caller names the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -23,7 +22,7 @@ from equipage.core.diagnostics import Code, Fact, Part, Severity, Shown
 from equipage.core.frozen import plain_data
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.core.text import nearest
+from equipage.core.text import expression, nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.blueprint import codes
@@ -45,7 +44,7 @@ _NO_SLIPS = (
     "hints", "links", "lines", "points", "prints", "clients",
 )  # fmt: skip
 #: A bracket right after a word, any other bracket, or a comma.
-_MARK = re.compile(r"(?P<call>(?<=\w)[(\[])|(?P<open>[(\[])|(?P<close>[)\]])|,")
+_MARK = expression(r"(?P<call>(?<=\w)[(\[])|(?P<open>[(\[])|(?P<close>[)\]])|,")
 
 
 # The header.

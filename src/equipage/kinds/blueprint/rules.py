@@ -22,7 +22,7 @@ from msgspec import inspect as types
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
-from equipage.core.text import nearest
+from equipage.core.text import expression, nearest
 from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.model import Blueprint, Step
 from equipage.loading.model import type_info
@@ -180,7 +180,7 @@ def _holds(kind: types.Type) -> tuple[Tag, bool] | None:
 # Paths, which name places in the context of a flow.
 
 #: One step of a path: `["key"]`, also after a dot, or `.key`.
-_SEGMENT = re.compile(r"""\.?\["(?P<quoted>[^"]+)"\]|\.(?P<plain>[^.\[]+)""")
+_SEGMENT = expression(r"""\.?\["(?P<quoted>[^"]+)"\]|\.(?P<plain>[^.\[]+)""")
 
 
 def canonical_path(at: str) -> str | None:
@@ -276,7 +276,7 @@ def _unknown_lint(path: Path, key: str, lints: dict[str, Any]) -> Iterator[Fact]
 # Versions, limits and folders.
 
 #: As semver.org gives it: numbers without leading zeros, `-` and a pre-release, `+` and a build.
-_SEMVER = re.compile(
+_SEMVER = expression(
     r"(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)"
     r"(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
     r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?",

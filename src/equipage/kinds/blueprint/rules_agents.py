@@ -14,7 +14,7 @@ import msgspec
 
 from equipage.core.diagnostics import Also, Change, Code, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
-from equipage.core.text import Guesses, nearest
+from equipage.core.text import Guesses, expression, nearest
 from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.model import AGENT_KINDS
 from equipage.kinds.blueprint.rules import (
@@ -45,7 +45,7 @@ _UNKNOWN = {"agents": codes.UNKNOWN_AGENT, "operators": codes.UNKNOWN_OPERATOR}
 #: Agents of these kinds do not need an operator.
 _WITHOUT_OPERATOR = tuple(kind for kind in AGENT_KINDS if kind != "operator")
 #: The first key of a canonical path, and what follows it.
-_FIRST_KEY = re.compile(r"""\$(?:\.([^.\[]+)|\["([^"]+)"\])(.*)""", re.DOTALL)
+_FIRST_KEY = expression(r"""\$(?:\.([^.\[]+)|\["([^"]+)"\])(.*)""", re.DOTALL)
 
 
 # Names themselves.
@@ -268,7 +268,7 @@ _PLACEHOLDERS = (
     "system", "system_file", "prompt", "model", "tools_csv", "work_dir", "task_id", "attempt",
 )  # fmt: skip
 #: Any other braces are text, such as those of JSON.
-_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_PLACEHOLDER = expression(r"\{([a-z_]+)\}")
 _STREAM_MODES = ("ndjson_lines", "sse_events", "length_prefixed")
 _POINTER = "a JSON Pointer, which starts with `/`"
 #: How the output of a command is read: the field, the start of what it takes, and that in words.

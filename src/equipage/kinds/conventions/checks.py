@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,7 +19,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.core.text import nearest
+from equipage.core.text import expression, nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.codes import HEADER_NOT_FIRST
@@ -34,11 +34,11 @@ from equipage.kinds.conventions.references import (
     words_of,
 )
 from equipage.kinds.headers import body_of, has_header, keep_as_written
-from equipage.kinds.shared import alike, suspicions
+from equipage.kinds.shared import alike, is_copied, suspicions
 from equipage.kinds.tables import Convention, Field, Group, Of, groups_in
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
-from equipage.loading.tree import Origin, Origins, Tree, attach, get, put
+from equipage.loading.tree import Origin, Origins, Tree, attach, get, move, put
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, Located, load_value
 from equipage.syntax.frontmatter import CONVENTION, Grammar
@@ -55,7 +55,7 @@ BODY = "body"
 
 #: What follows a value up to the end of its line, if it is a comment whose `#` touches its text:
 #: then it was most likely meant as text.
-_CUT = re.compile(r"[ \t]*\#(?=\S)[^\r\n]*")
+_CUT = expression(r"[ \t]*\#(?=\S)[^\r\n]*")
 
 
 def before_header(convention: Convention, source: Source) -> list[Fact]:
@@ -121,7 +121,11 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
     if convention.mismatch == "error":
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.type is str]
+    if is_copied(session):
+        tree = _keep_placeholders(tree, paths)
     tree, facts = keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
+    # A version is shown as it is written, whatever it looks like.
+    facts = [each for each in facts if each.origin is None or each.origin.path != ("version",)]
     if convention.kind == "skill":
         refused = convention.tool in _STRICT_ABOUT_TEXT
     else:
@@ -138,8 +142,20 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
     ]
 
 
+def _keep_placeholders(tree: Tree, paths: Iterable[Path]) -> Tree:
+    """`[TODO: a name]` and `{{NAME}}` in a template are text to be replaced."""
+    document = tree.story(ROOT).origin.document
+    found = [path for path in paths if isinstance(get(tree.value, path), list | dict)]
+    if document.format != "yaml" or not found:
+        return tree
+    for path, place in document.locate(found).items():
+        if (written := place.value.text()).startswith(("[", "{")):
+            tree = put(tree, path, written, how="")
+    return tree
+
+
 #: What YAML 1.1 reads as a date; the parsers of two clients do.
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[Tt \t].*)?\Z")
+_DATE = expression(r"\d{4}-\d\d?-\d\d?(?:[Tt \t].*)?\Z")
 
 
 def refuse_values(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -297,6 +313,30 @@ def wrap(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, l
     return Tree({convention.wraps: tree.value}, origins), []
 
 
+#: The revision in the address of the schema of a registry entry.
+_REVISION = re.compile(r"/(\d{4}-\d\d-\d\d)/server\.schema\.json\Z")
+#: The revision that gave the fields their names of today.
+_RENAMING = "2025-09-16"
+
+
+def read_older_names(
+    convention: Convention, tree: Tree, _session: Session
+) -> tuple[Tree, list[Fact]]:
+    """Give the fields of an older revision their names of today: that it is old is one finding."""
+    schema = get(tree.value, ("$schema",)) if convention.kind == "mcp-registry" else None
+    revision = _REVISION.search(schema) if isinstance(schema, str) else None
+    if revision is None or revision[1] >= _RENAMING:
+        return tree, []
+    before = None
+    while tree is not before:  # what a field holds is seen once the field has its name
+        before = tree
+        for group, path, table in groups_in(convention.fields, tree.value):
+            for old, new in group.synonyms.items():
+                if old in table and new not in table:
+                    tree = move(tree, (*path, old), (*path, new))
+    return tree, [codes.REVISION_OLD.at(("$schema",), revision=revision[1])]
+
+
 def check_servers(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Report what is wrong with the MCP servers in the settings of a tool."""
     if convention.servers is None:
@@ -308,6 +348,7 @@ def check_servers(convention: Convention, tree: Tree, _session: Session) -> tupl
 
 STAGES = (
     wrap,
+    read_older_names,
     check_servers,
     find_cut_text,
     keep_text,
@@ -337,12 +378,24 @@ def required_fields_are_there(
             for field in fields
             if field.required
         )
+    if convention.kind == "skill" and written.get("name") is None and _is_of_claude(session):
+        # In a plugin of Claude Code, as in its own folder, the folder names the skill.
+        fields = tuple(field for field in fields if field.name != "name")
     if convention.wraps is not None:
         written = {convention.wraps: written} if config else {}
     declared = roles_in(session) if convention.kind == "codex-agent" else {}
-    yield from _missing(fields, {**declared, **written, **config}, convention.one, ROOT)
+    missing = [*_missing(fields, {**declared, **written, **config}, convention.one, ROOT)]
     for group, path, table in groups_in(convention.fields, written):
-        yield from _missing(group.fields, table, group.title, path)
+        missing += _missing(group.fields, table, group.title, path)
+    # What a template lacks is filled in where it arrives.
+    graves = [each for each in missing if each.severity == "error"]
+    yield from graves if missing and is_copied(session) else missing
+
+
+def _is_of_claude(session: Session) -> bool:
+    """Whether a skill lies in the `skills` folder of a plugin of Claude Code."""
+    folder, name = os.path.split(os.path.dirname(os.path.dirname(session.path)))
+    return name == "skills" and session.files.exists(os.path.join(folder, ".claude-plugin"))
 
 
 def roles_in(session: Session) -> dict[str, Any]:
@@ -388,13 +441,19 @@ def _expected(part: Any) -> str:
     return describe(type_info(part))
 
 
+#: A name that is filled in before anybody reads the file.
+_PLACEHOLDER = re.compile(r"<[^<>]+>|\{\{.+?\}\}|\$\{.+?\}|\A\[.*\]\Z", re.DOTALL)
+
+
 def name_is_valid(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
     """A name has the form that the tool wants, and equals that of its file or folder."""
     rule, name = convention.name, get(config, ("name",))
     if rule is None or not isinstance(name, str) or not name.strip():
         return
+    if _PLACEHOLDER.search(name):
+        return
     normal = unicodedata.normalize("NFKC", name)
-    other = _name_of_place(rule.equals, session)
+    other = _name_of_place(rule.equals, normal, session)
     if not rule.allows(normal):
         # The name that it must have; else everything but letters and digits becomes a hyphen.
         better = re.sub(r"[\W_]+", "-", normal.casefold()).strip("-")
@@ -426,14 +485,32 @@ def name_is_valid(convention: Convention, config: Any, session: Session) -> Iter
         )
 
 
-def _name_of_place(place: str | None, session: Session) -> str | None:
-    """The name of the file or of its folder, None for a text without a file."""
+def _name_of_place(place: str | None, name: str, session: Session) -> str | None:
+    """The name of the file or of its folder; None if that does not matter to `name`."""
     source = session.documents[0].source if session.documents else None
     if place is None or source is None or source.filename is None:
         return None
-    if place == "folder" and os.path.dirname(session.path) == session.root:
-        return None  # people choose the name of a folder that they clone into
-    return name_by_path(session.path, by_folder=place == "folder")  # links are not followed
+    other = name_by_path(session.path, by_folder=place == "folder")  # links are not followed
+    if place == "folder" and other != name and _is_named_elsewhere(session):
+        return None
+    return other
+
+
+#: Folders that say what lies in them, and not what it is called.
+_OF_ANY_NAME = frozenset({"skill", "skills", "public", "static"})
+#: A folder with one of these is installed under the name that it gives.
+_MANIFESTS = (".claude-plugin", ".codex-plugin", ".cursor-plugin", "gemini-extension.json")
+
+
+def _is_named_elsewhere(session: Session) -> bool:
+    """Whether the name of the folder is not that of what it holds, or is not kept."""
+    folder = os.path.dirname(session.path)
+    if folder == session.root or is_copied(session):
+        return True  # people choose the name of a folder that they clone or copy
+    above, name = os.path.split(folder)
+    if name in _OF_ANY_NAME and os.path.basename(above) != "skills":
+        return True
+    return any(session.files.exists(os.path.join(folder, each)) for each in _MANIFESTS)
 
 
 def texts_fit(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:

@@ -189,6 +189,6 @@ RULES: dict[str, tuple[Rule, tuple[Code, ...]]] = {
     "agentic-workflow": (workflow_is_compiled, codes.WORKFLOW_CODES),
     "agentic-workflow-lock": (lock_has_source, codes.WORKFLOW_CODES),
     "langgraph": (graphs_exist, codes.GRAPH_CODES),
-    "mcp-bundle": (bundle_variables_are_declared, codes.PACKAGE_CODES),
-    "mcp-registry": (registry_variables_are_declared, codes.PACKAGE_CODES),
+    "mcp-bundle": (bundle_variables_are_declared, codes.BUNDLE_CODES),
+    "mcp-registry": (registry_variables_are_declared, codes.REGISTRY_CODES),
 }

@@ -24,10 +24,9 @@ from equipage.loading.outcome import Outcome
 _DESCRIPTION = 1536
 _SMALL, _LARGE = 8_000, 30_000
 #: The folder of a client in a path, and what lies below it.
-_PLACE = expression(
-    r"(?P<root>.*)/(?P<client>\.(?:claude|agents|codex|gemini|github|opencode|cursor|qwen|kiro))/"
-    r"(?P<sort>skill|agent)s?/(?P<below>.+)\Z"
-)
+_CLIENT = r"/(?P<client>\.(?:claude|agents|codex|gemini|github|opencode|cursor|qwen|kiro))/"
+_CLIENTS = expression(_CLIENT)
+_PLACE = expression(rf"(?P<root>.*){_CLIENT}(?P<sort>skill|agent)s?/(?P<below>.+)\Z")
 
 
 def weight(outcome: Outcome) -> tuple[int, int]:
@@ -36,7 +35,8 @@ def weight(outcome: Outcome) -> tuple[int, int]:
     if not isinstance(fields, dict):
         return 0, 0
     description, body = (str(fields.get(name) or "") for name in ("description", BODY))
-    said = zlib.crc32(f"{description}\0{body.strip()}".encode("utf-8", "replace"))
+    said = zlib.crc32(f"{description}\0".encode("utf-8", "replace"))
+    said = zlib.crc32(body.strip().encode("utf-8", "replace"), said)
     if outcome.kind.name not in ("skill", "claude-command") or _is_hidden(fields):
         return 0, said
     text = description or next(iter(body.strip().splitlines()), "")
@@ -99,6 +99,9 @@ def commands_are_reached(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
 
 def copies_agree(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
     """The copies of a skill or an agent that several clients have say one thing."""
+    # Most projects are for one client: a look at all paths at once says so.
+    if len(set(_CLIENTS.findall("\n".join(each.path for each in offers)))) < 2:
+        return
     groups: dict[tuple[str, str, str], list[tuple[str, Offer]]] = {}
     for each in offers:
         place = _PLACE.match(each.path) if _said(each) else None
@@ -122,7 +125,7 @@ def copies_agree(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
 def _of_claude(offers: Iterable[Offer]) -> Iterator[Offer]:
     """The skills and commands of a project that Claude Code lists: skills lie one folder deep."""
     for each in offers:
-        is_skill = each.kind == "skill" and re.search(r"/\.claude/skills/[^/]+/[^/]+\Z", each.path)
+        is_skill = each.kind == "skill" and each.path.rsplit("/", 2)[0].endswith("/.claude/skills")
         if is_skill or (each.kind == "claude-command" and "/.claude/commands/" in each.path):
             yield each
 

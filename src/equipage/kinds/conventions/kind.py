@@ -345,6 +345,7 @@ def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
 _DESCRIBING = frozenset(
     {"name", "description", "title", "version", "author", "license", "metadata", "tags", "color"}
     | {"category", "keywords", "compatibility", "homepage", "$schema", "prompt", "body", "hidden"}
+    | {"argument-hint"}
 )
 #: What people write to restrict an agent, in one tool or another.
 _RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
@@ -361,8 +362,9 @@ def elsewhere(convention: Convention) -> dict[str, str]:
         # A file that ends with `.mdc` outside the folder of Cursor may be a rule of Windsurf.
         is_alike = {convention.kind, other.kind} == {"cursor-rule", "windsurf-rule"}
         if other.syntax == "header" and other.sort in _ACTING and not is_alike:
-            # `allowedTools` of Qwen Code is far more often a field of the tool itself, misspelt.
-            names = other.names - _DESCRIBING - {"allowedTools"}
+            # `allowedTools` of Qwen Code is far more often a field of the tool itself, misspelt;
+            # `options` of OpenCode is one of many words for arguments.
+            names = other.names - _DESCRIBING - {"allowedTools", "options"}
             fields = (each.name for each in other.fields if each.name in names)
             found = {**dict.fromkeys(fields, other.one), **found}
     found |= dict.fromkeys(_RESTRICTING, "other tools")

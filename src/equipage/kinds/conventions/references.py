@@ -17,7 +17,7 @@ import msgspec
 from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
-from equipage.core.text import Guesses
+from equipage.core.text import Guesses, expression
 from equipage.kinds.conventions import codes
 from equipage.kinds.shared import known_names, path_of
 from equipage.kinds.tables import Convention, Field, Sort
@@ -34,9 +34,9 @@ Finding = tuple["Outcome", Fact]
 
 #: A tool of a server, `mcp__github__search`, or all its tools, `mcp__github`. The name of the
 #: server has no `__`.
-_SERVER_TOOL = re.compile(r"mcp__(?P<server>[^_*](?:[^_]|_(?!_))*?)(?:__.*)?\Z")
+_SERVER_TOOL = expression(r"mcp__(?P<server>[^_*](?:[^_]|_(?!_))*?)(?:__.*)?\Z")
 #: A tool with a pattern or with agents in brackets: `Bash(git log:*)`, `Agent(reviewer)`.
-_CALLED = re.compile(r"(?P<tool>[^()]+)\((?P<inside>.*)\)\Z", re.DOTALL)
+_CALLED = expression(r"(?P<tool>[^()]+)\((?P<inside>.*)\)\Z", re.DOTALL)
 
 
 class Reference(msgspec.Struct, frozen=True):
@@ -217,10 +217,8 @@ def references_exist(
             sort = reference.sort
             if _is_known(reference, known, convention):
                 continue
-            guess = None
-            if not guesses.are_spent:  # sorting all names costs more than the rest
-                names = sorted({*known[sort], *convention.built_in.get(sort, ())})
-                guess = guesses.nearest(reference.name, names)
+            built_in = convention.built_in.get(sort, frozenset())
+            guess = guesses.nearest(reference.name, defined[sort].seen_from(path, built_in))
             fact = codes.UNKNOWN_REFERENCE.at(
                 (field.name,),
                 span=span,

@@ -8,10 +8,9 @@ raises every error; `find_skills` returns each skill with its layer and its find
 from __future__ import annotations
 
 import os
-import re
+import pathlib
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path as FilePath
 from typing import Any, ClassVar
 
 import msgspec
@@ -20,6 +19,7 @@ from msgspec.structs import replace
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source
+from equipage.core.text import expression
 from equipage.files import entries_of, is_file, is_folder
 from equipage.files.reading import Files
 from equipage.files.roots import Places, StrPath, entry_in_layer, find_places
@@ -223,7 +223,7 @@ def _tolerant(convention: Convention) -> Kind:
 
 _OPEN = _tolerant(tables.OPEN)
 _OPENCODE = _tolerant(tables.OPENCODE)
-_OPENCODE_FOLDER = re.compile(r"/\.?(?:opencode|config/opencode)/skills?/")
+_OPENCODE_FOLDER = expression(r"/\.?(?:opencode|config/opencode)/skills?/")
 #: The first tool whose folder is part of the path; several tools read `.agents`, Codex first.
 _BY_FOLDER = {
     f"/{folder}/skills/": _tolerant(table)
@@ -272,7 +272,7 @@ class DiscoveredSkill(Skill, frozen=True, kw_only=True):
     'greet'
     """
 
-    file: FilePath
+    file: pathlib.Path
     """Its `SKILL.md`, absolute."""
     layer: LayerName
     """Whose it is: the user's or the project's."""

@@ -20,7 +20,7 @@ from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import FrozenDict
 from equipage.core.path import Path
 from equipage.core.source import Span
-from equipage.core.text import Guesses, nearest
+from equipage.core.text import Guesses, expression, nearest
 from equipage.files.roots import Places, StrPath, find_places
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
@@ -120,7 +120,7 @@ def hooks_can_run(config: Any, _session: Session) -> Iterator[Fact]:
 # Profiles name MCP servers, which settings and lists of servers define.
 
 #: A tool of a server, or a pattern over its tools. The name of the server has no `__`.
-_TOOL = re.compile(r"mcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__.*", re.DOTALL)
+_TOOL = expression(r"mcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__.*", re.DOTALL)
 
 
 def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[Finding]:
@@ -298,7 +298,7 @@ You review changes. Read the files that changed, and the tests beside them.
 
 Report each problem with file and line, the worst first. Do not edit anything.
 """
-_NAME = re.compile(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.md)\Z")
+_NAME = expression(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.md)\Z")
 
 
 def _listed(plain: Any, file: str) -> Iterator[Item]:

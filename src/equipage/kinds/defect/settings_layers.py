@@ -22,6 +22,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Code, Diagnostic, Fact, Label, LoadError, Shown
 from equipage.core.path import Path, parse_path
 from equipage.core.source import Source, Span
+from equipage.core.text import expression
 from equipage.files import (
     exists,
     is_folder,
@@ -364,7 +365,7 @@ def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
 # the key lead into tables, quotes around a part of it keep the dots there. Later settings win.
 
 #: A part of a dotted key: in double quotes with escapes, in single quotes without, or bare.
-_PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\'(?P<literal>[^\']*)\'|(?P<bare>[^.]*)')
+_PART = expression(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\'(?P<literal>[^\']*)\'|(?P<bare>[^.]*)')
 #: Text that was probably meant as something else, and what to write for that.
 _SUSPECTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\[.*\]", re.DOTALL), 'put quotes around each text: `["a", "b"]`'),

@@ -280,6 +280,18 @@ CODEX = Dialect(
     types=_TYPES,
 )
 
+#: In the `.mcp.json` of a plugin; `type` is read there, to no effect.
+CODEX_PLUGIN = msgspec.structs.replace(
+    CODEX,
+    top="mcpServers",
+    is_part=False,
+    unwrapped=True,
+    format="json",
+    measured=False,
+    refuses="none",
+    fields=(*CODEX.fields, _TYPE),
+)
+
 OPENCODE = Dialect(
     tool="OpenCode",
     paths=("opencode.{json,jsonc}",),

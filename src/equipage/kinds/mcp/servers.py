@@ -23,7 +23,9 @@ from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.mcp import (
     CLAUDE,
     CLAUDE_PLUGIN,
+    CODEX_PLUGIN,
     COPILOT,
+    CURSOR,
     DIALECTS,
     OPENCODE,
     VSCODE,
@@ -39,6 +41,7 @@ from equipage.loading.kind import Kind, Presentation, Reading, Sensitive, Togeth
 from equipage.loading.model import Shape, build
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, Origins, Tree, get, graft
+from equipage.syntax.document import Document
 
 Transport = Literal["stdio", "http", "sse", "ws"]
 
@@ -395,6 +398,8 @@ EXAMPLE = """\
 
 
 def _read(dialect: Dialect, source: Source, session: Session) -> Parsed:
+    if not (dialect.measured or source.data.strip()):
+        return session.adopt(Document(source, "json", {})), []  # editors begin with an empty file
     if dialect.comments:
         return read_with_comments(source, session, trailing_commas=True)
     return session.parse(source, dialect.format)
@@ -453,17 +458,14 @@ def variant_of(path: str, files: Files) -> Kind:
     return (dialect is CLAUDE and _of_plugin(folder, files)) or _VARIANTS[dialect.tool]
 
 
-#: Where the manifest of a plugin of another tool lies in its folder.
-_MANIFESTS = (".codex-plugin", ".cursor-plugin", ".github/plugin", "plugin.json")
-
-
 def _of_plugin(folder: str, files: Files) -> Kind | None:
     """The kind of a list in a plugin: Claude's if it has a manifest, or if a marketplace above it
     may list it. Other tools also read `.mcp.json` in their own plugins, and forgive more."""
     if files.exists(f"{folder}/.claude-plugin"):
         return _IN_PLUGIN
-    if any(files.exists(f"{folder}/{each}") for each in _MANIFESTS):
-        return _IN_OTHER_PLUGIN
+    for manifest, kind in _IN_OTHER_PLUGIN.items():
+        if files.exists(f"{folder}/{manifest}"):
+            return kind
     while folder and not files.exists(f"{folder}/.git"):
         folder = folder.rpartition("/")[0]
         if files.exists(f"{folder}/.claude-plugin/marketplace.json"):
@@ -473,6 +475,13 @@ def _of_plugin(folder: str, files: Files) -> Kind | None:
 
 _VARIANTS = {each.tool: _tolerant(each) for each in DIALECTS}
 _IN_PLUGIN = _tolerant(CLAUDE_PLUGIN)
-_IN_OTHER_PLUGIN = _tolerant(replace(COPILOT, unwrapped=True))
+_IN_COPILOT_PLUGIN = _tolerant(replace(COPILOT, unwrapped=True))
+#: Where the manifest of a plugin of another tool lies in its folder → the lists in it.
+_IN_OTHER_PLUGIN = {
+    ".codex-plugin": _tolerant(CODEX_PLUGIN),
+    ".cursor-plugin": _tolerant(replace(CURSOR, unwrapped=True)),
+    ".github/plugin": _IN_COPILOT_PLUGIN,
+    "plugin.json": _IN_COPILOT_PLUGIN,
+}
 _MAIN = _VARIANTS[CLAUDE.tool]
 KIND = replace(_MAIN, reading=replace(_MAIN.reading, variant=variant_of))

@@ -26,7 +26,15 @@ from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.source import Source
 from equipage.core.text import nearest, visible
 from equipage.directives import codes as directive_codes
-from equipage.files import entries_of, exists, folders_given, is_folder, path_given, real_path
+from equipage.files import (
+    at_home,
+    entries_of,
+    exists,
+    folders_given,
+    is_folder,
+    path_given,
+    real_path,
+)
 from equipage.files.reading import display_name
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.model import Toolpack
@@ -163,7 +171,7 @@ class ToolpackLoader:
 
     def _look(self, path: str | os.PathLike[str]) -> tuple[str, list[_Entry], list[Diagnostic]]:
         """The folder, what is kept of each file in it, and every finding."""
-        folder = os.path.abspath(os.path.expanduser(path_given("path", path)))
+        folder = os.path.abspath(at_home(path_given("path", path)))
         if not is_folder(folder):
             raise ToolpackValidationError([_no_folder(folder)])
         run = Run(folders=(folder,))

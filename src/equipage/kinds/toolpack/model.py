@@ -8,10 +8,10 @@ allowed exactly where a type says so. Class names appear in findings, in lower c
 # annotation from its text when a model is first used.
 
 import hashlib
+import pathlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NoReturn, get_args
 
 from msgspec import Meta, Struct
@@ -253,7 +253,7 @@ class Toolpack(_Kept):
     """The environment variables that the tool sees; may be empty."""
     templating: Mapping[str, Any]
     """How templates are filled; may be empty."""
-    source_path: Path
+    source_path: pathlib.Path
     """The file of the pack."""
     name: str | None = None
     """A title for people."""
@@ -270,7 +270,7 @@ class Toolpack(_Kept):
         return self.name or self.id
 
     @property
-    def folder(self) -> Path:
+    def folder(self) -> pathlib.Path:
         """The folder that holds the pack: what it runs is looked up from there."""
         return self.source_path.parent
 
@@ -377,4 +377,4 @@ def build_pack(value: dict[str, Any], session: Session) -> Toolpack:
     shown = {name: value.get(name) for name in _FOR_PEOPLE}
     kept: dict[str, Any] = {name: each for name, each in shown.items() if isinstance(each, str)}
     kept["metadata"] = frozen(shown["metadata"], memo)
-    return Toolpack(**parts, source_path=Path(session.path), **kept)
+    return Toolpack(**parts, source_path=pathlib.Path(session.path), **kept)

@@ -164,7 +164,8 @@ def _unknown_names(names: list[str], event: str) -> str | None:
         servers = [name for name in names if name.startswith("mcp__")]
         if len(servers) < len(names) or any("__" in each[5:] for each in servers):
             return None
-        return f"a server has no tool of this name; write `{servers[0]}__.*`"
+        server = servers[0].rstrip("_")
+        return f"a server has no tool of this name; write `{server}__.*`"
     if any(name in known for name in names):
         return None
     if event in _OF_TOOLS and any(" " in name for name in names):

@@ -17,6 +17,7 @@ from equipage.core.source import Source, Span
 from equipage.core.text import expression
 from equipage.files import real_path
 from equipage.kinds.conventions.claude import codes
+from equipage.kinds.shared import is_copied
 from equipage.kinds.tables import Convention
 from equipage.loading.session import Session
 from equipage.syntax.markdown import Link, links, without_code
@@ -31,8 +32,8 @@ _PLACEHOLDER = expression(
     r"|(?:^|/)(?:path|your|my|foo|bar|example|xxx?|name|file|relative)(?:[/._-]|\Z)",
     re.IGNORECASE,
 )
-#: Folders that files are copied from: where they arrive, they have other neighbours.
-_COPIED = expression(r"/(?:\w*templates?|fixtures?|testdata|scaffold(?:s|ing)?)/", re.IGNORECASE)
+#: The end of a path that is surely meant as a file or a folder.
+_FILE_OR_FOLDER = expression(r"/\Z|\.\w+\Z")
 _PUNCTUATION = ",.;:)!?'\""
 #: How many files deep an import may be, and how many bytes of instructions Codex reads.
 DEPTH = 4
@@ -81,7 +82,7 @@ def imported_by(path: str, session: Session, depth: int) -> tuple[str, ...]:
 def imports_exist(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """Imported files exist, do not import each other in circles, and are not too deep."""
     source = session.documents[0].source if session.documents else None
-    if source is None or not _imports_count(session) or _is_copied(session):
+    if source is None or not _imports_count(session) or is_copied(session):
         return
     folder, trail = os.path.dirname(session.path), _Trail(session)
     for each in imports(source.text):
@@ -121,21 +122,21 @@ class _Trail:
 
     def follow(self, first: str, span: Span, start: str) -> Iterator[Fact]:
         """What is wrong with the files behind one import."""
-        seen = {start: 0, first: 1}
+        trails: dict[str, tuple[str, ...]] = {first: (start, first)}
         left = [first]
         while left:
-            file = left.pop(0)
-            for each in self.imported(file):
-                if each == start:
-                    yield codes.IMPORT_CYCLE.at(span=span, file=Shown(os.path.basename(start)))
+            trail = trails[left.pop(0)]
+            for each in self.imported(trail[-1]):
+                name = os.path.relpath(each, os.path.dirname(start))
+                if each in trail:
+                    yield codes.IMPORT_CYCLE.at(span=span, file=Shown(name))
                     return
-                if each in seen or len(seen) > _MOST_FILES:
+                if each in trails or len(trails) > _MOST_FILES:
                     continue
-                seen[each] = seen[file] + 1
-                if seen[each] > DEPTH:
-                    name = os.path.relpath(each, os.path.dirname(start))
+                if len(trail) > DEPTH:
                     yield codes.IMPORT_TOO_DEEP.at(span=span, file=Shown(name), limit=DEPTH)
                     return
+                trails[each] = (*trail, each)
                 left.append(each)
 
     def imported(self, file: str) -> list[str]:
@@ -151,16 +152,10 @@ class _Trail:
         return self._imports[file]
 
 
-def _is_copied(session: Session) -> bool:
-    """Whether a file is there to be copied elsewhere."""
-    inside = session.path.removeprefix(session.root).replace(os.sep, "/")
-    return _COPIED.search(inside) is not None
-
-
 def links_lead_somewhere(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """The files exist that a text links. Links into a folder that is missing are one finding."""
     source = session.documents[0].source if session.documents else None
-    if source is None or _is_copied(session):
+    if source is None or is_copied(session):
         return
     # A skill that lies in no folder of a tool is installed elsewhere, with other neighbours.
     moves = convention.kind == "skill" and convention.tool == "Agent Skills"
@@ -169,10 +164,21 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
         is_path = re.search(r"/|\.\w+\Z", each.path) and not _PLACEHOLDER.search(each.path)
         if not is_path or (moves and each.path.startswith("../")):
             continue
-        inside = _targets(each.path, source, session)
-        if inside and not any(map(session.files.exists, inside)):
+        if _is_quoted(source.text, each.range[0]):
+            continue
+        # One place after the other: nearly every link leads somewhere from the first one.
+        inside: list[str] = []
+        for target in _targets(each.path, source, session):
+            if session.files.exists(target):
+                inside.clear()
+                break
+            inside.append(target)
+        if inside:
             folders = map(os.path.dirname, inside)
             alone = any(map(session.files.exists, folders))
+            # Without an ending and a folder to lie in, it is a page of the site of the text.
+            if not (alone or _FILE_OR_FOLDER.search(each.path)):
+                continue
             key = each.path if alone else os.path.dirname(each.path)
             missing.setdefault(key, []).append(each)
     for key, (first, *others) in missing.items():
@@ -183,14 +189,21 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
         yield codes.LINK_MISSING.at(span=span, file=Shown(first.path), more=more)
 
 
-def _targets(path: str, source: Source, session: Session) -> list[str]:
+def _is_quoted(text: str, start: int) -> bool:
+    """Whether quotes around a link make it an example of one."""
+    return text.count('"', text.rfind("\n", 0, start) + 1, start) % 2 == 1
+
+
+def _targets(path: str, source: Source, session: Session) -> Iterator[str]:
     """Where a link may lead inside the project: from the file, from the file that it is a link to,
     or from the root of the project, which is as good for an agent."""
     folders = [os.path.dirname(session.path), session.root]
     if source.filename is not None:
         folders.append(os.path.dirname(real_path(source.filename)))
-    found = (_target(path.lstrip("/"), base, session) for base in folders)
-    return [target for target in found if target is not None]
+    for base in dict.fromkeys(folders):
+        target = _target(path.lstrip("/"), base, session)
+        if target is not None:
+            yield target
 
 
 def instructions_fit(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:

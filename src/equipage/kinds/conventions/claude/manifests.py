@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
-from equipage.core.text import nearest
+from equipage.core.text import expression, nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.conventions.claude import codes, hooks
@@ -24,31 +23,66 @@ from equipage.syntax.document import load_value
 
 #: Names that pass as Anthropic's own.
 _OFFICIAL = r"official[^a-z0-9]*(?:anthropic|claude)|(?:anthropic|claude)[^a-z0-9]*official"
-_RESERVED = re.compile(
+_RESERVED = expression(
     r"(?:claude|anthropics?|cc-plugin)-|(?:claude|anthropics?|claude-code|claude-mods)\Z"
     rf"|.*(?:{_OFFICIAL})",
     re.IGNORECASE,
 )
-_RESERVED_MARKET = re.compile(
+_RESERVED_MARKET = expression(
     rf".*(?:{_OFFICIAL})|(?:anthropic|claude)[^a-z0-9]*(?:marketplace|plugins|official)",
     re.IGNORECASE,
 )
-#: Matches nothing.
-_UNRESERVED = re.compile(r"(?!)")
-#: A scheme and something behind it; which schemes there are is not ours to say.
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:.", re.IGNORECASE)
-#: Fields with paths → how a path must end, and whether it must be a folder.
-_PATHS: dict[str, tuple[str, bool]] = {
-    "commands": ("", False),
-    "agents": (".md", False),
-    "skills": ("", True),
-    "outputStyles": ("", False),
-    "themes": ("", False),
-    "hooks": (".json", False),
-    "mcpServers": ("", False),
-    "lspServers": ("", False),
-    "monitors": ("", False),
+#: The marketplaces whose entries may have reserved names.
+_FIRST_PARTY = frozenset(
+    (
+        "agent-skills",
+        "anthropic-agent-skills",
+        "anthropic-marketplace",
+        "anthropic-plugins",
+        "claude-code-marketplace",
+        "claude-code-plugins",
+        "claude-for-financial-services",
+        "claude-for-legal",
+        "claude-plugins-official",
+        "claude-tag-plugins",
+        "financial-services-plugins",
+        "first-party-plugins",
+        "healthcare",
+        "knowledge-work-plugins",
+        "life-sciences",
+    )
+)
+#: The marketplaces that can be added from repositories of Anthropic alone.
+_TAKEN_MARKETS = _FIRST_PARTY | {
+    "anthropic-plugin-directory",
+    "claude-community",
+    "claude-plugin-directory",
+    "claude-plugins-community",
 }
+#: A scheme and something behind it; which schemes there are is not ours to say.
+_ADDRESS = expression(r"[a-z][a-z0-9+.-]*:.", re.IGNORECASE)
+#: How the bundles of servers end, which may lie elsewhere.
+_BUNDLES = (".mcpb", ".dxt")
+#: Fields with paths → how a path may end, and whether it must be a folder.
+_PATHS: dict[str, tuple[tuple[str, ...], bool]] = {
+    "commands": ((), False),
+    "agents": ((".md",), False),
+    "skills": ((), True),
+    "outputStyles": ((), False),
+    "themes": ((), False),
+    "hooks": ((".json",), False),
+    "mcpServers": ((".json", *_BUNDLES), False),
+    "lspServers": ((".json",), False),
+    "monitors": ((".json",), False),
+}
+#: Fields that may be left out, but not be null.
+_NEVER_NULL = (
+    *_PATHS,
+    *("author", "channels", "defaultEnabled", "dependencies", "description", "displayName"),
+    *("homepage", "keywords", "license", "repository", "settings", "userConfig", "version"),
+)
+#: The same, for fields that only an entry of a marketplace has.
+_NEVER_NULL_IN_ENTRY = ("category", "strict", "tags")
 #: Where a plugin may come from → the keys that it needs, and those that it may have.
 _SOURCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "github": (("repo",), ("ref", "sha", "path", "skipLfs")),
@@ -75,18 +109,24 @@ def plugin_is_accepted(_convention: Convention, _config: Any, session: Session) 
     """What keeps Claude Code from loading a plugin, or a part of it."""
     manifest = session.documents[0].value if session.documents else None
     if isinstance(manifest, dict):
-        yield from _name(manifest, (), _RESERVED, manifest.get("author"))
+        yield from _name(manifest, (), lambda name: _is_anthropics(name, manifest, session))
         yield from _definition(manifest, (), _root(session), session)
 
 
-def _name(table: dict[str, Any], path: Path, reserved: re.Pattern[str], who: Any) -> Iterator[Fact]:
+def _name(table: dict[str, Any], path: Path, is_own: Callable[[str], bool]) -> Iterator[Fact]:
+    """The name of a plugin, which may be a reserved one if it is Anthropic's own."""
     name = table.get("name")
     if not isinstance(name, str) or not name:
         return  # the table reports that
+    if _RESERVED.match(name) and not is_own(name):
+        yield _refused((*path, "name"), "name", "is reserved: it passes as Anthropic's own")
+    else:
+        yield from _form(name, path)
+
+
+def _form(name: str, path: Path) -> Iterator[Fact]:
     if re.search(r"\s", name):
         yield _refused((*path, "name"), "name", "must not hold blanks", "use hyphens")
-    elif reserved.match(name) and not _is_own(who):
-        yield _refused((*path, "name"), "name", "is reserved: it passes as Anthropic's own")
     elif not re.fullmatch(r"[A-Za-z0-9._-]+", name):
         yield _refused((*path, "name"), "name", "may hold letters, digits, `.`, `_` and `-` only")
     elif not KEBAB.allows(name):
@@ -95,8 +135,23 @@ def _name(table: dict[str, Any], path: Path, reserved: re.Pattern[str], who: Any
         )
 
 
-def _is_own(who: Any) -> bool:
-    """Whether it is Anthropic's own, which may use the names."""
+def _is_anthropics(name: str, manifest: dict[str, Any], session: Session) -> bool:
+    """Whether a plugin is Anthropic's own. A manifest does not say so for sure: the marketplace
+    around it that lists it decides, and without one the author has to be believed."""
+    folder = _root(session)
+    while session.files.is_within(folder, session.root):
+        market = _read(os.path.join(folder, ".claude-plugin", "marketplace.json"), session)
+        entries = market.get("plugins") if isinstance(market, dict) else None
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict) and entry.get("name") == name:
+                return str(market.get("name")).lower() in _FIRST_PARTY
+        if folder == os.path.dirname(folder):
+            break
+        folder = os.path.dirname(folder)
+    return _is_of_anthropic(manifest.get("author"))
+
+
+def _is_of_anthropic(who: Any) -> bool:
     words = who.values() if isinstance(who, dict) else (who,)
     return any(isinstance(each, str) and "anthropic" in each.lower() for each in words)
 
@@ -109,12 +164,15 @@ def _definition(
     homepage = table.get("homepage")
     if isinstance(homepage, str) and not _ADDRESS.match(homepage):
         yield _refused((*path, "homepage"), "homepage", "must be an address", "write `https://…`")
-    for field, (ending, is_folder) in _PATHS.items():
+    for field in _NEVER_NULL:
+        if field in table and table[field] is None:
+            yield _null((*path, field))
+    for field, (endings, is_folder) in _PATHS.items():
         for place, written in _paths_in(table.get(field), (*path, field)):
-            # Servers may be described by a file elsewhere; nothing is fetched to see it.
-            if field in ("mcpServers", "lspServers") and _ADDRESS.match(written):
+            # Nothing is fetched to see a bundle.
+            if field == "mcpServers" and _ADDRESS.match(written) and written.endswith(_BUNDLES):
                 continue
-            reason = _malformed(written, ending)
+            reason = _malformed(written, endings)
             if reason is not None:
                 yield _refused(place, field, reason)
             elif root is not None:
@@ -123,6 +181,7 @@ def _definition(
     inline = table.get("hooks")
     if isinstance(inline, dict):
         yield from hooks.check(inline, (*path, "hooks"), session, Place(plugin=root))
+    yield from _asked(table.get("userConfig"), (*path, "userConfig"))
     yield from _commands(table.get("commands"), (*path, "commands"))
     yield from _dependencies(table.get("dependencies"), (*path, "dependencies"))
     yield from _servers(table, path)
@@ -148,12 +207,19 @@ def _paths_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
                 yield (*path, name, "source"), each["source"]
 
 
-def _malformed(written: str, ending: str) -> str | None:
+def _null(path: Path) -> Fact:
+    field = str(path[-1])
+    return _refused(path, field, "must not be null", f"leave `{field}` out")
+
+
+def _malformed(written: str, endings: tuple[str, ...]) -> str | None:
     if not written.startswith("./"):
         return "must start with `./`"
     if ".." in written.split("/"):
         return "must not leave the plugin"
-    return f"must end with `{ending}`" if not written.endswith(ending) else None
+    if endings and not written.endswith(endings):
+        return f"must end with `{endings[0]}`"
+    return None
 
 
 def _missing(
@@ -169,6 +235,14 @@ def _missing(
         reason = "is a file; name the folder that holds it"
     if reason is not None:
         yield codes.MANIFEST_PATH_MISSING.at(place, field=field, file=Shown(written), reason=reason)
+
+
+def _asked(value: Any, path: Path) -> Iterator[Fact]:
+    """The names of values that a plugin asks for become names of variables."""
+    for name in value if isinstance(value, dict) else ():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            reason = "has a name that is not made of letters, digits and `_`"
+            yield _refused((*path, name), "userConfig", reason)
 
 
 def _commands(value: Any, path: Path) -> Iterator[Fact]:
@@ -229,7 +303,8 @@ def marketplace_is_accepted(
     market = session.documents[0].value if session.documents else None
     if not isinstance(market, dict):
         return
-    yield from _name(market, (), _RESERVED_MARKET, market.get("owner"))
+    yield from _market_name(market)
+    is_first_party = str(market.get("name")).lower() in _FIRST_PARTY
     metadata = market.get("metadata")
     has_root = isinstance(metadata, dict) and isinstance(metadata.get("pluginRoot"), str)
     base = _root(session)
@@ -240,11 +315,9 @@ def marketplace_is_accepted(
     for number, entry in enumerate(entries if isinstance(entries, list) else ()):
         path: Path = ("plugins", number)
         if not isinstance(entry, dict):
-            yield _refused(path, "plugins", "must hold mappings")
-            continue
+            continue  # the table reports that
         # The names of Anthropic's own plugins are reserved in the marketplaces of others.
-        reserved = _UNRESERVED if _is_own(market.get("owner")) else _RESERVED
-        yield from _name(entry, path, reserved, entry.get("author"))
+        yield from _name(entry, path, lambda _name: is_first_party)
         yield from _entry(entry, path, base, session, is_bare_allowed=has_root)
         name = entry.get("name")
         if isinstance(name, str):
@@ -256,19 +329,34 @@ def marketplace_is_accepted(
                 )
 
 
+def _market_name(market: dict[str, Any]) -> Iterator[Fact]:
+    name = market.get("name")
+    if not isinstance(name, str) or not name:
+        return  # the table reports that
+    if name.lower() in _TAKEN_MARKETS:
+        # Whose repository it is in, only the owner tells; the validator does not ask.
+        if not _is_of_anthropic(market.get("owner")):
+            reason = "is reserved: only a repository of Anthropic can be added under it"
+            yield _refused(("name",), "name", reason)
+    elif _RESERVED_MARKET.match(name):
+        yield _refused(("name",), "name", "is reserved: it passes as Anthropic's own")
+    else:
+        yield from _form(name, ())
+
+
 def _entry(
     entry: dict[str, Any], path: Path, base: str, session: Session, *, is_bare_allowed: bool
 ) -> Iterator[Fact]:
-    if not isinstance(entry.get("name"), str):
-        yield core_codes.MISSING_FIELD.at(
-            path, severity="error", field="name", owner="an entry of a marketplace", expected="text"
-        )
+    for field in _NEVER_NULL_IN_ENTRY:
+        if field in entry and entry[field] is None:
+            yield _null((*path, field))
     source = entry.get("source")
     root = None
     if isinstance(source, str):
-        # `pluginRoot` moves the start of bare names only, and never that of `./` paths.
-        is_bare = "/" not in source
-        is_relative = source.startswith("./") or (is_bare and is_bare_allowed)
+        # `pluginRoot` moves the start of bare names only, and never that of `./` paths. A point
+        # alone is the marketplace itself.
+        is_bare = "/" not in source and source != "."
+        is_relative = source.startswith("./") or source == "." or (is_bare and is_bare_allowed)
         if not is_relative or ".." in source.split("/"):
             reason = "must start with `./` and stay inside the marketplace"
             yield _refused((*path, "source"), "source", reason)
@@ -310,15 +398,9 @@ def _source(source: dict[str, Any], path: Path) -> Iterator[Fact]:
 def _version(entry: dict[str, Any], path: Path, root: str, session: Session) -> Iterator[Fact]:
     """The version of an entry equals that of the manifest, which counts."""
     listed = entry.get("version")
-    file = os.path.join(root, ".claude-plugin", "plugin.json")
-    if not isinstance(listed, str) or not session.files.exists(file):
+    if not isinstance(listed, str):
         return
-    try:
-        # Through files of its own: the manifest is not a source of this load.
-        text = require_text(session.files.again().read(file)).text
-        manifest = load_value("json", text.removeprefix("\ufeff"))
-    except (FileProblem, SyntaxProblem):
-        return
+    manifest = _read(os.path.join(root, ".claude-plugin", "plugin.json"), session)
     version = manifest.get("version") if isinstance(manifest, dict) else None
     if isinstance(version, str) and version != listed:
         yield codes.MANIFEST_VERSION_DIFFERS.at(
@@ -327,3 +409,15 @@ def _version(entry: dict[str, Any], path: Path, root: str, session: Session) -> 
             plugin=Shown(entry.get("name")),
             version=Shown(version),
         )
+
+
+def _read(file: str, session: Session) -> Any:
+    """The value of another manifest; None if it cannot be had."""
+    if not session.files.exists(file):
+        return None
+    try:
+        # Through files of its own: that manifest is not a source of this load.
+        text = require_text(session.files.again().read(file)).text
+        return load_value("json", text.removeprefix("\ufeff"))
+    except (FileProblem, SyntaxProblem):
+        return None

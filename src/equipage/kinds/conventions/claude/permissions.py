@@ -15,7 +15,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Severity, Shown
 from equipage.core.path import Path
-from equipage.core.text import nearest
+from equipage.core.text import expression, nearest
 from equipage.kinds.conventions.claude import codes
 from equipage.kinds.conventions.tools.claude import TOOLS
 
@@ -45,7 +45,7 @@ _WITHOUT_PATHS = {
 _WITHOUT_PREFIXES = frozenset({"Read", "Edit", "Write", "Glob", "MultiEdit", "NotebookEdit"})
 _SHELLS = frozenset({"Bash", "PowerShell"})
 #: Where absolute paths begin; `/` at the start of a rule means the folder of the project.
-_ABSOLUTE = re.compile(r"/(?:home|Users|etc|tmp|var|usr|opt|root|mnt|private)/")
+_ABSOLUTE = expression(r"/(?:home|Users|etc|tmp|var|usr|opt|root|mnt|private)/")
 _LONGEST = 10_000
 
 
@@ -89,7 +89,8 @@ def problem(text: str, listed: Lists) -> Problem | None:
     if "*" in tool:
         if listed == "allow":
             return Problem("invalid", "a rule that allows must name its tool in full")
-        return None
+        # `*` replaces a part of a name, and no name holds blanks or colons.
+        return _of_unknown(tool, rule.what) if re.search(r"[^\w*-]", tool) else None
     if tool[:1].islower() and not tool.startswith("mcp_"):
         better = _with(nearest(tool, TOOLS) or tool.capitalize(), rule.what)
         return Problem("invalid", "names of tools start with a capital letter", better)

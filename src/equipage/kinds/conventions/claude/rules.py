@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -116,21 +117,29 @@ def hooks_file_holds(_convention: Convention, _config: Any, session: Session) ->
     yield from hooks.check(document["hooks"], ("hooks",), session, Place(plugin=plugin))
 
 
-def header_hooks_hold(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+def header_hooks_hold(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
     """The hooks in the header of an agent, a command or a skill run."""
     found = config.get("hooks") if isinstance(config, dict) else None
     if isinstance(found, dict) and found:
-        place = Place(_project_of(session.path), _plugin_of(session))
-        yield from hooks.check(found, ("hooks",), session, place)
+        project, plugin = _project_of(session.path), _plugin_of(session)
+        if convention.kind == "claude-agent" and project is None and plugin is not None:
+            return  # an agent may not bring hooks with a plugin: Claude Code leaves them out
+        yield from hooks.check(found, ("hooks",), session, Place(project, plugin))
 
 
 def model_exists(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
-    """A short name of a model is not misspelt; longer names are the provider's own."""
+    """A short name of a model is not misspelt, and a name is not that of a menu; longer names are
+    the provider's own."""
     model = config.get("model") if isinstance(config, dict) else None
-    # Where the file was written for another tool as well, the name may be one of its models.
-    if not isinstance(model, str) or not model.isalpha() or model.lower() in MODELS:
+    if not isinstance(model, str) or model.lower() in MODELS:
         return
-    guess = nearest(model.lower(), MODELS)
+    guess = None
+    if model.isalpha():
+        # Where the file was written for another tool as well, the name may be one of its models.
+        guess = nearest(model.lower(), MODELS)
+    elif re.fullmatch(r"Claude [\w. ]+", model):
+        # No provider has blanks in names; menus show `Claude Sonnet 4`.
+        guess = next((each for each in MODELS if each in model.lower().split()), None)
     if guess is not None and session.documents:
         remedy = Remedy(f"change to `{guess}`", (Change(("model",), guess),), safe=False)
         yield UNKNOWN_REFERENCE.at(

@@ -24,11 +24,12 @@ TOOL = "Claude Code"
 # fmt: off
 #: The tools that come with it, those of earlier versions included.
 TOOLS = frozenset({
-    "Agent", "Artifact", "AskUserQuestion", "Bash", "BashOutput", "CronCreate", "CronDelete",
-    "CronList", "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob",
-    "Grep", "KillBash", "KillShell", "ListMcpResources", "ListMcpResourcesTool", "LS", "LSP",
-    "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead", "PowerShell", "Read",
-    "ReadMcpResource", "ReadMcpResourceTool", "RemoteTrigger", "SendMessage", "Skill",
+    "Agent", "Artifact", "AskUserQuestion", "Bash", "BashOutput", "Cd", "CronCreate",
+    "CronDelete", "CronList", "Edit", "EnterPlanMode", "EnterWorktree", "ExitPlanMode",
+    "ExitWorktree", "Glob", "Grep", "KillBash", "KillShell", "ListAgents", "ListMcpResources",
+    "ListMcpResourcesTool", "LS", "LSP", "Monitor", "MultiEdit", "NotebookEdit", "NotebookRead",
+    "PowerShell", "PushNotification", "Read", "ReadMcpResource", "ReadMcpResourceTool",
+    "RemoteTrigger", "ReportFindings", "ScheduleWakeup", "SendMessage", "SendUserMessage", "Skill",
     "SlashCommand", "StructuredOutput", "Task", "TaskCreate", "TaskGet", "TaskList", "TaskOutput",
     "TaskStop", "TaskUpdate", "TeamCreate", "TeamDelete", "TodoRead", "TodoWrite", "ToolSearch",
     "WaitForMcpServers", "WebFetch", "WebSearch", "Workflow", "Write",
@@ -38,12 +39,16 @@ TOOLS = frozenset({
 MODELS = ("default", "sonnet", "opus", "haiku", "fable", "opusplan", "best", "inherit")
 #: Agents that need no file.
 AGENTS = frozenset(
-    {"Explore", "Plan", "general-purpose", "statusline-setup", "claude-code-guide", "Claude"}
+    {"Explore", "Plan", "general-purpose", "statusline-setup", "claude-code-guide"}
+    | {"Claude", "claude"}
 )
 
 KEBAB = NameRule(r"[a-z0-9]+(?:-[a-z0-9]+)*", "lower-case letters, digits and single hyphens")
 _EFFORT = Literal["low", "medium", "high", "xhigh", "max"] | int
 _TEXTS = str | tuple[Any, ...]
+_FILES = str | Names
+#: Paths of files, or what such a file holds.
+_PARTS = str | tuple[str | Table, ...] | Table
 #: What an agent may do without asking, from narrow to wide.
 _MODES_BY_WIDTH = ("plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions")
 _MODES = Literal["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"]
@@ -163,7 +168,65 @@ _WHO = (
     Field("url", "the address of a web page"),
 )
 _PERSON = Group("the author of a plugin", _WHO)
+#: What a plugin asks its user for. Claude Code refuses the manifest for any other key.
+_ASKED = Group(
+    "a value that a plugin asks for",
+    (
+        Field(
+            "type",
+            "what sort of value it is",
+            Literal["string", "number", "boolean", "directory", "file"],
+            required="error",
+        ),
+        Field("title", "its name in the dialog", required="error"),
+        Field("description", "the text below it in the dialog", required="error"),
+        Field("required", "whether it must be given", bool),
+        Field("default", "the value if none is given", str | int | float | bool | Names),
+        Field("multiple", "whether it may be a list of texts", bool),
+        Field("sensitive", "whether it is kept where secrets are kept", bool),
+        Field("min", "the least number", int | float),
+        Field("max", "the greatest number", int | float),
+        Field("options", "the only values of a text", Names),
+    ),
+    unknown="error",
+)
+_CHANNEL = Group(
+    "a channel of a plugin",
+    (
+        Field("server", "the MCP server that sends the messages", required="error"),
+        Field("displayName", "the name that people see"),
+        Field("userConfig", "values to ask the user for", by_name(_ASKED)),
+    ),
+    unknown="error",
+)
 _OWNER = Group("the owner of a marketplace", _WHO)
+
+#: What a manifest and an entry of a marketplace share.
+_DEFINITION = (
+    Field("version", "the version of the plugin"),
+    Field("description", "what the plugin adds"),
+    Field("displayName", "the name that people see"),
+    Field("author", "who wrote it: `name`, `email` and `url`", _PERSON),
+    Field("homepage", "the address of its web page"),
+    Field("repository", "the address of its source code"),
+    Field("license", "the licence, such as `MIT`"),
+    Field("keywords", "words to find it by", Names),
+    Field("commands", "files and folders of commands, instead of `commands/`", _FILES | Table),
+    Field("agents", "files of agents, instead of `agents/`", _FILES),
+    Field("skills", "folders of skills, beside those in `skills/`", _FILES),
+    Field("hooks", "hooks, or the files that hold them", _PARTS),
+    Field("mcpServers", "MCP servers by name, or the files that hold them", _PARTS),
+    Field("lspServers", "language servers by name, or the files that hold them", _PARTS),
+    Field("outputStyles", "files and folders of output styles", _FILES),
+    Field("themes", "files and folders of colour themes", _FILES),
+    Field("monitors", "programs whose output Claude follows", str | tuple[Table, ...]),
+    Field("channels", "MCP servers that send messages into a session", list_of(_CHANNEL)),
+    Field("settings", "settings that hold while the plugin is on", Table),
+    Field("userConfig", "values to ask the user for when the plugin is turned on", by_name(_ASKED)),
+    Field("dependencies", "plugins that it needs", tuple[Any, ...]),
+    Field("defaultEnabled", "whether it is on once it is installed", bool),
+    Field("experimental", "features that may still change", Any),
+)
 
 PLUGIN = Convention(
     kind="claude-plugin",
@@ -177,34 +240,11 @@ PLUGIN = Convention(
     fields=(
         Field("name", "the name; it precedes the names of all parts", required="error"),
         Field("$schema", "the address of the JSON Schema, for editors"),
-        Field("version", "the version of the plugin"),
-        Field("description", "what the plugin adds"),
-        Field("displayName", "the name that people see"),
-        Field("author", "who wrote it: `name`, `email` and `url`", _PERSON),
-        Field("homepage", "the address of its web page"),
-        Field("repository", "the address of its source code"),
-        Field("license", "the licence, such as `MIT`"),
-        Field("keywords", "words to find it by", Names),
-        Field("category", "the category it is listed under"),
-        Field("tags", "words to find it by", Names),
-        Field("commands", "files and folders of commands, instead of `commands/`", _TEXTS | Table),
-        Field("agents", "files of agents, instead of `agents/`", _TEXTS),
-        Field("skills", "folders of skills, beside those in `skills/`", _TEXTS),
-        Field("hooks", "hooks, or the files that hold them", _TEXTS | Table),
-        Field("mcpServers", "MCP servers by name, or the files that hold them", _TEXTS | Table),
-        Field(
-            "lspServers", "language servers by name, or the files that hold them", _TEXTS | Table
-        ),
-        Field("outputStyles", "files and folders of output styles", _TEXTS),
-        Field("themes", "files and folders of colour themes", _TEXTS),
-        Field("monitors", "programs whose output Claude follows", _TEXTS),
-        Field("channels", "MCP servers that send messages into a session", tuple[Any, ...]),
-        Field("settings", "settings that hold while the plugin is on", Table),
-        Field("userConfig", "values to ask the user for when the plugin is turned on", Table),
-        Field("dependencies", "plugins that it needs", tuple[Any, ...]),
-        Field("defaultEnabled", "whether it is on once it is installed", bool),
-        Field("strict", "whether this file must list all parts of the plugin", bool),
-        Field("experimental", "features that may still change", Table),
+        *_DEFINITION,
+        # A marketplace needs these three right; here they do nothing.
+        Field("category", "the category it is listed under", Any),
+        Field("tags", "words to find it by", Any),
+        Field("strict", "whether this file must list all parts of the plugin", Any),
     ),
     suffixes=(".json",),
     example_path=".claude-plugin/plugin.json",
@@ -215,6 +255,20 @@ PLUGIN = Convention(
   "description": "What the plugin brings, in one sentence"
 }
 """,
+)
+
+_ENTRY = Group(
+    "an entry of a marketplace",
+    (
+        Field("name", "the name of the plugin", required="error"),
+        # Whether it can be found is a matter of rules.
+        Field("source", "where the plugin comes from", Any),
+        *_DEFINITION,
+        Field("category", "the category it is listed under"),
+        Field("tags", "words to find it by", Names),
+        Field("strict", "whether the manifest of the plugin must list all its parts", bool),
+    ),
+    unknown="ignore",
 )
 
 MARKETPLACE = Convention(
@@ -232,7 +286,7 @@ MARKETPLACE = Convention(
         Field(
             "plugins",
             "the plugins, each with its name and where it comes from",
-            tuple[Any, ...],
+            list_of(_ENTRY),
             required="error",
         ),
         Field("$schema", "the address of the JSON Schema, for editors"),

@@ -171,7 +171,7 @@ AGENT = Convention(
     ),
     tool=TOOL,
     title="OpenCode agent",
-    ignores_headerless=True,
+    header_optional=True,
     reader="opencode",
     unknown=None,
     mismatch="error",

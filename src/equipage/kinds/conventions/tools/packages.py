@@ -6,21 +6,29 @@ warning: the programs that read the files are older and newer than any schema.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import msgspec
-
-from equipage.kinds.tables import Convention, Field, Group, Names, Table, by_name, either, list_of
+from equipage.kinds.tables import (
+    Convention,
+    Field,
+    Group,
+    NameRule,
+    Names,
+    Table,
+    by_name,
+    either,
+    list_of,
+)
 
 # The registry of MCP servers.
 
 # What a variable, a header and an argument have in common.
 _INPUT = (
     Field("description", "what it is for"),
-    Field("isRequired", "whether it must be given", bool),
+    Field("isRequired", "whether it must be given", bool, instead=("is_required",)),
     Field("format", "what sort of text it is", Literal["string", "number", "boolean", "filepath"]),
     Field("value", "its value"),
-    Field("isSecret", "whether it is a secret", bool),
+    Field("isSecret", "whether it is a secret", bool, instead=("is_secret",)),
     Field("default", "the value if none is given"),
     Field("placeholder", "an example of a value"),
     Field("choices", "the values it may have", Names),
@@ -34,8 +42,10 @@ _ARGUMENT = Group(
     (
         Field("type", "how it is written", Literal["positional", "named"], required="warning"),
         Field("name", "the name of a named argument"),
-        Field("valueHint", "what a positional argument is"),
-        Field("isRepeated", "whether it may be given several times", bool),
+        Field("valueHint", "what a positional argument is", instead=("value_hint",)),
+        Field(
+            "isRepeated", "whether it may be given several times", bool, instead=("is_repeated",)
+        ),
         *_INPUT,
     ),
 )
@@ -55,7 +65,13 @@ _LOCAL = Group(
 _REMOTE = Group(
     "a remote of a server",
     (
-        Field("type", "how to talk to it", Literal["streamable-http", "sse"], required="warning"),
+        Field(
+            "type",
+            "how to talk to it",
+            Literal["streamable-http", "sse"],
+            required="warning",
+            instead=("transport_type",),
+        ),
         Field("url", "its address", required="warning"),
         Field("headers", "headers of each request", list_of(_NAMED)),
         Field("variables", "the meaning of `{name}` in the address", Table),
@@ -109,12 +125,7 @@ REGISTRY = Convention(
     measured=False,
     fields=(
         Field("$schema", "the revision of the format", required="warning"),
-        Field(
-            "name",
-            "its name: a domain backwards, a slash, a name",
-            Annotated[str, msgspec.Meta(pattern=r"^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$")],
-            required="warning",
-        ),
+        Field("name", "its name: a domain backwards, a slash, a name", required="warning"),
         Field("description", "what it does, in at most 100 characters", required="warning"),
         Field("version", "its exact version", required="warning"),
         Field("title", "the name that people see"),
@@ -125,6 +136,9 @@ REGISTRY = Convention(
         Field("remotes", "where it runs already", list_of(_REMOTE)),
         Field("_meta", "anything else", Table),
         Field("status", "an old field without effect"),
+    ),
+    name=NameRule(
+        r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", "a domain backwards, a slash and a name: `org.x/name`"
     ),
     longest={"description": 100, "title": 100},
     example_path="server.json",

@@ -103,12 +103,13 @@ OPENCODE = replace(
     example_path=".opencode/skills/NAME/SKILL.md",
 )
 
-#: In a folder of no tool, a field may be meant for any: Qwen Code reads this one.
+#: In a folder of no tool, a field may be meant for any: Qwen Code and Cursor read these.
 OPEN = replace(
     OPEN,
     fields=(
         *OPEN.fields,
         tool_list("allowedTools", "tools it may use without asking, as Qwen Code names the field"),
+        Field("mode", "whether it is a mode that people switch on, in Cursor", bool | str),
     ),
 )
 
