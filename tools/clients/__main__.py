@@ -4,7 +4,9 @@
 
 Installs the clients of `pins.toml`, asks each about the files that it reads, asks `equipage check`
 about the same files, prints the agreement for each client and kind and every difference that no row
-of `differences.toml` explains. Ends with 1 if there is one, or if a client gave no answer.
+of `differences.toml` explains. Then fixes copies of the trees with `--fix` and asks the clients
+about what was changed. Ends with 1 if there is a difference without a row, if a fix made something
+worse, or if a client gave no answer.
 
     --remember FILE     write what the clients said, or read it if FILE exists
     --only CLIENT       ask this client alone; the run then counts as incomplete
@@ -15,11 +17,16 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
+import fixing
+import judges
 import programs
 import shapes
-from verdicts import Verdict, agreement, differences, our_errors, remember, remembered, rows
+from verdicts import Findings, Verdict, agreement, differences, findings, remember, remembered, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"
@@ -43,33 +50,60 @@ def corpus() -> list[Path]:
 
 
 def compare(trees: list[Path], chosen: argparse.Namespace) -> int:
+    """Ask everybody about every tree; 1 if something is unexplained, broken by a fix or missing."""
+    ours = {tree: findings(tree) for tree in trees}
     try:
         judged = verdicts(trees, chosen)
+        problems = fix(ours, chosen)
     except programs.NoAnswer as problem:
         print(f"incomplete: {problem}", file=sys.stderr)
         return 1
-    ours: dict[str, tuple[str, ...]] = {}
-    for tree in trees:
-        ours |= our_errors(tree)
-    different = differences(judged, ours)
+    errors = {file: codes for each in ours.values() for file, codes in each.errors.items()}
+    different = differences(judged, errors)
     table = rows()
     unexplained = [each for each in different if not each.explained(table)]
     print("\n".join(agreement(judged, different)))
     print(f"\n{len(different)} differences, {len(different) - len(unexplained)} of them explained")
-    for each in unexplained:
+    for each in (*unexplained, *problems):
         print(f"\n{each}")
-    return 1 if unexplained or chosen.only else 0
+    return 1 if unexplained or problems or chosen.only else 0
+
+
+def fix(ours: dict[Path, Findings], chosen: argparse.Namespace) -> list[str]:
+    """Fix copies of the trees; what the clients have against the result."""
+    done: list[fixing.Fixed] = []
+    problems: list[str] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, (tree, found) in enumerate(ours.items()):
+            if found.fixable:
+                folder = Path(scratch).resolve() / str(number) / tree.name
+                done.append(fixing.fixed(tree, found, folder))
+        together = fixing.together(done)
+        print(f"--fix changed {len(together.copies)} files")
+        for client, judge in asked(chosen):
+            proof = fixing.proof(client, judge, together, rows())
+            print(f"  {client.title}: judged {proof.judged}, {proof.healed} of them refused before")
+            problems += proof.problems
+    return problems
+
+
+def asked(chosen: argparse.Namespace) -> Iterator[tuple[programs.Client, ModuleType]]:
+    """The clients, installed, each with the module that asks it."""
+    for name in [chosen.only] if chosen.only else programs.pinned():
+        client = programs.install(name, chosen.clients)
+        yield client, importlib.import_module(f"judges.{name}")
 
 
 def verdicts(trees: list[Path], chosen: argparse.Namespace) -> list[Verdict]:
     """What every client says about the files that it reads."""
     if chosen.remember and chosen.remember.exists():
-        return remembered(chosen.remember)
+        # It may hold trees of an earlier run.
+        inside = tuple(f"{tree}/" for tree in trees)
+        return [each for each in remembered(chosen.remember) if each.file.startswith(inside)]
+    everything = [path for tree in trees for path in judges.files(tree)]
     found: list[Verdict] = []
-    for name in [chosen.only] if chosen.only else programs.pinned():
-        client = programs.install(name, chosen.clients)
-        judge = importlib.import_module(f"judges.{name}")
-        said = list(judge.verdicts(client, trees))
+    for client, judge in asked(chosen):
+        said = list(judge.verdicts(client, everything))
         if not said:
             raise programs.NoAnswer(f"{client.title}: judged no file")
         print(f"{client.title} {client.version}: {len(said)} files", file=sys.stderr)

@@ -6,15 +6,17 @@ A program that cannot be installed, ends by itself without an answer or takes to
 
 from __future__ import annotations
 
+import http.server
 import json
 import os
+import queue
 import subprocess
 import tempfile
 import threading
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 HERE = Path(__file__).resolve().parent
 PINS = HERE / "pins.toml"
@@ -106,6 +108,31 @@ class Client:
             raise NoAnswer(f"{self.title}: {' '.join(arguments)}: no line in {PATIENCE} s")
         return line
 
+    def request(self, folder: Path, *arguments: str, **more: str) -> str:
+        """What the client sends to a model first; a server of ours takes it and says no more.
+
+        `{address}` in a value of the further environment is the address of that server.
+        """
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch, _Model() as model:
+            address = f"http://127.0.0.1:{model.server_port}"
+            more = {key: value.format(address=address) for key, value in more.items()}
+            process = subprocess.Popen(
+                [self.program, *arguments],
+                cwd=folder,
+                env=self._environment(Path(scratch)) | more | {"no_proxy": "127.0.0.1"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            try:
+                return model.requests.get(timeout=PATIENCE)
+            except queue.Empty as late:
+                question = " ".join(arguments)
+                raise NoAnswer(f"{self.title}: {question}: no request in {PATIENCE} s") from late
+            finally:
+                process.kill()
+                process.wait()
+
     def _environment(self, home: Path) -> dict[str, str]:
         places = {
             "HOME": home,
@@ -117,6 +144,36 @@ class Client:
         (home / ".codex").mkdir(exist_ok=True)
         path = {"PATH": os.environ.get("PATH", os.defpath)}
         return path | QUIET | {key: str(value) for key, value in places.items()}
+
+
+class _Model(http.server.ThreadingHTTPServer):
+    """Takes the place of a model, and keeps the requests that would reach it."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Requests)
+        self.requests: queue.Queue[str] = queue.Queue()
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+
+class _Requests(http.server.BaseHTTPRequestHandler):
+    server: _Model
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.put(body.decode("utf-8", "replace"))
+        self.send_error(400)
+
+    def log_message(self, *_arguments: object) -> None:
+        """Nothing is logged."""
 
 
 def _text(stream: IO[bytes]) -> str:

@@ -87,17 +87,30 @@ def rows(path: Path = DIFFERENCES) -> list[Row]:
     return found
 
 
-def our_errors(tree: Path) -> dict[str, tuple[str, ...]]:
-    """The codes of the errors of each file of `tree`, as `equipage check` reports them in place."""
-    command = [sys.executable, "-m", "equipage", "check", ".", "--json"]
+@dataclass(frozen=True)
+class Findings:
+    """What `equipage check` says about a tree: the codes of the errors of each file, and the files
+    that `--fix` changes."""
+
+    errors: dict[str, tuple[str, ...]]
+    fixable: frozenset[str]
+
+
+def findings(tree: Path, *options: str) -> Findings:
+    """Run `equipage check` in place."""
+    command = [sys.executable, "-m", "equipage", "check", ".", "--json", "--no-cache", *options]
     done = subprocess.run(command, cwd=tree, capture_output=True, check=False)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{tree}: {done.stderr.decode('utf-8', 'replace')}")
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    errors: defaultdict[str, list[str]] = defaultdict(list)
+    fixable = set()
     for each in json.loads(done.stdout)["diagnostics"]:
         if each["severity"] == "error" and each["file"]:
-            found[os.path.normpath(tree / each["file"])].append(each["code"])
-    return {file: tuple(codes) for file, codes in found.items()}
+            errors[os.path.normpath(tree / each["file"])].append(each["code"])
+        if each["fix"] and each["fix"]["safe"]:
+            edits = each["fix"]["edits"]
+            fixable |= {os.path.normpath(tree / edit["file"]) for edit in edits}
+    return Findings({file: tuple(codes) for file, codes in errors.items()}, frozenset(fixable))
 
 
 def differences(verdicts: Iterable[Verdict], ours: dict[str, tuple[str, ...]]) -> list[Difference]:

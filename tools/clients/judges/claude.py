@@ -8,72 +8,127 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from programs import Answer, Client, NoAnswer
 from verdicts import Verdict
 
-from judges import copy, files, project
+from judges import copy, project
 
 NAME = "claude"
+
+#: The kind of a file by the type that the validator gives it.
+KINDS = {
+    "agent": "claude-agent",
+    "command": "claude-command",
+    "hooks": "claude-hooks",
+    "marketplace": "claude-marketplace",
+    "mcp": "mcp",
+    "plugin": "claude-plugin",
+    "skill": "skill",
+}
 
 #: Begins a session and writes it as JSON; no model can be reached.
 SESSION = ("-p", "hi", "--output-format", "stream-json", "--verbose")
 OFFLINE = {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+ASKED = OFFLINE | {"ANTHROPIC_BASE_URL": "{address}"}
+
+#: An entry of the lists in a request; the own name of a skill follows its folder in brackets.
+ITEM = re.compile(
+    r"^- ([\w:.-]+)(?: \([^)\n]*\))?: (.*?)(?=\n- [\w:.-]+(?: \([^)\n]*\))?: |\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+
+#: Skills and commands for one session; the listing is cut when it grows long.
+BATCH = 8
 UNLISTED = "a session does not have this agent"
+
+#: A reserved name is refused with this advice, because a manifest does not say whose it is.
+ELSEWHERE = "validate the marketplace that lists it"
 
 #: What `claude doctor` adds about the machine that it runs on; it refuses nothing.
 ADVICE = "Missing environment variables"
 
 
-def verdicts(client: Client, trees: list[Path]) -> Iterator[Verdict]:
-    everything = [path for tree in trees for path in files(tree)]
+def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
     # One process for each manifest: two at a time keep a small machine busy.
     with ThreadPoolExecutor(2) as pool:
         manifests = [path for path in everything if path.parent.name == ".claude-plugin"]
+        said: dict[str, Verdict] = {}
         for found in pool.map(lambda path: _manifest(client, path), manifests):
-            yield from found
+            # Two manifests may name one file; what refuses it counts.
+            said |= {each.file: each for each in found if each.refusals or each.file not in said}
+        yield from said.values()
         settings = [path for path in everything if _doctored(path)]
         yield from pool.map(lambda path: _settings(client, path), settings)
     yield from _project(client, everything)
 
 
 def _manifest(client: Client, path: Path) -> list[Verdict]:
-    """A marketplace alone; a plugin with the files that Claude Code finds in its folders."""
-    if path.name == "marketplace.json":
-        found = validation(client.ask(path.parent, "plugin", "validate", "--json", str(path)))
-        return [Verdict(NAME, "claude-marketplace", str(path), found.get(str(path), ()))]
-    if path.name != "plugin.json":
+    """A marketplace, or a plugin with the files that Claude Code finds in its folders; and any
+    other file that the validator names because of the manifest, such as hooks at another path."""
+    if path.name not in ("marketplace.json", "plugin.json"):
         return []
-    found = validation(client.ask(path.parent, "plugin", "validate", "--json", str(path)))
-    judged = [Verdict(NAME, "claude-plugin", str(path), found.get(str(path), ()))]
-    for kind, part in _parts(path.parent.parent):
-        judged.append(Verdict(NAME, kind, str(part), found.get(str(part), ())))
-    return judged
+    said = validation(client.ask(path.parent, "plugin", "validate", "--json", str(path)))
+    judged = {str(path): Verdict(NAME, KINDS[path.stem], str(path))}
+    if path.name == "plugin.json":
+        if str(path) in said and _passes_elsewhere(client, path, said[str(path)]):
+            del said[str(path)]
+        for kind, part in _parts(path.parent.parent):
+            judged[str(part)] = Verdict(NAME, kind, str(part))
+    return list((judged | said).values())
+
+
+def _passes_elsewhere(client: Client, path: Path, verdict: Verdict) -> bool:
+    """Whether a plugin is refused for its name alone and the marketplace that lists it passes."""
+    if not all(ELSEWHERE in each for each in verdict.refusals):
+        return False
+    name = json.loads(path.read_text("utf-8"))["name"]
+    for folder in path.parents[1:]:
+        market = folder / ".claude-plugin" / "marketplace.json"
+        if market.is_file() and name in listed(market.read_text("utf-8", "replace")):
+            said = validation(client.ask(folder, "plugin", "validate", "--json", str(market)))
+            return str(market) not in said
+        if (folder / ".git").exists():
+            break
+    return False
+
+
+def listed(text: str) -> set[str]:
+    """The names of the plugins in the text of a marketplace; none if it is broken."""
+    try:
+        return {each["name"] for each in json.loads(text)["plugins"]}
+    except (ValueError, KeyError, TypeError):
+        return set()
 
 
 def _parts(plugin: Path) -> Iterator[tuple[str, Path]]:
-    """The files of a plugin in the folders that need no mention in its manifest."""
+    """The files of a plugin in the places that need no mention in its manifest."""
     for kind, pattern in (
         ("claude-agent", "agents/**/*.md"),
         ("claude-command", "commands/**/*.md"),
         ("skill", "skills/*/SKILL.md"),
         ("claude-hooks", "hooks/hooks.json"),
+        ("mcp", ".mcp.json"),
     ):
         yield from ((kind, part) for part in sorted(plugin.glob(pattern)) if part.is_file())
 
 
-def validation(answer: Answer) -> dict[str, tuple[str, ...]]:
-    """The errors of each file that `claude plugin validate --json` names."""
+def validation(answer: Answer) -> dict[str, Verdict]:
+    """The files with errors that `claude plugin validate --json` names."""
     try:
         report = json.loads(answer.out)
     except ValueError as error:
         raise NoAnswer(f"Claude Code: {answer.out}{answer.err}") from error
     found = {}
-    for part in [report["manifest"] or {"file": None, "errors": []}, *report["contents"]]:
+    for part in [report["manifest"], *report["contents"]]:
+        if part is None:  # a project has no manifest
+            continue
         # A marketplace repeats what is wrong in its plugins; those are judged by themselves.
         errors = (each for each in part["errors"] if "plugin.json →" not in (each["path"] or ""))
         if said := tuple(f"{each['path']}: {each['message']}" for each in errors):
-            found[part["file"]] = said
+            kind = KINDS.get(part["type"], f"claude-{part['type']}")
+            found[part["file"]] = Verdict(NAME, kind, part["file"], said)
     return found
 
 
@@ -92,7 +147,8 @@ def _project(client: Client, everything: list[Path]) -> Iterator[Verdict]:
         agents = [path for kind, path in copies.values() if kind == "claude-agent"]
         lost = _unlisted(client, agents)
         for target, (kind, path) in copies.items():
-            yield Verdict(NAME, kind, str(path), found.get(target, ()) or lost.get(path, ()))
+            refused = found[target].refusals if target in found else lost.get(path, ())
+            yield Verdict(NAME, kind, str(path), refused)
 
 
 def _unlisted(client: Client, agents: list[Path]) -> dict[Path, tuple[str, ...]]:
@@ -101,20 +157,29 @@ def _unlisted(client: Client, agents: list[Path]) -> dict[Path, tuple[str, ...]]
     The validator says nothing about an agent without `name` or `description`. A session names its
     agents before it asks a model; of two with one name it has one, so each round has other names.
     """
-    names = {path: agent_name(path.read_text("utf-8", "replace")) for path in agents}
-    lost = {path: (UNLISTED,) for path, name in names.items() if name == ""}
-    waiting = {path: name for path, name in names.items() if name}
-    while waiting:
-        now = {name: path for path, name in reversed(waiting.items())}
+    lost = {path: (UNLISTED,) for path in agents if _name(path) == ""}
+    for now in _rounds(agents):
         with tempfile.TemporaryDirectory() as scratch:
             root = project(Path(scratch).resolve())
             for number, path in enumerate(now.values()):
                 copy(path, root / _place("claude-agent", number))
             seen = session_agents(client.first_line(root, *SESSION, **OFFLINE))
         lost |= {path: (UNLISTED,) for name, path in now.items() if name not in seen}
+    return lost
+
+
+def _rounds(agents: list[Path]) -> Iterator[dict[str, Path]]:
+    """The agents by name, as many times as there are agents of one name."""
+    waiting = {path: name for path in agents if (name := _name(path))}
+    while waiting:
+        now = {name: path for path, name in reversed(waiting.items())}
+        yield now
         for path in now.values():
             del waiting[path]
-    return lost
+
+
+def _name(path: Path) -> str | None:
+    return agent_name(path.read_text("utf-8", "replace"))
 
 
 def agent_name(text: str) -> str | None:
@@ -129,6 +194,60 @@ def agent_name(text: str) -> str | None:
 def session_agents(line: str) -> set[str]:
     """The agents in the first line of a session."""
     return set(json.loads(line)["agents"])
+
+
+def readings(client: Client, everything: list[Path]) -> Iterator[tuple[Path, str]]:
+    """What a model reads about agents, skills and commands, a plugin's as well as a project's."""
+    kinds = {path: kind for path in everything if (kind := _kind(path))}
+    agents = [path for path, kind in kinds.items() if kind == "claude-agent"]
+    for now in _rounds(agents):
+        yield from _told(client, {name: (path, "claude-agent") for name, path in now.items()})
+    others = [path for path in kinds if path not in agents]
+    for first in range(0, len(others), BATCH):
+        batch = {}
+        for number, path in enumerate(others[first : first + BATCH]):
+            place = Path(_place(kinds[path], number))
+            batch[place.parts[2].removesuffix(".md")] = (path, kinds[path])
+        yield from _told(client, batch)
+
+
+def _kind(path: Path) -> str | None:
+    """The kind of a Markdown file of a project or a plugin, by its folder."""
+    if path.name == "SKILL.md":
+        return "skill"
+    for part in reversed(path.parts[:-1]):
+        if part in ("agents", "commands") and path.suffix == ".md":
+            return f"claude-{part[:-1]}"
+    return None
+
+
+def _told(client: Client, named: dict[str, tuple[Path, str]]) -> Iterator[tuple[Path, str]]:
+    with tempfile.TemporaryDirectory() as scratch:
+        root = project(Path(scratch).resolve())
+        for number, (path, kind) in enumerate(named.values()):
+            copy(path, root / _place(kind, number))
+        said = told(client.request(root, *SESSION, **ASKED))
+        yield from ((path, said.get(name, "")) for name, (path, _) in named.items())
+
+
+def told(request: str) -> dict[str, str]:
+    """What a request says in its lists, by the name of agent, command, or folder of a skill."""
+    found = (ITEM.findall(text) for text in _texts(json.loads(request)))
+    # The tools of an agent come first, so that a text that goes on is one that begins alike.
+    return {
+        name: re.sub(r"(.*) (\(Tools: .*\))\Z", r"\2 \1", said, flags=re.DOTALL)
+        for items in found
+        for name, said in items
+    }
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 def _project_files(everything: list[Path]) -> Iterator[tuple[str, Path]]:

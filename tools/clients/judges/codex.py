@@ -11,7 +11,7 @@ from pathlib import Path
 from programs import Answer, Client, NoAnswer
 from verdicts import Verdict
 
-from judges import copy, files, project
+from judges import copy, project
 
 NAME = "codex"
 
@@ -19,8 +19,7 @@ NAME = "codex"
 BATCH = 20
 
 
-def verdicts(client: Client, trees: list[Path]) -> Iterator[Verdict]:
-    everything = [path for tree in trees for path in files(tree)]
+def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
     for path in everything:
         if path.name == "config.toml" and path.parent.name == ".codex":
             yield _config(client, path)
@@ -68,25 +67,40 @@ def refusal(answer: Answer) -> tuple[str, ...]:
 
 
 def _skills(client: Client, paths: list[Path]) -> Iterator[Verdict]:
+    seen = _listing(client, paths)
+    for number, path in enumerate(paths):
+        lost = () if f"s{number}" in seen else ("not in the list of skills",)
+        yield Verdict(NAME, "skill", str(path), lost)
+
+
+def readings(client: Client, everything: list[Path]) -> Iterator[tuple[Path, str]]:
+    """What a model reads about skills."""
+    skills = [path for path in everything if _skill(path)]
+    for first in range(0, len(skills), BATCH):
+        batch = skills[first : first + BATCH]
+        seen = _listing(client, batch)
+        yield from ((path, seen.get(f"s{number}", "")) for number, path in enumerate(batch))
+
+
+def _listing(client: Client, paths: list[Path]) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as scratch:
         home, root = _trusted(scratch)
         for number, path in enumerate(paths):
             copy(path, root / ".agents" / "skills" / f"s{number}" / "SKILL.md")
-        seen = listed(client.ask(root, "debug", "prompt-input", "hi", home=home))
-        for number, path in enumerate(paths):
-            lost = () if f"s{number}" in seen else ("not in the list of skills",)
-            yield Verdict(NAME, "skill", str(path), lost)
+        return listed(client.ask(root, "debug", "prompt-input", "hi", home=home))
 
 
-def listed(answer: Answer) -> set[str]:
-    """The folders of the skills in the instructions that Codex gives to a model."""
+def listed(answer: Answer) -> dict[str, str]:
+    """The folders of the skills in the instructions that Codex gives to a model, and what it says
+    about each."""
     if answer.status != 0:
         raise NoAnswer(f"Codex: {answer.err}")
-    found = set()
+    found: dict[str, str] = {}
     for message in json.loads(answer.out):
         for part in message.get("content", ()):
-            text = part.get("text", "")
-            found.update(re.findall(r"\(file: \S*?([^/\s]+)/SKILL\.md\)", text))
+            pattern = r"^- (.*) \(file: \S*?([^/\s]+)/SKILL\.md\)"
+            items = re.findall(pattern, part.get("text", ""), re.MULTILINE)
+            found |= {folder: said for said, folder in items}
     if not found:
         raise NoAnswer("Codex: the instructions list no skill, not even its own")
     return found

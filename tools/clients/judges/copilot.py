@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from collections.abc import Iterator
@@ -10,27 +11,43 @@ from pathlib import Path
 from programs import Answer, Client, NoAnswer
 from verdicts import Verdict
 
-from judges import copy, files, project
+from judges import copy, project
 
 NAME = "copilot"
 
 
-def verdicts(client: Client, trees: list[Path]) -> Iterator[Verdict]:
-    skills = [
-        path
-        for tree in trees
-        for path in files(tree)
-        if path.name == "SKILL.md" and path.parts[-4:-2] == (".github", "skills")
-    ]
-    if not skills:
-        return
+def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
+    skills = [path for path in everything if _skill(path)]
+    if skills:
+        failed = failures(_list(client, skills))
+        for number, path in enumerate(skills):
+            yield Verdict(NAME, "skill", str(path), failed.get(f"s{number}", ()))
+
+
+def readings(client: Client, everything: list[Path]) -> Iterator[tuple[Path, str]]:
+    """What it says about skills."""
+    skills = [path for path in everything if _skill(path)]
+    if skills:
+        said = descriptions(_list(client, skills))
+        yield from ((path, said.get(f"s{number}", "")) for number, path in enumerate(skills))
+
+
+def _skill(path: Path) -> bool:
+    return path.name == "SKILL.md" and path.parts[-4:-2] == (".github", "skills")
+
+
+def _list(client: Client, skills: list[Path]) -> Answer:
     with tempfile.TemporaryDirectory() as scratch:
         root = project(Path(scratch).resolve() / "project")
         for number, path in enumerate(skills):
             copy(path, root / ".github" / "skills" / f"s{number}" / "SKILL.md")
-        failed = failures(client.ask(root, "skill", "list", "--json"))
-        for number, path in enumerate(skills):
-            yield Verdict(NAME, "skill", str(path), failed.get(f"s{number}", ()))
+        return client.ask(root, "skill", "list", "--json")
+
+
+def descriptions(answer: Answer) -> dict[str, str]:
+    """The folders of the skills that are listed, with name and description."""
+    listed = json.loads(answer.out)
+    return {Path(each["path"]).name: f"{each['name']}: {each['description']}" for each in listed}
 
 
 def failures(answer: Answer) -> dict[str, tuple[str, ...]]:

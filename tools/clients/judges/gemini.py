@@ -12,7 +12,7 @@ from pathlib import Path
 from programs import Answer, Client, NoAnswer
 from verdicts import Verdict
 
-from judges import copy, files, project
+from judges import copy, project
 
 NAME = "gemini"
 
@@ -20,19 +20,31 @@ NAME = "gemini"
 UNREADABLE = 52
 
 
-def verdicts(client: Client, trees: list[Path]) -> Iterator[Verdict]:
-    everything = [path for tree in trees for path in files(tree)]
+def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
     for path in everything:
         if path.name == "settings.json" and path.parent.name == ".gemini":
             yield _settings(client, path)
         elif path.name == "gemini-extension.json":
             yield _extension(client, path)
-    inside = {
+    inside = _inside(everything)
+    if any(inside.values()):
+        yield from _markdown(client, inside)
+
+
+def readings(client: Client, everything: list[Path]) -> Iterator[tuple[Path, str]]:
+    """What it says about skills."""
+    inside = _inside(everything) | {"gemini-agent": []}
+    if inside["skill"]:
+        said = descriptions(_list(client, inside))
+        for number, path in enumerate(inside["skill"]):
+            yield path, said.get(f"s{number}", "")
+
+
+def _inside(everything: list[Path]) -> dict[str, list[Path]]:
+    return {
         "skill": [path for path in everything if _below(path, "skills", 3)],
         "gemini-agent": [path for path in everything if _below(path, "agents", 2)],
     }
-    if any(inside.values()):
-        yield from _markdown(client, inside)
 
 
 def _below(path: Path, folder: str, depth: int) -> bool:
@@ -80,21 +92,32 @@ def _extension(client: Client, path: Path) -> Verdict:
 
 
 def _markdown(client: Client, inside: dict[str, list[Path]]) -> Iterator[Verdict]:
+    seen, failed = listing(_list(client, inside))
+    for number, path in enumerate(inside["skill"]):
+        # Of two skills with one name it lists one: that is about two files, not about this one.
+        twin = named(path.read_text("utf-8", "replace")) in seen
+        lost = () if twin or f"s{number}" in seen else ("not in the list of skills",)
+        yield Verdict(NAME, "skill", str(path), lost)
+    for number, path in enumerate(inside["gemini-agent"]):
+        yield Verdict(NAME, "gemini-agent", str(path), failed.get(f"f{number}", ()))
+
+
+def _list(client: Client, inside: dict[str, list[Path]]) -> Answer:
     with tempfile.TemporaryDirectory() as scratch:
         home, root = _trusted(scratch)
         for number, path in enumerate(inside["skill"]):
             copy(path, root / ".gemini" / "skills" / f"s{number}" / "SKILL.md")
         for number, path in enumerate(inside["gemini-agent"]):
             copy(path, root / ".gemini" / "agents" / f"f{number}.md")
-        answer = client.ask(root, "skills", "list", "--all", home=home)
-        seen, failed = listing(answer)
-        for number, path in enumerate(inside["skill"]):
-            # Of two skills with one name it lists one: that is about two files, not about this one.
-            twin = named(path.read_text("utf-8", "replace")) in seen
-            lost = () if twin or f"s{number}" in seen else ("not in the list of skills",)
-            yield Verdict(NAME, "skill", str(path), lost)
-        for number, path in enumerate(inside["gemini-agent"]):
-            yield Verdict(NAME, "gemini-agent", str(path), failed.get(f"f{number}", ()))
+        return client.ask(root, "skills", "list", "--all", home=home)
+
+
+def descriptions(answer: Answer) -> dict[str, str]:
+    """The folders of the skills that are listed, with what the list says about them."""
+    pattern = r"Description:\s+(.*?)\n\s+Location:\s+\S*?([^/\s]+)/SKILL\.md"
+    found = re.findall(pattern, answer.out + answer.err, re.DOTALL)
+    # The line reader keeps the marks of YAML: quotes that do not close, and the `|` of a block.
+    return {folder: said.strip("'\"").removeprefix("|") for said, folder in found}
 
 
 def named(text: str) -> str | None:

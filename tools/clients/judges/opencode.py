@@ -16,15 +16,14 @@ from pathlib import Path
 from programs import Answer, Client, NoAnswer
 from verdicts import Verdict
 
-from judges import copy, files, project
+from judges import copy, project
 
 NAME = "opencode"
 PARTS = {"agent": "agent", "agents": "agent", "command": "command", "commands": "command"}
 BROKEN = "loaded without its header, which becomes part of the prompt"
 
 
-def verdicts(client: Client, trees: list[Path]) -> Iterator[Verdict]:
-    everything = [path for tree in trees for path in files(tree)]
+def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
     for path in everything:
         if path.name in ("opencode.json", "opencode.jsonc"):
             yield _config(client, path)
@@ -35,6 +34,22 @@ def verdicts(client: Client, trees: list[Path]) -> Iterator[Verdict]:
     skills = [path for path in everything if _skill(path)]
     if skills:
         yield from _skills(client, skills)
+
+
+def readings(client: Client, everything: list[Path]) -> Iterator[tuple[Path, str]]:
+    """Agents and commands as they are in the resolved configuration, and the list of skills."""
+    for part in ("agent", "command"):
+        for path in (each for each in everything if _part(each) == part):
+            with tempfile.TemporaryDirectory() as scratch:
+                root = project(Path(scratch).resolve() / "project")
+                copy(path, root / ".opencode" / part / "f0.md")
+                answer = client.ask(root, "debug", "config")
+                yield path, json.dumps(json.loads(answer.out)[part]) if not answer.status else ""
+    skills = [path for path in everything if _skill(path)]
+    if skills:
+        listed = {Path(each["location"]).parent.name: each for each in _list(client, skills)}
+        for number, path in enumerate(skills):
+            yield path, json.dumps(listed.get(f"s{number}", {}).get("description", ""))
 
 
 def _part(path: Path) -> str | None:
@@ -123,6 +138,16 @@ def headless(loaded: dict[str, str] | None, part: str) -> tuple[str, ...]:
 
 
 def _skills(client: Client, paths: list[Path]) -> Iterator[Verdict]:
+    listed = _list(client, paths)
+    seen = {each["name"] for each in listed}
+    places = {each["location"] for each in listed}
+    for number, path in enumerate(paths):
+        here = any(place.endswith(f"/s{number}/SKILL.md") for place in places)
+        lost = () if here or path.parent.name in seen else ("not in the list of skills",)
+        yield Verdict(NAME, "skill", str(path), lost)
+
+
+def _list(client: Client, paths: list[Path]) -> list[dict[str, str]]:
     with tempfile.TemporaryDirectory() as scratch:
         root = project(Path(scratch).resolve() / "project")
         # Two skills of one name replace each other, so each is in a project of its own folder name.
@@ -131,9 +156,4 @@ def _skills(client: Client, paths: list[Path]) -> Iterator[Verdict]:
         answer = client.ask(root, "debug", "skill")
         if answer.status != 0:
             raise NoAnswer(f"OpenCode: {answer.err or answer.out}")
-        seen = {each["name"] for each in json.loads(answer.out)}
-        places = {each.get("location", "") for each in json.loads(answer.out)}
-        for number, path in enumerate(paths):
-            here = any(place.endswith(f"/s{number}/SKILL.md") for place in places)
-            lost = () if here or path.parent.name in seen else ("not in the list of skills",)
-            yield Verdict(NAME, "skill", str(path), lost)
+        return json.loads(answer.out)  # type: ignore[no-any-return]
