@@ -152,16 +152,63 @@ def test_a_file_that_is_broken_now_is_named(before: str | None) -> None:
 @pytest.mark.requirement("GT-02")
 def test_a_file_that_a_client_reads_and_equipage_does_not_is_named() -> None:
     name = ".codex/rules/git.rules"
-    write(Path(), {name: 'prefix_rule(pattern=["git", "push"], decision="forbidden")\n'})
+    write(Path(), {name: 'git = ["git"]\nprefix_rule(pattern=git, decision="forbidden")\n'})
     commit(Path.cwd())
     assert gate().code == 0
-    write(Path(), {name: 'prefix_rule(pattern=["git", "push"], decision="allow")\n'})
+    write(Path(), {name: 'git = ["git"]\nprefix_rule(pattern=git, decision="allow")\n'})
     code, out, _ = gate()
     assert (code, out) == (1, f"cannot be judged: {name}: Codex rule changed; equipage does not read it\n")  # fmt: skip
     Path(name).unlink()
     assert "Codex rule removed" in gate().out
     write(Path(), {name: "", ".clineignore": "secrets\n"})
     assert "list of files that agents leave alone added" in gate().out
+
+
+RULES = """
+prefix_rule(pattern = ["git", ["push", "tag"]], decision = "prompt", not_match = ["git log"])
+prefix_rule(pattern = ["rm"], decision = "forbidden", justification = "never")
+prefix_rule(pattern = ["npm", "run", "test"], match = [["npm", "run", "test", "-q"]])
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "seen"),
+    [
+        ('["rm"]', '[\'rm\']', None),  # another spelling
+        ('"never"', '"because"', None),
+        ('decision = "prompt"', 'decision = "forbidden"', None),
+        ('["git", ["push", "tag"]]', '["git", ["push", "tag", "fetch"]]', None),
+        ('["npm", "run", "test"], match', '["npm", "run", "test", "-q"], match', None),
+        ('decision = "forbidden"', 'decision = "prompt"', "tool shell(rm *): denied → asks"),
+        (', decision = "forbidden"', "", "tool shell(rm *): denied → allowed"),
+        ('["push", "tag"]', '["push"]', "guard shell(git tag *): denied → allowed"),
+        ("prefix_rule(pattern = [\"rm\"]", "prefix_rule(pattern = [\"ls\"])\nprefix_rule(pattern = [\"rm\"]", "tool shell(ls *): asks → allowed"),
+        ('"test"], match = [["npm", "run", "test", "-q"]]', '"test:unit"]', 'tool shell(npm run "test:unit" *)'),
+        ('"run", "test"], match', '"run"], match', "tool shell(npm run *): asks → allowed"),
+        # What Codex refuses or may read in another way is not judged.
+        ('["rm"]', '["rm", "*"]', "equipage does not read it"),
+        ('["rm"]', '["r" "m"]', "equipage does not read it"),
+        ('["rm"]', '["\\x72m"]', "equipage does not read it"),
+        ('["git log"]', '["git push"]', "equipage does not read it"),
+        ('"-q"]]', '"-q"], ["ls"]]', "equipage does not read it"),
+        ('"prompt"', '"ask"', "equipage does not read it"),
+        ("prefix_rule(pattern = [\"rm\"]", "host_executable(name = [\"rm\"]", "equipage does not read it"),
+        ("justification", "reason", "equipage does not read it"),
+    ],
+)  # fmt: skip
+@pytest.mark.requirement("GT-01")
+def test_plain_rules_of_codex_are_judged(old: str, new: str, seen: str | None) -> None:
+    name = ".codex/rules/all.rules"
+    write(Path(), {name: RULES})
+    commit(Path.cwd())
+    assert RULES.count(old) == 1
+    write(Path(), {name: RULES.replace(old, new)})
+    code, out, _ = gate()
+    assert code == (0 if seen is None else 1), out
+    assert seen is None or seen in out
+    # A file that goes takes with it what it forbids.
+    Path(name).unlink()
+    assert "widened: tool shell(rm *): denied → asks" in gate().out
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -242,15 +243,74 @@ def test_settings_of_a_folder_inside_are_locked_too() -> None:
 
 @pytest.mark.requirement("LK-03")
 def test_files_that_only_a_client_reads_are_locked() -> None:
-    write(Path(), {".codex/rules/git.rules": "prefix_rule(pattern=['git'])\n", ".rooignore": "x\n"})
+    write(Path(), {".codex/rules/git.rules": "git = ['git']\n", ".rooignore": "x\n"})
     item = locked()["items"][".codex/rules/git.rules"]
     assert (item["kind"], item["what"]) == ("unread", "Codex rule")
-    Path(".codex/rules/git.rules").write_text("prefix_rule(pattern=['rm'])\n")
+    Path(".codex/rules/git.rules").write_text("git = ['rm']\n")
     Path(".rooignore").unlink()
     code, out, _ = verified()
     assert code == 1
     assert "meaning changed: .codex/rules/git.rules: Codex rule changed; equipage does not read it" in out  # fmt: skip
     assert "meaning changed: .rooignore: list of files that agents leave alone removed" in out
+
+
+@pytest.mark.requirement("LK-02")
+def test_plain_rules_of_codex_are_locked_by_what_they_mean() -> None:
+    rule = Path(".codex/rules/git.rules")
+    write(Path(), {str(rule): "prefix_rule(pattern=['git', ['push', 'tag']], decision='prompt')\n"})
+    item = locked()["items"][str(rule)]
+    assert item["kind"] == "codex-rules"
+    assert {"asks": "tool shell(git tag *)"} in item["reach"]["policy git.rules"]
+    rule.write_text(
+        "# Two rules mean what one with alternatives means.\n"
+        'prefix_rule(decision = "prompt", pattern = ["git", "tag"])\n'
+        'prefix_rule(pattern = ["git", "push"], decision = "prompt")\n'
+    )
+    code, out, _ = verified()
+    assert (code, out) == (0, f"source changed: {rule}\nchanged: 1 source, 0 meanings, 0 reaches (0 widened)\n")  # fmt: skip
+    rule.write_text("prefix_rule(pattern=['git', ['push', 'tag']])\n")
+    code, out, _ = verified()
+    assert code == 1
+    assert "widened: tool shell(git push *): asks → allowed" in out
+
+
+def test_two_agents_of_one_name_in_a_file_are_locked_apart() -> None:
+    mode = "  - {{slug: r, name: R, roleDefinition: d, groups: [{}]}}\n"
+    modes = Path(".roomodes")
+    modes.write_text(f"customModes:\n{mode.format('read')}{mode.format('edit')}")
+    reach = locked()["items"][".roomodes"]["reach"]
+    assert list(reach) == ["agent r", "agent r (2)"]
+    modes.write_text(f"customModes:\n{mode.format('read, command')}{mode.format('edit')}")
+    code, out, _ = verified()
+    assert code == 1
+    assert "widened: tool command: denied → allowed" in out
+
+
+def test_launchers_that_differ_in_their_pin_alone_are_always_in_one_order() -> None:
+    plugins = [
+        {
+            "name": f"p{number}",
+            "source": {"source": "github", "repo": "x/y", "sha": f"{number}" * 40},
+        }
+        for number in (3, 1, 2)
+    ]
+    market = {"name": "m", "owner": {"name": "o"}, "plugins": plugins}
+    write(Path(), {".claude-plugin/marketplace.json": json.dumps(market)})
+    launches = locked()["items"][".claude-plugin/marketplace.json"]["launches"]
+    assert [each["pin"][0] for each in launches] == ["1", "2", "3"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such a name")
+def test_a_file_of_a_skill_may_have_a_name_that_is_not_text() -> None:
+    write(Path(), {".claude/skills/s/SKILL.md": "---\nname: s\ndescription: d\n---\nText.\n"})
+    odd = os.fsencode(".claude/skills/s/") + b"odd\xff.txt"
+    with open(odd, "wb") as file:
+        file.write(b"one")
+    assert locked()["items"][".claude/skills/s/SKILL.md"]["folder"] == ["SKILL.md", "odd\\xff.txt"]
+    assert verified().code == 0
+    with open(odd, "wb") as file:
+        file.write(b"two")
+    assert "odd\\xff.txt changed" in verified().out
 
 
 @pytest.mark.requirement("LK-01")
@@ -391,10 +451,10 @@ def test_signatures() -> None:
     assert in_process(["lock"]).code == 0
     code, out, err = verified(*check)
     assert (code, out) == (2, "")
-    assert "the signature of equipage.lock does not hold" in err
+    assert "the signature of equipage.lock is not valid" in err
     # A signature by somebody else, and something that is no signature.
     assert in_process(["lock", "--sign", strange]).code == 0
-    assert "is by none of ../signers" in verified(*check).err
+    assert "no key in ../signers made the signature" in verified(*check).err
     assert signature != Path("equipage.lock.sig").read_bytes()
     Path("equipage.lock.sig").write_text("nonsense")
     assert verified(*check).code == 2

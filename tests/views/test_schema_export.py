@@ -47,8 +47,13 @@ def validator(schema: dict[str, Any]) -> Any:
 
 
 @cache
+def schema_of(kind: str) -> dict[str, Any]:
+    return schema_for(kind_named(kind))
+
+
+@cache
 def validator_of(kind: str) -> Any:
-    return validator(schema_for(kind_named(kind)))
+    return validator(schema_of(kind))
 
 
 def authored(outcome: Outcome) -> Any:
@@ -88,8 +93,8 @@ def test_every_case_that_loads_validates(
 @pytest.mark.long
 @pytest.mark.parametrize("name", names())
 def test_every_kind_has_a_valid_schema(name: str) -> None:
-    schema = schema_for(kind_named(name))
-    validator(schema)
+    validator_of(name)  # refuses a schema that is not valid
+    schema = schema_of(name)
     assert schema["title"]
     assert "$id" not in schema
 
@@ -347,7 +352,7 @@ def slots(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 @pytest.mark.long
 @pytest.mark.parametrize("name", names())
 def test_every_field_is_described(name: str) -> None:
-    found = list(slots(schema_for(kind_named(name))))
+    found = list(slots(schema_of(name)))
     silent = [place for place, each in found if not str(each.get("description", "")).strip()]
     assert silent == []
     # Any text, any value, or a file whose fields are those of another program.

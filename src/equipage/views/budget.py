@@ -1,4 +1,4 @@
-"""What a workspace costs of each client's context, measured against what the client reads.
+"""How much of each client's context a workspace fills, and how much of it the client reads.
 
 A client puts the names and descriptions of skills, commands and agents, and its instructions, into
 every conversation. Where there is too much, it leaves something out without a word.

@@ -7,7 +7,6 @@ Nothing is run or imported.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import os
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 import msgspec
 
 from equipage.core.diagnostics import EquipageError
+from equipage.core.source import Source
 from equipage.files import entries_of, is_file, is_folder, real_path
 from equipage.files.reading import Files, sha256_of
 from equipage.files.sandbox import FileProblem, PathPolicy
@@ -77,17 +77,68 @@ class Code(msgspec.Struct, frozen=True):
         return hashlib.sha256(canonical(parts)).hexdigest()
 
 
+class CodeRead:
+    """What was read and looked for to find the code of several tools, which often share modules."""
+
+    def __init__(self) -> None:
+        self.reader = Files()
+        self.real: dict[str, str] = {}
+        self.sources: dict[tuple[str, str], Source] = {}  #: by base and reference
+        self.modules: dict[tuple[str, str], str | None] = {}  #: by root and name: the reference
+        self.imports: dict[tuple[str, str], tuple[str, ...]] = {}  #: by path and module
+
+    def real_path(self, path: str) -> str:
+        if path not in self.real:
+            self.real[path] = real_path(path)
+        return self.real[path]
+
+    def source(self, reference: str, base: str) -> Source:
+        """A file inside a base. Raises `CodeProblem`."""
+        found = self.sources.get((base, reference))
+        if found is None:
+            try:
+                found = self.reader.refer(reference, (base,), (base,), _POLICY).source
+            except FileProblem as problem:
+                why = finding(problem.code, reference, problem.values).message
+                raise CodeProblem(f"cannot run `{reference}`: {why}") from None
+            self.sources[base, reference] = found
+        return found
+
+    def module(self, name: str, root: str) -> str | None:
+        """The path below a root of the file of a module."""
+        if (root, name) not in self.modules:
+            stem = name.replace(".", "/")
+            references = (f"{stem}/__init__.py", f"{stem}.py")
+            found = (each for each in references if is_file(os.path.join(root, each)))
+            self.modules[root, name] = next(found, None)
+        return self.modules[root, name]
+
+    def imported(self, source: Source, module: str) -> tuple[str, ...]:
+        """The dotted names that a Python file imports, see `_imports`."""
+        key = (source.filename or "", module)
+        if key not in self.imports:
+            self.imports[key] = tuple(dict.fromkeys(_imports(source.data, module)))
+        return self.imports[key]
+
+
 def code_of(
-    execution: Mapping[str, Any], folder: str, roots: Sequence[str] = (), *, programs: bool = True
+    execution: Mapping[str, Any],
+    folder: str,
+    roots: Sequence[str] = (),
+    *,
+    programs: bool = True,
+    known: CodeRead | None = None,
 ) -> Code:
     """The code that the execution of a pack in `folder` runs. Raises `CodeProblem`.
 
     Modules are also looked for in `roots`; a script must be inside the folder. Without `programs`,
     the programs of the machine are only named: what is found is the same on every machine.
+    `known` is what the code of other tools has in common with it.
     """
     kind = execution["kind"]
     named = program_named if programs else lambda name: Program(name, "", "")
-    cover = _Cover(real_path(folder), tuple(real_path(each) for each in roots))
+    known = known or CodeRead()
+    cover = _Cover(known.real_path(folder), tuple(map(known.real_path, roots)), known)
     if kind == "http":
         names = sorted(str(name).lower() for name in execution.get("headers") or {})
         request = (execution["url"], execution.get("method") or "POST", *names)
@@ -104,7 +155,7 @@ def code_of(
             return cover.code(cover.add_module(execution["module"].partition(":")[0]), None)
         entry = cover.add(execution["script"])
         cover.follow_imports(entry)
-        return cover.code(entry, None, cover.contents[entry])
+        return cover.code(entry, None, cover.sources[entry].data)
     if kind == "php":
         entry = cover.add(execution.get("php") or execution["script"])
         return cover.code(entry, named(execution.get("phpBinary") or "php"))
@@ -130,12 +181,12 @@ def program_named(name: str) -> Program:
 class _Cover:
     """Collects the files of the code of one tool."""
 
-    def __init__(self, folder: str, roots: tuple[str, ...]) -> None:
+    def __init__(self, folder: str, roots: tuple[str, ...], known: CodeRead) -> None:
         self.folder = folder
         self.roots = tuple(dict.fromkeys((folder, *roots)))
-        self.reader = Files()
+        self.known = known
         self.files: dict[str, CodeFile] = {}
-        self.contents: dict[str, bytes] = {}
+        self.sources: dict[str, Source] = {}
         self.uncovered: set[str] = set()
 
     def code(self, entry: str, program: Program | None, source: bytes = b"") -> Code:
@@ -144,19 +195,14 @@ class _Cover:
 
     def add(self, reference: str, base: str | None = None) -> str:
         """A file inside a root, by its path from there; returns its real path."""
-        base = base or self.folder
-        try:
-            source = self.reader.refer(reference, (base,), (base,), _POLICY).source
-        except FileProblem as problem:
-            why = finding(problem.code, reference, problem.values).message
-            raise CodeProblem(f"cannot run `{reference}`: {why}") from None
+        source = self.known.source(reference, base or self.folder)
         assert source.filename is not None
         if source.filename not in self.files:
-            name = os.path.relpath(source.filename, self.folder).replace(os.sep, "/")
+            name = from_folder(source.filename, self.folder)
             self.files[source.filename] = CodeFile(
                 name, source.filename, source.sha256, len(source.data)
             )
-            self.contents[source.filename] = source.data
+            self.sources[source.filename] = source
             if len(self.files) > MAX_FILES:
                 raise CodeProblem(f"the code has more than {MAX_FILES} files")
         return source.filename
@@ -183,11 +229,10 @@ class _Cover:
 
     def _find(self, name: str) -> tuple[str, str] | None:
         """The root and the path below it of a module's file."""
-        stem = name.replace(".", "/")
         for root in self.roots:
-            for reference in (f"{stem}/__init__.py", f"{stem}.py"):
-                if is_file(os.path.join(root, reference)):
-                    return root, reference
+            reference = self.known.module(name, root)
+            if reference is not None:
+                return root, reference
         return None
 
     def follow_imports(self, path: str) -> None:
@@ -198,12 +243,12 @@ class _Cover:
             if here in seen or not here.endswith(".py"):
                 continue
             seen.add(here)
-            for name in _imports(self.contents[here], self._module_name(here)):
+            for name in self.known.imported(self.sources[here], self._module_name(here)):
                 waiting += self._import(name)
 
     def _module_name(self, path: str) -> str:
         root = next((each for each in self.roots if path.startswith(each + os.sep)), self.folder)
-        stem = os.path.relpath(path, root).removesuffix(".py").replace(os.sep, ".")
+        stem = from_folder(path, root).removesuffix(".py").replace("/", ".")
         return stem.removesuffix(".__init__") + ("." if stem.endswith(".__init__") else "")
 
     def _import(self, name: str) -> list[str]:
@@ -263,13 +308,22 @@ def _files_below(folder: str) -> Iterator[str]:
 
 def _imports(data: bytes, module: str) -> Iterator[str]:
     """The dotted names that a Python file imports, wherever in it."""
+    import ast  # few workspaces have tools
+
     try:
-        tree = ast.parse(data)
+        waiting: list[ast.AST] = [ast.parse(data)]
     except (SyntaxError, ValueError, RecursionError):
         return  # it cannot be run, either
     # A package is its own first parent; a module has that of its folder.
     parents = module.split(".")[:-1]
-    for node in ast.walk(tree):
+    while waiting:
+        node = waiting.pop()
+        # Statements alone hold imports: expressions, which are most of a file, are left out.
+        waiting += (
+            each
+            for name in ("body", "orelse", "finalbody", "handlers", "cases")
+            for each in _inner(node, name)
+        )
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -278,3 +332,16 @@ def _imports(data: bytes, module: str) -> Iterator[str]:
             if start:
                 yield start
                 yield from (f"{start}.{each.name}" for each in node.names if each.name != "*")
+
+
+def _inner(node: object, name: str) -> list[Any]:
+    """The statements below another; the body of a `lambda` is an expression, and not a list."""
+    found = getattr(node, name, None)
+    return found if isinstance(found, list) else []
+
+
+def from_folder(path: str, folder: str) -> str:
+    """A path from a folder, with `/`; both have no links in them."""
+    top = f"{folder}{os.sep}"
+    inner = path[len(top) :] if path.startswith(top) else os.path.relpath(path, folder)
+    return inner.replace(os.sep, "/")

@@ -16,7 +16,7 @@ from equipage.core.text import visible_json
 from equipage.files import real_path, working_directory
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL, Loaded
-from equipage.views.code_digest import Code, CodeProblem, code_of
+from equipage.views.code_digest import Code, CodeProblem, CodeRead, code_of
 
 
 class LockError(ValueError):
@@ -88,12 +88,12 @@ def _code(outcome: Outcome) -> tuple[Entry, ...]:
         return ()
 
 
-def code_of_load(outcome: Outcome, *, programs: bool = True) -> Code:
+def code_of_load(outcome: Outcome, *, programs: bool = True, known: CodeRead | None = None) -> Code:
     """The code of a loaded pack, see `code_of`. Raises `CodeProblem`."""
     assert outcome.session is not None
     folder = os.path.dirname(outcome.session.path)
     roots = (outcome.session.root,)
-    return code_of(outcome.config.execution, folder, roots, programs=programs)
+    return code_of(outcome.config.execution, folder, roots, programs=programs, known=known)
 
 
 def code_entries(code: Code) -> tuple[Entry, ...]:

@@ -343,7 +343,8 @@ def _last(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
             parts.append(each)
     if decided is None:
         return None
-    parts = [each for each in parts if each.effect != decided.effect]
+    # What every agent of a client asks about by default tells no agent from another.
+    parts = [each for each in parts if each.effect != decided.effect and not each.default]
     if parts:
         return Answer("partly", (decided, *parts))
     return Answer(decided.effect, (decided,))

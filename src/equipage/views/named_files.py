@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from equipage.files import is_file, is_inside, real_path
+from equipage.core.path import Path
+from equipage.files import is_file, real_path
 from equipage.files.reading import sha256_of
 from equipage.files.walking import is_ignored
 from equipage.kinds.conventions.claude.instructions import DEPTH, imported_by
 from equipage.loading.outcome import Outcome
-from equipage.loading.tree import walk
 
 #: How clients write the folder of the project or of a plugin.
 _HERE = re.compile(r"\$\{?(?:CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|workspaceFolder)\}?/?|\.\.?/")
@@ -40,12 +40,26 @@ def is_private(path: str) -> bool:
     return _PRIVATE.search(path.replace(os.sep, "/")) is not None
 
 
-class NamedFiles:
-    """Finds the files that one configuration names; each has its path and its hash."""
+class Lookups:
+    """What the configurations of one run named so far: many of them name the same."""
 
-    def __init__(self, file: str, root: str) -> None:
-        self.folder = os.path.dirname(real_path(file))
-        self.root = root
+    def __init__(self) -> None:
+        #: path → the file without links and its hash; empty for a file that is not to be locked,
+        #: None where there is no file
+        self.files: dict[str, tuple[str, str] | tuple[()] | None] = {}
+        self.ignored: dict[str, bool] = {}  #: folder → whether git ignores what is in it
+        self.ignores: dict[str, Any] = {}  #: folder → the patterns that hold in it
+
+
+class NamedFiles:
+    """Finds the files that one configuration names; each has its real path and its hash."""
+
+    def __init__(self, folder: str, root: str, known: Lookups) -> None:
+        """`folder` is that of the configuration; like the root, it has no links in it."""
+        self.folder = folder
+        self.root, self.top = root, os.path.join(root, "")
+        self.known = known
+        self.places: list[str] = []  #: where paths may start; found with the first
 
     def run_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
         """The files that commands run, such as the scripts of hooks."""
@@ -53,9 +67,11 @@ class NamedFiles:
             for word in words:
                 yield from self._found(word)
 
-    def named_in(self, outcome: Outcome, plain: Any) -> Iterator[tuple[str, str]]:
+    def named_in(
+        self, outcome: Outcome, nodes: Iterable[tuple[Path, Any]]
+    ) -> Iterator[tuple[str, str]]:
         """The files that values name, and those that the text imports."""
-        for _, value in walk(plain):
+        for _, value in nodes:
             if not isinstance(value, str):
                 continue
             if "file:" in value or "@{" in value:
@@ -69,30 +85,54 @@ class NamedFiles:
                 yield from self._found(path)
 
     def _found(self, word: str) -> Iterator[tuple[str, str]]:
-        inner = _HERE.sub("", word, count=1) if _HERE.match(word) else word
         # A word without a dot or slash is a program of the machine or an argument.
-        if not re.search(r"[./]", inner) or len(inner) > _LONGEST or "\0" in inner:
+        if "." not in word and "/" not in word:
             return
+        inner = _HERE.sub("", word, count=1) if _HERE.match(word) else word
+        if "." not in inner and "/" not in inner:
+            return
+        if len(inner) > _LONGEST or "\0" in inner:
+            return
+        is_absolute = os.path.isabs(inner)
         # Clients differ in where paths start: beside the file, or somewhere above it.
-        found = (os.path.join(place, inner) for place in (self.folder, *self._above()))
-        path = next((each for each in found if is_file(each) and is_inside(each, self.root)), None)
+        for place in self._places():
+            path = inner if is_absolute else f"{place}{os.sep}{inner}"
+            known = self.known.files
+            if path not in known:
+                known[path] = self._look_at(path)
+            found = known[path]
+            if found:
+                yield found
+            if found is not None:
+                return
+
+    def _look_at(self, path: str) -> tuple[str, str] | tuple[()] | None:
+        """See `Lookups`."""
+        if not is_file(path):
+            return None
+        real = real_path(path)
+        if not real.startswith(self.top):
+            return None
         # What belongs to one machine, or holds secrets, is neither locked nor shipped.
-        if path is None or is_private(path) or self._is_ignored(path):
-            return
-        digest = sha256_of(real_path(path))
-        if digest is not None:
-            yield path, digest
+        is_left_out = is_ignored(path, self.known.ignores)
+        if is_private(path) or is_left_out or self._is_ignored(os.path.dirname(path)):
+            return ()
+        digest = sha256_of(real)
+        return () if digest is None else (real, digest)
 
-    def _is_ignored(self, path: str) -> bool:
-        """Whether git ignores a file, or a folder that it is in."""
-        while path.startswith(f"{self.root}{os.sep}"):
-            if is_ignored(path):
-                return True
-            path = os.path.dirname(path)
-        return False
+    def _is_ignored(self, folder: str) -> bool:
+        """Whether git ignores a folder, or one that it is in."""
+        if not folder.startswith(self.top):
+            return False
+        ignored = self.known.ignored
+        if folder not in ignored:
+            ignored[folder] = is_ignored(folder) or self._is_ignored(os.path.dirname(folder))
+        return ignored[folder]
 
-    def _above(self) -> Iterator[str]:
-        folder = self.folder
-        while folder not in (self.root, os.path.dirname(folder)) and folder.startswith(self.root):
-            folder = os.path.dirname(folder)
-            yield folder
+    def _places(self) -> list[str]:
+        """The folder of the configuration and those above it, up to the root."""
+        if not self.places:
+            self.places.append(folder := self.folder)
+            while folder.startswith(self.root) and folder not in (self.root, os.sep):
+                self.places.append(folder := os.path.dirname(folder))
+        return self.places

@@ -1,8 +1,8 @@
 """One side of a comparison: what loads at a place, and what cannot be judged there.
 
-A place is the disk or a revision. A file that does not load on one side must not hide the others,
-and must not pass unseen: `unjudged` names it. So does a file that a tool reads and equipage does
-not, if its bytes differ.
+A place is the disk or a revision. `unjudged` names the files that do not load on one side, so that
+they neither hide the others nor pass unseen, and the files that differ and that a tool reads but
+equipage does not.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from equipage.files.reading import Files, files_here
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
-from equipage.loading.unread import unread_sort
+from equipage.loading.unread import CODEX_RULE, unread_sort
 from equipage.workspace.loads import FileLoad, Place, load_all, with_folders
 from equipage.workspace.project import projects_of, settings_file, settings_load
+from equipage.workspace.reach import Difference, Reach, differences
 
 #: What other commands verify already, see `views.foreign_locks`.
 _VERIFIED = frozenset({"list of skills"})
@@ -33,6 +34,7 @@ class Loads(msgspec.Struct, frozen=True):
     outcomes: dict[str, Outcome]
     problems: tuple[Diagnostic, ...] = ()  #: of files that were not loaded at all
     unread: dict[str, tuple[str, str]] = {}  #: file → what it is, and its hash
+    rules: dict[str, Reach] = {}  #: of those, what the rules of Codex allow that are understood
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -74,7 +76,7 @@ def loads_in(found: Iterable[FileLoad], path: str) -> Loads:
 
 
 def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files) -> Loads:
-    loads = Loads({}, unread={})
+    loads = Loads({}, unread={}, rules={})
     problems: list[Diagnostic] = []
     for each in found:
         name = "" if folder is None else _name(each.path, folder)
@@ -85,9 +87,19 @@ def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files) -> Load
             data = files.peek(each.path)
             if data is not None and sort not in _VERIFIED:
                 loads.unread[name] = sort, hashlib.sha256(data).hexdigest()
+                if sort == CODEX_RULE:
+                    _add_rules(loads, name, name or os.path.basename(each.path), data)
         else:
             problems += each.diagnostics
     return msgspec.structs.replace(loads, problems=tuple(problems))
+
+
+def _add_rules(loads: Loads, name: str, shown: str, data: bytes) -> None:
+    from equipage.views.codex_rules import reach_of_rules, rules_in  # few projects have any
+
+    rules = rules_in(data)
+    if rules is not None:
+        loads.rules[name] = reach_of_rules(rules, shown)
 
 
 def _name(file: str, folder: str) -> str:
@@ -120,10 +132,23 @@ def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             yield Unjudged(each.name or "", each.message, counts)
     for name in sorted({*old.unread, *new.unread}):
         was, now = old.unread.get(name), new.unread.get(name)
-        if was != now:
+        if was != now and not _are_understood(name, old, new):
             how = "added" if was is None else "removed" if now is None else "changed"
             what = (now or was or ("", ""))[0]
             yield Unjudged(name, f"{what} {how}; equipage does not read it", counts=True)
+
+
+def rule_changes(old: Loads, new: Loads) -> list[Difference]:
+    """How the rules of Codex differ, where those of both sides are understood."""
+    names = [each for each in {**old.rules, **new.rules} if _are_understood(each, old, new)]
+    before, after = (
+        [side.rules[name] for name in names if name in side.rules] for side in (old, new)
+    )
+    return differences(before, after)
+
+
+def _are_understood(name: str, old: Loads, new: Loads) -> bool:
+    return all(name in each.rules for each in (old, new) if name in each.unread)
 
 
 def _hash(outcome: Outcome | None) -> str | None:

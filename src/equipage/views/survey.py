@@ -1,7 +1,7 @@
 """A workspace as a whole: what a check found, what there is, what it allows, costs and comes from.
 
-Each file is loaded once, by a check, and what it was loaded to is held together: this is for pages
-that people look at, not for every run.
+A check loads each file once, and the loads stay in memory until all questions are answered. This
+is made for a page that people look at, not for every run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from equipage.views.listing import Listed, rows_of
 from equipage.views.lock import LockError
 from equipage.views.lock_changes import Changes, compare
 from equipage.views.matrix import Matrix, matrices
-from equipage.views.sides import Loads, Unjudged, loads_in, unjudged
+from equipage.views.sides import Loads, Unjudged, loads_in, rule_changes, unjudged
 from equipage.workspace.check import check_paths
 from equipage.workspace.loads import FileLoad, identity_of, run_of, settled, with_folders
 from equipage.workspace.project import project_of
@@ -185,14 +185,11 @@ def _change(now: Sequence[Reach], base: Base, kept: Sequence[FileLoad]) -> Chang
     """How what the agents may do differs from an earlier time, with what settings give them."""
     outcomes = [each for loads in base.before.values() for each in loads.outcomes.values()]
     before = joined([reach for each in outcomes for reach in reaches_of(each)])
-    unknown = (
-        each
-        for path, old in base.before.items()
-        for each in unjudged(old, loads_in(kept, path))
-        if each.counts
-    )
+    sides = [(old, loads_in(kept, path)) for path, old in base.before.items()]
+    unknown = (each for old, new in sides for each in unjudged(old, new) if each.counts)
+    found = [*differences(before, now), *(each for side in sides for each in rule_changes(*side))]
     known = {each.key: each for each in before}
-    return Change(base.label, tuple(differences(before, now)), known, tuple(unknown))
+    return Change(base.label, tuple(found), known, tuple(unknown))
 
 
 def _lock_state(

@@ -2,41 +2,43 @@
 
 For every file it holds the kind, the digest of what the file means, its sources, the names of
 variables, what the file refers to, what it launches and whether that is pinned, the code of tools,
-and the reach of each agent in it. Every file that any of this rests on is there with its hash. A
-lock has no value of a variable, no secret, and nothing that belongs to one machine.
+and the reach of each agent in it. It lists every file that these depend on, with its hash. A lock
+contains no value of a variable, no secret, and nothing that belongs to one machine.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 import msgspec
 
 from equipage.core import codes
 from equipage.core.frozen import convert
-from equipage.core.path import format_path, parse_path
+from equipage.core.path import Path, PathSyntaxError, format_path, parse_path
 from equipage.core.text import visible_json
 from equipage.files import is_inside, real_path
-from equipage.files.reading import sha256_of
+from equipage.files.reading import peek, sha256_of
 from equipage.files.trees import TooMany, hashed_below
 from equipage.kinds.conventions.references import references
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import OPEN
 from equipage.kinds.mcp.launchers import launch_of
+from equipage.kinds.tables import Field
 from equipage.loading.outcome import Outcome
-from equipage.loading.result import CANONICAL, canonical
+from equipage.loading.result import CANONICAL, canonical, portable
 from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
-from equipage.loading.unread import unread_sort
+from equipage.loading.unread import CODEX_RULE, unread_sort
 from equipage.syntax.suspicious import masked
-from equipage.views.code_digest import CodeProblem
+from equipage.views.code_digest import CodeProblem, CodeRead, from_folder
 from equipage.views.lock import LockError, code_of_load
-from equipage.views.named_files import NamedFiles
+from equipage.views.named_files import Lookups, NamedFiles
 from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.check import by_chunks
 from equipage.workspace.loads import (
@@ -45,7 +47,7 @@ from equipage.workspace.loads import (
     Disk,
     FileLoad,
     candidates_of,
-    identity_of,
+    identity_of_load,
     load_candidate,
     run_of,
     with_folders,
@@ -57,9 +59,9 @@ from equipage.workspace.project import (
     settings_file,
     settings_load,
 )
-from equipage.workspace.reach import Effect, Grant, Reach, reaches_of
+from equipage.workspace.reach import Effect, Grant, Reach, reach_of_value
 from equipage.workspace.reach.clients import precedence_of
-from equipage.workspace.reach.policy import commands_in
+from equipage.workspace.reach.policy import commands_among
 
 #: The version of the format. That of a lock of one file is 1.
 VERSION = 3
@@ -130,7 +132,9 @@ class WorkspaceLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LockedFile(msgspec.Struct, frozen=True):
-    """What a lock takes from one load: small, so that other processes can send it."""
+    """What a lock takes from one load: small, and packed as a whole, so that other processes can
+    send it.
+    """
 
     file: str
     item: Item
@@ -139,13 +143,30 @@ class LockedFile(msgspec.Struct, frozen=True):
     real: Hashable = None  #: the file itself, whatever links led to it
     guessed: bool = False  #: whether another load that reads the file knows better what it is
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        packed = msgspec.msgpack.encode((self.file, self.item, self.files))
+        return _unpacked, (packed, self.problems, self.real, self.guessed)
+
+
+_unpack = msgspec.msgpack.Decoder(tuple[str, Item, tuple[tuple[str, str], ...]]).decode
+
+
+def _unpacked(packed: bytes, *rest: Any) -> LockedFile:
+    return LockedFile(*_unpack(packed), *rest)
+
 
 class Locker:
     """Loads files, a chunk at a time, for a lock; see `workspace.parallel.Checks`."""
 
-    def __init__(self, request: Request, kind: str | None, *, digests: bool = True) -> None:
-        self.request, self.kind, self.digests = request, kind, digests
-        self.run = run_of(request)
+    def __init__(
+        self, request: Request, kind: str | None, run: Run | None = None, *, digests: bool = True
+    ) -> None:
+        """`run` knows the projects, if the files were looked for here."""
+        # A lock says only whether there are errors: nothing is spent on other findings.
+        self.request = msgspec.structs.replace(request, errors_only=True)
+        self.kind, self.digests = kind, digests
+        self.run = run or run_of(request)
+        self.root = None if request.project is None else real_path(request.project)
 
     def check(self, candidates: Iterable[Candidate]) -> list[LockedFile | None]:
         run = run_of(self.request)
@@ -153,7 +174,7 @@ class Locker:
 
     def _locked(self, candidate: Candidate, run: Run) -> LockedFile | None:
         found = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
-        root = real_path(self.request.project or project_of(found.path, self.run).root)
+        root = self.root or real_path(project_of(found.path, self.run).root)
         return locked_load(found, root, run)
 
 
@@ -167,8 +188,8 @@ def locked_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
     # What its tool ignores, such as notes beside agents, does nothing.
     if shown is not None and shown(outcome):
         return None
-    real = identity_of(outcome.kind, found.path, run.files)
-    locked = locked_file(outcome, found.path, root)
+    real = identity_of_load(found.path, outcome, run.files)
+    locked = locked_file(outcome, found.path, root, run)
     return msgspec.structs.replace(locked, real=real, guessed=found.guessed)
 
 
@@ -180,7 +201,7 @@ def lock_all(
     request = msgspec.structs.replace(with_folders(request, paths), project=root)
     run = run_of(request)
     candidates = list(candidates_of(paths, run, Disk()))
-    found = by_chunks(candidates, Locker(request, None), jobs, Meter(Allowance()))
+    found = by_chunks(candidates, Locker(request, None, run), jobs, Meter(Allowance()))
     return gathered(found, paths, root, run)
 
 
@@ -211,15 +232,26 @@ def gathered(
 
 
 def _unread(file: str, root: str) -> LockedFile | None:
-    """A file that a tool reads and equipage does not: any change of it counts."""
-    digest, sort = (
-        sha256_of(real_path(file)),
-        unread_sort(os.path.abspath(file).replace(os.sep, "/")),
-    )
+    """A file that a tool reads and equipage does not: any change of it counts.
+
+    Of the rules of Codex that are understood, what they mean counts.
+    """
+    real, sort = real_path(file), unread_sort(os.path.abspath(file).replace(os.sep, "/"))
+    digest = sha256_of(real)
     if digest is None or sort is None:
         return None
     name, item = relative(file, root), Item(UNREAD, digest, what=sort)
-    return LockedFile(name, item, ((name, digest),), real=real_path(file), guessed=True)
+    if sort == CODEX_RULE:
+        from equipage.views import codex_rules  # few projects have any
+
+        data = peek(real) or b""
+        rules = codex_rules.rules_in(data)
+        # What is understood and what is hashed must be the same bytes.
+        if rules is not None and hashlib.sha256(data).hexdigest() == digest:
+            reach = dict(_reach([codex_rules.reach_of_rules(rules, name)]))
+            meaning = codex_rules.digest_of_rules(rules)
+            item = Item(codex_rules.KIND, meaning, what=sort, reach=reach)
+    return LockedFile(name, item, ((name, digest),), real=real, guessed=True)
 
 
 def _settings(run: Run, root: str) -> Iterator[LockedFile]:
@@ -229,53 +261,68 @@ def _settings(run: Run, root: str) -> Iterator[LockedFile]:
         if file is None or not is_inside(file, root):
             continue
         outcome = settings_load(file, project.root, run.files)
-        locked = locked_file(outcome, file, root)
+        locked = locked_file(outcome, file, root, run)
         # Most of a `pyproject.toml` is about other things: of it, the meaning alone counts.
         files = () if os.path.basename(file) == SHARED_FILE else locked.files
         yield msgspec.structs.replace(locked, files=files)
 
 
-def locked_file(outcome: Outcome, file: str, root: str) -> LockedFile:
-    """What a lock says about a load of `file`; paths start at `root`, which has no links."""
-    name = relative(file, root)
-    files = {name: outcome.sources[0].sha256} if outcome.sources else {}
+def locked_file(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile:
+    """What a lock says about a load of `file`; paths start at `root`, which has no links.
+
+    `run` is that of loads beside it, which often name the same files.
+    """
+    # A file is opened by following every link, so the path of its source has none.
+    first = outcome.sources[0] if outcome.sources else None
+    real = first.filename if first is not None and first.filename else real_path(file)
+    name = _from_root(real, root)
+    files = {} if first is None else {name: first.sha256}
     sources = []
     for source in outcome.sources[1:]:
         if source.filename is not None:
-            path = relative(source.filename, root)
+            path = _from_root(source.filename, root)
             files[path] = source.sha256
             sources.append(path)
     loaded = outcome.loaded()
     problems: list[str] = []
-    folder = tuple(_folder(outcome, file, root, files, problems))
+    folder = tuple(_folder(outcome, real, root, files, problems))
     if loaded is None:
         item = Item(outcome.kind.name, sources=_sorted(sources), folder=folder)
         return LockedFile(name, item, tuple(files.items()), tuple(problems))
-    plain = loaded.to_dict(show_env=False)
-    commands = [words for _, words in commands_in(plain)]
-    others = NamedFiles(file, root)
+    plain, digest = portable(loaded)
+    nodes = list(walk(plain))
+    commands = [words for _, words in commands_among(nodes)]
+    others = NamedFiles(os.path.dirname(real), root, run.cache(Lookups))
     runs = _kept(others.run_by(commands), root, files)
-    named = _kept(others.named_in(outcome, plain), root, files)
+    named = _kept(others.named_in(outcome, nodes), root, files)
     item = Item(
         outcome.kind.name,
-        loaded.digest,
+        digest,
         sources=_sorted(each for each in sources if each != name),
         variables=_sorted(loaded.variables),
         refers=_sorted(_refers(outcome.kind.name, plain)),
         folder=folder,
         runs=runs,
         names=tuple(each for each in named if each not in (name, *runs)),
-        launches=tuple(sorted(set(_launches(commands, plain)), key=lambda each: each.runs)),
-        code=_code(outcome, root, files),
-        reach=dict(sorted(_reach(reaches_of(outcome, file=name)))),
+        launches=_launches(commands, nodes),
+        code=_code(outcome, root, files, run),
+        reach=dict(sorted(_reach(reach_of_value(outcome.kind, plain, name, usual_modes=False)))),
     )
     return LockedFile(name, item, tuple(files.items()), tuple(problems))
 
 
 def relative(path: str, root: str) -> str:
     """A path from the root, its bytes read as UTF-8: a lock is the same under every locale."""
-    shown = os.path.relpath(real_path(path), root).replace(os.sep, "/")
-    return shown if shown.isascii() else os.fsencode(shown).decode("utf-8", "backslashreplace")
+    return _from_root(real_path(path), root)
+
+
+def _from_root(path: str, root: str) -> str:
+    """As `relative`, for a path without links."""
+    return _as_text(from_folder(path, root))
+
+
+def _as_text(name: str) -> str:
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:
@@ -288,31 +335,36 @@ def _folder(
     """The files of a skill, all of which are read into prompts or run."""
     if outcome.kind.name != "skill":
         return
-    folder = os.path.dirname(real_path(file))
+    folder = os.path.dirname(file)
     # A skill at the root would lock every file, build results and caches included.
     if folder == root:
         problems.append("its folder is the whole project: the files beside it are not locked")
         return
+    # Of a link in it, the name of its target counts: the names of these files are not followed.
+    above = _from_root(folder, root)
+    read = {os.path.basename(file): each.sha256 for each in outcome.sources[:1]}
     try:
-        for each in hashed_below(folder):
-            files[relative_name(folder, each.name, root)] = each.sha256
-            yield each.name
+        for each in hashed_below(folder, read):
+            name = _as_text(each.name)
+            files[f"{above}/{name}"] = each.sha256
+            yield name
     except TooMany as error:
         problems.append(str(error))
 
 
-def relative_name(folder: str, name: str, root: str) -> str:
-    """The path of a file in a folder below the root; unlike `relative`, it follows no link."""
-    shown = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-    return shown if shown.isascii() else os.fsencode(shown).decode("utf-8", "backslashreplace")
+@lru_cache(256)
+def _referring(kind: str) -> tuple[Field, ...]:
+    """The few of many fields of a kind that name something; thousands of files have one kind."""
+    table = _TABLES.get(kind)
+    fields = () if table is None else table.fields
+    return tuple(field for field in fields if field.refers is not None)
 
 
 def _refers(kind: str, plain: Any) -> Iterator[str]:
     """The agents, skills, servers and tools that the fields of a file name."""
-    table = _TABLES.get(kind)
-    if table is None or not isinstance(plain, dict):
+    if not isinstance(plain, dict):
         return
-    for field in table.fields:
+    for field in _referring(kind):
         value = plain.get(field.name)
         if field.refers is None or value is None:
             continue
@@ -321,14 +373,19 @@ def _refers(kind: str, plain: Any) -> Iterator[str]:
                 yield from (f"{one.sort} {one.name}" for one in references(each, field.refers))
 
 
-def _launches(commands: Sequence[list[str]], plain: Any) -> Iterator[Launched]:
+def _launches(
+    commands: Sequence[list[str]], nodes: Iterable[tuple[Path, Any]]
+) -> tuple[Launched, ...]:
+    found: set[Launched] = set()
     for words in commands:
         launch = launch_of(words)
         if launch is not None:
-            yield Launched(masked(f"{launch.launcher} {launch.package}"), launch.pin)
-    for _, value in walk(plain):
+            found.add(Launched(masked(f"{launch.launcher} {launch.package}"), launch.pin))
+    for _, value in nodes:
         if isinstance(value, dict) and isinstance(value.get("source"), str):
-            yield from _fetched(value)
+            found.update(_fetched(value))
+    # By the pin as well: two of one package must not change places from run to run.
+    return tuple(sorted(found, key=lambda each: (each.runs, each.pin or "")))
 
 
 def _fetched(source: Mapping[str, Any]) -> Iterator[Launched]:
@@ -345,42 +402,48 @@ def _fetched(source: Mapping[str, Any]) -> Iterator[Launched]:
 
 def _kept(found: Iterable[tuple[str, str]], root: str, files: dict[str, str]) -> tuple[str, ...]:
     """The names of files, sorted; each gets its hash in `files`."""
-    names = {relative(path, root): digest for path, digest in found}
+    names = {_from_root(path, root): digest for path, digest in found}
     files |= names
     return tuple(sorted(names))
 
 
-def _code(outcome: Outcome, root: str, files: dict[str, str]) -> LockedCode | None:
+def _code(outcome: Outcome, root: str, files: dict[str, str], run: Run) -> LockedCode | None:
     if outcome.kind.name != "toolpack":
         return None
     try:
-        code = code_of_load(outcome, programs=False)
+        code = code_of_load(outcome, programs=False, known=run.cache(CodeRead))
     except CodeProblem as error:
         return LockedCode("", problem=str(error))
-    for each in code.files:
-        files[relative(each.path, root)] = each.sha256
-    named = tuple(sorted(relative(each.path, root) for each in code.files))
+    own = {_from_root(each.path, root): each.sha256 for each in code.files}
+    files |= own
+    named = tuple(sorted(own))
     program = None if code.program is None else code.program.name
     return LockedCode(code.digest, named, program)
 
 
 def _reach(reaches: Iterable[Reach]) -> Iterator[tuple[str, tuple[LockedGrant, ...]]]:
     for each in reaches:
-        # What is usual and not written is the same for everybody.
-        grants = (grant for grant in each.grants if not (grant.default and grant.level is not None))
-        yield f"{each.sort} {each.name}", tuple(map(_locked_grant, grants))
+        yield f"{each.sort} {each.name}", tuple(map(_locked_grant, each.grants))
 
 
 def _locked_grant(grant: Grant) -> LockedGrant:
+    what = f"{grant.sort} {grant.name}"
+    effect, at = grant.effect, _written_path(grant.path)
     return LockedGrant(
-        **{grant.effect: f"{grant.sort} {grant.name}"},
-        at=format_path(grant.path),
-        base=grant.base,
-        default=grant.default,
-        level=grant.level,
-        widest=grant.widest,
-        usual=grant.usual,
+        what if effect == "allows" else None,
+        what if effect == "asks" else None,
+        what if effect == "denies" else None,
+        at,
+        grant.base,
+        grant.default,
+        grant.level,
+        grant.widest,
+        grant.usual,
     )
+
+
+#: The same few fields are written in most files.
+_written_path = lru_cache(4096)(format_path)
 
 
 def reaches_in(lock: WorkspaceLock) -> list[Reach]:
@@ -399,7 +462,7 @@ def _grants(grants: Iterable[LockedGrant], file: str) -> Iterator[Grant]:
         # The key says the effect: a grant of a lock has exactly one of the three.
         effect: Effect = "allows" if each.allows else "asks" if each.asks else "denies"
         sort, _, name = (each.allows or each.asks or each.denies or "").partition(" ")
-        path = parse_path(each.at) if each.at else ()
+        path = parse_path(each.at)
         flags = (each.base, each.default, each.level, each.widest, each.usual)
         yield Grant(sort, name, effect, file, path, *flags)
 
@@ -438,27 +501,38 @@ _WIDTH = 100
 
 def _add(lines: list[str], value: Any, before: str, key: str = "", after: str = "") -> None:
     """Append the lines of a value: indented by `before`, behind its key, with the comma `after`."""
-    is_list = isinstance(value, list | tuple)
-    if not isinstance(value, dict) and not is_list:
+    # What `to_builtins` gives is of these very classes: a lock has tens of thousands of values.
+    kind = type(value)
+    if kind not in _CONTAINERS:
         lines.append(f"{before}{key}{_one(value)}{after}")
         return
-    inner: list[Any] = list(value) if is_list else list(value.values())
+    is_list = kind is not dict
+    inner: Any = value if is_list else value.values()
     # A grant, or a list of a few names, is one thing.
-    if not any(isinstance(each, dict | list | tuple) for each in inner):
-        whole = before + key + _one(value)
+    if _CONTAINERS.isdisjoint(map(type, inner)):
+        whole = f"{before}{key}{_one(value)}"
         if not inner or len(whole) <= _WIDTH:
             lines.append(whole + after)
             return
-    lines.append(before + key + ("[" if is_list else "{"))
-    keys = ("" for _ in inner) if is_list else (f"{_one(each)}: " for each in value)
-    last, deeper = len(inner) - 1, f"{before} "
-    for number, (each, name) in enumerate(zip(inner, keys, strict=True)):
-        _add(lines, each, deeper, name, "" if number == last else ",")
-    lines.append(before + ("]" if is_list else "}") + after)
+    lines.append(f"{before}{key}{'[' if is_list else '{'}")
+    keys = repeat("") if is_list else (f"{_key(each)}: " for each in value)
+    left, deeper = len(value), f"{before} "
+    for each, name in zip(inner, keys, strict=False):
+        left -= 1
+        _add(lines, each, deeper, name, "," if left else "")
+    lines.append(f"{before}{']' if is_list else '}'}{after}")
 
 
-#: Made once: a lock has tens of thousands of lines.
-_one = json.JSONEncoder(ensure_ascii=False).encode
+_CONTAINERS = frozenset({dict, list, tuple})
+
+
+def _one(value: Any) -> str:
+    """A value on one line, as `json` of Python writes it."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
+
+
+#: The same dozen keys are in every item.
+_key = lru_cache(256)(_one)
 
 
 def read(data: bytes) -> WorkspaceLock:
@@ -488,4 +562,17 @@ def read(data: bytes) -> WorkspaceLock:
     # Edits that keep the form break the seal; edits that a parser does not see break the form.
     if lock.seal != _seal(lock) or write(lock) != text.replace("\r\n", "\n"):
         raise LockError("it was changed after it was written; run `equipage lock`")
+    _require_grants(lock)
     return lock
+
+
+def _require_grants(lock: WorkspaceLock) -> None:
+    """Raises `LockError` for grants that no lock of ours holds: anyone can compute a seal."""
+    grants = [each for item in lock.items.values() for row in item.reach.values() for each in row]
+    if any((each.allows, each.asks, each.denies).count(None) != 2 for each in grants):
+        raise LockError("it has a grant that does not say one thing; run `equipage lock`")
+    try:
+        for written in {each.at for each in grants}:
+            parse_path(written)
+    except PathSyntaxError as error:
+        raise LockError(f"it has a grant at no place: {error}") from None

@@ -1,4 +1,4 @@
-"""What agents may do: tools, servers, programs, hosts, paths, skills and modes, and who says so.
+"""What agents may do, and by which file: tools, servers, programs, hosts, paths, skills, modes.
 
 `reaches_of` reads one load, `joined` adds to each agent what the settings, servers and skills of
 its project give it, `order` and `differences` compare. All are pure functions of loads.
@@ -71,24 +71,77 @@ def reaches_of(outcome: Outcome, *, file: str | None = None) -> tuple[Reach, ...
     return reach_of_value(outcome.kind, loaded.to_dict(show_env=False), name)
 
 
-def reach_of_value(kind: Kind, plain: Any, file: str) -> tuple[Reach, ...]:
-    """The reach of everything that the plain configuration of a file describes."""
+def reach_of_value(
+    kind: Kind, plain: Any, file: str, *, usual_modes: bool = True
+) -> tuple[Reach, ...]:
+    """The reach of everything that the plain configuration of a file describes.
+
+    Without `usual_modes`, modes that no field sets are left out: they are the same for everybody.
+    """
     subjects = subjects_of(kind.name)
     if subjects is None:
-        grants = tuple(_guessed(kind.presentation.sensitive, plain, file))
-        return (_whole(kind, plain, file, grants),) if grants else ()
+        guessed = list(_guessed(kind.presentation.sensitive, plain, file))
+        if not guessed:
+            return ()
+        grants = tuple(each for each in guessed if usual_modes or not _is_usual_mode(each))
+        return (Reach(*_listed(kind, plain, file), kind.name, _program(kind, file), file, grants),)
     plain = value_with_defaults(kind.name, plain)
-    return tuple(each for subject in subjects for each in _described(kind, subject, plain, file))
+    found: list[Reach] = []
+    for subject, plan in zip(subjects, _plans(kind.name), strict=True):
+        found += _described(kind, subject, plan, plain, file, usual_modes)
+    return tuple(_told_apart(found)) if len(found) > 1 else tuple(found)
 
 
-def _described(kind: Kind, subject: Subject, plain: Any, file: str) -> Iterator[Reach]:
+def _told_apart(reaches: Iterable[Reach]) -> Iterator[Reach]:
+    """The reaches with a number where a file describes two of one name: none hides another."""
+    counts: dict[tuple[str, str], int] = {}
+    for each in reaches:
+        key = (each.sort, each.name)
+        counts[key] = count = counts.get(key, 0) + 1
+        name = f"{each.name} ({count})"
+        yield each if count == 1 else msgspec.structs.replace(each, name=name)
+
+
+def _is_usual_mode(grant: Grant) -> bool:
+    return grant.default and grant.level is not None
+
+
+#: The rows of a subject, each with its first key and with what it grants where that key is absent.
+_Plan = tuple[tuple[Row, str, tuple[Grant, ...]], ...]
+
+
+@lru_cache(256)
+def _plans(kind: str) -> tuple[_Plan, ...]:
+    """The rows of each subject of a kind. Most fields are absent from most files, so what that
+    means is worked out once.
+    """
+    return tuple(
+        tuple((row, row.at[0], tuple(row.grants({}))) for row in subject.rows)
+        for subject in subjects_of(kind) or ()
+    )
+
+
+def _granted(plan: _Plan, value: Any) -> Iterator[Grant]:
+    """What the rows of a plan grant in a configuration."""
+    known = value if isinstance(value, dict) else {}
+    for row, key, absent in plan:
+        if known.get(key) is None and key != EVERYTHING:
+            yield from absent
+        else:
+            yield from row.grants(value)
+
+
+def _described(
+    kind: Kind, subject: Subject, plan: _Plan, plain: Any, file: str, usual_modes: bool
+) -> Iterator[Reach]:
     if not subject.at:
-        grants = _placed((each for row in subject.rows for each in row.grants(plain)), ROOT, file)
-        reach = _whole(kind, plain, file, grants)
-        sort = subject.sort or reach.sort
+        grants = _placed(_granted(plan, plain), ROOT, file, usual_modes=usual_modes)
+        name, listed = _listed(kind, plain, file)
+        sort = subject.sort or listed
         # A list of servers has no name; that of the first server would change with the list.
-        name = posixpath.basename(file) if sort == "servers" else reach.name
-        yield msgspec.structs.replace(reach, name=name, sort=sort, precedence=subject.precedence)
+        name = posixpath.basename(file) if sort == "servers" else name
+        program, precedence = _program(kind, file), subject.precedence
+        yield Reach(name, sort, kind.name, program, file, grants, precedence=precedence)
         return
     for path, value in _entries(plain, subject.at):
         if not isinstance(value, dict):
@@ -96,7 +149,7 @@ def _described(kind: Kind, subject: Subject, plain: Any, file: str) -> Iterator[
         named = (value.get(key) for key in subject.names)
         is_entry = isinstance(path[-1], int)
         name = next((each for each in named if isinstance(each, str)), "") if is_entry else ""
-        grants = _placed((each for row in subject.rows for each in row.grants(value)), path, file)
+        grants = _placed(_granted(plan, value), path, file, usual_modes=usual_modes)
         yield Reach(
             name or str(path[-1]),
             subject.sort,
@@ -109,10 +162,10 @@ def _described(kind: Kind, subject: Subject, plain: Any, file: str) -> Iterator[
         )
 
 
-def _whole(kind: Kind, plain: Any, file: str, grants: tuple[Grant, ...]) -> Reach:
+def _listed(kind: Kind, plain: Any, file: str) -> tuple[str, str]:
+    """What a whole file is called, and what it is."""
     item = next(iter(kind.presentation.listing(plain, file)), None)
-    name, sort = (item.name, item.sort) if item is not None else (file, "file")
-    return Reach(name, sort, kind.name, _program(kind, file), file, grants)
+    return (item.name, item.sort) if item is not None else (file, "file")
 
 
 def _program(kind: Kind, file: str) -> str:
@@ -120,7 +173,9 @@ def _program(kind: Kind, file: str) -> str:
     return dialect_of(file).tool if kind.name == "mcp" else program_of(kind.name)
 
 
-def _placed(grants: Iterable[Grant], below: Path, file: str) -> tuple[Grant, ...]:
+def _placed(
+    grants: Iterable[Grant], below: Path, file: str, *, usual_modes: bool = True
+) -> tuple[Grant, ...]:
     """The grants with their file, and with paths from the root of the configuration.
 
     Where several rows say what usually holds for a sort, the narrowest counts.
@@ -128,13 +183,16 @@ def _placed(grants: Iterable[Grant], below: Path, file: str) -> tuple[Grant, ...
     bases: dict[str, Grant] = {}
     found: list[Grant] = []
     for each in grants:
+        if not usual_modes and _is_usual_mode(each):
+            continue
         # A row for no field in particular has a path that no file has.
         path = below if each.path == ("\0",) else (*below, *each.path)
-        each = msgspec.structs.replace(each, file=file, path=path)
+        flags = (each.base, each.default, each.level, each.widest, each.usual)
+        placed = Grant(each.sort, each.name, each.effect, file, path, *flags)
         if not each.base or each.name != EVERYTHING:
-            found.append(each)
-        elif each.sort not in bases or _narrower(each, bases[each.sort]):
-            bases[each.sort] = each
+            found.append(placed)
+        elif each.sort not in bases or _narrower(placed, bases[each.sort]):
+            bases[each.sort] = placed
     return (*bases.values(), *found)
 
 

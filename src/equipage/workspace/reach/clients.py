@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.defect.profile_model import READ_ONLY
 from equipage.kinds.defect.trust import DEFAULT_SANDBOX, SANDBOXES
 from equipage.workspace.reach.rows import (
     Row,
@@ -21,6 +20,7 @@ from equipage.workspace.reach.rows import (
     asks,
     denies,
     embedded,
+    guards,
     has,
     hooks,
     hosts,
@@ -32,6 +32,7 @@ from equipage.workspace.reach.rows import (
     runs,
     servers,
     usually,
+    variables,
     widens,
 )
 from equipage.workspace.reach.values import Precedence
@@ -66,6 +67,7 @@ _CLAUDE_SETTINGS = (
     mode("permissions/disableBypassPermissionsMode", "disable", "", default=""),
     mode("permissions/disableAutoMode", "disable", "", default=""),
     mode("disableAutoMode", "disable", "", default=""),
+    opaque("autoMode"),
     allows("permissions/additionalDirectories", "path"),
     narrows("sandbox/enabled"),
     widens("sandbox/autoAllowBashIfSandboxed", default=True),
@@ -87,6 +89,9 @@ _CLAUDE_SETTINGS = (
     widens("sandbox/network/allowLocalBinding"),
     widens("sandbox/network/allowAllUnixSockets"),
     allows("sandbox/network/allowUnixSockets", "path"),
+    # Another proxy than that of the client decides which hosts are reached.
+    opaque("sandbox/network/httpProxyPort"),
+    opaque("sandbox/network/socksProxyPort"),
     usually("server", "asks"),
     widens("enableAllProjectMcpServers"),
     allows("enabledMcpjsonServers", "server"),
@@ -104,6 +109,7 @@ _CLAUDE_SETTINGS = (
     mode("skillOverrides/*", "off", "user-invocable-only", "name-only", "on", default="on"),
     allows("enabledPlugins", "plugin"),
     allows("extraKnownMarketplaces", "plugin"),
+    anything("extraKnownMarketplaces"),
     has("strictKnownMarketplaces", "plugin", absent="asks"),
     denies("blockedMarketplaces", "plugin"),
     opaque("strictPluginOnlyCustomization"),
@@ -121,7 +127,7 @@ _CLAUDE_SETTINGS = (
     ),
     widens("skipDangerousModePermissionPrompt"),
     # Variables decide which programs are found and where requests go.
-    allows("env", "variable"),
+    variables("env"),
     allows("agent", "agent"),
     *(
         runs(name)
@@ -163,6 +169,11 @@ _PLUGIN = (
 
 _OPENCODE_AGENT = (
     usually("tool", "allows"),
+    usually("tool", "asks", "external_directory"),
+    usually("tool", "asks", "doom_loop"),
+    usually("tool", "asks", "read(*.env)"),
+    usually("tool", "asks", "read(*.env.*)"),
+    usually("tool", "allows", "read(*.env.example)"),
     allows("tools"),
     actions("permission"),
     narrows("disable"),
@@ -214,6 +225,8 @@ _GEMINI_TOOLS = (
     runs("mcp/serverCommand"),
     servers("mcpServers"),
     allows("context/includeDirectories", "path"),
+    narrows("context/fileFiltering/respectGitIgnore", default=True),
+    narrows("context/fileFiltering/respectGeminiIgnore", default=True),
     narrows("security/folderTrust/enabled"),
     narrows("security/disableYoloMode"),
     narrows("security/disableAlwaysAllow"),
@@ -230,6 +243,7 @@ _GEMINI_TOOLS = (
     allows("hooksConfig/disabled", "setting"),
     widens("skills/enabled", default=True),
     denies("skills/disabled", "skill"),
+    hosts("telemetry/otlpEndpoint"),
 )
 
 _SERVERS = (servers("servers"),)
@@ -247,6 +261,10 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows("skills", "skill"),
         servers("mcpServers"),
         hooks("hooks"),
+        # Without a worktree of its own, it writes where everybody works.
+        guards("isolation"),
+        # Files that it reads and writes from one session to the next.
+        anything("memory"),
     ),
     "claude-command": _one(*_CALLED),
     "claude-settings": _one(*_CLAUDE_SETTINGS),
@@ -315,6 +333,8 @@ TABLES: dict[str, tuple[Subject, ...]] = {
                 allows("plugin", "plugin"),
                 allows("skills/paths", "path"),
                 allows("skills/urls", "host"),
+                allows("instructions", "path"),
+                anything("provider/*/npm", "plugin"),
                 hooks("experimental/hook"),
                 anything("server", "host"),
                 hosts("provider/*/options/baseURL"),
@@ -349,8 +369,13 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows("marketplaces", "plugin"),
         hooks("hooks"),
         runs("notify"),
+        hosts("model_providers/*/base_url"),
+        hosts("openai_base_url"),
+        allows("project_doc_fallback_filenames", "path"),
     ),
     "codex-hooks": _one(hooks("hooks")),
+    # What the rules themselves say, `views.codex_rules` reads.
+    "codex-rules": _one(usually("tool", "asks"), sort="policy"),
     "codex-skill-metadata": _one(
         widens("policy/allow_implicit_invocation", default=True), sort="skill"
     ),
@@ -416,6 +441,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         servers("mcpServers"),
         widens("includeMcpJson"),
         widens("useLegacyMcpJson"),
+        allows("resources", "path"),
         hooks("hooks"),
         sort="agent",
     ),
@@ -570,9 +596,6 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         sort="tool",
     ),
 }
-#: What a profile may use that says nothing.
-PROFILE_TOOLS: tuple[str, ...] = READ_ONLY
-
 #: Fields that restrict something other than what an agent may do, and what that is.
 NOT_REACH: dict[tuple[str, str], str] = {
     ("claude-settings", "availableModels"): "which models, not what they may do",
@@ -627,5 +650,7 @@ def precedence_of(kind: str) -> Precedence:
 def value_with_defaults(kind: str, value: Any) -> Any:
     """The value with what its format gives an agent that says nothing."""
     if kind == "profile" and isinstance(value, dict) and not value.get("tools"):
-        return {**value, "tools": {"allow": list(PROFILE_TOOLS)}}
+        from equipage.kinds.defect.profile_model import READ_ONLY  # its load imported it, too
+
+        return {**value, "tools": {"allow": list(READ_ONLY)}}
     return value

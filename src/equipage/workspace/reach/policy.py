@@ -6,7 +6,7 @@ says: a policy that forbids a tool wants every agent to say which tools it has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from equipage.core import codes
@@ -97,17 +97,17 @@ def _written(outcome: Outcome, path: Path) -> Path:
 
 def launches_in(plain: Any) -> Iterator[tuple[Path, Launch]]:
     """Every launcher in a configuration, with the path of the command."""
-    for path, words in commands_in(plain):
+    for path, words in commands_among(walk(plain)):
         launch = launch_of(words)
         if launch is not None:
             yield path, launch
 
 
-def commands_in(plain: Any) -> Iterator[tuple[Path, list[str]]]:
-    """Every command line in a configuration, divided into words, with its path."""
-    for path, value in walk(plain):
+def commands_among(nodes: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, list[str]]]:
+    """Every command line among the nodes of a configuration, divided into words, with its path."""
+    for path, value in nodes:
         if isinstance(value, dict):
-            words = words_of(value)
+            words = words_of(value) if "command" in value or "cmd" in value else []
             if words:
                 key = "command" if "command" in value else "cmd"
                 alone = len(words) == 1 and " " in words[0]

@@ -11,15 +11,19 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from equipage.core.path import ROOT, Path
+from equipage.core.text import expression
 from equipage.syntax.suspicious import masked
 from equipage.workspace.reach.values import EVERYTHING, Effect, Grant
 
+#: Names of tools and words of commands repeat, from server to server and from file to file.
+_masked = lru_cache(4096)(masked)
 #: Reads a value: the row, the value, its path → grants.
 Reader = Callable[["Row", Any, Path], Iterator[Grant]]
 
@@ -35,6 +39,7 @@ class Row(msgspec.Struct, frozen=True):
     absent: Effect | None = None  #: what holds for everything if it is not
     order: tuple[Any, ...] = ()  #: of a mode: its values from narrow to wide
     default: Any = None  #: of a mode: the value that an absent field means
+    name: str = EVERYTHING  #: what the row is about if the field is absent
 
     def grants(self, value: Any) -> Iterator[Grant]:
         """What the field grants in a configuration."""
@@ -42,7 +47,7 @@ class Row(msgspec.Struct, frozen=True):
             if found is None:
                 if self.absent is not None:
                     yield Grant(
-                        self.sort, EVERYTHING, self.absent, path=path, base=True, default=True
+                        self.sort, self.name, self.absent, path=path, base=True, default=True
                     )
                 elif self.order:
                     yield _mode(self, self.default, path, is_default=True)
@@ -95,9 +100,9 @@ def denies(field: str, sort: str = "tool") -> Row:
     return Row(_at(field), sort, _names, "denies")
 
 
-def usually(sort: str, effect: Effect) -> Row:
-    """What holds for a sort of things that no field is about."""
-    return Row(("\0",), sort, _names, absent=effect)
+def usually(sort: str, effect: Effect, name: str = EVERYTHING) -> Row:
+    """What holds for a sort of things, or for one of them, that no field is about."""
+    return Row(("\0",), sort, _names, absent=effect, name=name)
 
 
 def mode(field: str, *order: Any, default: Any) -> Row:
@@ -171,6 +176,11 @@ def anything(field: str, sort: str = "setting") -> Row:
     return Row(_at(field), sort, _leaves)
 
 
+def guards(field: str) -> Row:
+    """A field that only restricts, so that nothing is said where it is absent."""
+    return Row(_at(field), "guard", _leaves, "denies")
+
+
 def opaque(field: str, sort: str = "setting") -> Row:
     """A table of which only its author knows what it allows and forbids: every change counts."""
 
@@ -181,6 +191,16 @@ def opaque(field: str, sort: str = "setting") -> Row:
             yield Grant("guard", each.name, "denies", path=each.path)
 
     return Row(_at(field), sort, read)
+
+
+def variables(field: str) -> Row:
+    """Variables for programs; of some, the value counts as well."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        yield from _names(row, value, path)
+        yield from _steering(field, value, path)
+
+    return Row(_at(field), "variable", read)
 
 
 def hosts(field: str) -> Row:
@@ -230,7 +250,7 @@ def _name(value: Any) -> str:
     if isinstance(value, dict) and len(value) == 1:
         key, inner = next(iter(value.items()))
         return inner if isinstance(inner, str) else f"{key}({_compact(inner)})"
-    return masked(value) if isinstance(value, str) else _compact(value)
+    return _masked(value) if isinstance(value, str) else _compact(value)
 
 
 def _modes(row: Row, value: Any, path: Path) -> Iterator[Grant]:
@@ -301,7 +321,7 @@ def _leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
             steps = ".".join(step for step in here if isinstance(step, str))
             secret = is_secret(str(here[-1]), each) if isinstance(each, str) else False
             shown = "***" if secret else masked(each) if isinstance(each, str) else _compact(each)
-            yield Grant(row.sort, f"{steps} = {shown}", "allows", path=here)
+            yield Grant(row.sort, f"{steps} = {shown}", row.effect, path=here)
 
 
 # MCP servers. Clients differ in the names of keys, hardly in what there is to say.
@@ -315,7 +335,10 @@ _URLS = ("url", "httpUrl", "serverUrl", "tcp", "uri")
 #: Programs that make the headers of a request, and what sets variables or passes them on.
 _HELPERS = ("headersHelper", "http_headers_helper")
 _VARIABLES = ("env", "environment", "env_vars", "envs", "env_keys")
-_APPROVALS = ("prompt", "writes", "auto", "approve")
+#: Tables whose values may name variables, which go to the server with each request or at its start;
+#: and where Codex and Goose name the variables themselves.
+_FILLED = ("headers", "http_headers", "env", "environment", "envs")
+_PASSED = ("env_http_headers", "bearer_token_env_var", "env_vars", "env_keys")
 
 
 def _servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
@@ -349,20 +372,73 @@ def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
     if words:
         yield Grant("program", masked_words(words), "allows", path=path)
     remote = inner.get("remote")
+    tables = [(path, inner), ((*path, "remote"), remote)] if isinstance(remote, dict) else None
     for key in _URLS:
-        for where, table in ((path, inner), ((*path, "remote"), remote)):
-            host = host_of(table.get(key)) if isinstance(table, dict) else ""
-            if host:
+        for where, table in tables or ((path, inner),):
+            if key in table and (host := host_of(table[key])):
                 yield Grant("host", host, "allows", path=(*where, key))
+                # One host may have an address that only reads, and one that also writes.
+                inside = _path_in(table[key])
+                if inside:
+                    shown = f"{name}.{key} = {host}{_masked(inside)}"
+                    yield Grant("setting", shown, "allows", path=(*where, key))
     for key in _HELPERS:
-        yield from _commands(runs(key), inner.get(key), (*path, key))
+        if key in inner:
+            yield from _commands(_HELPER, inner[key], (*path, key))
     # The variables of a program decide what it loads; those that are passed on may be secrets.
     for key in _VARIABLES:
         given = inner.get(key)
         for each in given if isinstance(given, dict | list) else ():
             if isinstance(each, str):
                 yield Grant("variable", each, "allows", path=(*path, key))
+        yield from _steering(f"{name}.{key}", given, (*path, key))
+    for where, table in tables or ((path, inner),):
+        yield from _passed(name, table, where)
+    for key in _PLACES:
+        if isinstance(inner.get(key), str):
+            yield Grant(
+                "setting", f"{name}.{key} = {_masked(inner[key])}", "allows", path=(*path, key)
+            )
     yield from _server_tools(name, inner, path)
+
+
+#: Where a program runs, and a file with its variables.
+_PLACES = ("cwd", "envFile", "env_file")
+#: Variables that decide which code a program loads, or where it sends what it knows.
+_STEERS = re.compile(
+    r"(?:\A|_)(?:PATH|OPTIONS|OPTS|PRELOAD|STARTUP|URL|URI|HOST|ENDPOINT|PROXY|SHELL)\Z",
+    re.IGNORECASE,
+)
+
+
+def _steering(name: str, variables: Any, path: Path) -> Iterator[Grant]:
+    """The values of variables that steer a program. Those of any other may be secrets."""
+    for key, value in variables.items() if isinstance(variables, dict) else ():
+        if isinstance(key, str) and isinstance(value, str) and _STEERS.search(key):
+            # An address may have a password in it.
+            shown = host_of(value) if "://" in value else _masked(value)
+            yield Grant("setting", f"{name}.{key} = {shown}", "allows", path=(*path, key))
+
+
+#: A variable in a value, as any client spells it: `${A}`, `${A:-b}`, `${env:A}`, `{env:A}`,
+#: `${env.A}`, `$A`. Others (`${input:x}`) are asked for.
+_VARIABLE = re.compile(r"\$?\{(?:env[:.])?([A-Za-z_]\w*)(?::-[^}]*)?\}|\$([A-Za-z_]\w*)")
+
+
+def _passed(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
+    """The variables of the client whose values a server gets. What else is there may be secret."""
+    for key in _FILLED:
+        table = server.get(key)
+        for entry, value in table.items() if isinstance(table, dict) else ():
+            if isinstance(value, str) and ("$" in value or "{" in value):
+                for found in _VARIABLE.finditer(value):
+                    shown = f"{name}.{key}.{entry} = ${{{found[1] or found[2]}}}"
+                    yield Grant("setting", shown, "allows", path=(*path, key, entry))
+    for key in _PASSED:
+        named = server.get(key)
+        for each in named.values() if isinstance(named, dict) else _texts(named):
+            if isinstance(each, str):
+                yield Grant("setting", f"{name}.{key} = ${{{each}}}", "allows", path=(*path, key))
 
 
 def _server_tools(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
@@ -388,20 +464,18 @@ def _server_tools(name: str, server: dict[str, Any], path: Path) -> Iterator[Gra
             value = server.get(key)
             for number, tool in enumerate(value if isinstance(value, list) else ()):
                 yield Grant("tool", f"{name}/{_name(tool)}", effect, path=(*path, key, number))
-    approval = mode("default_tools_approval_mode", *_APPROVALS, default="auto")
     if "default_tools_approval_mode" in server:
         place = (*path, "default_tools_approval_mode")
-        yield _mode(approval, server["default_tools_approval_mode"], place)
+        yield _mode(_APPROVAL, server["default_tools_approval_mode"], place)
     tools = server.get("tools")
     for tool, each in tools.items() if isinstance(tools, dict) else ():
         if isinstance(each, dict) and "approval_mode" in each:
-            yield _mode(approval, each["approval_mode"], (*path, "tools", tool, "approval_mode"))
+            yield _mode(_APPROVAL, each["approval_mode"], (*path, "tools", tool, "approval_mode"))
     if "sandboxEnabled" in server:
         place = (*path, "sandboxEnabled")
         yield _mode(narrows("sandboxEnabled"), server["sandboxEnabled"], place)
     if isinstance(server.get("sandbox"), dict):
-        limits = opaque("sandbox")
-        yield from limits.read(limits, server["sandbox"], (*path, "sandbox"))
+        yield from _SANDBOX.read(_SANDBOX, server["sandbox"], (*path, "sandbox"))
 
 
 def words_of(server: Mapping[str, Any]) -> list[str]:
@@ -410,12 +484,19 @@ def words_of(server: Mapping[str, Any]) -> list[str]:
     if isinstance(command, dict):  # Zed has the program in a table of its own
         return words_of({"command": command.get("path"), "args": command.get("args")})
     args = server.get("args")
-    words = [*(command if isinstance(command, list) else [command]), *(args or ())]
+    words: list[Any] = list(command) if isinstance(command, list) else [command]
+    words += args if isinstance(args, list) else [args] if args else []
     return words if all(isinstance(word, str) for word in words) else []
+
+
+#: A command without quotes: blanks alone divide it.
+_UNQUOTED = re.compile(r"[\t\n !#-&(-\[\]-~]*")
 
 
 def divided(text: str) -> list[str]:
     """The words of a command in one text, as a shell divides it."""
+    if _UNQUOTED.fullmatch(text):
+        return text.split()  # many times faster
     try:
         return shlex.split(text)
     except ValueError:
@@ -433,10 +514,18 @@ def host_of(url: Any) -> str:
     return parts.netloc.rpartition("@")[2] or ("" if parts.scheme else masked(url))
 
 
+def _path_in(url: str) -> str:
+    """The path of an address, without what asks and what may be secret behind it."""
+    try:
+        return urlsplit(url).path.rstrip("/") if "://" in url else ""
+    except ValueError:
+        return ""  # then `host_of` gives the whole of it
+
+
 # Hooks.
 
 #: Events whose hooks can stop what an agent does, in the words of all clients, folded.
-_GUARDING = re.compile(
+_GUARDING = expression(
     r"pre_?tool|before|permission_?request|pre_|user_?prompt_?sub", re.IGNORECASE
 )
 
@@ -496,13 +585,20 @@ def _commands(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
         yield Grant("program", masked_words(value), "allows", path=path)
 
 
+#: The rows of what a server says about itself.
+_HELPER, _SANDBOX = runs("headersHelper"), opaque("sandbox")
+_APPROVAL = mode(
+    "default_tools_approval_mode", "prompt", "writes", "auto", "approve", default="auto"
+)
+
+
 # Secrets stay out: a grant is shown, and written to locks.
 
-_ASKS_FOR_SECRET = re.compile(
+_ASKS_FOR_SECRET = expression(
     r"(?:\A|[_-])(?:api[_-]?key|key|token|secret|password|passwd|credentials?|authorization)\Z",
     re.IGNORECASE,
 )
-_OPTION = re.compile(r"(--?[\w-]+)(?:=(.*))?", re.DOTALL)
+_OPTION = expression(r"(--?[\w-]+)(?:=(.*))?", re.DOTALL)
 
 
 def is_secret(name: str, text: str) -> bool:
@@ -515,14 +611,14 @@ def masked_words(words: list[str]) -> str:
     shown: list[str] = []
     hide = False
     for word in words:
-        option = _OPTION.fullmatch(word)
+        option = _OPTION.fullmatch(word) if word.startswith("-") else None
         named = option is not None and is_secret(option[1].lstrip("-"), "x")
         if hide and not word.startswith("$"):
             shown.append("***")
         elif option is not None and named and option[2]:
             shown.append(f"{option[1]}=***")
         else:
-            shown.append(masked(word))
+            shown.append(_masked(word))
         # `--token x`: the next word is the secret. `--token=x` has been hidden already.
         hide = named and option is not None and option[2] is None
     return " ".join(shown)

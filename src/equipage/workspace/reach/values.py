@@ -1,4 +1,4 @@
-"""A reach: what an agent may do, as values that say who says so.
+"""A reach: what an agent may do, and which file and field says so.
 
 A grant is about one thing of a sort: a tool, an MCP server, a path. It allows the thing, denies it,
 or lets the client ask. A grant for `*` with `base` is what holds for everything else of its sort.
