@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from equipage.serve.cache import Cache
+from equipage.serve.cache import ENTRY, Cache
 from equipage.serve.outcome import Failure
 
 
@@ -21,14 +21,14 @@ def test_results_age() -> None:
 
 
 def test_what_was_not_asked_for_the_longest_gives_way() -> None:
-    cache = Cache(10, 100)
+    cache = Cache(2 * ENTRY + 10, 100)
     for name in "abc":
         cache.put(name, b"1234")
         cache.get("a")
     assert cache.get("a") is not None
     assert cache.get("b") is None
     assert cache.get("c") is not None
-    cache.put("huge", b"x" * 11)
+    cache.put("huge", b"x" * (ENTRY + 11))
     assert cache.get("huge") is None
     assert cache.get("a") is not None
 
@@ -42,7 +42,7 @@ def test_ten_at_once_make_one() -> None:
         return b"x"
 
     async def main() -> None:
-        cache = Cache(100, 100)
+        cache = Cache(100_000, 100)
         found = await asyncio.gather(*(cache.once("k", make) for _ in range(10)))
         assert [hit for _, hit in found].count(False) == 1
 
@@ -59,7 +59,7 @@ def test_a_failure_reaches_those_who_wait_and_is_not_kept() -> None:
         return b"x"
 
     async def main() -> None:
-        cache = Cache(100, 100)
+        cache = Cache(100_000, 100)
         found = await asyncio.gather(
             *(cache.once("k", fail) for _ in range(3)), return_exceptions=True
         )
@@ -78,7 +78,7 @@ def test_who_waits_for_a_cancelled_call_makes_the_result_itself() -> None:
         return b"x"
 
     async def main() -> None:
-        cache = Cache(100, 100)
+        cache = Cache(100_000, 100)
         leader = asyncio.create_task(cache.once("k", make))
         await asyncio.sleep(0.01)
         waiting = [asyncio.create_task(cache.once("k", make)) for _ in range(3)]

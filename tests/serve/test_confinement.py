@@ -101,6 +101,37 @@ def test_none_promises_only_limits() -> None:
     assert found.open == ("files", "network", "other processes")
 
 
+def test_limits_are_exactly_these() -> None:
+    mib = 1024 * 1024
+    plain = {"CPU": 6, "FSIZE": 0, "NOFILE": 256, "CORE": 0, "AS": 1024 * mib}
+    assert limits_of("python", 5000, confined("python", {}, FULL), root=False) == plain
+    assert limits_of("python", 4001, confined("python", {}, FULL), root=True) == plain
+    assert limits_of("python", 999, confined("python", {}, FULL), root=False, calls=10) == {
+        **plain,
+        "CPU": 20,
+    }
+    writing = confined("php", {"filesystem": {"write": ["out"]}, **FORKS}, FULL)
+    assert limits_of("php", 5000, writing, root=False) == {**plain, "FSIZE": 64 * mib, "NPROC": 0}
+    # Where nothing keeps a tool from writing, files are bounded; bubblewrap keeps it from that.
+    open_files = confined("python", {}, FULL, "none")
+    assert limits_of("python", 5000, open_files, root=False)["FSIZE"] == 64 * mib
+    bubbled = confined("php", FORKS, BUBBLE)
+    assert limits_of("php", 5000, bubbled, root=False) == plain
+
+
+def test_a_bubble_is_exactly_this() -> None:
+    made = bubble(confined("php", FORKS, BUBBLE), ["/pack"], "/pack", "/h")
+    start = "/usr/bin/bwrap --unshare-all --die-with-parent --new-session --proc /proc --dev /dev"
+    assert " ".join(made).startswith(f"{start} --tmpfs /tmp --dir /h --ro-bind-try /pack /pack ")
+    assert made[-3:] == ["--chdir", "/pack", "--"]
+    bound = {made[at + 1] for at, word in enumerate(made) if word == "--ro-bind-try"}
+    assert {"/usr", "/bin", "/lib", "/etc/ld.so.cache"} <= bound
+    assert not {each for each in bound if each.startswith(("/dev", "/proc", "/home", "/etc/ssl/c"))}
+    assert "/etc/resolv.conf" not in bound
+    online = bubble(confined("php", {**FORKS, **NET}, BUBBLE), [], "/pack", "/h")
+    assert "/etc/resolv.conf" in online
+
+
 def test_limits() -> None:
     strict = confined("python", {}, FULL)
     assert limits_of("python", 2500, strict, root=False)["CPU"] == 4

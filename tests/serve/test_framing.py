@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -19,21 +20,22 @@ GOOD = {
     "a separator that is not a line break": ('{"a":"\u2028"}'.encode(), {"a": "\u2028"}),
     "64 levels": (b"[" * 64 + b"]" * 64, None),
 }
+#: What a tool wrote, and what is said about it.
 BAD = {
-    "two lines": b"{}\n{}\n",
-    "cut": b'{"a":',
-    "empty": b"",
-    "blank": b" \n",
-    "byte order mark": b"\xef\xbb\xbf{}",
-    "not UTF-8": b'{"a":"\xff"}',
-    "NaN": b'{"a":NaN}',
-    "infinity": b"-Infinity",
-    "a number without end": b"1e999",
-    "a key twice": b'{"a":1,"a":2}',
-    "half a character": b'"\\ud800"',
-    "too deep": b"[" * 10_000 + b"]" * 10_000,
-    "65 levels and more": b"[" * 66 + b"]" * 66,
-    "too many digits": b"1" * 5000,
+    "two lines": (b"{}\n{}\n", "has more than one line"),
+    "cut": (b'{"a":', "is not JSON"),
+    "empty": (b"", "is empty"),
+    "blank": (b" \n", "is empty"),
+    "byte order mark": (b"\xef\xbb\xbf{}", "starts with a byte order mark"),
+    "not UTF-8": (b'{"a":"\xff"}', "is not UTF-8"),
+    "NaN": (b'{"a":NaN}', "contains NaN, which is not JSON"),
+    "infinity": (b"-Infinity", "contains Infinity, which is not JSON"),
+    "a number without end": (b"1e999", "contains a number that is too large"),
+    "a key twice": (b'{"a":1,"a":2}', "has a key twice"),
+    "half a character": (b'"\\ud800"', "contains half a character"),
+    "too deep": (b"[" * 10_000 + b"]" * 10_000, "is nested deeper than 64 levels"),
+    "65 levels and more": (b"[" * 66 + b"]" * 66, "is nested deeper than 64 levels"),
+    "too many digits": (b"1" * 5000, "is not JSON"),
 }
 
 
@@ -47,8 +49,9 @@ def test_one_value_on_one_line(name: str) -> None:
 @pytest.mark.parametrize("name", BAD)
 def test_anything_else_is_invalid_output(name: str) -> None:
     with pytest.raises(Failure) as raised:
-        decoded(BAD[name])
+        decoded(BAD[name][0])
     assert raised.value.code == "INVALID_OUTPUT"
+    assert raised.value.message == f"the output of the tool {BAD[name][1]}"
 
 
 @pytest.mark.parametrize(
@@ -131,6 +134,20 @@ def test_a_key_tells_apart_what_differs() -> None:
     keys |= {key_of("changed code", {"n": 1}, None, "")}
     assert len(keys) == 7
     assert key_of("t", {"a": 1, "b": 2}, None, "") == key_of("t", {"b": 2, "a": 1}, None, "")
+    # The same for every version of the program, which a look into a log may count on.
+    made = b'{"cacheKey":"c","payload":{"n":1},"principal":"p","tool":"t"}'
+    assert key_of("t", {"n": 1}, "c", "p") == hashlib.sha256(made).hexdigest()
+
+
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), {"a": float("inf")}, {"a": b"x"}])
+def test_what_is_no_json_has_no_form(value: Any) -> None:
+    with pytest.raises(Failure) as raised:
+        canonical(value)
+    assert (raised.value.code, raised.value.message) == (
+        "INVALID_INPUT",
+        "the arguments are not JSON",
+    )
+    assert canonical({"b": [1, "é"], "a": None}) == b'{"a":null,"b":[1,"\\u00e9"]}'
 
 
 def test_a_sentence_holds_no_secrets_and_no_control_characters() -> None:
@@ -139,3 +156,8 @@ def test_a_sentence_holds_no_secrets_and_no_control_characters() -> None:
     assert "\x1b" not in text
     assert "\n" not in text
     assert len(sentence("x" * 10_000)) == 500
+    assert sentence("x" * 500) == "x" * 500
+    assert sentence("x" * 501) == "x" * 499 + "…"
+    # A value that is part of another does not leave the rest of it, whichever is first in order.
+    assert sentence("abcdef", ["cd", "abcdef", ""]) == sentence("abcdef", ["abcdef", "cd"]) == "***"
+    assert sentence(" a \n b\t") == "a b"

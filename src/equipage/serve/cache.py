@@ -1,4 +1,4 @@
-"""Results of deterministic tools: kept for a while, made once when several calls want the same.
+"""A cache for results of deterministic tools. Equal calls at the same time share one run.
 
 A key is a hash of all that a result depends on. Values are kept as JSON text, so that no caller can
 change what another one gets.
@@ -29,6 +29,10 @@ def compatible_key(tool_id: str, version: str, payload: Any) -> str:
     return hashlib.sha256(canonical(parts)).hexdigest()
 
 
+#: What an entry takes beside its value: its key, two tuples, numbers.
+ENTRY = 320
+
+
 class Cache:
     """The last results, bounded by their bytes and their age."""
 
@@ -54,17 +58,18 @@ class Cache:
     def put(self, key: str, data: bytes) -> None:
         """Keep a result; the ones that were not asked for the longest give way."""
         self._drop(key)
-        if len(data) > self.max_bytes:
+        # Counted with what it takes to keep it: millions of small results are large, too.
+        if len(data) + ENTRY > self.max_bytes:
             return
         self._entries[key] = self._now() + self.seconds, data
-        self._bytes += len(data)
+        self._bytes += len(data) + ENTRY
         while self._bytes > self.max_bytes:
             self._drop(next(iter(self._entries)))
 
     def _drop(self, key: str) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
-            self._bytes -= len(entry[1])
+            self._bytes -= len(entry[1]) + ENTRY
 
     async def once(self, key: str, make: Callable[[], Awaitable[bytes]]) -> tuple[bytes, bool]:
         """A result, and whether it was there already. Calls that want the same wait for one.

@@ -1,7 +1,7 @@
 """The server's side of the supervisor: start processes, talk to them, end them. Linux and macOS.
 
-All of it runs on one event loop. A `Child` has pipes of its own; what it wrote is collected as it
-comes, so that a process never waits for its reader, and no more is kept than is wanted.
+All of it runs on one event loop. A `Child` has pipes of its own. Its output is read as it arrives,
+so a process never waits for its reader, and only as much is kept as the call may return.
 """
 
 from __future__ import annotations
@@ -168,6 +168,21 @@ def _is_readable(descriptor: int) -> bool:
     return bool(poll.poll(0))
 
 
+def _private_file(value: Mapping[str, Any]) -> int:
+    """A file without a name, for the process alone: the supervisor passes it on unread."""
+    data = json.dumps(value).encode()
+    if sys.platform == "linux":
+        descriptor = os.memfd_create("start")
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
 class Children:
     """Starts and ends processes through one supervisor, which it starts when it is needed."""
 
@@ -259,18 +274,13 @@ class Children:
         pipes = [os.pipe() for _ in range(3)]
         (its_input, our_end), *outputs = pipes
         theirs = [its_input, *(writer for _, writer in outputs)]
+        theirs.append(_private_file({"env": {**environment}, "argv": [*argv]}))
         ours = [our_end, *(reader for reader, _ in outputs)]
         for descriptor in ours:
             os.set_blocking(descriptor, False)
         child = Child(next(self._numbers), asyncio.get_running_loop(), ours, cap)
         self._children[child.number] = child
-        message = {
-            "op": "spawn",
-            "id": child.number,
-            "key": key,
-            "env": {**environment},
-            "argv": [*argv],
-        }
+        message = {"op": "spawn", "id": child.number, "key": key}
         try:
             await self._send(message, theirs)
         except BaseException:

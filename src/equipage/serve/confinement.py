@@ -19,8 +19,8 @@ from equipage.serve.platform import Platform
 Level = Literal["strict", "best", "none"]
 LEVELS: tuple[Level, ...] = ("strict", "best", "none")
 _MIB = 1 << 20
-#: Since this version, Landlock also keeps files from being cut short.
-_LANDLOCK = 3
+#: Since these versions, Landlock also keeps files from being cut short, and signals from others.
+_LANDLOCK, _SCOPES = 3, 6
 
 
 class Unservable(Exception):
@@ -97,6 +97,9 @@ def confine(
     else:
         _sort(platform.seccomp or bwrap, "no network", enforced, opened)
     if forks:
+        # A tool signals what it started, so only Landlock can tell that from the rest.
+        if landlock and not bwrap and platform.landlock < _SCOPES:
+            opened.append(_SIGNALS)
         if platform.root:
             opened.append("the number of processes (nothing limits it for root)")
     else:
@@ -124,8 +127,9 @@ def confine(
 
 
 _LIMITS = ("time, memory and size of files",)
+_SIGNALS = "signals to other processes of this user"
 #: What a pack asks for and gets; it is listed, but no reason to refuse.
-_STATED = ("the network is on, for every protocol",)
+_STATED = ("the network is on, for every protocol", _SIGNALS)
 
 
 def _sort(holds: object, phrase: str, enforced: list[str], opened: list[str]) -> None:

@@ -62,6 +62,26 @@ def refuse_new_privileges() -> None:
     _call(_libc().prctl(_PR_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
 
 
+#: CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH.
+_KEPT_CAPABILITIES = 0b110
+
+
+def drop_capabilities() -> None:
+    """Give up what root may do to the machine: its name, its clock, limits, other processes.
+
+    Files of other users stay in reach, because the folder of a tool may belong to one; Landlock
+    says which. A user has none of these rights, and nothing changes.
+    """
+    libc = _libc()
+    # The third version of the structure, for this process; its two halves have 32 rights each.
+    header = struct.pack("=Ii", 0x20080522, 0)
+    rights = ctypes.create_string_buffer(24)
+    _call(libc.capget(header, rights), "capabilities")
+    _, permitted, *_ = struct.unpack("=6I", rights.raw)
+    kept = permitted & _KEPT_CAPABILITIES
+    _call(libc.capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0)), "capabilities")
+
+
 # Landlock: which files may be read and written, and whether TCP is allowed.
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
@@ -71,7 +91,7 @@ _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _READING = _EXECUTE | _READ_FILE | _READ_DIR
 #: Every right that a version of Landlock knows, the first version first.
 _RIGHTS = ((1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1, (1 << 16) - 1)
-_NETWORK_SINCE, _SCOPES_SINCE = 4, 6
+_NETWORK_SINCE, SCOPES_SINCE = 4, 6
 _TCP, _SCOPES = 3, 3
 
 
@@ -93,7 +113,7 @@ def ruleset(read: Iterable[str], write: Iterable[str], *, network: bool) -> int:
     # The kernel refuses a structure with fields that it does not know, so it grows by version.
     if version >= _NETWORK_SINCE:
         fields.append(0 if network else _TCP)
-    if version >= _SCOPES_SINCE:
+    if version >= SCOPES_SINCE:
         fields.append(_SCOPES)  # no signals and no abstract sockets to processes outside
     data = struct.pack(f"={len(fields)}Q", *fields)
     descriptor = _call(libc.syscall(_CREATE_RULESET, data, len(data), 0), "landlock rules")
@@ -158,11 +178,41 @@ _ATTRIBUTES: dict[str, tuple[int, ...]] = {
 }
 #: Newer ones, with one number everywhere: fchmodat2, setxattrat, removexattrat, file_setattr.
 _NEW_ATTRIBUTES = (452, 463, 466, 469)
+#: By machine: what Landlock does not see, either. Memory, semaphores and queues of System V, queues
+#: of POSIX and keys of the kernel belong to the user and to all of its processes; a file can be
+#: opened by its number instead of its path.
+_SHARED: dict[str, tuple[int, ...]] = {
+    "x86_64": (*(29, 30, 31, 64, 65, 66, 220, 68, 69, 70, 71), *(240, 241), *(248, 249, 250), 304),
+    "aarch64": (
+        *(194, 195, 196, 190, 191, 192, 193, 186, 187, 188, 189),
+        *(180, 181),
+        *(217, 218, 219),
+        265,
+    ),
+}
+#: By machine: sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr, prlimit. Each
+#: changes the process that the first argument names, so that one could be starved, or killed by a
+#: limit on its time. 0 is the caller.
+_OF_PROCESSES: dict[str, tuple[int, ...]] = {
+    "x86_64": (142, 144, 203, 314, 302),
+    "aarch64": (118, 119, 122, 274, 261),
+}
+#: By machine: setpriority and ioprio_set, each with its word for “one process”.
+_PRIORITIES: dict[str, tuple[tuple[int, int], ...]] = {
+    "x86_64": ((141, 0), (251, 1)),
+    "aarch64": ((140, 0), (30, 1)),
+}
+#: By machine: kill, tkill, tgkill, rt_sigqueueinfo and rt_tgsigqueueinfo.
+_SIGNALS: dict[str, tuple[int, ...]] = {
+    "x86_64": (62, 200, 234, 129, 297),
+    "aarch64": (129, 130, 131, 138, 240),
+}
+_PIDFD_SEND_SIGNAL = 424
 _CLONE3, _IO_URING_SETUP = 435, 425
-_CLONE_THREAD, _AF_UNIX, _FIRST_X32 = 0x10000, 1, 0x40000000
+_CLONE_THREAD, _FIRST_X32 = 0x10000, 0x40000000
 _ALLOW, _DENY, _ASK, _KILL = 0x7FFF0000, 0x00050000, 0x7FC00000, 0x80000000
-# Where the kernel shows the number of a call, the architecture and the first argument.
-_NUMBER, _ARCHITECTURE, _ARGUMENT = 0, 4, 16
+# Where the kernel shows the number of a call, the architecture and the first two arguments.
+_NUMBER, _ARCHITECTURE, _ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
 
@@ -171,15 +221,18 @@ def knows_this_machine() -> bool:
     return platform.system() == "Linux" and platform.machine() in _MACHINES
 
 
-def call_filter(*, network: bool, forks: bool, starts: bool) -> bytes:
+def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = None) -> bytes:
     """The program of a filter. No file gets another mode, owner, time or attribute under it: the
-    kernel shows a filter no paths, so that cannot be allowed for some files only.
+    kernel shows a filter no paths, so that cannot be allowed for some files only. And no other
+    process is changed, nor anything that belongs to none.
 
-    Without `network`, only sockets inside the machine can be made. Without `forks`, there are
-    threads but no further processes; then `starts` says that the next program, and only that one,
-    is started with leave of the supervisor (`start_once`).
+    Without `network`, no socket can be made; pairs of them can. Without `forks`, there are threads
+    but no further processes; then `starts` says that the next program, and only that one, is
+    started with leave of the supervisor (`allow_one_start`). With `pid`, signals reach that process
+    alone: what Landlock enforces from its sixth version on.
     """
-    architecture, numbers = _MACHINES[platform.machine()]
+    machine = platform.machine()
+    architecture, numbers = _MACHINES[machine]
     program = [
         # Numbers mean other calls on another architecture, which a process may switch to: end it.
         (_LOAD, 0, 0, _ARCHITECTURE),
@@ -193,18 +246,28 @@ def call_filter(*, network: bool, forks: bool, starts: bool) -> bytes:
         # Requests of an io_uring are not seen by filters.
         *_answer(_IO_URING_SETUP, _DENY | errno.EPERM),
     ]
-    for number in (*_ATTRIBUTES[platform.machine()], *_NEW_ATTRIBUTES):
+    for number in (*_ATTRIBUTES[machine], *_NEW_ATTRIBUTES, *_SHARED[machine]):
         program += _answer(number, _DENY | errno.EPERM)
-    if not network:
+    for number in _OF_PROCESSES[machine]:
+        program += _only(number, 0)
+    for number, one in _PRIORITIES[machine]:
         program += [
-            # Sockets of the machine itself stay: the C library needs them, and they reach no
-            # network.
-            (_EQUAL, 0, 4, numbers["socket"]),
+            (_EQUAL, 0, 6, number),
             (_LOAD, 0, 0, _ARGUMENT),
-            (_EQUAL, 1, 0, _AF_UNIX),
+            (_EQUAL, 0, 2, one),
+            (_LOAD, 0, 0, _SECOND_ARGUMENT),
+            (_EQUAL, 1, 0, 0),
             (_RETURN, 0, 0, _DENY | errno.EPERM),
             (_RETURN, 0, 0, _ALLOW),
         ]
+    if pid is not None:
+        for number in _SIGNALS[machine]:
+            program += _only(number, pid)
+        program += _answer(_PIDFD_SEND_SIGNAL, _DENY | errno.EPERM)
+    # Those of the machine itself, too: behind a socket in the file system there may be an agent
+    # with keys, or a service that starts programs, and Landlock does not see connections to them.
+    if not network:
+        program += _answer(numbers["socket"], _DENY | errno.EPERM)
     if not forks:
         for name in ("fork", "vfork", "execveat"):
             if name in numbers:
@@ -225,6 +288,17 @@ def call_filter(*, network: bool, forks: bool, starts: bool) -> bytes:
 
 def _answer(number: int, answer: int) -> list[tuple[int, int, int, int]]:
     return [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, answer)]
+
+
+def _only(number: int, process: int) -> list[tuple[int, int, int, int]]:
+    """A call that may name one process in its first argument, and no other."""
+    return [
+        (_EQUAL, 0, 4, number),
+        (_LOAD, 0, 0, _ARGUMENT),
+        (_EQUAL, 1, 0, process),
+        (_RETURN, 0, 0, _DENY | errno.EPERM),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
 
 
 def install(program: bytes, *, ask: bool = False) -> int:

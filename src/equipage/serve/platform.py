@@ -1,4 +1,4 @@
-"""What this machine can enforce. It is tried once, in a process of its own, not looked up."""
+"""What this machine can enforce: each means is tried once, in a process of its own."""
 
 from __future__ import annotations
 

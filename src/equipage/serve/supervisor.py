@@ -7,8 +7,12 @@ whatever the reason. Only the standard library is used.
 
 Messages in both directions are a length in four bytes and that much JSON; descriptors travel with
 the length. `define` names a jail and what runs in it, `spawn` starts one process (with descriptors
-for its input, output and error), `kill` ends one. Each process is answered by one message with its
-`id` and its `status`: an exit code, or minus the number of a signal.
+for its input, output and error, and for a file with its variables and arguments), `kill` ends one.
+Each process is answered by one message with its `id` and its `status`: an exit code, or minus the
+number of a signal.
+
+Variables and arguments never enter this process: a tool of the kind `python` is a fork of it, and
+could find in its memory what earlier tools were given.
 """
 
 from __future__ import annotations
@@ -59,11 +63,16 @@ class _Jail:
         self.rules = self.filter = None
         if spec["landlock"]:
             self.rules = jail.ruleset(spec["read"], spec["write"], network=spec["network"])
+        self._calls = {"network": spec["network"], "forks": self.forks, "starts": self.starts}
         if spec["filter"]:
-            self.filter = jail.call_filter(
-                network=spec["network"], forks=self.forks, starts=self.starts
-            )
+            self.filter = jail.call_filter(**self._calls)
         self.asks = self.filter is not None and self.starts and not self.forks
+
+    def own_filter(self) -> bytes | None:
+        """The filter for this process, where Landlock does not keep signals from others."""
+        if self.filter is None or self.forks or jail.landlock_version() >= jail.SCOPES_SINCE:
+            return self.filter
+        return jail.call_filter(**self._calls, pid=os.getpid())
 
     def close(self) -> None:
         if self.rules is not None:
@@ -177,7 +186,7 @@ class Supervisor:
         # Not handled here: the fork must first unwind out of the loop, whose selector and
         # descriptors are those of the supervisor.
         if pid == 0:
-            raise _Become(lambda: _start(place, message, descriptors, theirs, limits, parent))
+            raise _Become(lambda: _start(place, descriptors, theirs, limits, parent))
         process = _Process(number, pid, place.forks)
         self.by_number[number] = self.by_pid[pid] = process
         if ours is not None and theirs is not None:
@@ -335,7 +344,6 @@ def _signal(pid: int, number: int) -> None:
 
 def _start(
     place: _Jail,
-    message: dict[str, Any],
     descriptors: list[int],
     asking: socket.socket | None,
     limits: dict[str, int],
@@ -356,6 +364,8 @@ def _start(
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         for target, descriptor in enumerate(descriptors[:3]):
             os.dup2(descriptor, target)
+        with open(descriptors[3], "rb") as file:
+            given = json.loads(file.read())
         os.umask(0o077)
         os.chdir(place.folder)
         jail.limit(limits)
@@ -364,14 +374,14 @@ def _start(
     except OSError as error:
         _refuse(f"cannot be confined: {error}")
     if place.starts:
-        argv = message["argv"]
+        argv = given["argv"]
         try:
-            os.execve(argv[0], argv, message["env"])
+            os.execve(argv[0], argv, given["env"])
         except OSError as error:
             _refuse(f"cannot start {os.path.basename(argv[0])}: {error.strerror}")
     # A fork of Python has no exec that would replace the environment.
     os.environ.clear()
-    os.environ.update(message["env"])
+    os.environ.update(given["env"])
     run = place.run
     worker.search_in(place.folders, run["hashes"])
     if "callable" in run:
@@ -382,11 +392,13 @@ def _start(
 def _enter(place: _Jail, asking: int | None) -> None:
     if sys.platform == "linux":
         jail.refuse_new_privileges()
+    if sys.platform == "linux" and (place.rules is not None or place.filter is not None):
+        jail.drop_capabilities()
     if place.rules is not None:
         jail.enter(place.rules)
     listener = None
-    if place.filter is not None:
-        listener = jail.install(place.filter, ask=place.asks)
+    if (program := place.own_filter()) is not None:
+        listener = jail.install(program, ask=place.asks)
     if asking is not None and listener is not None and place.asks:
         with socket.socket(fileno=os.dup(asking)) as door:
             socket.send_fds(door, [b"x"], [listener])

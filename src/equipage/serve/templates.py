@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -55,14 +55,15 @@ def compiled(text: str) -> Template:
         template = _environment().from_string(text)
     except TemplateError as error:
         raise TemplateProblem(f"the template `{text}` is not valid: {error}") from None
+    except RecursionError:
+        raise TemplateProblem(f"the template `{text[:80]}` is nested too deep") from None
 
     def fill(names: Names) -> str:
         parts, length = [], 0
         try:
             for part in template.generate(names):
                 length += len(part)
-                if length > LONGEST:
-                    raise Failure("INVALID_INPUT", "a filled template is too long")
+                _require_length(length)
                 parts.append(part)
         except TemplateError:
             # The message of the engine may quote the input.
@@ -97,8 +98,10 @@ def _environment() -> Any:
             raise SecurityError("calls are not allowed")
 
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            # A product of text and a number could take any amount of memory.
-            if operator in ("*", "**") and not (_is_small(left) and _is_small(right)):
+            # A product of text and a number, a power, and a text that is a format could take any
+            # amount of memory or time, and the values come from clients.
+            most = 100 if operator == "**" else 1_000_000
+            if not (_is_small(left) and _is_small(right, most)):
                 raise Failure("INVALID_INPUT", "a template multiplies more than small numbers")
             return super().call_binop(context, operator, left, right)
 
@@ -110,10 +113,35 @@ def _environment() -> Any:
     environment.globals.clear()
     environment.filters = {name: environment.filters[name] for name in _FILTERS}
     environment.filters["tojson"] = lambda value: json.dumps(value, sort_keys=True)
+    environment.filters |= _bounded_filters()
     return environment
 
 
-#: The filters that give about as much as they take.
+def _bounded_filters() -> dict[str, Callable[..., Any]]:
+    """Filters that give as much as one value times another: not more than a template may."""
+    from jinja2 import pass_eval_context
+    from jinja2.filters import do_join, do_replace
+
+    @pass_eval_context
+    def join(context: Any, value: Iterable[Any], d: str = "", attribute: Any = None) -> Any:
+        parts = list(value)
+        _require_length(len(str(d)) * len(parts))
+        return do_join(context, parts, d, attribute)
+
+    @pass_eval_context
+    def replace(context: Any, s: str, old: str, new: str, count: int | None = None) -> Any:
+        _require_length(len(str(new)) * str(s).count(str(old)))
+        return do_replace(context, s, old, new, count)
+
+    return {"join": join, "replace": replace}
+
+
+def _require_length(length: int) -> None:
+    if length > LONGEST:
+        raise Failure("INVALID_INPUT", "a filled template is too long")
+
+
+#: The filters that give about as much as they take, or are bounded above.
 _FILTERS = [
     "abs",
     "capitalize",
@@ -138,8 +166,8 @@ _FILTERS = [
 ]
 
 
-def _is_small(value: Any) -> bool:
-    return isinstance(value, int | float) and abs(value) < 1_000_000
+def _is_small(value: Any, most: int = 1_000_000) -> bool:
+    return isinstance(value, int | float) and abs(value) < most
 
 
 def _spelt(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Whether tools may run: what a lock says about them, and what a person has to know before."""
+"""Whether tools may run: how they differ from the lock, and what a person should know first."""
 
 from __future__ import annotations
 

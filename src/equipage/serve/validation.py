@@ -1,4 +1,4 @@
-"""Arguments and answers against the schemas of a pack, without a word about their values."""
+"""Checks arguments and answers against the schemas of a pack. No message contains a value."""
 
 from __future__ import annotations
 

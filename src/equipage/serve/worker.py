@@ -1,4 +1,4 @@
-"""What runs in a fork of the supervisor for the kind `python`: a callable or a script.
+"""Runs a tool of the kind `python`, a callable or a script, in a fork of the supervisor.
 
 A worker is used for one call. It is made before the call, imports the module, and waits for its
 input: so a call pays neither for a start of Python nor for the import. Only the standard library

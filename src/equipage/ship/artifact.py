@@ -11,10 +11,12 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
+from unicodedata import normalize
 
 import msgspec
 
@@ -30,6 +32,7 @@ SIGNATURE = f"{NAME}.sig"
 MAX_FILES, MAX_BYTES, MAX_PACKED = 20_000, 256 * 1024 * 1024, 128 * 1024 * 1024
 MAX_MANIFEST = 4 * 1024 * 1024
 _LONGEST_NAME = 1000
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 #: The annotation by which tools such as ORAS name the file of a part.
 _TITLE = "org.opencontainers.image.title"
 _EMPTY = b"{}"
@@ -174,7 +177,7 @@ def parts_of(manifest: bytes) -> tuple[Descriptor, Descriptor]:
         raise ShipError("it is not a workspace: it needs an archive of files and one equipage.lock")
     for each in (*locks, *archives):
         if each.size > MAX_PACKED:
-            raise ShipError(f"{each.digest} has {each.size:,} bytes; {MAX_PACKED:,} are the most")
+            raise ShipError(f"{each.digest} has {each.size:,} bytes; the limit is {MAX_PACKED:,}")
     return archives[0], locks[0]
 
 
@@ -220,7 +223,7 @@ def shipped(archive: bytes, lock: bytes) -> Shipped:
         raise ShipError(f"its lock cannot be used: {error}") from None
     # Two locks that differ would let a reader trust the one and use the other.
     if files.pop(NAME, lock) != lock:
-        raise ShipError("the lock in the archive is another one than that beside it")
+        raise ShipError("the lock inside the archive differs from the one beside it")
     signature = files.pop(SIGNATURE, None)
     # Both ways: what is missing and what is too much are equally not what was locked.
     for name in sorted({*files, *known.files}):
@@ -245,7 +248,7 @@ def _decompressed(data: bytes) -> bytes:
         raise ShipError(f"the archive holds more than {MAX_BYTES:,} bytes")
     # A second member of the stream would be read by some tools and not by others.
     if not reader.eof or reader.unused_data:
-        raise ShipError("the archive is cut off, or something follows it")
+        raise ShipError("the archive is cut off, or has more bytes after its end")
     return plain
 
 
@@ -261,13 +264,14 @@ def unpacked(data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
                 if entry.isdir():
                     continue
                 name = _harmless(entry)
+                if entry.size < 0:  # the next entry would be this one again
+                    raise ShipError("the archive is damaged")
                 total += entry.size
                 if total > MAX_BYTES:
                     raise ShipError(f"the archive holds more than {MAX_BYTES:,} bytes")
                 if name in files:
                     raise ShipError(f"the archive holds {name} twice")
-                # On some systems, names that differ in case alone are one file.
-                other = folded.setdefault(name.casefold(), name)
+                other = folded.setdefault(_folded(name), name)
                 if other != name:
                     raise ShipError(f"{name} and {other} are one file on some systems")
                 content = archive.extractfile(entry)
@@ -275,14 +279,20 @@ def unpacked(data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
                 files[name] = content.read()
                 if entry.mode & 0o100:
                     executable.add(name)
-    except (tarfile.TarError, EOFError, OverflowError, ValueError, OSError):
+    # A header may say that another one follows, which the standard library reads by recursion.
+    except (tarfile.TarError, EOFError, OverflowError, ValueError, OSError, RecursionError):
         raise ShipError("the archive is damaged") from None
-    for name in files:
-        steps = name.split("/")
+    for key, name in folded.items():
+        steps = key.split("/")
         # A file cannot be a folder, too; writing would fail halfway.
-        if any("/".join(steps[:depth]) in files for depth in range(1, len(steps))):
-            raise ShipError(f"{name} lies below something that is a file")
+        if any("/".join(steps[:depth]) in folded for depth in range(1, len(steps))):
+            raise ShipError(f"{name} is below a name that is a file, too")
     return files, frozenset(executable)
+
+
+def _folded(name: str) -> str:
+    """What a name becomes where case, and how a letter with an accent is written, do not count."""
+    return normalize("NFC", normalize("NFD", name).casefold())
 
 
 def _entries(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
@@ -304,7 +314,11 @@ def _harmless(entry: tarfile.TarInfo) -> str:
         raise ShipError(f"the archive holds {shown}, which leads out of the folder")
     # Backslashes and colons are separators and drives elsewhere; git must not be fooled either.
     if any(letter in name for letter in "\\:\0") or not name.isprintable():
-        raise ShipError(f"the archive holds {shown}, which is not a name on every system")
-    if any(step.casefold() == ".git" for step in steps):
+        raise ShipError(f"the archive holds {shown}, which is not a file name on every system")
+    # Windows drops dots and blanks at the end of a name, and has devices in every folder.
+    if any(step.endswith((".", " ")) or _DEVICE.fullmatch(step) for step in steps):
+        raise ShipError(f"the archive holds {shown}, which is not a file name on every system")
+    # The second is the short name of the first on Windows.
+    if any(step.casefold() in (".git", "git~1") for step in steps):
         raise ShipError(f"the archive holds {shown}, which belongs to git")
     return name

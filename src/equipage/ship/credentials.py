@@ -1,4 +1,4 @@
-"""Where a password for a registry comes from: only from where the user says.
+"""The password for a registry comes only from the source that the user names.
 
 `--auth docker` reads what `docker login` kept, in its `config.json`. Most systems keep no password
 there but name a helper, a program `docker-credential-NAME`. The user's own configuration names it,

@@ -7,14 +7,15 @@ a redirect is followed without credentials, and only to HTTPS where HTTPS was as
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import re
 import socket
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import quote, urlencode, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urlencode, urljoin, urlsplit
 
 import msgspec
 
@@ -54,10 +55,43 @@ def reference_of(written: str) -> Reference:
     return Reference(found["host"], found["name"], found["tag"] or "latest", found["digest"])
 
 
+def is_reference(written: str) -> bool:
+    """Whether something is a reference beyond doubt: its host is one by its form, as for Docker."""
+    host = written.partition("/")[0]
+    is_host = host == "localhost" or ":" in host or "." in host.strip(".")
+    return is_host and not host.startswith(".") and _REFERENCE.fullmatch(written) is not None
+
+
 class _Answer(msgspec.Struct, frozen=True):
     status: int
     headers: dict[str, str]
     body: bytes
+
+
+class _Timed(io.RawIOBase):
+    """A socket to read from while there is time left.
+
+    The limit of a socket is for each read, so a registry that drips could go on for ever: with the
+    body, with a header, with one interim answer after the other. It gets shorter with every read.
+    """
+
+    def __init__(self, sock: socket.socket, left: Callable[[], float]) -> None:
+        self._socket, self._left = sock, left
+        self._raw = sock.makefile("rb", buffering=0)
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._socket.settimeout(self._left())
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 class Registry:
@@ -112,7 +146,7 @@ class Registry:
         self._expect(answer, 201, 202)
         said = answer.headers.get("docker-content-digest", artifact.digest)
         if said != artifact.digest:
-            raise ShipError(f"{self.host} took {artifact.digest} for {said}")
+            raise ShipError(f"{self.host} stored {artifact.digest} as {said}")
 
     def _put_blob(self, reference: Reference, digest: str, data: bytes) -> None:
         # Most parts of a new version are those of the last one.
@@ -148,11 +182,13 @@ class Registry:
         limit: int = MAX_MANIFEST,
     ) -> _Answer:
         """One request, signed in if the registry asks for it, redirects followed."""
-        base = f"{self.scheme}://{self.host}"
-        address = urljoin(base, url)
+        address = self._address(f"{self.scheme}://{self.host}", url)
         for _ in range(_REDIRECTS):
+            # A place to upload to, and a redirect, are the words of the registry.
+            if address.scheme not in ("https", self.scheme):
+                raise ShipError(f"{self.host} redirects to an address that is not allowed")
             # A redirect leads to a store of another host, which must not see the token.
-            ours = urlsplit(address).netloc == self.host
+            ours = address.netloc == self.host
             signed = {"Authorization": self.token} if ours and self.token else {}
             answer = self._exchange(method, address, {**headers, **signed}, body, limit)
             # The first answer says how to sign in. A second refusal means that it did not help.
@@ -162,14 +198,10 @@ class Registry:
                     continue
             if answer.status not in (301, 302, 303, 307, 308):
                 return answer
-            target = urljoin(address, answer.headers.get("location", ""))
             # Sending a body again to another host is not what was asked for.
-            if method not in ("GET", "HEAD") or urlsplit(target).scheme not in (
-                "https",
-                self.scheme,
-            ):
-                raise ShipError(f"{self.host} redirects to a place that is not followed")
-            address = target
+            if method not in ("GET", "HEAD"):
+                raise ShipError(f"{self.host} redirects to an address that is not allowed")
+            address = self._address(address.geturl(), answer.headers.get("location", ""))
         raise ShipError(f"{self.host} redirects too often")
 
     def _signed_in(self, challenge: str) -> str | None:
@@ -178,8 +210,10 @@ class Registry:
         fields = dict(re.findall(r'(\w+)="([^"]*)"', rest))
         if scheme.lower() == "basic":
             return self.credentials.header if self.credentials else None
-        realm = fields.get("realm", "")
-        if scheme.lower() != "bearer" or urlsplit(realm).scheme not in ("https", self.scheme):
+        realm = self._address("", fields.get("realm", ""))
+        # The password goes where the registry says, as with Docker; to others only encrypted.
+        ours = realm.scheme == self.scheme and realm.netloc == self.host
+        if scheme.lower() != "bearer" or not (ours or realm.scheme == "https"):
             return None
         # Only what the registry names is asked for, so the token allows no more than this request.
         asked = {key: fields[key] for key in ("service", "scope") if key in fields}
@@ -190,8 +224,9 @@ class Registry:
             headers = {"Content-Type": "application/x-www-form-urlencoded"}
             answer = self._exchange("POST", realm, headers, form, MAX_MANIFEST)
         else:
-            address = f"{realm}{'&' if '?' in realm else '?'}{urlencode(asked)}"
+            query = "&".join(filter(None, (realm.query, urlencode(asked))))
             headers = {"Authorization": self.credentials.header} if self.credentials else {}
+            address = realm._replace(query=query)
             answer = self._exchange("GET", address, headers, None, MAX_MANIFEST)
         self._expect(answer, 200)
         try:
@@ -204,18 +239,27 @@ class Registry:
             raise ShipError(f"{self.host} sent no token")
         return f"Bearer {token}"
 
+    def _address(self, base: str, written: str) -> SplitResult:
+        """An address that the registry wrote, seen from another one. Raises `ShipError`."""
+        try:
+            return urlsplit(urljoin(base, written))
+        except ValueError:  # half an address of IPv6
+            raise ShipError(f"{self.host} names an address that is not allowed") from None
+
     def _exchange(
-        self, method: str, address: str, headers: Mapping[str, str], body: bytes | None, limit: int
+        self,
+        method: str,
+        parts: SplitResult,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        limit: int,
     ) -> _Answer:
-        parts = urlsplit(address)
         path = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
         connection = self._connection(parts.scheme, parts.netloc)
         try:
             connection.request(method, path, body, dict(headers))
-            if connection.sock is not None:
-                connection.sock.settimeout(self._left())
             response = connection.getresponse()
-            data = b"" if method == "HEAD" else self._read(connection, response, limit)
+            data = b"" if method == "HEAD" else self._read(response, limit)
             named = {name.lower(): value for name, value in response.getheaders()}
             return _Answer(response.status, named, data)
         except TimeoutError:
@@ -229,21 +273,25 @@ class Registry:
     def _connection(self, scheme: str, netloc: str) -> http.client.HTTPConnection:
         # A name and a password in an address would be sent to whatever host follows them.
         if "@" in netloc or not netloc:
-            raise ShipError(f"{self.host} names an address that is not followed")
+            raise ShipError(f"{self.host} sends to an address that is not allowed")
+        connection: http.client.HTTPConnection
         if scheme == "https":
             context = ssl.create_default_context()
-            return http.client.HTTPSConnection(netloc, timeout=self._left(), context=context)
-        return http.client.HTTPConnection(netloc, timeout=self._left())
+            connection = http.client.HTTPSConnection(netloc, timeout=self._left(), context=context)
+        else:
+            connection = http.client.HTTPConnection(netloc, timeout=self._left())
+        connection.response_class = self._response  # type: ignore[assignment]
+        return connection
 
-    def _read(
-        self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse, limit: int
-    ) -> bytes:
-        """The body, up to a limit; a registry that drips does not hold us."""
+    def _response(self, sock: socket.socket, *more: Any, **fields: Any) -> http.client.HTTPResponse:
+        """An answer that is read in time, its headers and its body."""
+        timed: Any = _Timed(sock, self._left)  # what a response needs of a socket
+        return http.client.HTTPResponse(timed, *more, **fields)
+
+    def _read(self, response: http.client.HTTPResponse, limit: int) -> bytes:
+        """The body, up to a limit."""
         found = bytearray()
         while True:
-            # The limit of a socket is for each read, so it gets shorter with every one.
-            if isinstance(connection.sock, socket.socket):
-                connection.sock.settimeout(self._left())
             part = response.read1(_CHUNK)
             if not part:
                 return bytes(found)

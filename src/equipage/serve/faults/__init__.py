@@ -1,4 +1,4 @@
-"""A `server` configuration as a running MCP server that misbehaves on purpose, and repeatably.
+"""Runs a `server` configuration: an MCP server that misbehaves on purpose, the same way each time.
 
 The engine has no I/O: bytes of a client and the time go in, items for channels come out. What it
 does over time are jobs, generators of steps; `jobs` runs them in one order that depends on nothing

@@ -29,6 +29,7 @@ _AT_ONCE = 1_048_576
 #: A request as RFC 9112 writes it; the bounds refuse what no client of ours would send.
 _START_LINE = expression(r"([A-Z]{1,20}) (\S{1,8000}) HTTP/1\.([01])")
 _HEADER = expression(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
+_ONCE = frozenset({"host", "origin", "content-length", "transfer-encoding"})
 _SIZE = expression(r"[0-9]{1,20}")
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 
@@ -91,7 +92,7 @@ class Parser:
         for line in lines[1:]:
             header = _HEADER.fullmatch(line)
             # Two lengths would let two readers disagree on where the request ends.
-            if header is None or header[1].lower() in headers.keys() & {"host", "content-length"}:
+            if header is None or header[1].lower() in headers.keys() & _ONCE:
                 raise BadRequest(400)
             headers[header[1].lower()] = header[2]
         self._check_sizes(headers)

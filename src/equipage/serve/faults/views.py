@@ -70,6 +70,8 @@ class View(msgspec.Struct, frozen=True, dict=True):
     def item(self, method: str, params: Mapping[str, Any]) -> Item | None:
         """The item that a request is about."""
         target = params.get(TARGETS.get(method, ""))
+        if not isinstance(target, str):
+            return None  # a client may send a list, which names nothing
         if method == "tools/call":
             return self.tool(target)
         if method == "prompts/get":

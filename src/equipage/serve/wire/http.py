@@ -7,15 +7,18 @@ the token, and the number of connections and their time are bounded.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import ipaddress
+import re
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 import msgspec
 import uvicorn
+from h11 import LocalProtocolError
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -64,10 +67,19 @@ class Door:
             more = (b"www-authenticate", b'Bearer error="invalid_token"')
             await _refuse(send, 401, b"invalid_token", more)
             return
+        if not _is_plain(scope):
+            await _refuse(send, 421, b"invalid_host", (b"connection", b"close"))
+            return
+        # A length beside chunks: another reader might see the end of the request elsewhere.
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
+            await _refuse(send, 400, b"ambiguous_length", (b"connection", b"close"))
+            return
         parts = await self._read(receive, _length(scope))
         if parts is None:
             await _refuse(send, 408, b"incomplete_body", (b"connection", b"close"))
             return
+        if parts and parts[-1]["type"] == "http.disconnect":
+            return  # the client is gone
 
         async def replay() -> dict[str, Any]:
             return parts.pop(0) if parts else await receive()
@@ -95,10 +107,13 @@ class Door:
             each.cancel()
 
     def _may_enter(self, scope: dict[str, Any]) -> bool:
+        # Two of them would be one for us and another for whom we ask who it is.
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        if len(given) > 1:
+            return False
         # Compared in constant time: the time of an answer must not tell how much of a token was
         # right.
-        given = dict(scope["headers"]).get(b"authorization", b"")
-        return self.wanted is None or hmac.compare_digest(given, self.wanted)
+        return self.wanted is None or hmac.compare_digest(b"".join(given), self.wanted)
 
     async def _read(self, receive: Receive, length: int) -> list[dict[str, Any]] | None:
         """The messages with the body; None if it does not come in time.
@@ -130,6 +145,17 @@ async def _messages(receive: Receive) -> list[dict[str, Any]]:
     return found
 
 
+#: A port, at the end of what names a host.
+_PORT = re.compile(rb":[0-9]{1,5}\Z")
+
+
+def _is_plain(scope: dict[str, Any]) -> bool:
+    """Whether `Host` and `Origin` end with their host or a port: `mcp` compares what is before."""
+    given = [value for name, value in scope["headers"] if name in (b"host", b"origin")]
+    hosts = [_PORT.sub(b"", each.partition(b"//")[2] or each) for each in given]
+    return all(b":" not in each or each.endswith(b"]") for each in hosts)
+
+
 def _length(scope: dict[str, Any]) -> int:
     given = dict(scope["headers"]).get(b"content-length", b"0")
     return int(given) if given.isdigit() else 0
@@ -142,8 +168,10 @@ async def _refuse(send: Send, status: int, error: bytes, *more: tuple[bytes, byt
         (b"content-length", str(len(body)).encode()),
         *more,
     ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    # The rest of a broken request may come meanwhile: then uvicorn has answered already.
+    with contextlib.suppress(LocalProtocolError):
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
 
 def principal_of(ctx: Any) -> str:
@@ -160,11 +188,27 @@ class _Patient(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        # uvicorn bounds the pause between requests, not the time to the first one.
+        self._wait()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        # uvicorn bounds the pause before a request, which one byte ends, not the time that its
+        # headers take.
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer = self.loop.call_later(HEADER_TIME, self._give_up)
 
     def _give_up(self) -> None:
-        if getattr(self, "cycle", None) is None:
+        cycle = getattr(self, "cycle", None)
+        if cycle is None or cycle.response_complete:
             self.transport.close()
 
 
@@ -227,6 +271,4 @@ async def serve_http(
 
 
 def _no_signals() -> Any:
-    import contextlib
-
     return contextlib.nullcontext()

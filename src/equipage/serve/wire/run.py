@@ -1,4 +1,4 @@
-"""Serve until the client, or a signal, ends it: the parts of a server put together."""
+"""Puts the parts of a server together, and serves until the client or a signal ends it."""
 
 from __future__ import annotations
 

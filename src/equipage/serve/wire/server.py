@@ -244,7 +244,7 @@ def _page(keys: Sequence[str], params: Any) -> tuple[list[str], str | None]:
     try:
         return page(keys, None if params is None else params.cursor)
     except BadCursor:
-        raise MCPError(types.INVALID_PARAMS, "The cursor is not one of this server") from None
+        raise MCPError(types.INVALID_PARAMS, "This server did not make the cursor") from None
 
 
 def _page_result(ctx: Any, result: dict[str, Any], more: str | None) -> dict[str, Any]:
