@@ -18,9 +18,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from equipage.files import vouching
 from equipage.workspace import cache
 from equipage.workspace import check as reports
-from workspace.editing import Workspace
+from workspace.editing import MARGIN, Workspace
 
 #: How many changes a workspace goes through before the next one.
 EACH = 100
@@ -49,8 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--changes", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0, help="of the first workspace")
     options = parser.parse_args(arguments)
-    # Small workspaces, of several pieces each.
-    reports.CACHE_WORTH_IT, cache._PIECE = 1, 2
+    # Small workspaces, of several pieces each; what a signature stands for is young, too.
+    reports.CACHE_WORTH_IT, cache._PIECE, vouching.MARGIN = 1, 2, MARGIN
     done = failures = 0
     seed = options.seed
     folder = Path(tempfile.mkdtemp())

@@ -50,6 +50,16 @@ def seeds() -> dict[str, list[str]]:
     return {name: sorted(texts) or ["a: 1\n"] for name, texts in found.items()}
 
 
+def conventions() -> Iterator[tuple[str, str, str]]:
+    """Texts of every other kind: its name, a file it may be in, and the text."""
+    from equipage.loading.registry import names
+
+    others = frozenset(names()) - KINDS.keys()
+    for kind, name, text in _cases():
+        if kind in others and 0 < len(text) <= _LARGEST and Path(name).suffix in FORMATS:
+            yield kind, name, text
+
+
 def _cases() -> Iterator[tuple[str, str, str]]:
     for case in cases_in(TESTS / "cases"):
         for name, content in case.files.items():

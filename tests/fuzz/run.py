@@ -1,104 +1,146 @@
-"""`run.py --seconds 60`: random input for each target; prints what was tried and what fell.
+"""`run.py --inputs 100000`: random input for each surface; prints what was tried and what fell.
 
-Input number N of a target depends on the seed and N alone: `run.py --target yaml --seed 1 --input
-4711` does it again and prints the text.
+Input number N of a surface depends on the seed and N alone: `run.py --surface yaml --seed 1 --input
+4711` does it again and prints it. An input falls if it raises what is not expected, gives a place
+outside its file, or takes more than two seconds of the processor.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import time
 import traceback
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from fuzz.corpus import seeds
-from fuzz.mutating import mutated
-from fuzz.targets import Target, targets
+import coverage
 
-#: More than this for one input of at most 20,000 characters is a finding; in seconds of our own
-#: work.
-SLOW = 3.0
+from fuzz.surfaces import Surface, every
+
+SOURCES = Path(__file__).resolve().parents[2] / "src" / "equipage"
+#: Seconds of the processor for one input; and by the clock, which a busy machine makes longer.
+SLOW, STUCK = 2.0, 120.0
 MOST_FAILURES = 5
 
 
-def text_of(target: str, seed: int, number: int, texts: list[str]) -> tuple[str, random.Random]:
-    rng = random.Random(f"{seed}/{target}/{number}")
-    return mutated(texts, rng), rng
+class Hangs(BaseException):
+    """An input took too long. Not an `Exception`, so that no handler on the way takes it."""
 
 
-def attempt(run: Target, text: str, rng: random.Random) -> str | None:
-    """None, or what went wrong."""
-    started = time.thread_time()
+def _hang(_number: int, _frame: object) -> None:
+    raise Hangs
+
+
+def random_of(name: str, seed: int, number: int) -> random.Random:
+    return random.Random(f"{seed}/{name}/{number}")
+
+
+def attempt(surface: Surface, value: Any, rng: random.Random) -> tuple[int, str | None]:
+    """How many inputs it was, and what went wrong."""
+    signal.setitimer(signal.ITIMER_PROF, SLOW)
+    signal.setitimer(signal.ITIMER_REAL, STUCK)
     try:
-        run(text, rng)
+        return surface.run(value, rng) or 1, None
+    except Hangs:
+        return 1, f"more than {SLOW:g} s:\n{traceback.format_exc(limit=-6)}"
     except Exception:
-        return traceback.format_exc(limit=-4)
-    seconds = time.thread_time() - started
-    return f"slow: {seconds:.1f} s" if seconds > SLOW else None
+        return 1, traceback.format_exc(limit=-6)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def fuzz(
-    name: str,
-    run: Target,
-    texts: list[str],
-    seed: int,
-    seconds: float,
-    inputs: int | None,
-    first: int,
-) -> int:
-    """Try inputs until the time or their number is up; the number of failures."""
+def fuzz(name: str, surface: Surface, seed: int, inputs: int, first: int = 0) -> tuple[int, int]:
+    """Try so many inputs; how many were tried and how many fell."""
     failures = count = 0
-    deadline = time.monotonic() + seconds
-    while (
-        time.monotonic() < deadline
-        and (inputs is None or count < inputs)
-        and failures < MOST_FAILURES
-    ):
-        number = first + count
-        text, rng = text_of(name, seed, number, texts)
-        problem = attempt(run, text, rng)
-        count += 1
+    number = first
+    while count < inputs and failures < MOST_FAILURES:
+        rng = random_of(name, seed, number)
+        tried, problem = attempt(surface, surface.make(rng), rng)
+        count += tried
         if problem is not None:
             failures += 1
-            print(f"{name}: --target {name} --seed {seed} --input {number}\n{problem}", flush=True)
-    print(f"{name:10} {count:8,} inputs from {len(texts):4} texts, {failures} failures", flush=True)
-    return failures
+            print(f"{name}: --surface {name} --seed {seed} --input {number}\n{problem}", flush=True)
+        number += 1
+    return count, failures
+
+
+def covered(name: str, surface: Surface, seed: int, inputs: int) -> str:
+    """Which share of the lines of a surface's own code a sample of the inputs runs."""
+    files = [str(each) for glob in surface.code for each in sorted(SOURCES.glob(glob))]
+    watch = coverage.Coverage(data_file=None, include=files, config_file=False)
+    watch.start()
+    try:
+        fuzz(name, surface, seed, inputs)
+    finally:
+        watch.stop()
+    lines = missing = 0
+    for file in files:
+        _, there, _, missed, _ = watch.analysis2(file)
+        # What runs when a module is imported ran before.
+        inner = _inside_functions(file)
+        lines += len(inner.intersection(there))
+        missing += len(inner.intersection(missed))
+    return f"{100 * (lines - missing) / max(1, lines):3.0f} % of {lines:5,} lines"
+
+
+def _inside_functions(file: str) -> set[int]:
+    """The lines of a file that run when something is called."""
+    import ast
+
+    found: set[int] = set()
+    for node in ast.walk(ast.parse(Path(file).read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            last = node.end_lineno or node.lineno
+            found.update(range(node.body[0].lineno, last + 1))
+    return found
+
+
+def again(name: str, surface: Surface, seed: int, number: int) -> int:
+    """Try one input again, and show it."""
+    rng = random_of(name, seed, number)
+    value = surface.make(rng)
+    print(repr(value))
+    _, problem = attempt(surface, value, rng)
+    print(problem or "nothing falls")
+    return int(problem is not None)
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--seconds", type=float, default=60, help="for each target")
-    parser.add_argument("--inputs", type=int, help="at most so many for each target")
+    parser.add_argument("--inputs", type=int, default=100_000, help="for each surface")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="the number of the first input")
-    parser.add_argument("--target", action="append", help="only this one")
+    parser.add_argument("--surface", action="append", help="only this one")
     parser.add_argument("--input", type=int, help="try one input again, and show it")
-    options = parser.parse_args(arguments)
-    every, texts = targets(), seeds()
-    chosen = options.target or list(every)
-    if options.input is not None:
-        text, rng = text_of(chosen[0], options.seed, options.input, texts[chosen[0]])
-        print(repr(text))
-        problem = attempt(every[chosen[0]], text, rng)
-        print(problem or "nothing falls")
-        return int(problem is not None)
-    failures = sum(
-        fuzz(
-            name,
-            every[name],
-            texts[name],
-            options.seed,
-            options.seconds,
-            options.inputs,
-            options.first,
-        )
-        for name in chosen
+    parser.add_argument(
+        "--sample", type=int, default=1000, help="inputs that lines are counted for"
     )
-    return int(failures > 0)
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGPROF, _hang)
+    signal.signal(signal.SIGALRM, _hang)
+    surfaces = every()
+    chosen = options.surface or list(surfaces)
+    if options.input is not None:
+        return again(chosen[0], surfaces[chosen[0]], options.seed, options.input)
+    total = fallen = 0
+    for name in chosen:
+        surface = surfaces[name]
+        started = time.process_time()
+        count, failures = fuzz(name, surface, options.seed, options.inputs, options.first)
+        seconds = time.process_time() - started
+        share = covered(name, surface, options.seed, min(options.sample, options.inputs))
+        print(
+            f"{name:16} {count:9,} inputs {failures:3} fell {seconds:7.0f} s  {share}", flush=True
+        )
+        total, fallen = total + count, fallen + failures
+    print(f"{'together':16} {total:9,} inputs {fallen:3} fell {time.process_time():7.0f} s")
+    return int(fallen > 0)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from equipage.core.source import Span
 from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import is_convention, kind_named
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.render import json as json_render
@@ -28,7 +28,9 @@ from equipage.render import text as text_render
 from equipage.syntax import Irregularity, SyntaxProblem, frontmatter, toml, yaml
 from equipage.syntax import json as json_syntax
 from equipage.syntax.variables import structure_changes, substitute
-from fuzz.corpus import KINDS
+from fuzz.corpus import KINDS, conventions, seeds
+from fuzz.mutating import mutated
+from fuzz.surfaces import Surface
 
 Target = Callable[[str, random.Random], None]
 ENV = {"A": "value", "B": "a: b\nc", "PORT": "80", "S": "s3cr3t-c4n4ry"}
@@ -131,7 +133,10 @@ def check_frozen(config: Any) -> None:
 def check_outcome(outcome: Outcome, rng: random.Random) -> None:
     check_findings(outcome.diagnostics)
     loaded = outcome.loaded()
-    assert (loaded is None) == bool(outcome.errors)
+    assert loaded is None or not outcome.errors
+    # A file that its own tool would skip in silence has no value, and a warning.
+    assert loaded is not None or outcome.diagnostics
+    assert loaded is not None or outcome.errors or is_convention(outcome.kind.name)
     if loaded is not None:
         check_frozen(loaded.config)
         assert len(loaded.digest) == 64
@@ -176,12 +181,54 @@ def _kind(name: str) -> Target:
     return run
 
 
-def targets() -> dict[str, Target]:
-    engines: dict[str, Target] = {
-        "env": env,
-        "yaml": _engine(yaml.load, yaml.locate),
-        "json": _engine(json_syntax.load, json_syntax.locate),
-        "toml": _engine(toml.load, toml.locate),
-        "header": header,
+def _conventions() -> Surface:
+    """Files of other tools, each as its own kind under its own name."""
+    texts: dict[tuple[str, str], list[str]] = {}
+    for kind, name, text in conventions():
+        texts.setdefault((kind, name), []).append(text)
+    chosen = sorted(texts)
+    files = MemoryFiles({"/p/b.txt": "text\n"}, cwd="/p")
+
+    def make(rng: random.Random) -> tuple[str, str, str]:
+        kind, name = rng.choice(chosen)
+        return kind, name, mutated(texts[kind, name], rng)
+
+    def run(value: tuple[str, str, str], rng: random.Random) -> None:
+        kind, name, text = value
+        request = Request(env=ENV, project="/p")
+        try:
+            found = load_text(text, kind_named(kind), request, files.again(), name=name, base="/p")
+        except LoadError as error:
+            check_findings(error.diagnostics)
+        else:
+            check_outcome(found, rng)
+
+    return Surface(make, run, ("kinds/conventions/c*.py", "kinds/conventions/claude/*.py"))
+
+
+def surfaces() -> dict[str, Surface]:
+    """The syntaxes, and the kinds through the front door."""
+    texts = seeds()
+
+    def surface(name: str, run: Target, *code: str) -> Surface:
+        return Surface(lambda rng: mutated(texts[name], rng), run, code)
+
+    kinds = {
+        "server": ("kinds/server/*.py", "directives/*.py"),
+        "blueprint": ("kinds/blueprint/*.py",),
+        "toolpack": ("kinds/toolpack/*.py", "schemas/*.py"),
+        "profile": ("kinds/defect/profile*.py",),
+        "settings": ("kinds/defect/settings.py", "kinds/defect/hooks.py"),
+        "agent_md": ("kinds/blueprint/agent.py", "kinds/headers.py"),
+        "skill": ("kinds/conventions/checks.py", "kinds/headers.py"),
+        "mcp": ("kinds/mcp/*.py",),
     }
-    return {**engines, **{name: _kind(name) for name in KINDS}}
+    return {
+        "env": surface("env", env, "syntax/variables.py"),
+        "yaml": surface("yaml", _engine(yaml.load, yaml.locate), "syntax/yaml/*.py"),
+        "json": surface("json", _engine(json_syntax.load, json_syntax.locate), "syntax/json.py"),
+        "toml": surface("toml", _engine(toml.load, toml.locate), "syntax/toml*.py"),
+        "header": surface("header", header, "syntax/frontmatter.py"),
+        **{name: surface(name, _kind(name), *code) for name, code in kinds.items()},
+        "convention": _conventions(),
+    }

@@ -1,0 +1,354 @@
+"""What is kept in files and fetched: locks, the cache, archives, settings, lists of git.
+
+A lock is sealed and an entry of the cache is signed, so that a change of any byte is noticed at
+once. What is behind the seal is reached by sealing a changed value again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import random
+import struct
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from equipage.core.path import PathSyntaxError, format_path, parse_path
+from equipage.files.gitignore import parse_ignores
+from equipage.files.index import DamagedIndex, _parsed
+from equipage.files.keeping import open_kept
+from equipage.files.reading import MemoryFiles, decoded
+from equipage.loading.session import Request
+from equipage.ship import ShipError
+from equipage.ship.artifact import from_layout, layout, packed, parts_of, shipped, unpacked
+from equipage.views import workspace_lock
+from equipage.views.lock import LockError
+from equipage.views.lock import read as read_lock_of_file
+from equipage.views.lock_changes import compare
+from equipage.workspace import baseline
+from equipage.workspace import cache as workspace_cache
+from equipage.workspace import check as reports
+from equipage.workspace.check import check_paths
+from equipage.workspace.project import KIND as SETTINGS
+from equipage.workspace.project import settings_load
+from fuzz.mutating import mutated
+from fuzz.shapes import odd, reshaped
+from fuzz.surfaces import Surface
+from fuzz.targets import check_findings
+from lab import write
+
+AGENT = (
+    "---\nname: reviewer\ndescription: d\ntools: Read, Bash(git log:*)\nmodle: x\n---\nReview.\n"
+)
+SKILL = "---\nname: notes\ndescription: d\n---\nRun scripts/a.sh.\n"
+FILES = {
+    ".claude/agents/reviewer.md": AGENT,
+    ".claude/agents/writer.md": AGENT.replace("reviewer", "writer").replace("modle: x\n", ""),
+    ".claude/skills/notes/SKILL.md": SKILL,
+    ".claude/skills/notes/scripts/a.sh": "echo\n",
+    ".claude/settings.json": '{"permissions": {"allow": ["Bash(ls:*)"], "deny": ["WebFetch"]}}',
+    ".mcp.json": '{"mcpServers": {"a": {"command": "npx", "args": ["-y", "a@1.0.0"]}}}',
+    "a.tool.yaml": "id: t.a\nversion: 1.0.0\nexecution: {kind: python, script: a.py}\n",
+    "a.py": "print('{}')\n",
+}
+
+
+def _project() -> Path:
+    """A folder with some configurations, for as long as this process lives."""
+    folder = tempfile.TemporaryDirectory()
+    _KEPT.append(folder)
+    return write(Path(folder.name) / "project", {**FILES, ".git/HEAD": ""})
+
+
+_KEPT: list[Any] = []
+
+
+# --- locks ---------------------------------------------------------------------------------------
+
+
+def _lock() -> Surface:
+    root = str(_project())
+    lock, _ = workspace_lock.lock_all([root], root, Request(env={}, project=root), jobs=1)
+    value = json.loads(workspace_lock.write(lock))
+    text = workspace_lock.write(lock)
+
+    def make(rng: random.Random) -> bytes:
+        if rng.random() < 0.2:
+            return mutated([text], rng).encode("utf-8", "surrogatepass")
+        changed = reshaped(value, rng)
+        try:
+            found = msgspec.convert(changed, workspace_lock.WorkspaceLock)
+            found = msgspec.structs.replace(found, seal=workspace_lock._seal(found))
+            return workspace_lock.write(found).encode("utf-8", "surrogatepass")
+        except (msgspec.MsgspecError, UnicodeEncodeError):
+            return json.dumps(changed).encode()
+
+    def run(data: bytes, _rng: random.Random) -> None:
+        try:
+            read_lock_of_file(data)
+        except LockError as error:
+            assert str(error)
+        try:
+            found = workspace_lock.read(data)
+        except LockError as error:
+            assert str(error)
+            return
+        for old, new in ((lock, found), (found, lock), (found, found)):
+            changes = compare(old, new)
+            assert old != new or not (changes.sources or changes.matters)
+        assert workspace_lock.read(workspace_lock.write(found).encode()) == found
+
+    code = ("views/lock.py", "views/workspace_lock.py", "views/lock_changes.py")
+    return Surface(make, run, code)
+
+
+# --- the cache -----------------------------------------------------------------------------------
+
+
+def _cache() -> Surface:
+    """Files of the cache as a stranger can make them; and behind the signature, what is decoded.
+
+    Who can sign has the key, which only the user can read: no more is tried with that.
+    """
+    root = str(_project())
+    kept = open_kept(root)
+    assert kept is not None
+    worth, reports.CACHE_WORTH_IT = reports.CACHE_WORTH_IT, 1
+    try:
+        check_paths([root], Request(env={"A": "value"}), cached=True)
+    finally:
+        reports.CACHE_WORTH_IT = worth
+    folder = Path(root, ".equipage_cache")
+    name = next(each.name for each in folder.iterdir() if len(each.name) == 32)
+    file = (folder / name).read_bytes()
+    data = kept.read(name)
+    assert data is not None
+    book = msgspec.msgpack.decode(data)
+    descriptor = os.open(folder / name, os.O_WRONLY)
+
+    def make(rng: random.Random) -> bytes | None:
+        if rng.random() < 0.6:
+            try:
+                return msgspec.msgpack.encode(reshaped(book, rng))
+            except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError, TypeError):
+                return b"\xc1"
+        return None
+
+    def run(value: bytes | None, rng: random.Random) -> None:
+        if value is not None:
+            assert isinstance(workspace_cache._decoded(value), workspace_cache._Book)
+            return
+        changed = _damaged(file, rng)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, changed, 0)
+        assert kept.read(name) == (data if changed == file else None)
+        assert isinstance(workspace_cache._decoded(changed[32:]), workspace_cache._Book)
+
+    return Surface(make, run, ("files/keeping.py",))
+
+
+def _damaged(data: bytes, rng: random.Random) -> bytes:
+    changed = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 10))):
+        changed[rng.randrange(len(changed))] = rng.randrange(256)
+    return bytes(changed[: rng.choice((len(changed), rng.randrange(len(changed))))])
+
+
+# --- archives ------------------------------------------------------------------------------------
+
+_TYPES = tuple(bytes([each]) for each in b"01234567LKSxgXAVN\0")
+
+
+def _archive() -> Surface:
+    root = str(_project())
+    lock, _ = workspace_lock.lock_all([root], root, Request(env={}, project=root), jobs=1)
+    lock_text = workspace_lock.write(lock).encode()
+    files = {name: FILES[name].encode() for name in lock.files}
+    good = packed(lock_text, files)
+    manifest = json.loads(good.manifest)
+    whole = layout(good, "a")
+
+    def make(rng: random.Random) -> tuple[str, bytes]:
+        what = rng.choice(("archive", "archive", "layout", "manifest", "bytes"))
+        if what == "archive":
+            return what, gzip.compress(_tar(files, rng), 1)
+        if what == "manifest":
+            return what, json.dumps(reshaped(manifest, rng)).encode()
+        return what, _damaged(
+            whole if what == "layout" else gzip.compress(_tar(files, rng), 1), rng
+        )
+
+    def run(value: tuple[str, bytes], _rng: random.Random) -> None:
+        what, data = value
+        try:
+            if what == "layout":
+                parts_of(from_layout(data).manifest)
+            elif what == "manifest":
+                parts_of(data)
+            else:
+                found = shipped(data, lock_text)
+                assert found.files == files
+        except ShipError as error:
+            assert str(error).isprintable(), str(error)
+        try:
+            names, _ = unpacked(data)
+        except ShipError:
+            return
+        for name in names:
+            inside = os.path.normpath(os.path.join("/project", name))
+            assert inside.startswith("/project/"), name
+            assert inside == f"/project/{name}", name
+
+    return Surface(make, run, ("ship/artifact.py",))
+
+
+def _tar(files: dict[str, bytes], rng: random.Random) -> bytes:
+    """An archive of these files, some of them strange."""
+    made = io.BytesIO()
+    form = rng.choice((tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT))
+    with tarfile.open(fileobj=made, mode="w", format=form) as archive:
+        for name, data in files.items():
+            for _ in range(rng.choice((1, 1, 1, 1, 0, 2))):
+                entry = tarfile.TarInfo(name)
+                entry.size = len(data)
+                if rng.random() < 0.3:
+                    _strange(entry, rng)
+                try:
+                    archive.addfile(entry, io.BytesIO(data))
+                except (ValueError, OSError, UnicodeError, struct.error, TypeError):
+                    continue
+    return made.getvalue()
+
+
+def _strange(entry: tarfile.TarInfo, rng: random.Random) -> None:
+    what = rng.randrange(6)
+    if what == 0:
+        entry.name = rng.choice(
+            ("../a", "/a", "a/../../b", "a//b", ".", "..", "a/", "C:a", "a\\b", ".git/x", "a\n", "é", "e\u0301", "\ud800", "con", "x" * 5000)
+        )  # fmt: skip
+    elif what == 1:
+        entry.type = rng.choice(_TYPES)
+        entry.linkname = rng.choice(("/etc/passwd", "..", "a", ""))
+    elif what == 2:
+        entry.size = rng.choice((0, 1, 2**40, 511, 512, 513))
+    elif what == 3:
+        entry.mode = rng.choice((0, 0o4755, 0o777, 2**20))
+    elif what == 4:
+        name = rng.choice(("path", "size", "GNU.sparse.map", "GNU.sparse.size", "GNU.sparse.name", "linkpath", "hdrcharset", "mtime"))  # fmt: skip
+        value = odd(rng)
+        entry.pax_headers = {name: value if isinstance(value, str) else str(value)}
+    else:
+        entry.uname, entry.gname = "\x1b[0m", "x" * 40
+
+
+# --- settings, baselines, lists of git, paths ----------------------------------------------------
+
+_OWN = (
+    '[tool]\nignore = ["unknown-field"]\n',
+    'ignore = ["unknown-field", "x"]\nexclude = ["a/**", "*.md"]\nconventions = false\n',
+    'library = "lib"\nroots = ["a", "../b"]\nbaseline = "b.json"\n\n[severity]\nunknown-field = "error"\n',
+    '[kinds]\n"team/*.yaml" = "blueprint"\n"*.yml" = "server"\n',
+    '[policy]\nnever = [{ run = "rm *" }]\n[[schemas]]\nfiles = "*.json"\nschema = "s.json"\n',
+    'select = ["unknown-field"]\ncache = false\n[per-file-ignores]\n"a/*" = ["unknown-field"]\n',
+)
+
+
+def _settings() -> Surface:
+    texts = [*_OWN, SETTINGS.presentation.example or "", *(f"[tool.equipage]\n{each}" for each in _OWN)]  # fmt: skip
+
+    def make(rng: random.Random) -> tuple[str, str]:
+        return rng.choice(("equipage.toml", "pyproject.toml")), mutated(texts, rng)
+
+    def run(value: tuple[str, str], _rng: random.Random) -> None:
+        name, text = value
+        files = MemoryFiles({f"/p/{name}": text.encode("utf-8", "replace"), "/p/.git/HEAD": ""}, cwd="/p")  # fmt: skip
+        check_findings(settings_load(f"/p/{name}", "/p", files).diagnostics)
+
+    return Surface(make, run, ("workspace/project.py",))
+
+
+_IGNORES = (
+    "*.log\n!keep.log\n/build/\n",
+    "a/**/b\n**/c\nd/**\n[abc]*.txt\n[!a-z]\n",
+    "\\#x\n\\!y\nz\\ \n  \n#c\n",
+    "[[:alpha:]]?\n[]-]\n[z-a]\n/x**/**\n*/*/*\n",
+)
+_NAMES = ("a", "a/b", "a/x/b", "build", "keep.log", "x.log", "c/d/e", "é", "[", "\\", "a b", "z ", "!y", "#x")  # fmt: skip
+
+
+def ignores(text: str, rng: random.Random) -> None:
+    patterns = parse_ignores(text)
+    for _ in range(5):
+        path = rng.choice(_NAMES)
+        name, is_folder = path.rpartition("/")[2], rng.random() < 0.5
+        assert patterns.decide(path, name, is_folder=is_folder) in (True, False, None)
+
+
+def _index_bytes(rng: random.Random) -> bytes:
+    version = rng.choice((2, 3, 4))
+    body = b""
+    names = sorted(rng.sample([each.encode() for each in _NAMES], 4))
+    for name in names:
+        head = bytes(40) + bytes(20) + struct.pack(">H", min(len(name), 0xFFF))
+        body += head + (b"\0" if version == 4 else b"") + name + b"\0"
+        body += bytes(-(62 + len(name) + 1) % 8) if version != 4 else b""
+    data = bytearray(b"DIRC" + struct.pack(">II", version, len(names)) + body + bytes(20))
+    for _ in range(rng.choice((0, 1, 1, 4))):
+        data[rng.randrange(len(data))] = rng.randrange(256)
+    return bytes(data[: rng.choice((len(data), len(data), rng.randrange(len(data))))])
+
+
+def index(data: bytes, _rng: random.Random) -> None:
+    try:
+        names, shared = _parsed(data)
+    except DamagedIndex:
+        return
+    assert all(isinstance(each, bytes) for each in names)
+    assert shared is None or isinstance(shared, str)
+
+
+def paths(text: str, _rng: random.Random) -> None:
+    try:
+        found = parse_path(text)
+    except PathSyntaxError:
+        return
+    assert parse_path(format_path(found)) == found
+
+
+_BASELINE = '{"version": 1, "findings": [{"file": "a.md", "code": "unknown-field", "path": "modle", "content": "x", "count": 2}]}'  # fmt: skip
+
+
+def baselines(text: str, _rng: random.Random) -> None:
+    from equipage.core.diagnostics import EquipageError
+
+    try:
+        found = baseline.read(decoded("b.json", text.encode("utf-8", "replace"), None))
+    except EquipageError as error:
+        assert str(error)
+        return
+    baseline.write(found)
+
+
+def surfaces() -> dict[str, Surface]:
+    def text(texts: Iterator[str] | list[str] | tuple[str, ...], run: Any, *code: str) -> Surface:
+        known = list(texts)
+        return Surface(lambda rng: mutated(known, rng), run, code)
+
+    places = ["a.b[0].c", "tools[12].name", '"a b".c', "a.'x.y'[3]", "[0][1]", "$.a"]
+    return {
+        "project": _settings(),
+        "lock": _lock(),
+        "cache": _cache(),
+        "archive": _archive(),
+        "ignore": text(_IGNORES, ignores, "files/gitignore.py"),
+        "index": Surface(_index_bytes, index, ("files/index.py",)),
+        "path": text(places, paths, "core/path.py"),
+        "baseline": text([_BASELINE, "{}"], baselines, "workspace/baseline.py"),
+    }

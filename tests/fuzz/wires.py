@@ -1,0 +1,474 @@
+"""What clients send: messages to the language server, to served tools and to test servers.
+
+An input here is one message or one line. Several go to the same server, because what a message does
+depends on those before it; the number of an input is that of the whole conversation.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import equipage
+from equipage.lsp import wire as lsp_wire
+from equipage.lsp.positions import uri_of
+from equipage.lsp.server import Server
+from equipage.serve.faults.engine import Engine
+from equipage.serve.faults.exchange import Options
+from equipage.serve.faults.http import BadRequest, Parser
+from equipage.serve.faults.jobs import Channel, Link
+from equipage.serve.faults.stdio import Lines, TooLong
+from equipage.serve.faults.trace import Trace
+from equipage.serve.faults.web import Exchanges, Request
+from equipage.serve.framing import decoded, input_line, unwrapped
+from equipage.serve.outcome import Failure
+from equipage.serve.templates import LONGEST, TemplateProblem, address, argument, compiled, header
+from fuzz.corpus import KINDS, seeds
+from fuzz.mutating import mutated
+from fuzz.shapes import odd, reshaped
+from fuzz.surfaces import Surface
+from lab import repository
+from lsp.talking import EDITOR, PULLING
+
+_AT_ONCE = 12
+_META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def _dumped(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _pieces(data: bytes, rng: random.Random) -> list[bytes]:
+    """Bytes as a socket may give them."""
+    cuts = sorted(rng.randrange(len(data) + 1) for _ in range(rng.choice((0, 1, 3, 10))))
+    return [data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]
+
+
+# --- the language server -------------------------------------------------------------------------
+
+#: Methods with parameters that make sense; places are filled in later.
+_ASKED: dict[str, dict[str, Any]] = {
+    "textDocument/hover": {"position": None},
+    "textDocument/completion": {"position": None, "context": {"triggerKind": 1}},
+    "textDocument/definition": {"position": None},
+    "textDocument/references": {"position": None, "context": {"includeDeclaration": True}},
+    "textDocument/prepareRename": {"position": None},
+    "textDocument/rename": {"position": None, "newName": "other"},
+    "textDocument/codeAction": {
+        "range": None,
+        "context": {"diagnostics": [], "only": ["quickfix"]},
+    },
+    "textDocument/documentLink": {},
+    "textDocument/documentSymbol": {},
+    "textDocument/foldingRange": {},
+    "textDocument/inlayHint": {"range": None},
+    "textDocument/diagnostic": {},
+    "workspace/symbol": {"query": "a"},
+    "workspace/executeCommand": {"command": "equipage.explain", "arguments": ["unknown-field"]},
+}
+_TOLD: dict[str, dict[str, Any]] = {
+    "textDocument/didChange": {"contentChanges": [{"range": None, "text": "x: y\n"}]},
+    "textDocument/didSave": {},
+    "textDocument/didClose": {},
+    "workspace/didChangeWatchedFiles": {"changes": [{"uri": None, "type": 2}]},
+    "workspace/didChangeConfiguration": {"settings": {"equipage": {"workspace": False}}},
+    "$/cancelRequest": {"id": 3},
+}
+
+
+class _Conversation(msgspec.Struct):
+    kind: str
+    text: str
+    pulls: bool
+    messages: list[tuple[str, bool, Any]]  #: a method, whether it is a request, its parameters
+
+
+def _lsp() -> Surface:
+    folder = tempfile.TemporaryDirectory()
+    _KEPT.append(folder)
+    texts = seeds()
+    root = repository(
+        Path(folder.name) / "project",
+        {
+            **{name: texts[kind][0] for kind, name in KINDS.items()},
+            "library/a.yaml": "tool: {name: t, description: d, inputSchema: {}}\n",
+        },
+    )
+
+    def make(rng: random.Random) -> _Conversation:
+        kind = rng.choice(list(KINDS))
+        text = mutated(texts[kind], rng)
+        uri = uri_of(str(root / KINDS[kind]))
+        lines = text.split("\n")
+        messages: list[tuple[str, bool, Any]] = []
+        for _ in range(_AT_ONCE):
+            asks = rng.random() < 0.75
+            method = rng.choice(list(_ASKED if asks else _TOLD))
+            params: Any = {"textDocument": {"uri": uri, "version": 2}}
+            params |= {**_ASKED, **_TOLD}[method]
+            params = _placed(params, uri, lines, rng)
+            if rng.random() < 0.4:
+                params = reshaped(params, rng)
+            if rng.random() < 0.02:
+                method = str(odd(rng))
+            messages.append((method, asks, params))
+        return _Conversation(kind, text, rng.random() < 0.3, messages)
+
+    def run(value: _Conversation, _rng: random.Random) -> int:
+        sent: list[Any] = []
+        server = Server(sent.append, env={"A": "value"})
+        uri = uri_of(str(root / KINDS[value.kind]))
+        number = 0
+
+        def tell(method: str, params: Any, *, asks: bool) -> None:
+            nonlocal number
+            number += 1
+            raw = msgspec.Raw(_dumped(params))
+            # Over the wire, so that what cannot be read is refused as it would be.
+            data = msgspec.json.encode(
+                {"jsonrpc": "2.0", "method": method.encode("utf-8", "replace").decode(), "params": raw}
+                | ({"id": number} if asks else {})
+            )  # fmt: skip
+            server.handle(_read(data))
+            server.idle()
+            _check_answers(sent, server)
+            sent.clear()
+
+        where = {"rootUri": uri_of(str(root)), "processId": None}
+        options = {"workspace": False}
+        about = PULLING if value.pulls else EDITOR
+        tell("initialize", {**where, "capabilities": about, "initializationOptions": options}, asks=True)  # fmt: skip
+        opened = {"uri": uri, "languageId": "x", "version": 1, "text": value.text}
+        tell("textDocument/didOpen", {"textDocument": opened}, asks=False)
+        for method, asks, params in value.messages:
+            tell(method, params, asks=asks)
+        return 2 + len(value.messages)
+
+    return Surface(make, run, ("lsp/*.py",))
+
+
+_KEPT: list[Any] = []
+
+
+def _read(data: bytes) -> object:
+    try:
+        return lsp_wire._DECODER.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return lsp_wire.Unreadable(lsp_wire.PARSE_ERROR, "no message")
+
+
+def _placed(value: Any, uri: str, lines: list[str], rng: random.Random) -> Any:
+    """Parameters with a place where there is none yet."""
+
+    def position() -> dict[str, int]:
+        line = rng.randrange(len(lines) + 1)
+        length = len(lines[line]) if line < len(lines) else 3
+        return {"line": line, "character": rng.randrange(length + 2)}
+
+    if isinstance(value, list):
+        return [_placed(each, uri, lines, rng) for each in value]
+    if not isinstance(value, dict):
+        return value
+    made = {}
+    for key, each in value.items():
+        if each is None:
+            each = {"position": position(), "uri": uri}.get(key) or {
+                "start": position(),
+                "end": position(),
+            }
+        made[key] = _placed(each, uri, lines, rng)
+    return made
+
+
+def _check_answers(sent: list[Any], server: Server) -> None:
+    for each in sent:
+        msgspec.json.encode(each)
+        error = each.get("error") or {}
+        assert error.get("code") != lsp_wire.INTERNAL_ERROR, error
+        said = each.get("params") if each.get("method") == "window/logMessage" else None
+        assert said is None or "a bug in equipage" not in said["message"], said
+        if each.get("method") == "textDocument/publishDiagnostics":
+            _check_ranges(each["params"]["uri"], each["params"]["diagnostics"], server)
+
+
+def _check_ranges(uri: str, diagnostics: Any, server: Server) -> None:
+    """Every range lies inside the text that the editor shows."""
+    opened = server.workspace.open.get(uri)
+    if opened is None:
+        return
+    lines = opened.text.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    for each in msgspec.to_builtins(diagnostics):
+        for place in (each["range"]["start"], each["range"]["end"]):
+            assert 0 <= place["line"] < len(lines), (each, len(lines))
+            length = len(lines[place["line"]].encode("utf-16-le", "surrogatepass")) // 2
+            assert 0 <= place["character"] <= length, (each, length)
+
+
+# --- tools that are served -----------------------------------------------------------------------
+
+
+def _request(method: str, number: Any = 1, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+_MESSAGES: list[Any] = [
+    _request("initialize", 0, protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"}),
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    _request("tools/list", 2),
+    _request("tools/list", 2, cursor="YWZ0ZXI6YQ=="),
+    _request("tools/call", 3, name="t", arguments={"text": "a b c", "n": [1, {"x": None}]}),
+    _request("tools/call", 4, name="t", arguments={}, _meta={"progressToken": 1}),
+    _request("resources/list", 5),
+    _request("resources/read", 6, uri="skill://a/SKILL.md"),
+    _request("prompts/get", 7, name="p", arguments={"a": "b"}),
+    _request("ping", 8),
+    {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3, "reason": "r"}},
+    {"jsonrpc": "2.0", "id": 3, "result": {"content": []}},
+    {"jsonrpc": "2.0", "id": 3, "error": {"code": -32603, "message": "m"}},
+    _request("subscriptions/listen", 9, notifications={"toolsListChanged": True}, _meta=_META),
+    _request("server/discover", 10, _meta=_META),
+    _request("tools/call", 11, name="t", arguments={"a": 1}, _meta=_META),
+]  # fmt: skip
+
+
+def _some_lines(rng: random.Random) -> bytes:
+    lines = []
+    for _ in range(rng.randrange(1, 6)):
+        line = _dumped(reshaped(rng.choice(_MESSAGES), rng))
+        if rng.random() < 0.2:
+            line = mutated([line.decode()], rng).encode("utf-8", "surrogatepass")
+        lines.append(line + rng.choice((b"\n", b"\n", b"\n", b"\r\n", b"\n\n", b"")))
+    return b"".join(lines)
+
+
+def lines(data: bytes, rng: random.Random) -> int:
+    """Served over standard input: the splitter agrees with a split, and each line has a verdict."""
+    import mcp_types
+
+    from equipage.serve.wire.lines import LineSplitter, problem_of
+
+    longest = rng.choice((40, 500, 100_000))
+    splitter = LineSplitter(longest)
+    found = [line for piece in _pieces(data, rng) if piece for line in splitter.feed(piece)]
+    found += splitter.feed(b"")
+    *whole, last = data.split(b"\n")
+    expected = [None if len(each) > longest else each for each in whole + ([last] if last else [])]
+    assert found == expected
+    for line in found:
+        if problem_of(line) is None:
+            assert line is not None
+            try:
+                mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                continue
+    return max(1, len(found))
+
+
+_ANSWERS: list[Any] = [
+    {"ok": True, "data": {"words": 3}},
+    {"ok": False, "error": {"code": "X", "message": "m"}},
+    {"error": "text"},
+    {"result": {"a": [1, 2.5, "x", None, True]}},
+    [1, {"a": {"b": []}}],
+]
+
+
+def _answer_bytes(rng: random.Random) -> bytes:
+    data = _dumped(reshaped(rng.choice(_ANSWERS), rng)) + rng.choice((b"\n", b"", b"\r\n"))
+    if rng.random() < 0.3:
+        changed = bytearray(data)
+        changed[rng.randrange(len(data))] = rng.randrange(256)
+        data = bytes(changed)
+    return data
+
+
+def answers(data: bytes, _rng: random.Random) -> None:
+    try:
+        value = unwrapped(decoded(data))
+        json.loads(input_line(value))
+    except Failure as failure:
+        assert failure.code in ("INVALID_OUTPUT", "INTERNAL_ERROR", "INVALID_INPUT")
+
+
+_TEMPLATES = [
+    "{{ input.text }}",
+    "--name={{ input.name }}",
+    "{% for each in input.list %}{{ each }},{% endfor %}",
+    "https://example.org/{{ input.path }}?q={{ input.q|urlencode }}",
+    "{{ input.n * 3 }}{{ env.A }}{{ context.x }}",
+    "{{ input.text|upper|replace('a', 'b') }}{# note #}",
+    "{% if input.a %}{{ id }}{% else %}{{ version }}{% endif %}",
+    "{{ ''.__class__.__mro__ }}",
+    "{{ input.items }}{{ range(3)|list }}",
+]
+
+
+def _template(rng: random.Random) -> tuple[str, Any]:
+    given = {"text": "a b", "name": "n", "list": [1, 2], "path": "p", "q": "x&y", "n": 2, "a": None}
+    return mutated(_TEMPLATES, rng), reshaped(given, rng)
+
+
+def templates(value: tuple[str, Any], _rng: random.Random) -> None:
+    text, given = value
+    names = {"input": given, "env": {"A": "v"}, "id": "t", "version": "1", "context": {"x": 1}}
+    for make in (compiled, argument, lambda each: header("x", each), lambda each: address(each)[2]):
+        try:
+            filled = make(text)(names)
+        except (TemplateProblem, Failure):
+            continue
+        assert len(filled) <= max(LONGEST, len(text))
+
+
+# --- servers that misbehave on purpose -----------------------------------------------------------
+
+_TOOL = {
+    "tool": {"name": "t", "description": "d", "inputSchema": {"type": "object"}},
+    "response": {"content": [{"type": "text", "text": "hi {{args.text}}"}]},
+}
+_CONFIGS: list[dict[str, Any]] = [
+    {"server": {"name": "s"}, "tools": [_TOOL]},
+    {"server": {"name": "s"}, "tools": [_TOOL], "behavior": {"delivery": {"type": "slow_loris", "byte_delay": 1}}},
+    {"server": {"name": "s"}, "tools": [_TOOL], "behavior": {"delivery": {"type": "nested_json", "depth": 20}}},
+    {"server": {"name": "s"}, "tools": [_TOOL], "behavior": {"side_effects": [{"type": "notification_flood", "trigger": "on_request", "rate": 10, "duration": "1s"}]}},
+    {"server": {"name": "s"}, "baseline": {"tools": [_TOOL]}, "phases": [{"name": "a", "advance": {"on": "tools/call", "count": 2}}, {"name": "b"}]},
+]  # fmt: skip
+
+
+def _loaded() -> list[Any]:
+    found = []
+    for each in _CONFIGS:
+        try:
+            found.append(equipage.loads(json.dumps(each), kind="server", env={}).config)
+        except equipage.LoadError as error:
+            raise AssertionError([str(one) for one in error.errors]) from None
+    return found
+
+
+def _faults() -> Surface:
+    configs = _loaded()
+
+    def make(rng: random.Random) -> tuple[int, str, bytes]:
+        return rng.randrange(len(configs)), rng.choice(("25", "26")), _some_lines(rng)
+
+    def run(value: tuple[int, str, bytes], rng: random.Random) -> int:
+        number, era, data = value
+        records: list[Any] = []
+        engine = Engine(configs[number], Trace(records.append, "full"), Options(era=era), _no_log)  # type: ignore[arg-type]
+        channel = Channel(Link())
+        connection = engine.connect()
+        connection.pipe = channel
+        reader, count, written = Lines(), 0, 0
+        for piece in [*_pieces(data, rng), b""]:
+            reader.feed(piece) if piece else reader.end()
+            while True:
+                try:
+                    line = reader.next()
+                except TooLong:
+                    continue
+                if line is None:
+                    break
+                count += 1
+                if line:
+                    engine.receive(connection, line, channel)
+            for _ in range(50):  # a flood goes on for long; a part of it will do
+                if (due := engine.next_due) is None or engine.stopped is not None:
+                    break
+                engine.advance(due)
+                while channel.outbox:
+                    each = channel.outbox.popleft()
+                    assert isinstance(each, bytes)
+                    written += len(each)
+                    engine.jobs.written(channel, len(each))
+        assert written < 50_000_000
+        return max(1, count)
+
+    code = ("serve/faults/engine.py", "serve/faults/wire.py", "serve/faults/stdio.py", "serve/faults/exchange.py")  # fmt: skip
+    return Surface(make, run, code)
+
+
+def _no_log(_level: str, _text: str) -> None:
+    """Nothing is logged."""
+
+
+_HEADERS = (
+    "Host: 127.0.0.1",
+    "Host: localhost:80",
+    "Content-Type: application/json",
+    "Accept: application/json, text/event-stream",
+    "Origin: http://127.0.0.1",
+    "Origin: http://evil.example",
+    "Connection: keep-alive",
+    "Expect: 100-continue",
+    "Mcp-Session-Id: x",
+    "MCP-Protocol-Version: 2026-07-28",
+    "Mcp-Method: tools/call",
+)
+
+
+def _http_bytes(rng: random.Random) -> bytes:
+    found = b""
+    for _ in range(rng.choice((1, 1, 2))):
+        body = _dumped(reshaped(rng.choice(_MESSAGES), rng))
+        lines = [rng.choice(("POST /mcp HTTP/1.1", "GET /mcp HTTP/1.1", "DELETE /mcp HTTP/1.1"))]
+        lines += rng.sample(_HEADERS, rng.randrange(1, 6))
+        if rng.random() < 0.3:
+            half = len(body) // 2
+            parts = (body[:half], body[half:], b"")
+            body = b"".join(b"%x\r\n%b\r\n" % (len(each), each) for each in parts)
+            lines.append("Transfer-Encoding: chunked")
+        else:
+            lines.append(f"Content-Length: {len(body)}")
+        head = "\r\n".join(lines)
+        if rng.random() < 0.5:
+            head = mutated([head], rng)
+        found += head.encode("utf-8", "surrogatepass") + b"\r\n\r\n" + body
+    return found
+
+
+def _requests(pieces: list[bytes]) -> list[Request | int]:
+    parser, found = Parser(), list[Any]()
+    for piece in pieces:
+        parser.feed(piece)
+        try:
+            while (request := parser.next()) is not None:
+                found.append(request)
+        except BadRequest as problem:
+            return [*found, problem.status]
+    return found
+
+
+def _http() -> Surface:
+    config = _loaded()[0]
+
+    def run(data: bytes, rng: random.Random) -> None:
+        whole = _requests([data])
+        # However the bytes come, they mean the same: else a request could hide in another one.
+        assert _requests(_pieces(data, rng)) == whole
+        engine = Engine(config, Trace(lambda _record: None, "full"), Options(era=rng.choice(("25", "26"))), _no_log)  # type: ignore[arg-type]  # fmt: skip
+        exchanges, link = Exchanges(engine), Link()
+        for request in whole:
+            if isinstance(request, Request):
+                channel, _ = exchanges.take(request, link)
+                assert channel is not None
+        exchanges.gone(link)
+
+    return Surface(_http_bytes, run, ("serve/faults/http.py", "serve/faults/web.py"))
+
+
+def surfaces() -> dict[str, Surface]:
+    return {
+        "lsp": _lsp(),
+        "serve-lines": Surface(_some_lines, lines, ("serve/wire/lines.py",)),
+        "serve-answers": Surface(_answer_bytes, answers, ("serve/framing.py",)),
+        "serve-templates": Surface(_template, templates, ("serve/templates.py",)),
+        "faults": _faults(),
+        "faults-http": _http(),
+    }
