@@ -93,8 +93,8 @@ def _on_two_cores(folder: Path, files: int) -> Row:
         "the same on one",
         1.5,
         "faster",
-        _run(folder, _equipage("check", "--jobs", "2", ".")),
-        _run(folder, _equipage("check", "--jobs", "1", ".")),
+        _run(folder, _equipage("check", "--no-cache", "--jobs", "2", ".")),
+        _run(folder, _equipage("check", "--no-cache", "--jobs", "1", ".")),
         elsewhere=True,
     )
 

@@ -32,7 +32,7 @@ def find_peers() -> tuple[list[Peer], dict[str, str]]:
     """The peers that are there or can be installed, and why the others are skipped."""
     found: list[Peer] = []
     skipped: dict[str, str] = {}
-    for make in (_agnix, _claude_code_lint, _cclint, _skills_ref):
+    for make in (agnix, _claude_code_lint, _cclint, _skills_ref):
         try:
             found.append(make())
         except (OSError, subprocess.SubprocessError) as error:
@@ -51,7 +51,7 @@ def _number(pattern: str) -> Callable[[str, Path], int]:
     return read
 
 
-def _agnix() -> Peer:
+def agnix() -> Peer:
     program = str(installed("agnix") / "agnix")
     # The only format that says how many files there were.
     return Peer("agnix", lambda _: [program, ".", "--format", "json"], _number(r'_checked": (\d+)'))

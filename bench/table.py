@@ -17,6 +17,7 @@ import profiles
 import servers
 import serving
 import toolpacks
+import walking
 from harness import MOST_REPEATS, REPEATS, Result, Row, measure
 
 HERE = Path(__file__).parent
@@ -41,6 +42,7 @@ GROUPS: dict[str, Callable[[Path, bool], list[Row]]] = {
     "servers": lambda place, quick: servers.rows(place, tools=100 if quick else 1000),
     "commands": lambda place, quick: commands.rows(place, files=500 if quick else 5000),
     "serving": lambda place, _quick: serving.rows(place),
+    "walking": lambda place, quick: walking.rows(place, files=10_000 if quick else 100_000),
 }
 #: Scripts whose output is part of the page: the title above it.
 SCRIPTS = {
