@@ -5,6 +5,8 @@ PY := $(VENV)/bin/python
 # Pinned packages, each checked by its hash; large tools of single targets come by their name.
 INSTALL := tools/install.py --editable
 PIP := -m pip install --quiet --disable-pip-version-check
+# Every process would compile all of its modules if it could not keep what it compiled.
+unexport PYTHONDONTWRITEBYTECODE
 # The tests run on a second Python too, the first of these that works, without those marked `long`.
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
@@ -19,8 +21,8 @@ help:
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
 	@echo "make bench [ROWS='servers linters']   compare with peers; writes bench/RESULTS.md"
-	@echo "make fuzz    a minute of random input for each target"
-	@echo "make mutants try small wrong changes against the tests of the parts everything rests on"
+	@echo "make fuzz [INPUTS=100000]   random input for every surface; half an hour of one core"
+	@echo "make mutants [PART='equipage.files*']   small wrong changes against the tests of what everything rests on"
 	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
 	@echo "make peers SAID=file TREES='folder …'   other linters on these folders, beside what Claude Code said"
 	@echo "make clients-under-fault   official clients against every example of faults; writes a page"
@@ -129,12 +131,14 @@ bench: $(VENV)/.ready
 # mutmut 3 does not support pytest 9 yet, so it has an environment of its own.
 mutants:
 	$(PYTHON) -m venv .venv-mutants
-	.venv-mutants/bin/python -m pip install --quiet --disable-pip-version-check mutmut "pytest<9" hypothesis jsonschema .
-	.venv-mutants/bin/mutmut run
+	.venv-mutants/bin/python -m pip install --quiet --disable-pip-version-check mutmut "pytest<9" hypothesis jsonschema pyyaml ".[serve]"
+	.venv-mutants/bin/mutmut run $(if $(PART),"$(PART)")
 	.venv-mutants/bin/mutmut results
 
+# So many inputs for each surface, which are 28.
+INPUTS ?= 100000
 fuzz: $(VENV)/.ready
-	$(PY) tests/fuzz/run.py --seconds 60
+	$(PY) tests/fuzz/run.py --inputs $(INPUTS)
 	$(PY) tests/fuzz/changes.py --changes 10000
 	EQUIPAGE_COLD_RUNS=500 $(PY) -m pytest -q -n 2 -p no:cacheprovider tests/security/test_cold_threads.py
 

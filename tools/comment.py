@@ -1,7 +1,7 @@
 """Keeps one comment on a pull request: what agents may do more than before.
 
 The action runs it. The text comes from a file; if the file is empty, an earlier comment is removed,
-so that nothing is said when nothing became wider. Only the standard library is used.
+so that there is no comment when nothing became wider. Only the standard library is used.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     python tools/install.py [--editable] [--dev]
 
-pip refuses everything without a hash as soon as one package has one, and a folder has none. So
-the packages of `constraints.txt` come first, each checked by its hash, and the checkout after
-them, built by what is installed by then. `--dev` takes `constraints-dev.txt`, which has the
-tools of the tests, too.
+As soon as one package has a hash, pip refuses every package without one, and a folder has none. So
+this installs the packages of `constraints.txt` first, each checked by its hash, and then the
+checkout, built with what is installed by then. `--dev` takes `constraints-dev.txt`, which also has
+the tools of the tests.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from equipage.cli.arguments import REPORTS, command_parsers, parser
+from equipage.cli.arguments.parsing import command_parsers, parser
+from equipage.render import REPORTS
 
 
 def pages() -> Iterator[tuple[str, str]]:

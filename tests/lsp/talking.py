@@ -202,10 +202,16 @@ class Client:
             if fits(each):
                 return each
 
-    def published(self, uri: str, seconds: float = 20) -> list[dict[str, Any]]:
+    def published(
+        self, uri: str, seconds: float = 20, *, version: int | None = None
+    ) -> list[dict[str, Any]]:
+        """What is published next for a file, or for one version of its text."""
+
         def fits(each: dict[str, Any]) -> bool:
             is_push = each.get("method") == "textDocument/publishDiagnostics"
-            return is_push and each["params"]["uri"] == uri
+            if not is_push or each["params"]["uri"] != uri:
+                return False
+            return version is None or each["params"].get("version") == version
 
         found: list[dict[str, Any]] = self.wait(fits, seconds)["params"]["diagnostics"]
         return found

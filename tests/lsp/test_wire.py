@@ -286,7 +286,8 @@ def test_a_server_over_streams(tmp_path: Path) -> None:
         document = {"uri": uri, "version": 2}
         params = {"textDocument": document, "contentChanges": [change]}
         client.tell("textDocument/didChange", params)
-        codes = [each["code"] for each in client.published(uri)]
+        # The text as it was opened may be published once more, when the whole folder was checked.
+        codes = [each["code"] for each in client.published(uri, version=2)]
         assert codes == ["missing-field", "unknown-field"]
         assert client.ask("shutdown", None)["result"] is None
         client.tell("exit", None)

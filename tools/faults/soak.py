@@ -1,4 +1,4 @@
-"""Ten minutes of everything at once, and the memory of the server afterwards.
+"""Ten minutes of connections and floods against one server, and what that does to its memory.
 
     make soak            (SECONDS=60 for a shorter one)
 

@@ -1,4 +1,4 @@
-"""The language server: what a check knows, while a text is being written.
+"""The language server: findings of a check, and answers about a text, while it is being written.
 
 `server` speaks the protocol; every answer is a function of the workspace and a position, in a
 module of its own (`hover`, `completion`, `navigation` …). Unsaved texts are an overlay over the

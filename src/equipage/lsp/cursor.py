@@ -1,7 +1,7 @@
 """What is at a position of a text: the path of the entry, and what of it is being written.
 
-A text that is being written mostly does not parse, so `cursor_at` reads it line by line and takes
-it as it is. `place_at` asks a document that was parsed, and is exact.
+A text that is being written often does not parse, so `cursor_at` reads it line by line and guesses.
+`place_at` asks a parsed document, and is exact.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Code actions: fixes that are proven, ignoring a finding, and what its rule means.
+"""Code actions: apply a proven fix, ignore a finding, explain its code.
 
 A fix is offered only if `workspace.fixes` proves it, exactly as `check --fix` does. One that may
 change what an agent does is a separate action that says so, and never part of “fix all”.

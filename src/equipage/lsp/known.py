@@ -1,4 +1,4 @@
-"""Findings that a baseline records: an editor does not show them, as a check does not.
+"""Findings that a baseline records. Like a check, the editor does not show them.
 
 The baseline of a folder is that of its project, by its settings or its usual name. One that cannot
 be read, or lies outside its project, leaves out nothing.

@@ -1,8 +1,7 @@
 """Positions of the protocol: lines and columns in an encoding that the client and we agree on.
 
 equipage counts code points. The protocol counts code units of UTF-16, unless both sides know a
-better encoding. Clients send positions that no text has; here each of them becomes the nearest
-position that exists.
+better encoding. A client may send a position outside the text; the nearest one inside it counts.
 """
 
 from __future__ import annotations
@@ -75,7 +74,9 @@ class Text:
         """The position of an offset in code points."""
         offset = max(0, min(offset, len(self.text)))
         line = bisect.bisect_right(self.starts, offset) - 1
-        return Position(line, _units(self.text[self.starts[line] : offset], self.encoding))
+        # Between the two letters of a line break there is no position: the line ends before them.
+        before = self.text[self.starts[line] : offset].rstrip("\r\n")
+        return Position(line, _units(before, self.encoding))
 
     def range(self, start: int, end: int) -> Range:
         return Range(self.position(start), self.position(max(start, end)))

@@ -1,8 +1,8 @@
 """Messages over a pair of streams: a header with a length, and JSON.
 
-What a client sends may be anything. A header that says nothing we know is skipped line by line up
-to the next one that does; a body that is too large is read past and not kept; one that is not a
-message is answered with the error that JSON-RPC has for it.
+A client may send anything. Lines that are not a header are skipped up to the next one that is; a
+body that is too large is read and dropped; one that is not a message gets the error that JSON-RPC
+has for it.
 """
 
 from __future__ import annotations
