@@ -329,7 +329,7 @@ def test_orphans_become_children_of_who_adopts_them() -> None:
         os.waitpid(child, 0)
         return os.read(reader, 4).decode()
 
-    until = time.monotonic() + 20
+    until = time.monotonic() + 5
     parent = -1
 
     def adopting() -> Any:
@@ -359,7 +359,7 @@ def test_a_process_ends_with_its_parent() -> None:
         assert forked(act) == "gone"
         os.close(writer)
         # The end of the pipe comes when nobody holds the other end of it.
-        signal.setitimer(signal.ITIMER_REAL, 20)
+        signal.setitimer(signal.ITIMER_REAL, 5)
         assert os.read(reader, 1) == b""
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -155,7 +155,7 @@ class Served:
     def answer(self) -> Any:
         """The next line that the client gets."""
         while b"\n" not in self.read:
-            assert select.select([self.output], [], [], 20)[0], self.read
+            assert select.select([self.output], [], [], 10)[0], self.read
             more = os.read(self.output, 1 << 16)
             assert more, self.read
             self.read += more

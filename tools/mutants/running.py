@@ -35,6 +35,8 @@ from changes import Change, alone, changes_of, codes, module_name, shown
 SLOWEST = 5.0
 #: Bounds: seconds of the processor beyond ten times what a test takes, and seconds by the clock.
 SPARE, CLOCK = 1.0, 60.0
+#: So many seconds without a tick of the processor are too long.
+IDLE = 10.0
 MEMORY, FILE = 4 << 30, 64 << 20
 
 NOTICED, LIVES, ENDED, BROKEN = 1, 0, 2, 3
@@ -105,10 +107,11 @@ class Runner:
         killers: dict[str, list[str]] = defaultdict(list)
         results: list[dict[str, Any]] = []
         waiting: dict[int, tuple[Change, str, list[str], float, Path, Path]] = {}
+        idle: dict[int, tuple[int, float, float]] = {}
         say = sys.__stderr__.write if sys.__stderr__ else print
 
         def finish() -> None:
-            pid, status = _ended(waiting)
+            pid, status = _ended(waiting, idle)
             change, source, tests, _, told, folder = waiting.pop(pid)
             code = os.waitstatus_to_exitcode(status)
             by = told.read_text() if told.exists() else ""
@@ -257,19 +260,40 @@ def _run(item: pytest.Item) -> tuple[bool, bool]:
     return failed, any(each.when == "call" and each.passed for each in reports)
 
 
-def _ended(waiting: dict[int, Any]) -> tuple[int, int]:
-    """Wait for one process; who takes too long by the clock is ended with all it started."""
+def _ended(waiting: dict[int, Any], idle: dict[int, tuple[int, float, float]]) -> tuple[int, int]:
+    """Wait for one process. Who takes too long by the clock, or waits for nothing, is ended with
+    all that it started."""
     while True:
         for pid, (*_, until, _, _) in list(waiting.items()):
-            if time.monotonic() > until:
+            if time.monotonic() > until or _waits(pid, idle):
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(pid, signal.SIGKILL)
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(pid, signal.SIGKILL)
+                idle.pop(pid, None)
                 return pid, status
         time.sleep(0.003)
+
+
+def _waits(session: int, idle: dict[int, tuple[int, float, float]]) -> bool:
+    """Whether a process and all that it started have not run for long. Looked at once a second."""
+    now = time.monotonic()
+    before, since, look = idle.setdefault(session, (-1, now, now + 1))
+    if now < look:
+        return False
+    ran = 0
+    for each in os.listdir("/proc"):
+        if each.isdecimal():
+            try:
+                fields = Path("/proc", each, "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session:
+                ran += int(fields[11]) + int(fields[12])
+    idle[session] = ran, since if ran == before else now, now + 1
+    return ran == before and now - since > IDLE
 
 
 def _bound(seconds: float) -> float:
