@@ -262,7 +262,7 @@ def load_candidate(
 
 
 def _is_none(path: str, project: Project, request: Request, run: Run, projects: Run) -> bool:
-    """Whether a file that a walk found is surely not ours: nearly all are told apart here."""
+    """Whether a file that a walk found is surely not ours, as nearly all are."""
     walked = projects.cache(_WalkedFolders)
     folder = path[: max(path.rfind("/"), path.rfind(os.sep)) + 1]
     if folder not in walked:
