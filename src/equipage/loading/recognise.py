@@ -118,7 +118,7 @@ def recognise(
     return Recognised()
 
 
-# Nearly everything that a walk meets is of no kind, so that is asked first. What a folder says about
+# Nearly everything that a walk meets is of no kind, so that is asked first. What a folder says of
 # the files in it is worked out once.
 
 
