@@ -22,6 +22,8 @@ import msgspec
 from equipage.core.text import expression
 
 _NEVER = "(?!)"
+#: How long a file is at most that is remembered.
+_SHORT = 4096
 #: How many names a file of patterns remembers.
 _MOST_NAMES = 10_000
 #: What `[:name:]` means inside a set; git knows ASCII only.
@@ -220,6 +222,16 @@ def _replace(lines: list[int], number: int, patterns: tuple[Pattern, ...]) -> No
 
 def parse_ignores(text: str) -> Patterns:
     """The patterns of a `.gitignore`, in order."""
+    return _parsed_once(text) if len(text) <= _SHORT else _parsed(text)
+
+
+@lru_cache(maxsize=64)
+def _parsed_once(text: str) -> Patterns:
+    """Many folders of a repository have the same file, made from one template."""
+    return _parsed(text)
+
+
+def _parsed(text: str) -> Patterns:
     lines = dict.fromkeys(reversed(text.removeprefix("\ufeff").split("\n")))  # the last one counts
     patterns = (_pattern(line) for line in reversed(lines))
     return Patterns(tuple(each for each in patterns if each is not None))
