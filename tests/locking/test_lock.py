@@ -338,6 +338,46 @@ def test_files_that_a_text_imports_are_locked() -> None:
         Path(name).write_text(before)
 
 
+def _hook(command: str) -> dict[str, Any]:
+    return {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}}
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "script"),
+    [
+        (".claude/settings.json", _hook("sh -c './hooks/a.sh && ./hooks/b.sh'"), "hooks/b.sh"),
+        (".claude/settings.json", _hook("cd hooks && ./a.sh;"), "hooks/a.sh"),
+        (".claude/settings.json", _hook("python -m hooks.guard"), "hooks/guard.py"),
+        (".claude/settings.json", _hook('"$(git rev-parse --show-toplevel)"/hooks/a.sh'), "hooks/a.sh"),
+        (".claude/settings.json", _hook("$(git rev-parse --show-toplevel)/hooks/a.sh"), "hooks/a.sh"),
+        (".claude/settings.json", _hook("${CLAUDE_PROJECT_DIR:-.}/hooks/a.sh"), "hooks/a.sh"),
+        (".claude/settings.json", _hook("tool --rules=hooks/rules.json"), "hooks/rules.json"),
+        (".claude/settings.json", {"apiKeyHelper": "sh hooks/a.sh"}, "hooks/a.sh"),
+        (".claude/commands/c.md", "---\ndescription: d\n---\n!`hooks/a.sh $ARGUMENTS`\n", "hooks/a.sh"),
+        (".gemini/commands/c.toml", 'prompt = "!{hooks/a.sh}"\n', "hooks/a.sh"),
+        (".gemini/settings.json", {"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "$GEMINI_PROJECT_DIR/hooks/a.sh"}]}]}}, "hooks/a.sh"),
+        (".mcp.json", {"mcpServers": {"a": {"command": "node", "args": ["x"], "env": {"NODE_OPTIONS": "--require ./hooks/x.js"}}}}, "hooks/x.js"),
+        ("langgraph.json", {"dependencies": ["."], "graphs": {"g": "./hooks/graph.py:graph"}}, "hooks/graph.py"),
+        # It has an error here; the client may be content.
+        (".claude/settings.json", {**_hook("./hooks/a.sh"), "model": 5}, "hooks/a.sh"),
+    ],
+)  # fmt: skip
+@pytest.mark.requirement("LK-01")
+def test_a_script_is_locked_however_a_command_names_it(
+    file: str, content: Any, script: str
+) -> None:
+    names = ("a.sh", "b.sh", "guard.py", "rules.json", "x.js")
+    write(Path(), {f"hooks/{name}": "1\n" for name in names})
+    write(Path(), {file: content, "hooks/graph.py": "graph = 1\n"})
+    locked()
+    assert verified().code == 0
+    Path(script).write_text("graph = 2\n")
+    code, out, _ = verified()
+    assert code == 1
+    assert f"source changed: {script}" in out
+    assert f"meaning changed: {file}: {script} changed" in out
+
+
 @pytest.mark.requirement("LK-02")
 def test_files_of_one_machine_and_secrets_are_not_locked() -> None:
     server = {"command": "node", "args": ["--env-file", ".env", "made/a.js", "src/a.js"]}
