@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from equipage.kinds.mcp.launchers import launch_of
@@ -428,6 +429,40 @@ def test_a_lock_that_cannot_be_used_is_refused_with_the_reason(change: Any, reas
     assert (code, out) == (2, "")
     assert "equipage.lock is not a lock that can be used" in err
     assert reason in err
+
+
+def _sealed(**changes: Any) -> None:
+    """Write the lock with other fields, and a seal that fits: anyone can compute one."""
+    lock = workspace_lock.read(_text().encode())
+    lock = msgspec.structs.replace(lock, **changes)
+    lock = msgspec.structs.replace(lock, seal=workspace_lock._seal(lock))
+    Path("equipage.lock").write_text(workspace_lock.write(lock))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"paths": (), "items": {}, "files": {}}, "it locks nothing"),
+        ({"items": {}, "files": {}}, "it locks nothing"),
+        ({"paths": ()}, "it locks nothing"),
+        ({"paths": ("hooks/../..",)}, "it locks what is outside of its project"),
+        ({"paths": ("/",)}, "it locks what is outside of its project"),
+    ],
+)
+@pytest.mark.requirement("LK-05")
+def test_a_sealed_lock_that_would_match_anything_is_refused(
+    changes: dict[str, Any], reason: str
+) -> None:
+    _sealed(**changes)
+    code, out, err = verified("--frozen")
+    assert (code, out, reason in err) == (2, "", True)
+
+
+def test_a_lock_of_a_part_says_so() -> None:
+    assert in_process(["lock", ".claude"]).code == 0
+    code, out, err = verified("--frozen")
+    assert (code, out) == (0, "nothing changed\n")
+    assert "equipage: equipage.lock covers .claude alone" in err
 
 
 def test_line_ends_of_another_system_do_no_harm() -> None:

@@ -587,6 +587,11 @@ def read(data: bytes) -> WorkspaceLock:
     if lock.seal != _seal(lock) or write(lock) != text.replace("\r\n", "\n"):
         raise LockError("it was changed after it was written; run `equipage lock`")
     _require_grants(lock)
+    # Such a lock would match whatever is in the project.
+    if not lock.items or not lock.paths:
+        raise LockError("it locks nothing; run `equipage lock`")
+    if any(os.path.isabs(each) or ".." in each.split("/") for each in lock.paths):
+        raise LockError("it locks what is outside of its project; run `equipage lock`")
     return lock
 
 

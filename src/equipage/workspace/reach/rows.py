@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -559,6 +558,8 @@ def divided(text: str) -> list[str]:
     """The words of a command in one text, as a shell divides it."""
     if _UNQUOTED.fullmatch(text):
         return text.split()  # many times faster
+    import shlex  # few commands have quotes
+
     try:
         return shlex.split(text)
     except ValueError:
