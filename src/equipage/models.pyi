@@ -1293,6 +1293,8 @@ class ClaudeCodeHooksFile(Struct, frozen=True, kw_only=True):
 
     hooks: Any | None = None
     """Handlers by event; restricts the agent, so a misspelling is an error."""
+    modules: Any | None = None
+    """Programs that bring hooks, relative to this file."""
     description: str | None = None
     """What the hooks are for."""
     _schema: str | None = None

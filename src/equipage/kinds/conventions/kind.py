@@ -345,7 +345,7 @@ def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
 _DESCRIBING = frozenset(
     {"name", "description", "title", "version", "author", "license", "metadata", "tags", "color"}
     | {"category", "keywords", "compatibility", "homepage", "$schema", "prompt", "body", "hidden"}
-    | {"argument-hint"}
+    | {"argument-hint", "display_name", "displayName"}
 )
 #: What people write to restrict an agent, in one tool or another.
 _RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
