@@ -207,6 +207,7 @@ def _style(convention: Convention) -> HeaderStyle | None:
         # Claude Code takes the first line of the text for a description; the others drop the skill.
         disputed=convention is skills.OPEN,
         ignores_headerless=convention.ignores_headerless,
+        ignores_below="/.claude/agents/" if convention.kind == "claude-agent" else None,
     )
 
 

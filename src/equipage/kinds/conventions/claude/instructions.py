@@ -105,7 +105,7 @@ def imports_exist(_convention: Convention, _config: Any, session: Session) -> It
 
 
 def _leaves(each: Import, span: Span) -> Iterator[Fact]:
-    """An import that leaves the project; nobody looks whether there is such a file."""
+    """An import that leaves the project; whether there is such a file stays unknown."""
     if each.path != each.path.rstrip(_PUNCTUATION):
         return
     # Below the home, each person is meant to have a file of their own.

@@ -35,7 +35,7 @@ def _plugin_of(session: Session) -> str | None:
     """The folder of the plugin that a file belongs to, the nearest above it.
 
     It has a manifest, or a marketplace lists it. The folder of a marketplace alone is not one, and
-    neither is the folder `hooks` of a plugin, even if somebody put a manifest there.
+    neither is the folder `hooks` of a plugin, even with a manifest in it.
     """
     folder, around = os.path.dirname(session.path), list[str]()
     if session.path.endswith("/hooks/hooks.json"):
