@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from programs import Answer, Client, NoAnswer
+from programs import AT_ONCE, Answer, Client, NoAnswer
 from verdicts import Verdict
 
 from judges import copy, project
@@ -52,8 +52,8 @@ ADVICE = "Missing environment variables"
 
 
 def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
-    # One process for each manifest: two at a time keep a small machine busy.
-    with ThreadPoolExecutor(2) as pool:
+    # One process for each manifest.
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         manifests = [path for path in everything if path.parent.name == ".claude-plugin"]
         said: dict[str, Verdict] = {}
         for found in pool.map(lambda path: _manifest(client, path), manifests):
