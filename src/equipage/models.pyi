@@ -3930,7 +3930,7 @@ class OpenCodeAgent(Struct, frozen=True, kw_only=True):
 
     description: str | None = None
     """When to use it; other agents choose it by this text."""
-    name: str | None = None
+    name: Any | None = None
     """The name; by default that of the file."""
     mode: Literal["primary", "subagent", "all"] | None = None
     """Whether people choose it, other agents call it, or both."""
