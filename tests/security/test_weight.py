@@ -63,3 +63,22 @@ def test_growth_without_bound_takes_no_time() -> None:
 
 def test_what_holds_nothing_is_light() -> None:
     assert not outweighs("x" * 1000, 0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [1, 2, 3],
+        {"a": [{"b": "c"}] * 5},
+        {"a": "x" * CHARACTERS_PER_NODE * 1000},
+        ["x" * CHARACTERS_PER_NODE * 10] * 50,
+        [["y" * (CHARACTERS_PER_NODE - 1)] * 20] * 20,
+    ],
+)
+def test_a_value_may_weigh_exactly_what_is_allowed(value: Any) -> None:
+    """Also where most of it is text, and whatever the quick look says."""
+    exact = weight(value)
+    assert not outweighs(value, exact)
+    assert outweighs(value, exact - 1)
+    assert outweighs(value, exact // 2)
+    assert outweighs(value, exact // 3)

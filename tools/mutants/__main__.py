@@ -42,6 +42,11 @@ def _serve(*names: str) -> tuple[str, ...]:
     return tuple(f"serve/test_{name}.py" for name in names)
 
 
+def _security(*names: str) -> tuple[str, ...]:
+    return tuple(f"security/test_{name}.py" for name in names)
+
+
+_KEEPING = _security("cache", "signatures")
 _CALLS = _serve("templates", "log", "framing", "cache")
 PARTS = {
     "tree": Part(("loading/tree.py",), ("loading/test_tree.py",)),
@@ -64,9 +69,32 @@ PARTS = {
     "catalogue": Part(("serve/wire/catalogue.py",), _serve("catalogue", "skills")),
     "lines": Part(("serve/wire/lines.py",), _serve("lines")),
     "archives": Part(("ship/artifact.py",), ("locking/test_ship.py", "security/test_pull.py")),
+    "sandbox": Part(
+        ("files/sandbox.py", "files/roots.py"),
+        ("files/test_sandbox.py", *_security("links", "roots", "special_files", "path_spellings")),
+    ),
+    "reading": Part(
+        ("files/reading.py", "files/overlay.py", "files/memory.py", "files/__init__.py"),
+        ("files", *_security("links", "special_files", "what_is_never_read"), "loading"),
+    ),
+    "writing": Part(
+        ("files/writing.py",),
+        (*_security("interrupted_writes", "written_places", "writes"), "workspace/test_fixes.py"),
+    ),
+    "walking": Part(
+        ("files/walking.py", "files/trees.py"),
+        ("files/test_walking.py", "files/test_questions.py", *_security("walk_race")),
+    ),
+    "lists": Part(
+        ("files/gitignore.py", "files/index.py", "files/git.py"),
+        tuple(f"files/test_{name}.py" for name in ("walking", "index", "questions", "revisions")),
+    ),
     "cache": Part(
-        ("workspace/cache.py", "files/keeping.py", "files/vouching.py"),
-        ("workspace/test_cache.py", "security/test_cache.py", "security/test_signatures.py"),
+        ("workspace/cache.py", "files/keeping.py"), ("workspace/test_cache.py", *_KEEPING)
+    ),
+    "looks": Part(
+        ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
+        ("workspace/test_cache.py", "workspace/test_watching.py", *_KEEPING),
     ),
 }
 

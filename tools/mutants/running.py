@@ -32,7 +32,7 @@ import pytest
 from changes import Change, alone, changes_of, codes, module_name, shown
 
 #: A test that takes longer than this is left out: seconds of the processor, with its lines watched.
-SLOWEST = 5.0
+SLOWEST = 1.5
 #: Bounds: seconds of the processor beyond ten times what a test takes, and seconds by the clock.
 SPARE, CLOCK = 1.0, 60.0
 #: So many seconds without a tick of the processor are too long.
