@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.core.frozen import CHARACTERS_PER_NODE, outweighs, weight
+from equipage.core.frozen import CHARACTERS_PER_NODE, is_deeper, levels, outweighs, weight
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -82,3 +82,24 @@ def test_a_value_may_weigh_exactly_what_is_allowed(value: Any) -> None:
     assert outweighs(value, exact - 1)
     assert outweighs(value, exact // 2)
     assert outweighs(value, exact // 3)
+
+
+def test_the_levels_of_a_value_each_part_once() -> None:
+    part: Any = {"x": 1}
+    value = {"a": [part, part], "b": (part,), "c": "text"}
+    assert list(levels(value)) == [[value], [[part, part], (part,)], [part]]
+    assert list(levels("text")) == list(levels(5)) == []
+    endless: list[Any] = []
+    endless.append(endless)
+    assert is_deeper(endless, 1000)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 7])
+def test_depth_is_exact(depth: int) -> None:
+    value: Any = {"a": 1}
+    for number in range(depth):
+        value = [value] if number % 2 else {"a": value}
+    assert not is_deeper(value, depth)
+    assert not is_deeper("text", depth)
+    if depth:
+        assert is_deeper(value, depth - 1)

@@ -371,8 +371,10 @@ def test_a_process_whose_parent_is_gone_ends_at_once() -> None:
     def ended(parent: int) -> int:
         child = os.fork()
         if not child:
-            jail.die_with(parent)
-            os._exit(0)
+            try:
+                jail.die_with(parent)
+            finally:
+                os._exit(0)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
     assert ended(os.getpid()) == 0

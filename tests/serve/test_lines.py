@@ -263,8 +263,9 @@ def test_a_client_that_never_reads_does_not_keep_the_server_from_ending() -> Non
     if not ended:
         os.kill(served.child, signal.SIGKILL)
         os.waitpid(served.child, 0)
-    for descriptor in (served.output, served.errors):
-        os.close(descriptor)
+    os.close(served.output)
+    with os.fdopen(served.errors, "rb") as errors:
+        assert errors.read().decode() == PRINTED
     assert ended
 
 
