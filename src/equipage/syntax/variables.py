@@ -203,7 +203,7 @@ def _odd_variable(
         values = {
             "name": name if name.strip() else written,
             "export": name if usual else None,
-            "instead": None if usual else _meant(name, rest) or "${NAME:?…}",
+            "instead": None if usual else _meant(name) or "${NAME:?…}",
             "why": rest.strip() or None,
         }
         yield Irregularity(codes.ENV_REQUIRED, place, values=values)
@@ -212,7 +212,7 @@ def _odd_variable(
         values = {"written": written, "state": state}
         yield Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values=values)
     elif is_missing:
-        meant = _meant(name, "")
+        meant = _meant(name)
         values = {
             "name": name,
             "meant": meant,
@@ -222,7 +222,7 @@ def _odd_variable(
         yield Irregularity(codes.ENV_MISSING, place, values=values)
 
 
-def _meant(name: str, rest: str) -> str | None:
+def _meant(name: str) -> str | None:
     """What the author of an unusual name probably meant to write."""
     found = _NEARLY.match(name)
     if found is None or found[0] == name:
