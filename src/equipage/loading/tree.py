@@ -158,6 +158,12 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
     def story(self, path: Path) -> Story:
         return self.origins.story(path)
 
+    @property
+    def document(self) -> Document:
+        """The document that the whole value was written in."""
+        assert self.origins.here is not None
+        return self.origins.here.document
+
     def authored(self, path: Path) -> Path:
         """The path as the author would write it: moves undone, the last one first."""
         return Undone(self.moves).path(path) if self.moves else path
@@ -256,6 +262,11 @@ def with_holes(tree: Tree, paths: Iterable[Path]) -> Tree:
 
 def attach(tree: Tree, path: Path, part: Tree) -> Tree:
     """The tree with a part of another origin at `path`; missing mappings on the way are made."""
+    if len(path) == 1 and tree.value.__class__ is dict:  # a field of the file, as nearly always
+        (step,), above = path, tree.origins
+        below = {**above.below, step: part.origins}
+        origins = Origins(above.here, above.via, below, above.replaced, above.merged, above.skip)
+        return Tree({**tree.value, step: part.value}, origins, tree.moves)
     value = _set(tree.value, path, part.value)
     return Tree(value, tree.origins.put(path, part.origins), tree.moves)
 
