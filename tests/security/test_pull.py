@@ -17,6 +17,7 @@ import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -248,7 +249,8 @@ class Raw:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.reference = f"127.0.0.1:{self.port}/team/agents:1"
-        threading.Thread(target=self._serve, daemon=True).start()
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
 
     def _serve(self) -> None:
         while self.scripts:
@@ -268,7 +270,11 @@ class Raw:
                     continue
 
     def close(self) -> None:
+        # An `accept` that waits does not notice that its socket is closed.
+        with suppress(OSError):  # of systems where it does
+            self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+        self.thread.join()
 
 
 @pytest.fixture

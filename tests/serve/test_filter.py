@@ -86,6 +86,8 @@ class Machine:
         while True:
             operation, if_true, if_false, operand = self.steps[position]
             position += 1
+            # What decides nothing has no other way to go.
+            assert operation not in (0x20, 0x06) or if_true == if_false == 0
             if operation == 0x20:  # load a word
                 (value,) = struct.unpack_from("=I", data, operand)
             elif operation == 0x06:

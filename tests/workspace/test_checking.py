@@ -83,6 +83,7 @@ def test_few_files_need_no_other_process(monkeypatch: pytest.MonkeyPatch, projec
         raise AssertionError("a process was started")
 
     monkeypatch.setattr(parallel, "by_processes", fail)
+    monkeypatch.setattr(parallel, "can_share", lambda: True)  # whatever else runs in this process
     monkeypatch.setattr(workspace, "_processors", lambda: 2)
     few = [f"s{number}.yaml" for number in range(20)]
     assert len(check_paths(few, REQUEST, jobs=0).files) == 21
