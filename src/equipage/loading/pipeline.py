@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from itertools import chain
 from typing import Any, TypeVar
 
 from equipage.core import codes
@@ -109,16 +108,11 @@ def _load_source(source: Source, session: Session) -> Outcome:
 def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
     """Resolve, check and freeze a tree that is already parsed, or merged from layers."""
     tree = resolve(tree, session, source)
-    for first in (found := _invisible(session, source)):
-        session.add(chain((first,), found))
-        break
+    session.add(_invisible(session, source))
     resolved = tree.value
     config, tree = build(tree, session)
     for rule in session.kind.rules:
-        found = iter(rule(tree.value, session))
-        for first in found:  # most rules find nothing
-            session.add(chain((first,), found))
-            break
+        session.add(rule(tree.value, session))
     return report(session, source, tree, config, resolved)
 
 
@@ -127,8 +121,7 @@ def resolve(tree: Tree, session: Session, source: Source) -> Tree:
     for stage in session.kind.stages:
         before = tree.value
         tree, found = stage(tree, session)
-        if found:
-            session.add(found)
+        session.add(found)
         if tree.value is not before and _grew_too_large(tree, session):
             session.add(
                 [codes.COMPOSED_TOO_LARGE.at(span=Span(source, 0, 0), limit=f"{MAX_ADDED} values")]
@@ -143,8 +136,7 @@ def build(tree: Tree, session: Session) -> tuple[Any, Tree]:
     # A merge key that is not applied has been reported: it is not an unknown key, too.
     reported = ("<<",) if any(each.code == codes.MERGE_KEY for each in session.facts) else ()
     config, plain, found = model.build(tree.value, kind.model, kind.shape, reported=reported)
-    if found:
-        session.add(map(kind.cautious, found))
+    session.add(map(kind.cautious, found))
     if any(map(_is_error, session.facts)):
         config = None  # no later check may excuse what is missing
     if config is not None and plain is not tree.value:

@@ -216,18 +216,26 @@ class Session:
         self.roots = request.roots  #: further folders the *caller* allows
         self.files = files if files is not None else run.files.again()
         self.path = path  #: what the caller named, absolute; links in it are not followed
-        self.base = os.path.dirname(path) if base is None else base  #: where references start
+        self._base = base
         self.root = request.project or root or self.base  #: the project root
         self._guesses: Guesses | None = None
         self._documents: dict[int, Parsed] = {}
         self._read: tuple[Document, ...] | None = None  #: see `documents`
 
+    @property
+    def base(self) -> str:
+        """Where references start."""
+        if self._base is None:
+            self._base = os.path.dirname(self.path)
+        return self._base
+
     def add(self, facts: Iterable[Fact]) -> None:
         """Remember what a stage or a rule found."""
         facts = iter(facts)
-        few = list(islice(facts, MOST_FACTS))
-        if not few:
+        first = next(facts, None)
+        if first is None:
             return  # nearly always
+        few = [first, *islice(facts, MOST_FACTS - 1)]
         is_few = len(few) < MOST_FACTS and not any(each.more for each in few)
         self.facts += few if is_few else bounded(chain(few, facts))
 

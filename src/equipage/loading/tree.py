@@ -262,11 +262,6 @@ def with_holes(tree: Tree, paths: Iterable[Path]) -> Tree:
 
 def attach(tree: Tree, path: Path, part: Tree) -> Tree:
     """The tree with a part of another origin at `path`; missing mappings on the way are made."""
-    if len(path) == 1 and tree.value.__class__ is dict:  # a field of the file, as nearly always
-        (step,), above = path, tree.origins
-        below = {**above.below, step: part.origins}
-        origins = Origins(above.here, above.via, below, above.replaced, above.merged, above.skip)
-        return Tree({**tree.value, step: part.value}, origins, tree.moves)
     value = _set(tree.value, path, part.value)
     return Tree(value, tree.origins.put(path, part.origins), tree.moves)
 

@@ -50,18 +50,20 @@ def weight(outcome: Outcome) -> tuple[int, int]:
 def _encoded(body: str, outcome: Outcome) -> bytes:
     """A text in UTF-8. Most are the end of a file, whose bytes are at hand."""
     source = outcome.sources[0] if outcome.sources else None
-    if source is not None and len(body) > _WORTH_IT:
-        text = source.text
-        end = len(text.rstrip()) if text[-1:].isspace() else len(text)
-        if text.endswith(body, 0, end):
-            before, data = text[: end - len(body)], source.data
+    if source is not None and _WORTH_IT < len(body) <= len(source.text):
+        text, data = source.text, source.data
+        end = len(text) - _FEW + len(text[-_FEW:].rstrip())
+        start = end - len(body)
+        if text.startswith(body, start):
+            if len(data) == len(text):
+                return data[start:end]
             behind = len(data) - len(text[end:].encode("utf-8", "replace"))
-            return data[len(before.encode("utf-8", "replace")) : behind]
+            return data[len(text[:start].encode("utf-8", "replace")) : behind]
     return body.encode("utf-8", "replace")
 
 
-#: Shorter texts are encoded sooner.
-_WORTH_IT = 1000
+#: Shorter texts are encoded sooner. So many characters at the end of a file may be blank.
+_WORTH_IT, _FEW = 1000, 64
 
 
 def _is_hidden(fields: dict[str, Any]) -> bool:

@@ -289,14 +289,16 @@ def _sought(convention: Convention, outcome: Outcome) -> Iterator[Reference]:
     value = outcome.documents[0].value if outcome.documents else None
     if not isinstance(value, dict):
         return
-    inline = _own_servers(value)
+    inline: frozenset[str] | None = None
     for field in convention.fields:
         if field.refers is None or field.name not in value:
             continue
         for name in names_of(field, value[field.name]):
             for each in references(name, field.refers):
-                if each.sort != "tool" and each.name not in inline:
-                    yield each
+                if each.sort != "tool":
+                    inline = _own_servers(value) if inline is None else inline
+                    if each.name not in inline:
+                        yield each
 
 
 def _looked_up(convention: Convention, outcome: Outcome) -> Iterator[tuple[Field, Reference, Span]]:
@@ -316,8 +318,8 @@ def _own_servers(value: Any) -> frozenset[str]:
 
 
 def name_by_path(path: str, *, by_folder: bool) -> str:
-    folder, file = os.path.split(path)
-    return os.path.basename(folder) if by_folder else file.partition(".")[0]
+    folder, _, file = path.rpartition(os.sep)
+    return folder.rpartition(os.sep)[2] if by_folder else file.partition(".")[0]
 
 
 def names_in(outcome: Outcome) -> Iterator[str]:
