@@ -86,7 +86,7 @@ def _stamp(status: os.stat_result) -> Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-#: Ends of paths that are no names of files.
+#: Ends of paths that do not name a file.
 _NO_NAMES = ("", ".", "..")
 
 

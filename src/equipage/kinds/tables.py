@@ -94,7 +94,7 @@ def groups_in(
     """Every table inside a value that a group describes, with its path, the outer ones first."""
     if isinstance(value, dict):
         for field in fields:
-            # A value that is no container holds no table.
+            # Text holds no table.
             if field.name in value and value[field.name].__class__ is not str:
                 yield from _groups_at(field.type, value[field.name], (*path, field.name))
 
