@@ -528,6 +528,8 @@ def test_putting_many_keeps_where_each_was_written() -> None:
     changed = put_all(composed, {("a", "b"): 4, ("c",): 5}, how="")
     assert origin_of(changed, ("a", "b")) == ("other", ("b",))
     assert origin_of(changed, ("c",)) == ("base", ("c",))
+    assert origin_of(put_all(composed, {("a",): 4}), ("a",)) == ("other", ())
+    assert origin_of(with_holes(composed, [("a",)]), ("a",)) == ("other", ())
     assert hows(changed, ("a", "b")) == []
     assert hows(put_all(composed, {("c",): 5}, how="x"), ("c",)) == ["x"]
 
@@ -552,6 +554,8 @@ def test_moves_that_follow_each_other_in_one_place() -> None:
     assert Undone(moves[:2]).path(("x", "y")) == ("b",)
     assert Undone(moves[:3]).path(("x", "y")) == ("c", "y")
     assert Undone(moves[:2]).path(("x", "n")) == ("a", "n")
+    twice = [(("a",), ("x", "y")), (("b",), ("x",)), (("c",), ("x", "y"))]
+    assert Undone(twice).path(("x", "y")) == ("c",)
     assert Undone([(("a",), ("x",)), (("x",), ("x", "y")), (("b",), ("x",))]).path(("x", "y")) == (
         "b",
         "y",

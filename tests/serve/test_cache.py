@@ -142,3 +142,16 @@ def test_values_are_kept_as_short_json() -> None:
     value = {"b": [1, None, "é"], "a": {"c": True}}
     assert as_bytes(value) == b'{"b":[1,null,"\\u00e9"],"a":{"c":true}}'
     assert from_bytes(as_bytes(value)) == value
+
+
+def test_what_is_too_old_does_not_push_out_what_is_not() -> None:
+    now = [0.0]
+    cache = Cache(2 * ENTRY + 8, 10, lambda: now[0])
+    cache.put("old", b"1234")
+    now[0] = 5.0
+    cache.put("young", b"1234")
+    cache.get("old")
+    now[0] = 10.0
+    assert cache.get("old") is None
+    cache.put("new", b"1234")
+    assert (cache.get("young"), cache.get("new")) == (b"1234", b"1234")

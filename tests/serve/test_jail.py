@@ -242,6 +242,7 @@ def test_what_the_kernel_refuses_is_an_error_that_says_what(
     places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Never a weaker jail."""
+    jail._libc.cache_clear()
 
     def act() -> Any:
         jail.refuse_new_privileges()
@@ -370,8 +371,10 @@ def test_a_process_whose_parent_is_gone_ends_at_once() -> None:
     def ended(parent: int) -> int:
         child = os.fork()
         if not child:
-            jail.die_with(parent)
-            os._exit(0)
+            try:
+                jail.die_with(parent)
+            finally:
+                os._exit(0)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
     assert ended(os.getpid()) == 0
@@ -490,3 +493,64 @@ def test_a_fork_finds_everything_loaded() -> None:
     jail.get_ready()
     assert "resource" in sys.modules
     assert jail._libc.cache_info().currsize == 1
+
+
+class Refusing:
+    """A kernel that keeps what it is asked and, from some call on, refuses."""
+
+    def __init__(self, allows: int = 99) -> None:
+        self.allows, self.asked = allows, list[tuple[Any, ...]]()
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*given: Any) -> int:
+            self.asked.append((name, *given))
+            ctypes.set_errno(errno.EPERM)
+            return 3 if len(self.asked) <= self.allows else -1
+
+        return call
+
+
+@pytest.mark.parametrize(
+    ("act", "told", "words"),
+    [
+        (jail.adopt_orphans, (36, 1, 0, 0, 0), "subreaper"),
+        (lambda: jail.die_with(os.getppid()), (1, 9, 0, 0, 0), "parent death signal"),
+        (jail.refuse_new_privileges, (38, 1, 0, 0, 0), "no new privileges"),
+    ],
+)
+def test_what_a_process_says_about_itself_is_exactly_this(
+    act: Callable[[], Any], told: tuple[int, ...], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel refuses some of these if the numbers that it does not use are not zero."""
+    kernel = Refusing()
+    monkeypatch.setattr(jail, "_libc", lambda: kernel)
+    act()
+    assert kernel.asked == [("prctl", *told)]
+    assert all(type(each) is int for each in kernel.asked[0][1:])
+    kernel.allows = 1
+    with pytest.raises(OSError, match=rf"\] {words}: Operation not permitted$") as caught:
+        act()
+    assert caught.value.errno == errno.EPERM
+
+
+@pytest.mark.parametrize("allows", [0, 1])
+def test_rights_that_cannot_be_given_up_are_an_error(
+    allows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = Refusing(allows)
+    monkeypatch.setattr(jail, "_libc", lambda: kernel)
+    with pytest.raises(OSError, match=r"\] capabilities: Operation not permitted$"):
+        jail.drop_capabilities()
+    assert [name for name, *_ in kernel.asked] == ["capget", "capset"][: allows + 1]
+
+
+def test_only_a_filter_that_asks_has_a_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Refusing()
+    monkeypatch.setattr(jail, "_libc", lambda: kernel)
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    program = b"12345678" * 3
+    assert jail.install(program) == jail.install(program, ask=True) == 3
+    (_, *plain), (_, *asking) = kernel.asked
+    assert (plain[:3], asking[:3]) == ([317, 1, 0], [317, 1, 8])
+    length, _ = struct.unpack("HxxxxxxQ", plain[3])
+    assert length == 3

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import array
 import asyncio
+import fcntl
 import json
 import os
 import select
+import signal
 import socket
 import sys
+import termios
 import time
 import traceback
 from pathlib import Path
@@ -207,12 +211,14 @@ def test_a_conversation() -> None:
         served.send(line + b"\n")
         expected = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": said}}
         assert served.answer() == expected
-    served.send(message(id=4, method="ping")[:-1])
-    served.send(b"}")
-    time.sleep(0.01)
-    # The end of the input ends the last line, too; what is under way is then cancelled.
+    served.send(message(id=4, method="no/such/method", params={}) + b"\n")
+    unknown = served.answer()
+    assert (unknown["id"], unknown["error"]["code"]) == (4, -32601)
+    assert None not in unknown["error"].values()
+    # The end of the input ends the last line, too.
+    served.send(b"{")
     rest, printed = served.end()
-    assert rest in (b"", b'{"jsonrpc":"2.0","id":4,"result":{}}\n')
+    assert json.loads(rest)["error"] == {"code": PARSE, "message": NOT_JSON[1]}
     assert printed == PRINTED
 
 
@@ -238,6 +244,36 @@ def test_a_client_that_does_not_read_gets_its_answers_later() -> None:
     served.send(message(id=2, method="ping") + b"\n")
     assert served.answer()["id"] == 2
     assert served.end() == (b"", PRINTED)
+
+
+def test_a_client_that_never_reads_does_not_keep_the_server_from_ending() -> None:
+    served = Served()
+    fcntl.fcntl(served.output, fcntl.F_SETPIPE_SZ, 4096)
+    served.send(HELLO + b"\n")
+    for number in range(200):
+        served.send(message(id=number, method="ping") + b"\n")
+    until = time.monotonic() + 10
+    while waiting_in(served.output) < 4000 and time.monotonic() < until:
+        time.sleep(0.001)
+    os.close(served.input)
+    ended = 0
+    while not ended and time.monotonic() < until:
+        ended, _ = os.waitpid(served.child, os.WNOHANG)
+        time.sleep(0.001)
+    if not ended:
+        os.kill(served.child, signal.SIGKILL)
+        os.waitpid(served.child, 0)
+    os.close(served.output)
+    with os.fdopen(served.errors, "rb") as errors:
+        assert errors.read().decode() == PRINTED
+    assert ended
+
+
+def waiting_in(descriptor: int) -> int:
+    """How many bytes of a pipe nobody has read."""
+    count = array.array("i", [0])
+    fcntl.ioctl(descriptor, termios.FIONREAD, count)
+    return count[0]
 
 
 def test_the_pipe_is_left_as_it_was_found() -> None:
@@ -284,6 +320,12 @@ def test_depth_is_that_of_brackets() -> None:
     assert problem_of(message(method="x", params="?").replace(b'"?"', b"[" + pair[:-1] + b"]")) == (
         NOT_JSON
     )
+    # Exactly as deep as may be, with more brackets beside it, and texts with any letters.
+    for beside in (b"[],[[]],", b"[],[[],[]],{},", b'"XXXX",[],' + b'"X",' * 9):
+        for depth, fits in ((MAX_NESTING - 2, True), (MAX_NESTING - 1, False)):
+            inner = b"[" + beside + b"[" * depth + b"]" * depth + b',[],"X"]'
+            found = problem_of(message(method="x", params="?").replace(b'"?"', inner))
+            assert found == (None if fits else (INVALID, "The message is nested too deep", None))
     wide = b"[" + b",".join([b"[[]]"] * MAX_NESTING) + b"]"
     assert problem_of(message(method="x", params="?").replace(b'"?"', wide)) is None
     assert problem_of(message(method="x", params="X" * 1000)) is None

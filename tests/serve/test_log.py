@@ -75,13 +75,15 @@ def test_a_log_is_added_to_and_only_its_owner_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     for number in range(2):
         log = CallLog(str(path))
-        log(f"t.{number}", TOOL, {}, DONE)
+        log(f"t.{number}", TOOL, {"a": 1}, DONE)
         log(f"t.{number}", None, {}, FAILED)
         log.close()
     lines = path.read_bytes().split(b"\n")
     assert lines.pop() == b""
     assert [json.loads(line)["tool"] for line in lines] == ["t.0", "t.0", "t.1", "t.1"]
     assert all(list(json.loads(line)) == sorted(json.loads(line)) for line in lines)
+    first = json.loads(lines[0])
+    assert (first["version"], first["payloadDigest"]) == ("1.2.3", digest(b'{"a":1}'))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 

@@ -26,26 +26,31 @@ import time
 from collections import defaultdict
 from pathlib import Path
 from types import FrameType, FunctionType
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 import pytest
 from changes import Change, alone, changes_of, codes, module_name, shown
 
 #: A test that takes longer than this is left out: seconds of the processor, with its lines watched.
-SLOWEST = 5.0
+SLOWEST = 1.5
 #: Bounds: seconds of the processor beyond ten times what a test takes, and seconds by the clock.
 SPARE, CLOCK = 1.0, 60.0
 #: So many seconds without a tick of the processor are too long.
 IDLE = 10.0
 MEMORY, FILE = 4 << 30, 64 << 20
 
-NOTICED, LIVES, ENDED, BROKEN = 1, 0, 2, 3
+#: What a process says of its change; one that is ended says nothing.
+LIVES, NOTICED, BROKEN = 0, 1, 3
+#: The functions of a module, by name and first line.
+Functions = dict[tuple[str, int], list[FunctionType]]
 
 
 class Runner:
     def __init__(self, root: Path, modules: list[Path], out: Path, children: int) -> None:
         self.root, self.modules, self.out, self.children = root, modules, out, children
-        self.only: set[str] = set()
+        #: What was noticed before and need not be tried again, by name: the change.
+        self.known: dict[str, str] = {}
+        self.skipped: list[str] = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -102,93 +107,122 @@ class Runner:
     # The tests against each change.
 
     def _try_all(self, items: list[pytest.Item], seen: dict[str, Any], started: float) -> None:
-        by_id = {item.nodeid: item for item in items}
-        seconds = seen["seconds"]
-        killers: dict[str, list[str]] = defaultdict(list)
-        results: list[dict[str, Any]] = []
-        waiting: dict[int, tuple[Change, str, list[str], float, Path, Path]] = {}
-        idle: dict[int, tuple[int, float, float]] = {}
-        say = sys.__stderr__.write if sys.__stderr__ else print
-
-        def finish() -> None:
-            pid, status = _ended(waiting, idle)
-            change, source, tests, _, told, folder = waiting.pop(pid)
-            code = os.waitstatus_to_exitcode(status)
-            by = told.read_text() if told.exists() else ""
-            shutil.rmtree(folder, ignore_errors=True)
-            if code == NOTICED and by:
-                own = killers[change.function]
-                if by in own:
-                    own.remove(by)
-                own.insert(0, by)
-            outcome = {LIVES: "lives", NOTICED: "noticed", BROKEN: "broken"}.get(code, "ended")
-            results.append(
-                {
-                    "name": change.name,
-                    "line": change.lines[0],
-                    "outcome": outcome,
-                    "by": by,
-                    "tests": len(tests),
-                    "change": shown(change, source),
-                }
-            )
-            if len(results) % 100 == 0:
-                self._keep(results, seen)
-                lives = sum(each["outcome"] == "lives" for each in results)
-                say(f"  {len(results)} tried, {lives} live, {time.monotonic() - started:.0f} s\n")
-
+        trials = _Trials(items, seen["seconds"], self.children)
         for file in self.modules:
             source = file.read_text()
             name = str(file.relative_to(self.root / "src" / "equipage"))
             lines = seen["lines"][str(file)]
             alive = _alive(file)
             for change in changes_of(name, source):
-                if self.only and change.name not in self.only:
+                if self.known.get(change.name) == shown(change, source):
+                    self.skipped.append(change.name)
                     continue
                 reach = {test for line in change.lines for test in lines.get(str(line), ())}
                 if not reach:
-                    results.append(
-                        {
-                            "name": change.name,
-                            "line": change.lines[0],
-                            "outcome": "unreached",
-                            "by": "",
-                            "tests": 0,
-                            "change": shown(change, source),
-                        }
-                    )
-                    continue
-                first = [test for test in killers[change.function] if test in reach]
-                tests = first + sorted(reach - set(first), key=lambda test: seconds[test])
-                while len(waiting) >= self.children:
-                    finish()
-                folder = Path(tempfile.mkdtemp(prefix="mutant-"))
-                told = folder / "by"
-                bound = sum(_bound(seconds[test]) for test in tests)
-                child = os.fork()
-                if not child:
-                    with _leaving():
-                        os.setsid()
-                        _bounded()
-                        if not _exchange(change, file, source, alive):
-                            os._exit(BROKEN)
-                        _scratch(items[0], folder)
-                        for test in tests:
-                            _seconds(_bound(seconds[test]))
-                            if _run(by_id[test])[0]:
-                                told.write_text(test)
-                                os._exit(NOTICED)
-                        os._exit(LIVES)
-                until = time.monotonic() + CLOCK + bound
-                waiting[child] = (change, source, tests, until, told, folder)
-        while waiting:
-            finish()
-        self._keep(results, seen)
+                    # The watch ends where a test runs out of stack; then its function counts.
+                    around = range(change.first, change.last + 1)
+                    reach = {test for line in around for test in lines.get(str(line), ())}
+                trials.start(change, file, source, alive, reach)
+                if trials.results and len(trials.results) % 100 == 0:
+                    self._keep(trials, seen, started)
+        trials.end()
+        self._keep(trials, seen, started)
 
-    def _keep(self, results: list[dict[str, Any]], seen: dict[str, Any]) -> None:
-        self.out.write_text(
-            json.dumps({"left_out": seen["left_out"], "results": results}, indent=1)
+    def _keep(self, trials: _Trials, seen: dict[str, Any], started: float) -> None:
+        results = trials.results
+        told = {"left_out": seen["left_out"], "results": results, "skipped": self.skipped}
+        self.out.write_text(json.dumps(told, indent=1))
+        lives = sum(each["outcome"] in ("lives", "unreached") for each in results)
+        took = time.monotonic() - started
+        print(
+            f"  {len(results)} tried, {lives} live, {took:.0f} s", file=sys.__stderr__, flush=True
         )
+
+
+class _Trial(NamedTuple):
+    """A change that is being tried."""
+
+    change: Change
+    source: str
+    tests: int
+    until: float  #: when it has taken too long by the clock
+    folder: Path
+
+
+class _Trials:
+    """Some changes at a time, each in a process of its own."""
+
+    def __init__(self, items: list[pytest.Item], seconds: dict[str, float], most: int) -> None:
+        self.results: list[dict[str, Any]] = []
+        self._items = {item.nodeid: item for item in items}
+        self._seconds, self._most = seconds, most
+        self._waiting: dict[int, _Trial] = {}
+        self._idle: dict[int, tuple[int, float, float]] = {}
+        #: By function: the tests that noticed a change, the last one first.
+        self._noticed: dict[str, list[str]] = defaultdict(list)
+
+    def start(
+        self, change: Change, file: Path, source: str, alive: Functions, reach: set[str]
+    ) -> None:
+        """Try a change as soon as there is a place."""
+        if not reach:
+            self._tell(change, source, "unreached", "", 0)
+            return
+        first = [test for test in self._noticed[change.function] if test in reach]
+        tests = first + sorted(reach - set(first), key=lambda test: self._seconds[test])
+        while len(self._waiting) >= self._most:
+            self._finish()
+        folder = Path(tempfile.mkdtemp(prefix="mutant-"))
+        child = os.fork()
+        if not child:
+            with _leaving():
+                self._inside(change, file, source, alive, tests, folder)
+        bound = sum(_bound(self._seconds[test]) for test in tests)
+        until = time.monotonic() + CLOCK + bound
+        self._waiting[child] = _Trial(change, source, len(tests), until, folder)
+
+    def _inside(
+        self,
+        change: Change,
+        file: Path,
+        source: str,
+        alive: Functions,
+        tests: list[str],
+        folder: Path,
+    ) -> NoReturn:
+        os.setsid()
+        _bounded()
+        if not _exchange(change, file, source, alive):
+            os._exit(BROKEN)
+        _scratch(self._items[tests[0]], folder)
+        for test in tests:
+            _seconds(_bound(self._seconds[test]))
+            if _run(self._items[test])[0]:
+                (folder / "by").write_text(test)
+                os._exit(NOTICED)
+        os._exit(LIVES)
+
+    def _finish(self) -> None:
+        pid, status = _ended(self._waiting, self._idle)
+        change, source, tests, _, folder = self._waiting.pop(pid)
+        code = os.waitstatus_to_exitcode(status)
+        by = (folder / "by").read_text() if (folder / "by").exists() else ""
+        shutil.rmtree(folder, ignore_errors=True)
+        if code == NOTICED and by:
+            own = self._noticed[change.function]
+            if by in own:
+                own.remove(by)
+            own.insert(0, by)
+        outcome = {LIVES: "lives", NOTICED: "noticed", BROKEN: "broken"}.get(code, "ended")
+        self._tell(change, source, outcome, by, tests)
+
+    def end(self) -> None:
+        while self._waiting:
+            self._finish()
+
+    def _tell(self, change: Change, source: str, outcome: str, by: str, tests: int) -> None:
+        said = {"name": change.name, "line": change.lines[0], "outcome": outcome, "by": by}
+        self.results.append({**said, "tests": tests, "change": shown(change, source)})
 
 
 class _Watch:
@@ -260,12 +294,14 @@ def _run(item: pytest.Item) -> tuple[bool, bool]:
     return failed, any(each.when == "call" and each.passed for each in reports)
 
 
-def _ended(waiting: dict[int, Any], idle: dict[int, tuple[int, float, float]]) -> tuple[int, int]:
+def _ended(
+    waiting: dict[int, _Trial], idle: dict[int, tuple[int, float, float]]
+) -> tuple[int, int]:
     """Wait for one process. Who takes too long by the clock, or waits for nothing, is ended with
     all that it started."""
     while True:
-        for pid, (*_, until, _, _) in list(waiting.items()):
-            if time.monotonic() > until or _waits(pid, idle):
+        for pid, trial in list(waiting.items()):
+            if time.monotonic() > trial.until or _waits(pid, idle):
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(pid, signal.SIGKILL)
             ended, status = os.waitpid(pid, os.WNOHANG)
@@ -320,9 +356,9 @@ def _scratch(item: pytest.Item, folder: Path) -> None:
     factory._basetemp.mkdir()
 
 
-def _alive(file: Path) -> dict[tuple[str, int], list[FunctionType]]:
-    """The functions of a module, by name and first line."""
-    found: dict[tuple[str, int], list[FunctionType]] = defaultdict(list)
+def _alive(file: Path) -> Functions:
+    """The functions of a module that are in memory."""
+    found: Functions = defaultdict(list)
     gc.unfreeze()
     for each in gc.get_objects():
         if isinstance(each, FunctionType) and each.__code__.co_filename == str(file):
@@ -331,9 +367,7 @@ def _alive(file: Path) -> dict[tuple[str, int], list[FunctionType]]:
     return found
 
 
-def _exchange(
-    change: Change, file: Path, source: str, alive: dict[tuple[str, int], list[FunctionType]]
-) -> bool:
+def _exchange(change: Change, file: Path, source: str, alive: Functions) -> bool:
     """Put the changed code in the place of the right one; whether that can be done."""
     text = alone(change, source)
     made = codes(compile(text, str(file), "exec", dont_inherit=True))
@@ -387,7 +421,7 @@ def main(arguments: list[str]) -> int:
         Path(told["out"]),
         told["children"],
     )
-    runner.only = set(told.get("only") or ())
+    runner.known = told["known"]
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "default", "-m", "not long"]
     return int(pytest.main([*options, *told["tests"]], plugins=[runner]))
 

@@ -261,6 +261,11 @@ def part_of_plugin(path: str, run: Run) -> str | None:
     return next((kind for kind in kinds if kind is not None), None)
 
 
+def is_in_plugin(path: str, run: Run) -> bool:
+    """Whether any manifest around a file may name it."""
+    return bool(_plugins_around(path, run))
+
+
 def _plugins_around(path: str, run: Run) -> tuple[_Plugins, ...]:
     by_folder = run.cache(_Around)
     folder = path.rpartition("/")[0]

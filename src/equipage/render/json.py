@@ -22,12 +22,12 @@ REPORTS = {
 
 
 def render(report: Report, *, fixed: int | None = None) -> str:
-    value = to_dict(report, fixed=fixed)
+    value = _members(report, fixed)
     try:
         # The layout of the standard library, ten times as fast; it writes no numbers with a point.
         text = msgspec.json.format(msgspec.json.encode(value), indent=1).decode()
     except UnicodeEncodeError:  # the name of a file may hold bytes that are not text
-        return written(value)
+        return written(msgspec.to_builtins(value))
     return visible_json(text) + "\n"
 
 
@@ -38,6 +38,11 @@ def written(value: Any) -> str:
 
 def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:
     """The report as plain data, in the documented shape; after `--fix` with the number `fixed`."""
+    plain: dict[str, Any] = msgspec.to_builtins(_members(report, fixed))
+    return plain
+
+
+def _members(report: Report, fixed: int | None) -> dict[str, Any]:
     return {
         "version": 1,
         "equipage": __version__,
@@ -49,7 +54,7 @@ def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:
             **({"known": report.known} if report.known else {}),
             **({} if fixed is None else {"fixed": fixed}),
         },
-        "files": msgspec.to_builtins(report.files),
+        "files": report.files,
         "diagnostics": [diagnostic_to_dict(each) for each in report.diagnostics],
     }
 
