@@ -229,7 +229,7 @@ def load_candidate(
         # Files of its own: what one load looked at is known, while contents are shared.
         files = run.files.again()
         if not candidate.named and not candidate.outside:
-            files.within = _walked(path, project.root, request.folders, run)
+            files.within = _walked(path, project.root, request.folders)
             if files.within is not None and not _belong_together(*files.within, files):
                 # Since the walk, one of its folders has become a link to somewhere else.
                 return FileLoad(path, problem=_left(path))
@@ -326,19 +326,11 @@ def ended(candidate: Candidate, reason: str) -> Checked:
     return Checked(candidate.path, name, None, ok=False, diagnostics=(problem,))
 
 
-class _Walks(dict[tuple[str, tuple[str, ...]], str | None]):
-    """The folders of walks, by the folder of a file as it is written and by all that were named."""
-
-
-def _walked(path: str, root: str, folders: tuple[str, ...], run: Run) -> tuple[str, str] | None:
+def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | None:
     """The folder that a walk found a file in, and its project."""
-    known, key = run.cache(_Walks), (path[: path.rfind(os.sep) + 1], folders)
-    if key not in known:
-        # Of nested folders that the caller named, the innermost is the one that was walked.
-        around = [each for each in folders if is_below(os.path.abspath(path), each)]
-        known[key] = max(around, key=len, default=None)
-    folder = known[key]
-    return None if folder is None else (folder, root)
+    # Of nested folders that the caller named, the innermost is the one that was walked.
+    around = [each for each in folders if is_below(os.path.abspath(path), each)]
+    return (max(around, key=len), root) if around else None
 
 
 def _belong_together(folder: str, root: str, files: Files) -> bool:
