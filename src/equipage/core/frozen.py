@@ -175,15 +175,18 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
     if kind in _ATOMS:
         return value
     if isinstance(value, msgspec.Struct):
-        for name, default, holds_mapping in _fields_and_defaults(kind):
-            part = getattr(value, name)
-            if part is default and not holds_mapping:
+        for (name, default, holds_mapping), part in zip(
+            _fields_and_defaults(kind), msgspec.structs.astuple(value), strict=True
+        ):
+            if part.__class__ in _ATOMS or (part is default and not holds_mapping):
                 continue  # msgspec copies mutable defaults; those that are Structs are frozen
             new = _own(part) if part is default else _freeze_part(part, memo)
             if new is not default:
                 force_setattr(value, name, new)
         return value
     if kind is tuple:
+        if _ATOMS.issuperset(map(type, value)):
+            return value
         return tuple([_freeze_part(each, memo) for each in value])
     # A mapping of models is frozen entry by entry; plain data may share parts.
     if kind is dict and any(isinstance(each, msgspec.Struct | tuple) for each in value.values()):
