@@ -223,6 +223,8 @@ class Session:
 
     def add(self, facts: Iterable[Fact]) -> None:
         """Remember what a stage or a rule found."""
+        if facts.__class__ is list and not facts:
+            return
         facts = iter(facts)
         few = list(islice(facts, MOST_FACTS))
         if not few:
