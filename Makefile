@@ -21,8 +21,8 @@ help:
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
 	@echo "make bench [ROWS='servers linters']   compare with peers; writes bench/RESULTS.md"
-	@echo "make fuzz [INPUTS=100000]   random input for every surface; half an hour of one core"
-	@echo "make mutants [PART='equipage.files*']   small wrong changes against the tests of what everything rests on"
+	@echo "make fuzz [INPUTS=100000]   random input for every surface; twenty minutes of two cores"
+	@echo "make mutants [PART='jail cache']   small wrong changes against the tests of what everything rests on"
 	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
 	@echo "make peers SAID=file TREES='folder …'   other linters on these folders, beside what Claude Code said"
 	@echo "make clients-under-fault   official clients against every example of faults; writes a page"
@@ -57,9 +57,13 @@ types: $(VENV)/.ready
 # one. On 3.11 it costs about as much as the tests.
 COVERED := --cov --cov-report=term --cov-fail-under=95
 
-# A file of tests runs on one core, so that what its tests share is made once.
+# Three processes for two cores, because many tests wait for a process or a time. Each takes a third of
+# the files, so that what the tests of a file share is made once; one that is done takes over tests of
+# another.
+SPREAD := -n 3 --dist worksteal
+
 unit: $(VENV)/.ready
-	$(PY) -m pytest -q -n 2 --dist loadfile $(if $(SECOND),,$(COVERED))
+	$(PY) -m pytest -q $(SPREAD) $(if $(SECOND),,$(COVERED))
 
 # pyright is a program for Node.js, which it brings along: so it has a target of its own.
 test-typing: $(VENV)/.ready
@@ -78,7 +82,7 @@ ifeq ($(SECOND),)
 	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
 else
 	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(INSTALL) --dev && touch .venv-second/.ready; }
-	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 --dist loadfile -p no:cacheprovider $(COVERED) -m "not long"
+	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED) -m "not long"
 endif
 
 # Installs other programs (Node.js, PHP, clients) and takes some minutes. Nothing may be skipped.
@@ -128,12 +132,11 @@ bench: $(VENV)/.ready
 	@test -e .clients/editing/node_modules/.bin/yaml-language-server || npm install --silent --no-audit --no-fund --prefix .clients/editing yaml-language-server@1.19.2
 	$(PY) bench/run.py $(if $(ROWS),--rows "$(ROWS)")
 
-# mutmut 3 does not support pytest 9 yet, so it has an environment of its own.
+# mutmut says what is changed; what tries the changes is ours. So it has an environment of its own.
 mutants:
 	$(PYTHON) -m venv .venv-mutants
-	.venv-mutants/bin/python -m pip install --quiet --disable-pip-version-check mutmut "pytest<9" hypothesis jsonschema pyyaml ".[serve]"
-	.venv-mutants/bin/mutmut run $(if $(PART),"$(PART)")
-	.venv-mutants/bin/mutmut results
+	.venv-mutants/bin/python $(PIP) mutmut==3.8.1 pytest hypothesis jsonschema pyyaml ".[serve]"
+	.venv-mutants/bin/python tools/mutants $(PART)
 
 # So many inputs for each surface, which are 28.
 INPUTS ?= 100000
@@ -189,4 +192,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-second .venv-lsp .venv-mutants .clients .peers mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*
+	rm -rf dist .venv .venv-second .venv-lsp .venv-mutants .clients .peers .mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*

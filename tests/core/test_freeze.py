@@ -8,6 +8,8 @@ import json
 import operator
 import pickle
 import random
+import time
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equipage
+from equipage.core import frozen as frozen_module
 from equipage.core.frozen import FrozenDict, FrozenList, freeze, frozen, thawed
 from kinds.toolpack.making import pack
 
@@ -233,3 +236,105 @@ def test_a_result_has_no_back_doors() -> None:
     assert again.config == loaded.config
     assert again.digest == loaded.digest
     assert again.explain("tools[0].tool.name").steps
+
+
+def test_equal_values_have_one_hash_and_others_another() -> None:
+    for make in (lambda: {"a": [1, {"b": 2}]}, lambda: [1, {"a": [2]}]):
+        assert hash(frozen(make())) == hash(frozen(make()))
+    assert hash(frozen({"a": 1, "b": 2})) == hash(frozen({"b": 2, "a": 1}))
+    assert len({hash(frozen(each)) for each in ({}, {"a": 1}, {"a": 2}, [], [1], [1, 2])}) > 4
+
+
+def test_a_thawed_value_is_plain_to_the_ground() -> None:
+    value = {"a": [1, {"b": [None, {}]}], "c": "text"}
+    thaw = thawed(frozen(value))
+    assert thaw == value
+    assert [type(each) for each in (thaw, thaw["a"], thaw["a"][1], thaw["a"][1]["b"])] == [
+        *(dict, list, dict, list)
+    ]
+    assert thawed((1, FrozenDict({"a": (2,)}))) == [1, {"a": [2]}]
+
+
+def test_a_refusal_says_how_to_copy() -> None:
+    with pytest.raises(TypeError, match=r"copy it first: dict\(…\)$"):
+        FrozenDict({})["a"] = 1
+    with pytest.raises(TypeError, match=r"copy it first: list\(…\)$"):
+        FrozenList([]).append(1)
+
+
+def test_shared_parts_stay_shared_wherever_they_are() -> None:
+    part = {"a": [1]}
+    inside = frozen([part, {"x": part}, [part]])
+    assert inside[0] is inside[1]["x"] is inside[2][0]
+    model = freeze(Twig(leaves=(Leaf(free=part), Leaf(named={"x": part})), mixed=(part, [part])))
+    found = [model.leaves[0].free, model.leaves[1].named["x"], model.mixed[0], model.mixed[1][0]]
+    assert {id(each) for each in found} == {id(found[0])}
+    named = freeze(Twig(by_name={"l": Leaf(free=part), "m": Leaf(free=part)}))
+    assert named.by_name["l"].free is named.by_name["m"].free
+
+
+# The first use of a model.
+
+
+def fresh() -> Any:
+    """A model that nothing used before."""
+    return msgspec.defstruct("Fresh", [("a", int)])
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, {"a": "x"}, 5])
+def test_the_first_use_of_a_model_happens_alone_and_once(value: Any) -> None:
+    model = fresh()
+    for _ in range(2):
+        if value == {"a": 1}:
+            assert frozen_module.convert(value, model).a == 1
+        else:
+            with pytest.raises(msgspec.ValidationError):
+                frozen_module.convert(value, model)
+        assert model in frozen_module._READY
+
+
+def test_a_model_is_made_ready_where_no_thread_can_be_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_more(*_: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(frozen_module, "start_new_thread", no_more)
+    model = fresh()
+    assert frozen_module.convert({"a": 1}, model).a == 1
+    assert model in frozen_module._READY
+    assert not frozen_module._FIRST_USE.locked()
+
+
+def test_an_interrupt_waits_until_a_model_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Lock:
+        """A lock; who waits for it is interrupted once."""
+
+        def __init__(self) -> None:
+            self._lock, self._taken = allocate_lock(), 0
+
+        def acquire(self) -> None:
+            self._taken += 1
+            if self._taken == 2:
+                raise KeyboardInterrupt("now")
+            self._lock.acquire()
+
+        def release(self) -> None:
+            self._lock.release()
+
+    monkeypatch.setattr(frozen_module, "allocate_lock", Lock)
+    started: list[Any] = []
+
+    def late(use: Any, arguments: tuple[()]) -> int:
+        started.append(use)
+        return start_new_thread(lambda: (time.sleep(0.02), use()), arguments)
+
+    monkeypatch.setattr(frozen_module, "start_new_thread", late)
+    model = fresh()
+    with pytest.raises(KeyboardInterrupt, match="now"):
+        frozen_module.convert({"a": 1}, model)
+    assert model in frozen_module._READY
+    assert len(started) == 1
+    # A model that is ready is used as it is.
+    assert frozen_module.convert({"a": 1}, model).a == 1
+    assert len(started) == 1

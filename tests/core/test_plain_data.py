@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 import msgspec
 import pytest
 
-from equipage.core.frozen import freeze, plain_data
+from equipage.core.frozen import freeze, plain_data, without_defaults
 
 
 class Inner(msgspec.Struct, frozen=True, omit_defaults=True, tag="inner", tag_field="kind"):
@@ -65,3 +66,43 @@ def test_what_knows_its_own_form_is_asked() -> None:
             return {"inner": Inner("c")}
 
     assert plain_data([Own(), b"x"]) == [{"inner": {"kind": "inner", "text": "c"}}, "eA=="]
+
+
+def test_what_is_always_written_is_so_at_any_depth() -> None:
+    class Named:
+        def to_dict(self) -> dict[str, Any]:
+            return {"deep": Outer("n")}
+
+    short, long = {"name": "n"}, {"name": "n", "someList": []}
+    for value, wrapped in (
+        (lambda each: {"a": each}, {"a": Outer("n")}),
+        (lambda each: [each], [Outer("n")]),
+        (lambda each: [[each]], ((Outer("n"),),)),
+        (lambda each: {"deep": each}, Named()),
+    ):
+        assert plain_data(wrapped) == value(short)
+        assert plain_data(wrapped, spelled_out=True) == value(long)
+
+
+def test_what_is_no_data_is_shown_as_text() -> None:
+    assert plain_data({"a": Path("x/y")}) == {"a": "x/y"}
+
+
+def test_a_configuration_may_keep_defaults_as_they_were_written() -> None:
+    class Written:
+        def to_dict(self) -> dict[str, Any]:
+            return {"a": 1, "b": 2}
+
+        def without_defaults(self) -> dict[str, Any]:
+            return {"a": 1}
+
+    assert plain_data(Written()) == {"a": 1, "b": 2}
+    assert without_defaults(Written()) == {"a": 1}
+    assert without_defaults(Outer("n")) == {"name": "n"}
+
+
+def test_a_required_field_is_written_whatever_it_holds() -> None:
+    assert plain_data(Outer(None)) == {"name": None}  # type: ignore[arg-type]
+    assert plain_data(Inner(), spelled_out=True) == {"kind": "inner"}
+    inside = plain_data(Outer("n", free=Outer("m")), spelled_out=True)
+    assert inside == {"name": "n", "someList": [], "free": {"name": "m", "someList": []}}

@@ -8,11 +8,13 @@ outside its file, or takes more than two seconds of the processor.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import random
 import signal
 import sys
 import time
 import traceback
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,8 @@ SOURCES = Path(__file__).resolve().parents[2] / "src" / "equipage"
 #: Seconds of the processor for one input; and by the clock, which a busy machine makes longer.
 SLOW, STUCK = 2.0, 120.0
 MOST_FAILURES = 5
+#: So many inputs are one piece of work, so that two processes end at about the same time.
+PIECE = 10_000
 
 
 class Hangs(BaseException):
@@ -111,6 +115,56 @@ def again(name: str, surface: Surface, seed: int, number: int) -> int:
     return int(problem is not None)
 
 
+# Work is shared out in pieces. Each process makes its own surfaces, because some of them keep files.
+
+_SURFACES: dict[str, Surface] = {}
+
+
+def _begin() -> None:
+    signal.signal(signal.SIGPROF, _hang)
+    signal.signal(signal.SIGALRM, _hang)
+    _SURFACES.update(every())
+
+
+def _piece(name: str, seed: int, inputs: int, first: int) -> tuple[int, int, float]:
+    """Some of the inputs of a surface: how many were tried, how many fell, and the seconds."""
+    started = time.process_time()
+    count, failures = fuzz(name, _SURFACES[name], seed, inputs, first)
+    return count, failures, time.process_time() - started
+
+
+def _share(name: str, seed: int, inputs: int) -> str:
+    return covered(name, _SURFACES[name], seed, inputs)
+
+
+def _print(name: str, count: int, fell: int, seconds: float, share: str = "") -> None:
+    each = f"{1_000_000 * seconds / max(1, count):6,.0f} µs each"
+    print(f"{name:16} {count:9,} inputs {fell:3} fell {seconds:6.0f} s {each}  {share}", flush=True)
+
+
+def run(chosen: list[str], options: argparse.Namespace) -> int:
+    """Try all of it, and say what came of each surface when its last piece is done."""
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(options.jobs, spawned, _begin) as pool:
+        work: dict[str, tuple[list[Future[tuple[int, int, float]]], Future[str]]] = {}
+        for name in chosen:
+            pieces = [
+                pool.submit(
+                    _piece, name, options.seed, min(PIECE, options.inputs - at), options.first + at
+                )
+                for at in range(0, options.inputs, PIECE)
+            ]
+            sample = min(options.sample, options.inputs)
+            work[name] = pieces, pool.submit(_share, name, options.seed, sample)
+        together = [0, 0, 0.0]
+        for name, (pieces, share) in work.items():
+            sums = [sum(column) for column in zip(*(each.result() for each in pieces), strict=True)]
+            _print(name, int(sums[0]), int(sums[1]), sums[2], share.result())
+            together = [old + new for old, new in zip(together, sums, strict=True)]
+    _print("together", int(together[0]), int(together[1]), together[2])
+    return int(together[1] > 0)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--inputs", type=int, default=100_000, help="for each surface")
@@ -121,26 +175,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--sample", type=int, default=1000, help="inputs that lines are counted for"
     )
+    parser.add_argument("--jobs", type=int, default=2, help="processes side by side")
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGPROF, _hang)
-    signal.signal(signal.SIGALRM, _hang)
-    surfaces = every()
-    chosen = options.surface or list(surfaces)
-    if options.input is not None:
-        return again(chosen[0], surfaces[chosen[0]], options.seed, options.input)
-    total = fallen = 0
-    for name in chosen:
-        surface = surfaces[name]
-        started = time.process_time()
-        count, failures = fuzz(name, surface, options.seed, options.inputs, options.first)
-        seconds = time.process_time() - started
-        share = covered(name, surface, options.seed, min(options.sample, options.inputs))
-        print(
-            f"{name:16} {count:9,} inputs {failures:3} fell {seconds:7.0f} s  {share}", flush=True
-        )
-        total, fallen = total + count, fallen + failures
-    print(f"{'together':16} {total:9,} inputs {fallen:3} fell {time.process_time():7.0f} s")
-    return int(fallen > 0)
+    if options.input is None:
+        return run(options.surface or list(every()), options)
+    _begin()
+    name = options.surface[0]
+    return again(name, _SURFACES[name], options.seed, options.input)
 
 
 if __name__ == "__main__":

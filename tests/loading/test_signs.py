@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from equipage.loading.recognise import may_be_ours, recognise_content
 from equipage.loading.registry import BUILT_IN
-from equipage.loading.signs import LOOKED_AT, may_have_key, members, skim
+from equipage.loading.signs import (
+    LOOKED_AT,
+    keys_of_broken,
+    may_be_broken,
+    may_have_key,
+    members,
+    skim,
+)
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 
@@ -87,6 +94,7 @@ _SHAPES: list[Any] = [
 _ROOT_KEYS = sorted({key for each in BUILT_IN for key in each.keys} | LOOKED_AT.keys() | {"x", "y"})
 _roots = st.dictionaries(st.sampled_from(_ROOT_KEYS), st.sampled_from(_SHAPES), max_size=6)
 _ROWS = [each for each in BUILT_IN if each.by_content]
+_ROW_KEYS = tuple(sorted({key for each in _ROWS for key in each.keys}))
 
 
 def _kinds(value: Any) -> tuple[list[str], list[str]]:
@@ -108,7 +116,7 @@ def test_every_key_of_a_row_has_the_type_that_its_sign_needs() -> None:
 def test_the_signs_see_in_a_skimmed_text_what_they_see_in_the_whole(value: dict[str, Any]) -> None:
     text = json.dumps(value)
     whole, skimmed, outlined = (
-        _kinds(each) for each in (value, skim(text.encode(), ()), members(text, ()))
+        _kinds(each) for each in (value, skim(text.encode(), _ROW_KEYS), members(text, ()))
     )
     assert outlined == whole
     assert skimmed[0] == whole[0]
@@ -184,6 +192,36 @@ def entries(draw: st.DrawFn) -> str:
 def test_no_yaml_is_left_out_that_the_parser_would_take(text: str) -> None:
     if recognise_content(text, "yaml") != (None, None):
         assert may_be_ours(text.encode(), "yaml")
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *("server", "flow", ":", " :", '"', "'", "{", " ", "\t", "\n", "\r\n", "x", "-"),
+                *("/", "\ufeff", "\xa0", "\u3000", "\x0b", "\x1c", "\x85", "\x7f", "\x00"),
+            ]
+        ),
+        max_size=12,
+    ).map("".join)
+)
+@example("a\n\u3000server:")
+@example("flow:")
+def test_no_key_of_a_broken_text_is_missed(text: str) -> None:
+    if keys_of_broken(text, "yaml"):
+        assert may_be_broken(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("packages:\n  http-server:\n    x: y\n", id="the end of a longer name"),
+        pytest.param("packages:\n  'a/server': x\n", id="a part of a path"),
+        pytest.param("packages:\n  servers: x\n", id="the start of a longer name"),
+    ],
+)
+def test_broken_text_that_needs_no_decoding(text: str) -> None:
+    assert not may_be_broken(text.encode())
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from equipage.loading.tree import (
     attach,
     get,
     graft,
+    mapping,
     merge,
     move,
     put,
@@ -34,6 +35,7 @@ from equipage.loading.tree import (
     remove_all,
     select,
     walk,
+    with_holes,
 )
 from equipage.syntax.document import Document
 
@@ -468,3 +470,93 @@ def test_moves_are_undone_the_last_one_first() -> None:
     assert undone.path(("b",)) == ("e",)
     assert undone.path(("z",)) == ("z",)
     assert undone.path(()) == ()
+
+
+def through(whole: Tree, *hows: str) -> Tree:
+    """The tree as something brought it."""
+    return Tree(whole.value, whole.origins.changed(via=tuple(map(Via, hows))))
+
+
+def hows(whole: Tree, path: Path) -> list[str]:
+    return [via.how for via in whole.story(path).via]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("base", [{}, {"y": 0, "z": {}, "list": [0]}])
+def test_a_part_of_a_composed_value_does_not_come_through_what_brings_its_new_base(
+    base: dict[str, Any], count: int
+) -> None:
+    """However many directives brought the base: what is laid over it was written elsewhere."""
+    included = through(tree({"x": {"a": 1, "y": 2}}, "a"), "include")
+    composed = merge(included, tree({"x": {"y": 3, "z": 4, "list": [5]}}, "b"))
+    assert hows(composed, ("x", "a")) == ["include"]
+    part = composed.at(("x",))
+    names = [f"way {number}" for number in range(count)]
+    whole = merge(through(tree(base, "c"), *names), part, lambda *_: "merge")
+    appended = merge(
+        through(tree(base, "c"), *names), part, lambda path, *_: "append" if path else "merge"
+    )
+    for found in (whole, appended):
+        for path in (("a",), ("y",), ("z",)):
+            assert hows(found, path) == [], path
+    assert hows(appended, ("list", len(base.get("list", ())))) == []
+    assert hows(whole, ()) == names
+    for key in base:
+        assert hows(through(tree(base, "c"), *names), (key,)) == names
+    again = merge(tree({"k": base}, "c"), Tree({"k": part.value}, Origins(part.origins.here, below={"k": part.origins})))  # fmt: skip
+    assert hows(again, ("k", "y")) == hows(again, ("k", "z")) == []
+
+
+def test_a_hole_stays_a_hole_under_a_mapping_and_gives_way_to_what_replaces_it() -> None:
+    whole = with_holes(tree({"a": 1, "b": {"c": 2}}), [("a",), ("b", "c")])
+    assert whole.value == {"a": HOLE, "b": {"c": HOLE}}
+    assert origin_of(whole, ("b", "c")) == ("base", ("b", "c"))
+    over = tree({"a": {"x": 1}}, "over")
+    assert merge(whole, over).value["a"] is HOLE
+    assert merge(whole, over, lambda path, *_: "replace" if path else "merge").value["a"] == {"x": 1}  # type: ignore[arg-type,return-value]  # fmt: skip
+    assert merge(whole, tree({"a": 5}, "over")).value["a"] == 5
+
+
+def test_what_is_no_mapping_is_an_empty_one() -> None:
+    kept = {"a": 1}
+    assert mapping(kept) is kept
+    assert [mapping(each) for each in ([1], "a", None, 0)] == [{}] * 4
+
+
+def test_putting_many_keeps_where_each_was_written() -> None:
+    composed = graft(tree({"a": {"b": 1}, "c": 2}), {("a",): tree({"b": 3}, "other")})
+    changed = put_all(composed, {("a", "b"): 4, ("c",): 5}, how="")
+    assert origin_of(changed, ("a", "b")) == ("other", ("b",))
+    assert origin_of(changed, ("c",)) == ("base", ("c",))
+    assert origin_of(put_all(composed, {("a",): 4}), ("a",)) == ("other", ())
+    assert origin_of(with_holes(composed, [("a",)]), ("a",)) == ("other", ())
+    assert hows(changed, ("a", "b")) == []
+    assert hows(put_all(composed, {("c",): 5}, how="x"), ("c",)) == ["x"]
+
+
+def test_removing_many_entries_of_one_mapping() -> None:
+    whole = tree({"a": 1, "b": 2, "c": {"d": 3}})
+    assert remove_all(whole, [("a",), ("b",), ("c", "d")]).value == {"c": {}}
+
+
+def test_what_replaces_a_composed_value_names_the_place_that_lost() -> None:
+    base = merge(tree({"k": {"a": 1}}), tree({"k": [1]}, "second"))
+    found = merge(base, tree({"k": "x"}, "third")).story(("k",))
+    assert [each.document.source.name for each in found.replaced] == ["base", "second"]
+    assert [each.path for each in found.replaced] == [("k",), ("k",)]
+
+
+def test_moves_that_follow_each_other_in_one_place() -> None:
+    """The last move that brought a path here is undone first, also where an earlier one, of
+    something around it, ends in the same place."""
+    moves = [(("a",), ("x",)), (("b",), ("x", "y")), (("c",), ("x",)), (("x", "y"), ("z",))]
+    assert Undone(moves).path(("z", "n")) == ("c", "y", "n")
+    assert Undone(moves[:2]).path(("x", "y")) == ("b",)
+    assert Undone(moves[:3]).path(("x", "y")) == ("c", "y")
+    assert Undone(moves[:2]).path(("x", "n")) == ("a", "n")
+    twice = [(("a",), ("x", "y")), (("b",), ("x",)), (("c",), ("x", "y"))]
+    assert Undone(twice).path(("x", "y")) == ("c",)
+    assert Undone([(("a",), ("x",)), (("x",), ("x", "y")), (("b",), ("x",))]).path(("x", "y")) == (
+        "b",
+        "y",
+    )

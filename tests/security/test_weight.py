@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.core.frozen import CHARACTERS_PER_NODE, outweighs, weight
+from equipage.core.frozen import CHARACTERS_PER_NODE, is_deeper, levels, outweighs, weight
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -63,3 +63,43 @@ def test_growth_without_bound_takes_no_time() -> None:
 
 def test_what_holds_nothing_is_light() -> None:
     assert not outweighs("x" * 1000, 0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [1, 2, 3],
+        {"a": [{"b": "c"}] * 5},
+        {"a": "x" * CHARACTERS_PER_NODE * 1000},
+        ["x" * CHARACTERS_PER_NODE * 10] * 50,
+        [["y" * (CHARACTERS_PER_NODE - 1)] * 20] * 20,
+    ],
+)
+def test_a_value_may_weigh_exactly_what_is_allowed(value: Any) -> None:
+    """Also where most of it is text, and whatever the quick look says."""
+    exact = weight(value)
+    assert not outweighs(value, exact)
+    assert outweighs(value, exact - 1)
+    assert outweighs(value, exact // 2)
+    assert outweighs(value, exact // 3)
+
+
+def test_the_levels_of_a_value_each_part_once() -> None:
+    part: Any = {"x": 1}
+    value = {"a": [part, part], "b": (part,), "c": "text"}
+    assert list(levels(value)) == [[value], [[part, part], (part,)], [part]]
+    assert list(levels("text")) == list(levels(5)) == []
+    endless: list[Any] = []
+    endless.append(endless)
+    assert is_deeper(endless, 1000)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 7])
+def test_depth_is_exact(depth: int) -> None:
+    value: Any = {"a": 1}
+    for number in range(depth):
+        value = [value] if number % 2 else {"a": value}
+    assert not is_deeper(value, depth)
+    assert not is_deeper("text", depth)
+    if depth:
+        assert is_deeper(value, depth - 1)

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from equipage.serve.cache import ENTRY, Cache
+from equipage.serve.cache import ENTRY, Cache, as_bytes, from_bytes
 from equipage.serve.outcome import Failure
 
 
@@ -72,22 +72,90 @@ def test_a_failure_reaches_those_who_wait_and_is_not_kept() -> None:
 def test_who_waits_for_a_cancelled_call_makes_the_result_itself() -> None:
     started = []
 
-    async def make() -> bytes:
-        started.append(1)
-        await asyncio.sleep(0.05)
-        return b"x"
-
     async def main() -> None:
+        may_end = asyncio.Event()
+
+        async def make() -> bytes:
+            started.append(1)
+            await may_end.wait()
+            return b"x"
+
         cache = Cache(100_000, 100)
         leader = asyncio.create_task(cache.once("k", make))
         await asyncio.sleep(0.01)
         waiting = [asyncio.create_task(cache.once("k", make)) for _ in range(3)]
         await asyncio.sleep(0.01)
+        assert len(started) == 1
         leader.cancel()
-        found = await asyncio.gather(*waiting)
-        assert {data for data, _ in found} == {b"x"}
         with pytest.raises(asyncio.CancelledError):
             await leader
+        may_end.set()
+        found = await asyncio.gather(*waiting)
+        assert {data for data, _ in found} == {b"x"}
 
     asyncio.run(main())
     assert len(started) == 2
+
+
+def test_a_cache_holds_as_much_as_it_may_and_not_a_byte_more() -> None:
+    cache = Cache(2 * ENTRY + 8, 100)
+    cache.put("a", b"1234")
+    cache.put("b", b"1234")
+    assert (cache.get("a"), cache.get("b")) == (b"1234", b"1234")
+    cache.put("b", b"12345")
+    assert (cache.get("a"), cache.get("b")) == (None, b"12345")
+    whole = Cache(ENTRY + 4, 100)
+    whole.put("a", b"1234")
+    assert whole.get("a") == b"1234"
+    whole.put("b", b"12345")
+    assert (whole.get("a"), whole.get("b")) == (b"1234", None)
+
+
+def test_what_is_replaced_or_too_old_gives_its_room_back() -> None:
+    now = [0.0]
+    cache = Cache(2 * ENTRY + 8, 10, lambda: now[0])
+    for _ in range(5):
+        cache.put("a", b"1234")
+    cache.put("b", b"1234")
+    assert (cache.get("a"), cache.get("b")) == (b"1234", b"1234")
+    now[0] = 10.0
+    assert (cache.get("a"), cache.get("b")) == (None, None)
+    for name in "cd":
+        cache.put(name, b"1234")
+    assert (cache.get("c"), cache.get("d")) == (b"1234", b"1234")
+    # A result that is too large for the cache takes the place of the one before it, too.
+    cache.put("c", b"x" * 1000)
+    assert cache.get("c") is None
+
+
+def test_a_result_is_kept_for_the_next_call_and_for_no_other() -> None:
+    async def make(data: bytes) -> bytes:
+        return data
+
+    async def main() -> None:
+        cache = Cache(100_000, 100)
+        assert await cache.once("k", lambda: make(b"x")) == (b"x", False)
+        assert await cache.once("k", lambda: make(b"other")) == (b"x", True)
+        assert await cache.once("l", lambda: make(b"y")) == (b"y", False)
+        assert await cache.once("l", lambda: make(b"other")) == (b"y", True)
+
+    asyncio.run(main())
+
+
+def test_values_are_kept_as_short_json() -> None:
+    value = {"b": [1, None, "é"], "a": {"c": True}}
+    assert as_bytes(value) == b'{"b":[1,null,"\\u00e9"],"a":{"c":true}}'
+    assert from_bytes(as_bytes(value)) == value
+
+
+def test_what_is_too_old_does_not_push_out_what_is_not() -> None:
+    now = [0.0]
+    cache = Cache(2 * ENTRY + 8, 10, lambda: now[0])
+    cache.put("old", b"1234")
+    now[0] = 5.0
+    cache.put("young", b"1234")
+    cache.get("old")
+    now[0] = 10.0
+    assert cache.get("old") is None
+    cache.put("new", b"1234")
+    assert (cache.get("young"), cache.get("new")) == (b"1234", b"1234")

@@ -13,7 +13,8 @@ from equipage.loading.session import Request
 from equipage.serve.platform import this_platform
 from equipage.serve.snapshot import Snapshot, take
 from equipage.serve.tools import Settings
-from equipage.serve.wire.catalogue import BadCursor, Catalogue, catalogue_of, name_of, page
+from equipage.serve.wire.catalogue import BadCursor, Catalogue, catalogue_of, name_of, normal, page
+from lab import write
 from serve.packs import pack, write_packs
 
 CODE = {"t.py": "def f(p): return {}\n"}
@@ -94,6 +95,22 @@ HEADERS: list[tuple[dict[str, Any], bool]] = [
         False,
     ),
     ({"a": {"const": {"x-mcp-header": 5}}}, True),
+    ({"a": {"enum": [{"x-mcp-header": 5}]}}, True),
+    ({"a": {"default": {"x-mcp-header": 5}}}, True),
+    ({"a": {"examples": [{"x-mcp-header": 5}]}}, True),
+    ({"a": {"type": "boolean", "x-mcp-header": "Region"}}, True),
+    ({"a": {"items": {"type": "string", "x-mcp-header": "R"}}}, False),
+    ({"a": {"type": "string", "x-mcp-header": 5}}, False),
+    # One that is wrong is found wherever it is, also after others that are right.
+    ({"a": {"anyOf": [{"type": "string", "x-mcp-header": "R"}, {"enum": []}]}, "b": {}}, False),
+    (
+        {
+            "a": {"type": "number", "x-mcp-header": "R"},
+            "b": {"type": "object", "properties": {"c": {"type": "string"}}},
+            "d": {"anyOf": [{}, {}]},
+        },
+        False,
+    ),
 ]
 
 
@@ -133,3 +150,115 @@ def test_digests_change_with_what_clients_see(tmp_path: Path) -> None:
     settings = Settings(allow=frozenset({"python"}), isolation="best")
     changed = take([str(tmp_path)], Request(env={}), settings, this_platform())
     assert changed.tools_digest() != other.tools_digest()
+
+
+def test_a_name_has_at_most_128_characters(tmp_path: Path) -> None:
+    fits, longer = "a." + "b" * 126, "a." + "c" * 127
+    found = catalogue(tmp_path, pack(fits, "t:f"), pack(longer, "t:f"))
+    assert list(found.entries) == [fits]
+    assert found.refused[longer] == ("its name has more than 128 characters",)
+
+
+def test_a_tool_as_clients_see_it(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    output = {"type": "object", "properties": {}}
+    given = pack(
+        "a.b:c", "t:f", name="Words", description="", inputSchema=schema, outputSchema=output
+    )
+    taken = snapshot(tmp_path, given)
+    found = catalogue_of(taken)
+    entry = found.entries["a.b.c"]
+    assert (entry.name, entry.tool.pack.id) == ("a.b.c", "a.b:c")
+    assert entry.has_mapping is True
+    assert found.snapshot is taken
+    held = entry.tool.confinement
+    expected = {
+        "name": "a.b.c",
+        "title": "Words",
+        "description": "Words",
+        "inputSchema": schema,
+        "outputSchema": output,
+        "annotations": {"readOnlyHint": True, "idempotentHint": False, "openWorldHint": False},
+        "_meta": {
+            "equipage/isolation": {
+                "level": "best",
+                "enforced": list(held.enforced),
+                "open": list(held.open),
+            }
+        },
+    }
+    assert entry.listed(modern=True) == expected
+    assert entry.listed(modern=False) == expected
+    assert list(catalogue_of(taken, "plain").entries) == ["a_b_c"]
+
+
+def test_a_description_goes_before_a_title_and_both_before_the_name(tmp_path: Path) -> None:
+    found = catalogue(
+        tmp_path,
+        pack("a.a", "t:f", name="T", description="D"),
+        pack("a.b", "t:f", description="D"),
+        pack("a.c", "t:f", description=""),
+        pack("a.d", "t:f", name="T", description=""),
+    )
+    listed = [entry.modern for entry in found.entries.values()]
+    assert [each["description"] for each in listed] == ["D", "D", "The tool a.c.", "T"]
+    assert [each.get("title") for each in listed] == ["T", None, None, "T"]
+
+
+@pytest.mark.parametrize(
+    ("caps", "reads_only"),
+    [
+        ({}, True),
+        ({"filesystem": {"read": ["x"]}}, True),
+        ({"filesystem": {"write": ["x"]}}, False),
+        ({"subprocess": True}, False),
+        ({"network": ["https"]}, False),
+    ],
+)
+def test_a_tool_that_can_change_something_says_so(
+    caps: dict[str, Any], reads_only: bool, tmp_path: Path
+) -> None:
+    hints = catalogue(tmp_path, pack("a.b", "t:f", caps=caps)).entries["a.b"].modern["annotations"]
+    assert hints["readOnlyHint"] is reads_only
+    assert hints.get("destructiveHint") is (None if reads_only else True)
+    assert hints["openWorldHint"] is ("network" in caps)
+
+
+def test_skills_are_found_by_address_with_and_without_escapes(tmp_path: Path) -> None:
+    texts = {
+        f"{name}/SKILL.md": f"---\nname: {name}\ndescription: Words.\n---\nText.\n"
+        for name in ("first", "second")
+    }
+    write(tmp_path, {**texts, "first/a b.txt": "x", "second/sub/c.txt": "y"})
+    settings = Settings(isolation="best")
+    found = catalogue_of(take([str(tmp_path)], Request(env={}), settings, this_platform()))
+    addresses = ["skill://first/SKILL.md", "skill://first/a%20b.txt"]
+    addresses += ["skill://second/SKILL.md", "skill://second/sub/c.txt"]
+    assert sorted(found.resources) == addresses
+    assert found.resources["skill://first/a%20b.txt"]["uri"] == "skill://first/a%20b.txt"
+    assert sorted(found.files) == [normal(each) for each in addresses]
+    assert found.files["skill://first/a b.txt"].uri == "skill://first/a%20b.txt"
+    assert {"skill://first", "skill://second", "skill://second/sub"} <= set(found.folders)
+    assert sorted(found.skills) == ["skill://first/SKILL.md", "skill://second/SKILL.md"]
+    assert found.skills["skill://first/SKILL.md"]["frontmatter"]["name"] == "first"
+
+
+def test_the_last_page_has_no_next_and_cursors_survive_all_names() -> None:
+    assert page(["a", "b"], None, size=2) == (["a", "b"], None)
+    found, cursor = page(["a", "b", "c"], None, size=2)
+    assert found == ["a", "b"]
+    assert page(["a", "b", "c"], cursor, size=2) == (["c"], None)
+    # In base64, these have the two signs that addresses do not allow.
+    for name in ("a\u00bf\u00ff", "a>>>", "a???", "a~~~"):
+        _, cursor = page([name, "\U0010ffff"], None, size=1)
+        assert cursor is not None
+        assert not set("+/") & set(cursor)
+        assert page([name, "\U0010ffff"], cursor, size=1) == (["\U0010ffff"], None)
+    with pytest.raises(BadCursor, match="YW!"):
+        page(["a"], "YW!")
+    good = page(["a", "b"], None, size=1)[1]
+    assert good is not None
+    with pytest.raises(BadCursor):
+        page(["a"], f"{good[:4]}!{good[4:]}")
+    with pytest.raises(BadCursor, match="YWJj"):
+        page(["a"], "YWJj")

@@ -143,3 +143,124 @@ def test_limits() -> None:
     assert "NPROC" not in limits_of("cli", 1000, forking, root=True)
     writing = confined("python", {"filesystem": {"write": ["out"]}}, FULL)
     assert limits_of("python", 1000, writing, root=False)["FSIZE"] > 0
+
+
+def test_means_in_a_few_words() -> None:
+    assert confined("python", {}, FULL).summary == "landlock, seccomp"
+    assert confined("php", FORKS, BUBBLE).summary == "bubblewrap"
+    assert confined("python", {}, FULL, "none").summary == "none"
+
+
+def test_every_plan_is_exactly_this() -> None:
+    """What is enforced and what is open, in words that people see; by caps and by machine."""
+    limits = "time, memory and size of files"
+    files = "reads its own folder, writes no files"
+    assert confined("python", {}, FULL) == Confinement(
+        "strict",
+        landlock=True,
+        filter=True,
+        enforced=(limits, files, "no network", "no other processes"),
+    )
+    caps = {"filesystem": {"read": ["a", "/b"], "write": ["c", "d/../e"]}, **FORKS, **NET}
+    named = "reads its own folder, reads /pack/a, /b, writes only /pack/c, /pack/e"
+    assert confined("python", caps, ROOT, "best") == Confinement(
+        "best",
+        landlock=True,
+        filter=True,
+        network=True,
+        forks=True,
+        read=("/pack/a", "/b"),
+        write=("/pack/c", "/pack/e"),
+        enforced=(limits, named),
+        open=(
+            "the network is on, for every protocol",
+            "the number of processes (nothing limits it for root)",
+        ),
+    )
+    assert confined("python", caps, FULL, "none") == Confinement(
+        "none",
+        network=True,
+        forks=True,
+        read=("/pack/a", "/b"),
+        write=("/pack/c", "/pack/e"),
+        enforced=(limits,),
+        open=("files", "network", "other processes"),
+    )
+    assert confined("http", {}, FULL) == Confinement(
+        "strict", network=True, enforced=("the address is checked for each call",)
+    )
+    assert confined("http", {}, FULL, "best").level == "best"
+    # Bubblewrap has no filter, so the tool may fork in it, and `best` says so.
+    assert confined("python", {}, BUBBLE, "best") == Confinement(
+        "best",
+        bwrap="/usr/bin/bwrap",
+        forks=True,
+        enforced=(limits, files, "no network"),
+        open=("no other processes",),
+    )
+    assert confined("python", {}, OLD, "best") == Confinement(
+        "best",
+        forks=True,
+        enforced=(limits,),
+        open=(files, "the modes, owners and times of files", "no network", "no other processes"),
+    )
+    assert confined("python", {}, NO_FILTER, "best") == Confinement(
+        "best",
+        landlock=True,
+        forks=True,
+        enforced=(limits, files),
+        open=("the modes, owners and times of files", "no network", "no other processes"),
+    )
+
+
+def test_bubblewrap_only_where_one_of_the_two_is_missing() -> None:
+    bwrap = "/usr/bin/bwrap"
+    both = Platform("linux", landlock=3, seccomp=True, bwrap=bwrap)
+    assert confined("php", FORKS, both).bwrap is None
+    assert confined("php", FORKS, both).summary == "landlock, seccomp"
+    for lacking in (
+        Platform("linux", landlock=2, seccomp=True, bwrap=bwrap),
+        Platform("linux", landlock=7, seccomp=False, bwrap=bwrap),
+    ):
+        found = confined("php", FORKS, lacking)
+        assert (found.bwrap, found.landlock, found.filter) == (bwrap, False, False)
+        assert found.open == ()
+        # What nothing keeps from forking is limited as what may fork.
+        assert confined("php", {}, lacking, "best").forks
+
+
+def test_a_landlock_that_lets_files_be_cut_does_not_do() -> None:
+    for version, holds in ((2, False), (3, True)):
+        old = Platform("linux", landlock=version, seccomp=True)
+        assert confined("python", {}, old, "best").landlock is holds
+
+
+def test_who_may_fork_may_signal_until_landlock_forbids_it() -> None:
+    signals = "signals to other processes of this user"
+    for version, opened in ((5, (signals,)), (6, ()), (7, ())):
+        machine = Platform("linux", landlock=version, seccomp=True)
+        assert confined("python", FORKS, machine).open == opened
+        assert confined("python", {}, machine).open == ()
+    # In a bubble there are no others.
+    bubbled = Platform("linux", landlock=5, bwrap="/usr/bin/bwrap")
+    assert confined("python", FORKS, bubbled).open == ()
+
+
+def test_a_refusal_is_a_sentence_about_everything_that_is_missing() -> None:
+    with pytest.raises(Unservable) as raised:
+        confined("python", {}, OLD)
+    text = (
+        "this machine cannot enforce: reads its own folder, writes no files, the modes, owners and "
+        "times of files, no network, no other processes "
+        "(`--isolation best` serves the tool without that)"
+    )
+    assert raised.value.reasons == (text,)
+    assert str(raised.value) == text
+    assert str(Unservable("a", "b")) == "a; b"
+    with pytest.raises(Unservable) as raised:
+        confined("cli", {}, FULL)
+    assert raised.value.reasons == (
+        "a `cli` tool starts a program: it needs `caps: {subprocess: true}`",
+    )
+    with pytest.raises(Unservable, match=r"^tools can run on Linux and macOS only$"):
+        confined("python", {}, WINDOWS)

@@ -161,3 +161,34 @@ def test_a_sentence_holds_no_secrets_and_no_control_characters() -> None:
     # A value that is part of another does not leave the rest of it, whichever is first in order.
     assert sentence("abcdef", ["cd", "abcdef", ""]) == sentence("abcdef", ["abcdef", "cd"]) == "***"
     assert sentence(" a \n b\t") == "a b"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ({"code": "E1", "message": "m"}, "E1: m"),
+        ({"message": "m"}, "m"),
+        ({}, "an error without a message"),
+        ({"other": 1}, "an error without a message"),
+        ("text", "text"),
+        ("", "an error without a message"),
+        (5, "an error without a message"),
+        (["x"], "an error without a message"),
+    ],
+)
+def test_an_error_of_a_tool_in_its_own_words(error: Any, said: str) -> None:
+    with pytest.raises(Failure) as raised:
+        unwrapped({"ok": False, "error": error})
+    assert (raised.value.code, raised.value.message) == (
+        "INTERNAL_ERROR",
+        f"the tool reports: {said}",
+    )
+
+
+def test_depth_counts_below_keys_as_in_lists() -> None:
+    value: Any = 1
+    for _ in range(65):
+        value = {"a": value}
+    assert not too_deep(value["a"])
+    assert not too_deep(value)
+    assert too_deep({"a": value})

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import array
+import asyncio
+import fcntl
 import json
+import os
+import select
+import signal
+import socket
+import sys
+import termios
+import time
+import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("mcp", reason="the extra `serve` is not installed")
 
-from equipage.serve.wire.lines import MAX_LINE, MAX_NESTING, LineSplitter, problem_of
+from mcp.server.lowlevel import Server
+
+from equipage.serve.wire.lines import (
+    MAX_LINE,
+    MAX_NESTING,
+    LineSplitter,
+    Pipes,
+    problem_of,
+    serve_lines,
+)
 
 
 def split(*pieces: bytes, longest: int = 5) -> list[bytes | None]:
@@ -93,3 +114,218 @@ NO_MESSAGE = "The object is not a message of JSON-RPC 2.0"
 )
 def test_what_is_no_message(line: bytes | None, problem: tuple[int, str, Any] | None) -> None:
     assert problem_of(line) == problem
+
+
+# A whole conversation, in a copy of this process whose input and output are pipes.
+
+
+class Served:
+    """A server over standard input and output that knows no tools."""
+
+    def __init__(self, output: Any = None, more: Any = None) -> None:
+        self.read = b""
+        given, self.input = os.pipe()
+        self.output, written = output or os.pipe()
+        self.errors, noise = os.pipe()
+        self.child = os.fork()
+        if not self.child:
+            try:
+                for descriptor, target in ((given, 0), (written, 1), (noise, 2)):
+                    os.dup2(descriptor, target)
+                os.close(self.input)
+                os.close(self.output)
+                sys.stderr = os.fdopen(2, "w", closefd=False)
+                asyncio.run(self._serve(more))
+                os.write(2, b"ended")
+            except BaseException:
+                os.write(2, traceback.format_exc().encode())
+            finally:
+                os._exit(0)
+        for descriptor in (given, written, noise):
+            os.close(descriptor)
+
+    async def _serve(self, more: Any) -> None:
+        pipes = Pipes()
+        os.write(1, b"a print of some library")
+        print("and ours", flush=True)
+        await serve_lines(Server("t"), pipes)
+        pipes.close()
+        if more is not None:
+            more(pipes)
+
+    def send(self, data: bytes) -> None:
+        assert os.write(self.input, data) == len(data)
+
+    def answer(self) -> Any:
+        """The next line that the client gets."""
+        while b"\n" not in self.read:
+            assert select.select([self.output], [], [], 10)[0], self.read
+            more = os.read(self.output, 1 << 16)
+            assert more, self.read
+            self.read += more
+        line, _, self.read = self.read.partition(b"\n")
+        return json.loads(line)
+
+    def end(self) -> tuple[bytes, str]:
+        """Close the input: what the client gets then, and what was printed."""
+        os.close(self.input)
+        said = []
+        for descriptor in (self.output, self.errors):
+            with os.fdopen(descriptor, "rb") as stream:
+                said.append(stream.read())
+        os.waitpid(self.child, 0)
+        return self.read + said[0], said[1].decode()
+
+
+HELLO = message(
+    id=1,
+    method="initialize",
+    params={
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "c", "version": "1"},
+    },
+)
+PRINTED = "a print of some libraryand ours\nended"
+
+
+def test_a_conversation() -> None:
+    served = Served()
+    served.send(HELLO + b"\n")
+    hello = served.answer()
+    assert (hello["jsonrpc"], hello["id"]) == ("2.0", 1)
+    # Names as the protocol spells them, and nothing that was not set.
+    assert hello["result"]["protocolVersion"] == "2025-06-18"
+    assert hello["result"]["serverInfo"]["name"] == "t"
+    assert None not in hello["result"].values()
+    served.send(message(method="notifications/initialized") + b"\n\n  \n")
+    for number in (2, "three"):
+        served.send(message(id=number, method="ping") + b"\n")
+        assert served.answer() == {"jsonrpc": "2.0", "id": number, "result": {}}
+    for line, code, said in (
+        (b"{", PARSE, "The line is not JSON"),
+        (b"[]", INVALID, "A message is an object"),
+        (message(method=5), INVALID, NO_MESSAGE),
+        (message(id=9, method=["x"]), INVALID, NO_MESSAGE),
+    ):
+        served.send(line + b"\n")
+        expected = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": said}}
+        assert served.answer() == expected
+    served.send(message(id=4, method="no/such/method", params={}) + b"\n")
+    unknown = served.answer()
+    assert (unknown["id"], unknown["error"]["code"]) == (4, -32601)
+    assert None not in unknown["error"].values()
+    # The end of the input ends the last line, too.
+    served.send(b"{")
+    rest, printed = served.end()
+    assert json.loads(rest)["error"] == {"code": PARSE, "message": NOT_JSON[1]}
+    assert printed == PRINTED
+
+
+def test_a_client_that_leaves_ends_the_server() -> None:
+    assert Served().end() == (b"", PRINTED)
+    served = Served()
+    os.close(served.output)
+    served.output = os.open(os.devnull, os.O_RDONLY)
+    served.send(HELLO + b"\n{\n" * 3)
+    assert served.end() == (b"", PRINTED)
+
+
+def test_a_client_that_does_not_read_gets_its_answers_later() -> None:
+    served = Served()
+    served.send(HELLO + b"\n")
+    served.answer()
+    bad, count = b"{\n", 1500
+    for _ in range(count // 100):
+        served.send(bad * 100)
+    time.sleep(0.05)
+    for _ in range(count):
+        assert served.answer()["error"]["code"] == PARSE
+    served.send(message(id=2, method="ping") + b"\n")
+    assert served.answer()["id"] == 2
+    assert served.end() == (b"", PRINTED)
+
+
+def test_a_client_that_never_reads_does_not_keep_the_server_from_ending() -> None:
+    served = Served()
+    fcntl.fcntl(served.output, fcntl.F_SETPIPE_SZ, 4096)
+    served.send(HELLO + b"\n")
+    for number in range(200):
+        served.send(message(id=number, method="ping") + b"\n")
+    until = time.monotonic() + 10
+    while waiting_in(served.output) < 4000 and time.monotonic() < until:
+        time.sleep(0.001)
+    os.close(served.input)
+    ended = 0
+    while not ended and time.monotonic() < until:
+        ended, _ = os.waitpid(served.child, os.WNOHANG)
+        time.sleep(0.001)
+    if not ended:
+        os.kill(served.child, signal.SIGKILL)
+        os.waitpid(served.child, 0)
+    os.close(served.output)
+    with os.fdopen(served.errors, "rb") as errors:
+        assert errors.read().decode() == PRINTED
+    assert ended
+
+
+def waiting_in(descriptor: int) -> int:
+    """How many bytes of a pipe nobody has read."""
+    count = array.array("i", [0])
+    fcntl.ioctl(descriptor, termios.FIONREAD, count)
+    return count[0]
+
+
+def test_the_pipe_is_left_as_it_was_found() -> None:
+    """While we serve, it does not block; after that, others may use it as before."""
+
+    def more(pipes: Any) -> None:
+        os.write(2, str(os.get_blocking(pipes._output)).encode())
+
+    assert Served(more=more).end() == (b"", PRINTED.replace("ended", "Trueended"))
+    ours, theirs = socket.socketpair()
+    served = Served(output=(ours.detach(), theirs.detach()))
+    served.send(b"{\n")
+    assert served.answer()["error"]["code"] == PARSE
+    assert served.end() == (b"", PRINTED)
+
+
+def test_input_and_output_may_be_files(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(HELLO + b"\n{\n")
+    child = os.fork()
+    if not child:
+        try:
+            os.dup2(os.open(tmp_path / "in", os.O_RDONLY), 0)
+            for name, target in (("out", 1), ("err", 2)):
+                os.dup2(os.open(tmp_path / name, os.O_WRONLY | os.O_CREAT, 0o600), target)
+            sys.stderr = os.fdopen(2, "w", closefd=False)
+            pipes = Pipes()
+            assert os.get_blocking(pipes._output)
+            asyncio.run(serve_lines(Server("t"), pipes))
+            os.write(2, b"ended")
+        except BaseException:
+            os.write(2, traceback.format_exc().encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert (tmp_path / "err").read_text() == "ended"
+    said = [json.loads(line) for line in (tmp_path / "out").read_bytes().splitlines()]
+    assert {"jsonrpc": "2.0", "id": None, "error": {"code": PARSE, "message": NOT_JSON[1]}} in said
+    assert (tmp_path / "out").read_bytes().endswith(b"}\n")
+
+
+def test_depth_is_that_of_brackets() -> None:
+    """What is counted decides; texts with brackets count, too, and closing ones take away."""
+    pair = b"[]" * MAX_NESTING
+    assert problem_of(message(method="x", params="?").replace(b'"?"', b"[" + pair[:-1] + b"]")) == (
+        NOT_JSON
+    )
+    # Exactly as deep as may be, with more brackets beside it, and texts with any letters.
+    for beside in (b"[],[[]],", b"[],[[],[]],{},", b'"XXXX",[],' + b'"X",' * 9):
+        for depth, fits in ((MAX_NESTING - 2, True), (MAX_NESTING - 1, False)):
+            inner = b"[" + beside + b"[" * depth + b"]" * depth + b',[],"X"]'
+            found = problem_of(message(method="x", params="?").replace(b'"?"', inner))
+            assert found == (None if fits else (INVALID, "The message is nested too deep", None))
+    wide = b"[" + b",".join([b"[[]]"] * MAX_NESTING) + b"]"
+    assert problem_of(message(method="x", params="?").replace(b'"?"', wide)) is None
+    assert problem_of(message(method="x", params="X" * 1000)) is None

@@ -13,7 +13,17 @@ from equipage.serve.outcome import Failure
 from equipage.serve.templates import TemplateProblem
 
 NAMES: dict[str, Any] = {
-    "input": {"items": [1, 2], "q": "a b", "n": 3, "none": None, "flag": True, "keys": {"get": 7}},
+    "input": {
+        "items": [1, 2],
+        "q": "a b",
+        "n": 3,
+        "none": None,
+        "flag": True,
+        "keys": {"get": 7},
+        "two": {"b": 2, "a": 1},
+        "marks": "<&>",
+        "named": [{"x": "p"}, {"x": "q"}],
+    },
     "env": {"TOKEN": "t"},
     "id": "x.y",
     "version": "1.0.0",
@@ -26,7 +36,19 @@ FILLED = {
     "deeper": ("{{ input.keys.get }}", "7"),
     "JSON spelling": ("{{ input.none }} {{ input.flag }}", "null true"),
     "filters": ("{{ input.q | urlencode }}", "a%20b"),
-    "tojson": ("{{ input | tojson }}", None),
+    "tojson": ("{{ context | tojson }}", '{"lang": "en"}'),
+    "sorted keys": ("{{ input.two | tojson }}{{ input.two }}", '{"a": 1, "b": 2}{"a": 1, "b": 2}'),
+    "the last line break": ("{{ input.n }}\n", "3\n"),
+    "all three marks": ("{# note #}{% if input.flag %}{{ input.n }}{% endif %}", "3"),
+    "the number of a round": ("{% for each in input.items %}{{ loop.index }}{% endfor %}", "12"),
+    "no escapes": ("{{ input.marks }}", "<&>"),
+    "joined": ("{{ input.items | join('-') }}{{ input.items | join }}", "1-212"),
+    "joined by name": ("{{ input.named | join(',', attribute='x') }}", "p,q"),
+    "replaced": ("{{ input.q | replace('a', 'c') }}{{ 'aaa' | replace('a', 'b', 2) }}", "c bbba"),
+    "the rest of a division": ("{{ input.n % 2 }}", "1"),
+    "a power": ("{{ input.n ** 2 }}", "9"),
+    "the largest product": ("{{ 999999 * 999999 }}", "999998000001"),
+    "the largest power": ("{{ 2 ** 99 }}", str(2**99)),
     "a condition": ("{% if input.flag %}yes{% endif %}", "yes"),
     "all names": ("{{ env.TOKEN }}{{ id }}{{ version }}{{ context.lang }}", "tx.y1.0.0en"),
     "small numbers": ("{{ input.n * 2 }}", "6"),
@@ -40,6 +62,13 @@ REFUSED = {
     "format": "{{ '{0.__class__}'.format(input) }}",
     "a large product": "{{ 'a' * 10000000 }}",
     "a large power": "{{ 10 ** 10000000 }}",
+    "a number too large to multiply": "{{ 1000000 * 2 }}",
+    "a number too large to multiply by": "{{ 2 * 1000000 }}",
+    "a power too large": "{{ 2 ** 100 }}",
+    "a format": "{{ '%99999d' % 1 }}",
+    "text times a number": "{{ 'ab' * 2 }}",
+    "a condition on what is missing": "{% if input.missing %}a{% endif %}",
+    "what is missing, filtered": "{{ input.missing | tojson }}",
     "a product in a loop": "{% for a in input.items %}{{ 'a' * 999999999 }}{% endfor %}",
     "a global": "{{ range(3) }}",
     "lipsum": "{{ lipsum }}",
@@ -56,10 +85,15 @@ def test_filled(name: str) -> None:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_without_a_word_about_values(name: str) -> None:
+    text = REFUSED[name]
     with pytest.raises(Failure) as raised:
-        templates.compiled(REFUSED[name])(NAMES)
+        templates.compiled(text)(NAMES)
     assert raised.value.code == "INVALID_INPUT"
-    assert "a b" not in raised.value.message
+    assert raised.value.message in (
+        f"cannot fill the template `{text}`",
+        "a template multiplies more than small numbers",
+        "a filled template contains a zero byte",
+    )
 
 
 def test_a_mistake_in_a_template_is_found_before_a_call() -> None:
@@ -135,3 +169,119 @@ def test_an_address_keeps_its_host(url: str, value: str, ok: bool) -> None:
 def test_an_address_must_have_a_literal_host(url: str) -> None:
     with pytest.raises(TemplateProblem):
         templates.address(url)
+
+
+def refusal(make: Any, *given: Any) -> tuple[str, str]:
+    """The code and the sentence of a failure."""
+    with pytest.raises(Failure) as raised:
+        make(*given)
+    return raised.value.code, raised.value.message
+
+
+def test_a_product_is_refused_in_words() -> None:
+    said = ("INVALID_INPUT", "a template multiplies more than small numbers")
+    for text in ("{{ 'a' * 2 }}", "{{ 2 ** 100 }}", "{{ '%d' % 1 }}", "{{ 2 * 1000000 }}"):
+        assert refusal(templates.compiled(text), NAMES) == said
+
+
+def test_a_filled_text_has_a_longest_length() -> None:
+    """Also where the parts are short: what joins them, what replaces, what is repeated."""
+    most = templates.LONGEST
+    for text in (
+        "{{ input.v }}",
+        "{% for each in input.list %}{{ input.v }}{% endfor %}",
+        "{{ input.v | replace('a', 'a') }}",
+    ):
+        fill = templates.compiled(text)
+        assert len(fill({"input": {"v": "a" * most, "list": [1]}})) == most
+        longer = {"input": {"v": "a" * (most + 1), "list": [1]}}
+        assert refusal(fill, longer) == ("INVALID_INPUT", "a filled template is too long")
+    half = {"input": {"v": "a" * (most // 2 + 1), "list": [1, 2]}}
+    loop = "{% for each in input.list %}{{ input.v }}{% endfor %}"
+    assert refusal(templates.compiled(loop), half)[1] == "a filled template is too long"
+    joined = templates.compiled("{{ (input.list | join(input.v)) | length }}")
+    assert joined({"input": {"v": "a" * (most // 4), "list": ["", "", "", ""]}}) == str(
+        most // 4 * 3
+    )
+    assert refusal(joined, {"input": {"v": "a" * (most // 4 + 1), "list": ["", "", "", ""]}}) == (
+        "INVALID_INPUT",
+        "a filled template is too long",
+    )
+    replaced = templates.compiled("{{ (input.text | replace('b', input.v)) | length }}")
+    assert replaced({"input": {"v": "a" * (most // 4), "text": "bbbbc"}}) == str(most + 1)
+    assert refusal(replaced, {"input": {"v": "a" * (most // 4 + 1), "text": "bbbb"}}) == (
+        "INVALID_INPUT",
+        "a filled template is too long",
+    )
+
+
+def test_what_an_argument_must_not_become_is_said_without_its_value() -> None:
+    text = "{{ input.v }}"
+    fill = templates.argument(text)
+    assert refusal(fill, {"input": {"v": ""}}) == (
+        "INVALID_INPUT",
+        f"the argument `{text}` is empty once it is filled",
+    )
+    assert refusal(fill, {"input": {"v": "-secret"}}) == (
+        "INVALID_INPUT",
+        f"the argument `{text}` must not become an option",
+    )
+
+
+def test_what_a_header_must_not_be_is_said_without_its_value() -> None:
+    fill = templates.header("X-A", "{{ input.v }}")
+    for value in ("a\x1fb", "a\x7f", "secret\n"):
+        assert refusal(fill, {"input": {"v": value}}) == (
+            "INVALID_INPUT",
+            "the header `X-A` contains a control character",
+        )
+    for value in (" a b ", "a\tb", "~", "é"):
+        assert fill({"input": {"v": value}}) == value
+    # Only line breaks at the end of what the author wrote are taken for those of the file.
+    assert templates.header("x", "a \t\r\n\n")({}) == "a \t"
+    assert templates.header("x", "aX\n")({}) == "aX"
+    for name, said in (
+        ("Host", "the header `Host` cannot be set by a pack"),
+        ("a b", "`a b` is not the name of a header"),
+    ):
+        with pytest.raises(TemplateProblem) as raised:
+            templates.header(name, "x")
+        assert str(raised.value) == said
+    for name in ("Accept", "ETAG", "x_y", "Z"):
+        templates.header(name, "x")
+
+
+def test_what_an_address_must_not_be_is_said() -> None:
+    scheme, host, fill = templates.address("HTTPS://A.example:8443/{{ input.v }}")
+    assert (scheme, host) == ("https", "A.example:8443")
+    assert fill({"input": {"v": "x"}}) == "HTTPS://A.example:8443/x"
+    for value in ("a b", "\x7f", "a\n", "\x00"[:0] + "\x1f"):
+        assert refusal(fill, {"input": {"v": value}}) == (
+            "INVALID_INPUT",
+            "the filled address does not keep its host",
+        )
+    for text, said in (
+        ("ftp://a/", "the address `ftp://a/` must start with http:// or https:// and a host without templates"),
+        ("https://a:99999/", "`https://a:99999/` is not an address"),
+    ):  # fmt: skip
+        with pytest.raises(TemplateProblem) as raised:
+            templates.address(text)
+        assert str(raised.value) == said
+
+
+def test_a_mistake_in_a_template_is_said_with_its_text() -> None:
+    with pytest.raises(
+        TemplateProblem, match=r"^the template `\{\{ a` is not valid: unexpected end"
+    ):
+        templates.compiled("{{ a")
+    deep = "{{ " + "(" * 20_000 + "1" + ")" * 20_000 + " }}"
+    with pytest.raises(TemplateProblem) as raised:
+        templates.compiled(deep)
+    assert str(raised.value) == f"the template `{deep[:80]}` is nested too deep"
+    for text in ("{# a note #}", "{% if true %}{% endif %}"):
+        assert templates.compiled(text)({}) == ""
+    assert templates.compiled("{ a }")({}) == "{ a }"
+    assert (
+        refusal(templates.compiled("{{ '\\0' }}"), {})[1]
+        == "a filled template contains a zero byte"
+    )

@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from equipage.core import codes
 from equipage.files import process_variables
 from equipage.syntax import Irregularity, SyntaxProblem
-from equipage.syntax.variables import fragments, structure_changes, substitute
+from equipage.syntax.variables import (
+    fragments,
+    structure_changes,
+    substitute,
+    with_defaults,
+    without_blanks,
+)
 
 ENV = {
     "HOST": "db.local",
@@ -259,3 +266,61 @@ def test_a_default_is_the_authors_own() -> None:
 def test_a_change_of_structure_names_the_variable_and_its_place() -> None:
     found = list(structure_changes(substitute("a: ok\nb: ${V}", {"V": "x: y"})))
     assert found == [Irregularity("env-changes-structure", (9, 13), values={"name": "V"})]
+
+
+@pytest.mark.parametrize(
+    ("written", "shape"),
+    [
+        ("plain", "plain"),
+        (
+            "a: ${A:-1}\nb: ${B}\nc: ${C:?why}\n$$d ${E:-${F}}.",
+            "a: 1\nb: value\nc: value\n$d ${F}.",
+        ),
+        ("${A:-}", ""),
+        ("x $$ y", "x $ y"),
+        ("${A:-1} ${open", "${A:-1} ${open"),
+    ],
+)
+def test_the_shape_of_a_file_without_an_environment(written: str, shape: str) -> None:
+    assert with_defaults(written) == shape.replace("value", _word())
+
+
+def _word() -> str:
+    """What stands for a value that is required and missing."""
+    with_value = substitute("${X:?}", {}).text
+    assert with_value
+    return with_value
+
+
+def test_the_names_that_were_looked_up_in_order_and_once() -> None:
+    found = substitute("${B} $$ ${A:-1} ${B:?x} ${C}", {"B": "1"})
+    assert found.names == ("B", "A", "C")
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "inner"),
+    [
+        ("  a  ", 0, 5, (2, 3)),
+        ("x a b y", 1, 6, (2, 5)),
+        (" a a a ", 0, 7, (1, 6)),
+        ("    ", 1, 3, (1, 1)),
+        ("\ta\n", 0, 3, (1, 2)),
+    ],
+)
+def test_a_stretch_without_its_blanks(
+    text: str, start: int, end: int, inner: tuple[int, int]
+) -> None:
+    assert without_blanks(text, start, end) == inner
+
+
+def test_an_odd_name_is_said_with_its_place() -> None:
+    for text in ("a: ${}", "a: ${ }", "a: ${:-x}"):
+        (found,) = substitute(text, {}).irregularities
+        assert found.code is codes.ENV_NAMELESS
+        assert found.range == (3, len(text))
+    (found,) = substitute("${A-b-c}", {}).irregularities
+    assert found.values["meant"] == "${A:-b-c}"
+    (found,) = substitute("${A -b:?w}", {}).irregularities
+    assert found.values["instead"] == "${A:-b}"
+    (found,) = substitute("a: ${A\nb: ${B}", {}).irregularities
+    assert found.values["meant"] == "${A}"

@@ -92,7 +92,8 @@ class Workspace:
         often = [self._create, self._edit, self._edit, self._delete, self._rename]
         seldom = [self._mode, self._settings, self._variable, self._ignore, self._link]
         sly = [self._same_size, self._replace, self._hard_link, self._swap, self._copy, self._index]
-        done = self.rng.choice([*often, *seldom, *sly, self._folder, self._outside])
+        small = [self._line] * 6  # what people do most
+        done = self.rng.choice([*often, *small, *seldom, *sly, self._folder, self._outside])
         try:
             done()
         except OSError as error:  # a link in the way, a folder in the place of a file
@@ -147,6 +148,17 @@ class Workspace:
     def _edit(self) -> None:
         if (path := self._some()) is not None:
             self._write(path, self.rng.choice(_PLACES)[1])
+
+    def _line(self) -> None:
+        """Write a line in the place of another one, or between two, in the same file."""
+        path = self._some()
+        if path is not None and path.is_file():
+            lines = path.read_bytes().splitlines(keepends=True)
+            place, more = self.rng.randrange(len(lines) + 1), self.rng.randrange(2)
+            new = self.rng.choice(
+                [*_MORE, "Text.\n", "name: a\n", "description: x\n", "tools: 5\n"]
+            )
+            path.write_bytes(b"".join([*lines[:place], new.encode(), *lines[place + more :]]))
 
     def _delete(self) -> None:
         if (path := self._some()) is not None:

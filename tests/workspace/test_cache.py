@@ -19,7 +19,7 @@ from equipage.render import json as as_json
 from equipage.workspace import cache, loads
 from equipage.workspace import check as reports
 from equipage.workspace.cache import Cache
-from equipage.workspace.check import check_paths
+from equipage.workspace.check import ReportBuilder, check_paths
 from equipage.workspace.loads import Candidate
 from lab import in_process, repository, write
 from workspace.editing import MARGIN, Workspace
@@ -92,7 +92,8 @@ def kept() -> bytes:
     found = {path.name: path.read_bytes() for path in sorted(Path(FOLDER).iterdir())}
     entries = [data for name, data in found.items() if len(name) == 32]
     books = [msgspec.msgpack.decode(data[keeping._MAC_BYTES :]) for data in entries]
-    rows = [zlib.decompress(piece[1]) for book in books for piece in book[2].values()]
+    pieces = [msgspec.msgpack.decode(each) for book in books for each in book[3].values()]
+    rows = [zlib.decompress(piece[1]) for piece in pieces]
     assert rows
     return b"".join([*found.values(), *rows])
 
@@ -114,6 +115,63 @@ def test_only_what_changed_is_checked_again(jobs: int, monkeypatch: pytest.Monke
     assert len([each for each in left if each.code == "wrong-type"]) == 7
     assert "c.md" in names
     assert len(names) < 8
+
+
+def not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on, no report may be made from all files."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("made from all files")
+
+    monkeypatch.setattr(ReportBuilder, "build", refuse)
+
+
+def test_a_change_in_one_file_amends_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    write(".", AGENTS)
+    for _ in range(2):  # the first one makes the folder, which is news for the second
+        check_paths(["."], Request(env={}), cached=True)
+    for number, (old, new) in enumerate(
+        [("[5]", "opus"), ("[5]", "[6]"), ("model: [5]", "model: [5]\ncolour: [7]")]
+    ):
+        name = f".claude/agents/{'cde'[number]}.md"
+        write(".", {name: AGENTS[name].replace(old, new)})
+        with monkeypatch.context() as patched:
+            not_built(patched)
+            amended = check_paths(["."], Request(env={}), cached=True)
+            again = check_paths(["."], Request(env={}), cached=True)
+        fresh = check_paths(["."], Request(env={}))
+        assert as_json.render(amended) == as_json.render(fresh) == as_json.render(again)
+        assert amended.hidden == fresh.hidden
+    write(".", {"equipage.toml": "[check]\n"})
+    with monkeypatch.context() as patched:
+        not_built(patched)
+        with pytest.raises(AssertionError, match="from all files"):
+            check_paths(["."], Request(env={}), cached=True)
+
+
+@pytest.mark.parametrize("change", ["name: a", "name: new", "layered", "copy"])
+def test_a_change_that_concerns_other_files_is_not_amended(
+    change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = ".claude/agents/c.md"
+    write(".", AGENTS)
+    if change == "copy":
+        write(".", {".github/agents/c.md": AGENTS[name]})
+    for _ in range(2):
+        check_paths(["."], Request(env={}), cached=True)
+    text = AGENTS[name]
+    if change == "copy":
+        write(".", {name: text + "Another sentence.\n"})
+    elif change == "layered":
+        write(".", {name: text, ".claude/agents/new.md": text})
+    else:
+        write(".", {name: text.replace("name: c", change)})
+    with monkeypatch.context() as patched:
+        not_built(patched)
+        with pytest.raises(AssertionError, match="from all files"):
+            check_paths(["."], Request(env={}), cached=True)
+    cached, fresh = (check_paths(["."], Request(env={}), cached=each) for each in (True, False))
+    assert as_json.render(cached) == as_json.render(fresh)
 
 
 def test_a_file_that_was_looked_for_in_vain_counts_when_it_appears(
@@ -249,18 +307,28 @@ def without_findings() -> dict[str, str]:
     return {path: text.replace("[5]", "opus") for path, text in AGENTS.items()}
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param((), id="plain"),
+        *(
+            pytest.param(each, marks=pytest.mark.long, id="".join(each))
+            for each in (("--quiet",), ("--statistics",), ("--strict", "--verbose"))
+        ),
+    ],
+)
 @pytest.mark.parametrize("files", [AGENTS, without_findings()], ids=["findings", "none"])
 @pytest.mark.parametrize("how", REPORTS)
-def test_every_format_shows_the_same_bytes(how: str, files: dict[str, str]) -> None:
+def test_every_format_shows_the_same_bytes(
+    how: str, files: dict[str, str], options: tuple[str, ...]
+) -> None:
     """From the whole report that is kept, and after an edit from its pieces, as without a cache."""
     write(".", {**files, "equipage.toml": "wrong = 1\n"})
-    for options in ((), ("--quiet",), ("--statistics",), ("--strict", "--verbose")):
-        command = ["check", "-f", how, *options]
-        edit = f"{Path('.claude/agents/b.md').read_text()}More.\n"
-        for change in ({}, {}, {".claude/agents/b.md": edit}, {".claude/agents/b.md": "Text.\n"}):
-            write(".", change)
-            assert in_process(command) == in_process([*command, "--no-cache"]), (how, options)
-        write(".", files)
+    command = ["check", "-f", how, *options]
+    edit = f"{Path('.claude/agents/b.md').read_text()}More.\n"
+    for change in ({}, {}, {".claude/agents/b.md": edit}, {".claude/agents/b.md": "Text.\n"}):
+        write(".", change)
+        assert in_process(command) == in_process([*command, "--no-cache"]), (how, options)
 
 
 def test_the_command_prints_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -223,11 +223,14 @@ def visible_first(name: str) -> str:
     return f"./{text}" if text.lstrip().startswith(("::", "##")) else text
 
 
+#: Line breaks, and the letters of ASCII that can be seen.
+_PLAIN = bytes([10, *range(32, 127)])
+
+
 def visible_json(text: str) -> str:
     """A JSON text with the same value in which invisible characters are escaped; lines stay."""
     # The usual text, without a look at each letter.
-    flat = text.replace("\n", "")
-    if flat.isascii() and flat.isprintable() and "##" not in flat:
+    if text.isascii() and "##" not in text and not text.encode().translate(None, _PLAIN):
         return text
     return _UNSAFE_IN_LINE.sub(_escaped_in_json, text)
 

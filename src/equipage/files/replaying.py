@@ -130,18 +130,21 @@ class Replay:
 
     def are_still(self, vouched: Mapping[str, Signature | None]) -> bool:
         """Whether files and folders are what they were when they had signatures, see `vouching`."""
+        return not self.changed(vouched)
+
+    def changed(self, vouched: Mapping[str, Signature | None]) -> list[str]:
+        """The paths of files and folders that are not what they were, or whose word is missing."""
         looks, lstat = self._looks, os.lstat
+        found: list[str] = []
         for path, known in vouched.items():
-            if known is None:
-                return False
             if path not in looks:  # not by `_look`: thousands of paths are looked at
                 try:
                     looks[path] = signature(lstat(path))
                 except (OSError, ValueError):
                     looks[path] = None
-            if looks[path] != known:
-                return False
-        return True
+            if known is None or looks[path] != known:
+                found.append(path)
+        return found
 
     def text_of(self, path: str, known: str) -> bytes | None:
         """What a file holds, if its digest is the one that is known."""

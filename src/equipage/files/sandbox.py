@@ -50,6 +50,7 @@ _TRIES = 8
 HAS_DESCRIPTORS = os.open in os.supports_dir_fd and bool(_NOFOLLOW)
 #: Where a system describes itself: the environment of processes, what they have open, devices.
 _SYSTEM = ("/proc", "/sys", "/dev")
+_OF_SYSTEM = tuple(f"{each}/" for each in _SYSTEM)
 #: A file system of its own, for ordinary files.
 _SHARED_MEMORY = "/dev/shm/"
 #: What version control keeps about a project: addresses with passwords, the text of old files.
@@ -350,7 +351,7 @@ def read_regular(
 
 def _is_of_the_system(real: str, status: os.stat_result | None) -> bool:
     """Whether a file is one of those that a system makes up about itself."""
-    if real.startswith(tuple(f"{each}/" for each in _SYSTEM)):
+    if real.startswith(_OF_SYSTEM):
         return not real.startswith(_SHARED_MEMORY)
     return (
         status is not None and status.st_dev in _system_devices()

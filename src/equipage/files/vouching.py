@@ -116,7 +116,9 @@ def _mounts() -> dict[str, str]:
     for line in _said_by_kernel("/proc/self/mountinfo").splitlines():
         before, _, after = line.partition(" - ")
         # Blanks and the like are written as octal numbers.
-        place = re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), before.split(" ")[4])
+        place = before.split(" ")[4]
+        if "\\" in place:
+            place = re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), place)
         found[place] = after.partition(" ")[0]
     return found
 

@@ -57,9 +57,11 @@ def note_folder(run: Run, folder: str, names: Iterable[str] | None, *, is_plain:
     if names is None:
         return
     seen = walked.names[folder] = _ASKED_FOR.intersection(map(str.lower, names))
-    roots, above = run.cache(_Roots), folder.rpartition("/")[0]
-    if is_plain and above in roots.by_mark and _is_bare(seen):  # the usual folder
-        roots.by_folder[folder] = roots.by_mark[folder] = roots.by_mark[above]
+    if is_plain and (not seen or _is_bare(seen)):  # the usual folder
+        roots = run.cache(_Roots)
+        root = roots.by_mark.get(folder.rpartition("/")[0])
+        if root is not None:
+            roots.by_folder[folder] = roots.by_mark[folder] = root
 
 
 def _is_bare(names: frozenset[str]) -> bool:
@@ -259,6 +261,11 @@ def part_of_plugin(path: str, run: Run) -> str | None:
     """The kind of a Markdown file that is a part of a plugin, the nearest first."""
     kinds = (each.kind_of(path) for each in _plugins_around(path, run))
     return next((kind for kind in kinds if kind is not None), None)
+
+
+def is_in_plugin(path: str, run: Run) -> bool:
+    """Whether any manifest around a file may name it."""
+    return bool(_plugins_around(path, run))
 
 
 def _plugins_around(path: str, run: Run) -> tuple[_Plugins, ...]:

@@ -26,13 +26,16 @@ import msgspec
 from equipage.core.codes import NOT_READ, POSSIBLE_KIND, UNRECOGNISED
 from equipage.core.diagnostics import Code, Diagnostic
 from equipage.core.text import expression
+from equipage.files import is_link
 from equipage.files.reading import Files, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading import registry
-from equipage.loading.projects import is_below_skill, part_of_plugin, root_in
+from equipage.loading.projects import is_below_skill, is_in_plugin, part_of_plugin, root_in
 from equipage.loading.registry import Places, Recognition, Rule, conventions, extension_of
 from equipage.loading.session import Run
 from equipage.loading.signs import (
+    MOST_OF_HEADER,
+    headers_count_in,
     keys_of_broken,
     kind_of_header,
     may_have_key,
@@ -72,6 +75,11 @@ class Claims(Protocol):
         """Whether the files of other agent tools are recognised."""
         ...
 
+    @property
+    def claims_any(self) -> bool:
+        """Whether it gives files kinds, whatever their names."""
+        ...
+
     def kind_of(self, path: str) -> str | None:
         """The kind that the settings give a file, by its absolute path."""
         ...
@@ -108,6 +116,107 @@ def recognise(
         found = Recognised() if extension == ".md" else _by_content(path, "yaml", files, named=True)
         return found if found.kind is not None else _unreadable(path, files)
     return Recognised()
+
+
+# Nearly everything that a walk meets is of no kind, so that is asked first. What a folder says of
+# the files in it is worked out once.
+
+
+class _Around:
+    """What the folder of files says about all of them."""
+
+    __slots__ = ("_headers", "absolute", "asks", "conventions")
+
+    def __init__(self, folder: str, project: Claims, run: Run) -> None:
+        whole = os.path.normpath(os.path.join(run.files.cwd, folder))
+        self.absolute = whole.replace(os.sep, "/").rstrip("/")
+        self.conventions = project.conventions
+        #: whether the settings or a place may say what they are, whatever their names
+        self.asks = project.claims_any or any(
+            each.asks_in(self.absolute) for each in _all_places(registry.BUILT_IN)
+        )
+        self._headers: str | None = _UNKNOWN
+
+    def headers(self, run: Run) -> str | None:
+        """Where the files are, from the project on, if the header of a Markdown file counts there.
+
+        Else it is empty; `_ASKS` if a plugin may decide; None if nothing is said about such files.
+        """
+        if self._headers is _UNKNOWN:
+            self._headers = self._counting(run)
+        return self._headers
+
+    def _counting(self, run: Run) -> str | None:
+        path = f"{self.absolute}/file"
+        if not self.conventions or is_below_skill(path, run):
+            return None
+        if is_in_plugin(path, run):
+            return _ASKS
+        # As `recognise` does: a folder above the project may be called `agents`, too.
+        inside = path.removeprefix(root_in(run, path).replace(os.sep, "/"))[: -len("file")]
+        return inside if headers_count_in(inside) else ""
+
+
+_UNKNOWN, _ASKS = "?", "asks"  #: no folders: those begin with `/`
+
+
+class _Arounds(dict[str, _Around]):
+    """The folders of one run, as the paths of files write them."""
+
+
+def is_surely_none(path: str, project: Claims, run: Run) -> bool:
+    """Whether a file that a walk met is surely of no kind, and nothing is to be said about it.
+
+    A no is not certain: `recognise` decides.
+    """
+    end = max(path.rfind("/"), path.rfind(os.sep)) + 1
+    folder, name = path[:end], path[end:]
+    arounds = run.cache(_Arounds)
+    around = arounds.get(folder)
+    if around is None:
+        around = arounds[folder] = _Around(folder, project, run)
+    lower = name.lower()
+    names, ends = _anywhere(registry.BUILT_IN)
+    if around.asks or name in names or lower.endswith(ends):
+        return False
+    extension = extension_of(lower)
+    syntax = _FORMATS.get(extension)
+    if syntax is not None:
+        data = run.files.peek(path)
+        return data is not None and not may_be_ours(data, syntax)
+    return extension != ".md" or _has_no_header(path, name, around, run)
+
+
+def _has_no_header(path: str, name: str, around: _Around, run: Run) -> bool:
+    """Whether neither a plugin nor its header makes anything of a Markdown file."""
+    inside = around.headers(run)
+    if inside is None:
+        return True
+    data = None if inside == _ASKS else run.files.peek(path)
+    if data is None:
+        return False
+    if not inside or not _may_begin_header(data):
+        return True
+    # It is read as a source only if it is ours. What a link leads to may be refused, which is said.
+    return kind_of_header(inside + name, _decoded(data[:MOST_OF_HEADER])) is None and not is_link(
+        path
+    )
+
+
+@cache
+def _all_places(rows: tuple[Recognition, ...]) -> tuple[Places, ...]:
+    from equipage.loading.unread import unread_places  # only a walk asks for all
+
+    return _places(rows), _of_tools(), unread_places()
+
+
+@cache
+def _anywhere(rows: tuple[Recognition, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The names that say something in any folder, and the ends of such names in small letters."""
+    places = _all_places(rows)
+    ends = {end.lower() for each in places for end in each.ends_anywhere}
+    names = frozenset(name for each in places for name in each.names_anywhere)
+    return names, tuple(sorted(ends | {*_ANY_CASE}))
 
 
 # 1 and 2: what needs no look into the file.
@@ -179,14 +288,15 @@ def _always(_name: str) -> bool:
 @cache
 def _names_with_place(rows: tuple[Recognition, ...]) -> tuple[list[Rule], Callable[[str], bool]]:
     """The globs that take any name in their folders, and what is said elsewhere."""
-    from equipage.loading.unread import unread_places  # only a walk asks for all
-
-    places = _places(rows), _of_tools(), unread_places()
+    places = _all_places(rows)
     names = frozenset(name for each in places for name in each.names)
     ends = frozenset(end for each in places for end in each.extensions if end)
 
     def may_have_place(name: str) -> bool:
-        return name in names or extension_of(name).lower() in ends
+        if name in names:
+            return True
+        dot = name.rfind(".")
+        return dot >= 0 and name[dot:].lower() in ends
 
     return [rule for each in places for rule in each.open_ended], may_have_place
 
@@ -196,7 +306,7 @@ def _names_with_place(rows: tuple[Recognition, ...]) -> tuple[list[Rule], Callab
 
 def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognised:
     data = None if named else files.peek(path)
-    if data is not None and not data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---"):
+    if data is not None and not _may_begin_header(data):
         return Recognised()
     try:
         text, problem = _text_of(path, files)
@@ -208,6 +318,10 @@ def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognis
     if guess is None:
         return Recognised()
     return Recognised(guess.kind, by="header", why=guess.why, sure=guess.sure)
+
+
+def _may_begin_header(data: bytes) -> bool:
+    return data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---")
 
 
 def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Recognised:

@@ -381,6 +381,22 @@ class Places:
         #: a walk asks several times for the files of each folder
         self._in = lru_cache(maxsize=20_000)(self._rules_in)
 
+    @property
+    def names_anywhere(self) -> Iterable[str]:
+        """The names of files that have a kind in any folder."""
+        return self._names
+
+    @property
+    def ends_anywhere(self) -> Iterable[str]:
+        """The ends of such names."""
+        return {rule.name for rules in self._extensions.values() for rule in rules}
+
+    def asks_in(self, folder: str) -> bool:
+        """Whether any rule asks for an absolute folder, which is written without `/` at its end."""
+        return not self._words.keys().isdisjoint((None, *folder.split("/"))) and bool(
+            self._in(folder)
+        )
+
     def find(self, path: str) -> tuple[str, str] | None:
         """The kind of an absolute path with `/`, and the glob that says so."""
         folder, _, name = path.rpartition("/")

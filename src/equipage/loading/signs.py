@@ -197,7 +197,11 @@ def may_have_sign(keys: tuple[str, ...], data: bytes) -> bool:
         if hit == _ANYWHERE or _may_be_sign(keys, data, hit):
             return True
     # A text that does not parse is judged by what its lines begin with.
-    return seen and bool(keys_of_broken(data.decode("utf-8", "replace"), "yaml"))
+    return seen and may_be_broken(data) and bool(keys_of_broken(_text_of(data), "yaml"))
+
+
+def _text_of(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _may_be_sign(keys: tuple[str, ...], data: bytes, hit: int) -> bool:
@@ -263,17 +267,33 @@ _ABSENT = msgspec.Raw()
 
 
 def skim(data: bytes, keys: tuple[str, ...]) -> dict[str, Any] | None:
-    """Of the members of a JSON object, these keys and what the signs look for; see `members`."""
+    """Of the members of a JSON object, these keys and what the signs look for; see `members`.
+
+    It is empty, too, if none of the keys has a value of the type that its sign needs.
+    """
     found = _decoded(_skimmer(keys), data)
     if found is None:
         return None
-    raws = zip(_skimmed(keys), msgspec.structs.astuple(found), strict=True)
-    return _outline({key: raw for key, raw in raws if raw is not _ABSENT}, keys)
+    raws = msgspec.structs.astuple(found)
+    own = raws[: len(keys)]
+    if own == _nothing(keys) or not any(map(_may_be_value, own, map(LOOKED_AT.get, keys))):
+        return {}  # nearly always
+    pairs = zip(_skimmed(keys), raws, strict=True)
+    return _outline({key: raw for key, raw in pairs if raw is not _ABSENT}, keys)
+
+
+@cache
+def _nothing(keys: tuple[str, ...]) -> tuple[msgspec.Raw, ...]:
+    return (_ABSENT,) * len(keys)
+
+
+def _may_be_value(raw: msgspec.Raw, needed: type | None) -> bool:
+    return raw is not _ABSENT and (needed is None or _type_of(raw) is needed)
 
 
 @cache
 def _skimmed(keys: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*LOOKED_AT, *keys)))
+    return tuple(dict.fromkeys((*keys, *LOOKED_AT)))
 
 
 @cache
@@ -303,7 +323,7 @@ def _outline(found: dict[str, msgspec.Raw], keys: tuple[str, ...]) -> dict[str, 
     """The names of members, with the values that signs ask for."""
     value: dict[str, Any] = dict.fromkeys(found)
     for key in {*LOOKED_AT, *keys} & found.keys():
-        type_ = _TYPES.get(memoryview(found[key])[:1].tobytes())
+        type_ = _type_of(found[key])
         needed = LOOKED_AT.get(key) or (type_ if key in keys else None)
         if type_ is None or type_ is not needed:
             continue
@@ -312,6 +332,11 @@ def _outline(found: dict[str, msgspec.Raw], keys: tuple[str, ...]) -> dict[str, 
         if value[key] is None:
             return None  # it turns out to be no JSON
     return value
+
+
+def _type_of(raw: msgspec.Raw) -> type | None:
+    """The type of a value by its first byte, if it may be a sign."""
+    return _TYPES.get(memoryview(raw)[:1].tobytes())
 
 
 @cache
@@ -332,6 +357,21 @@ _KEY_AT_START = expression(r"""^[\ufeff{]*\s*["']?(server|flow)["']?[ \t]*:""", 
 _TWO_SIGNS = expression(r"""["'](server|flow)["']\s*:\s*\{\s*["'](?:name|kind)["']\s*:""")
 
 
+#: A key and its colon, and what may not be before it; each begins with plain text, which is found
+#: quickly.
+_BEFORE_COLON = tuple(expression(rb"%b[\"']?[ \t]*:" % each) for each in (b"server", b"flow"))
+_NO_START = frozenset(range(33, 128)) - frozenset(b"\"'{")
+
+
+def may_be_broken(data: bytes) -> bool:
+    """Whether `keys_of_broken` may find a key at the start of a line. A no is certain."""
+    return any(
+        not match.start() or data[match.start() - 1] not in _NO_START
+        for each in _BEFORE_COLON
+        for match in each.finditer(data)
+    )
+
+
 def keys_of_broken(text: str, syntax: Format) -> set[str]:
     """Which keys a text that does not parse seems to have at its root."""
     found = {match[1] for match in _KEY_AT_START.finditer(text)}
@@ -350,14 +390,18 @@ _HEADER = expression(
     r"\ufeff?\s*---[ \t]*\r?\n(?P<header>.*?)^[ \t]*---[ \t]*\r?$", re.DOTALL | re.MULTILINE
 )
 _KEYS = expression(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
+#: A model with its provider, which Claude Code does not have.
+_OF_PROVIDER = expression(r"""^model[ \t]*:[ \t]*["']?[\w.-]+/\w""", re.MULTILINE)
 #: `tools` as Claude Code writes it, in one text or a list: elsewhere it is often a mapping.
 _TOOL_NAMES = expression(r"^tools[ \t]*:(?:[ \t]*[^\s{#]|[ \t]*\r?\n[ \t]*-)", re.MULTILINE)
 _AGENTS = expression(r"/(?:sub-?)?agents?/", re.IGNORECASE)
 _COMMANDS = expression(r"/(?:slash-)?commands?/", re.IGNORECASE)
 #: Folders whose files no tool reads where they are: documentation, tests, what is copied from, and
-#: those of other tools, which say by their path what their files are.
+#: those of other tools, which say by their path what their files are. Pi keeps its files in
+#: `~/.pi/agent`, and people who keep their home in a repository leave the dot out.
 _NOT_IN_USE = expression(
-    r"/(?:\.[^/]+|docs?|documentation|tests?|__tests__|fixtures|testdata|templates?|backups?)/",
+    r"/(?:\.[^/]+|docs?|documentation|tests?|__tests__|fixtures|testdata|templates?|backups?"
+    r"|pi/agent)/",
     re.IGNORECASE,
 )
 _OF_AGENT = frozenset({"tools", "model", "color", "permissionMode", "disallowedTools"})
@@ -366,15 +410,17 @@ _ONLY_OF_AGENT = frozenset({"color", "permissionMode", "disallowedTools"})
 _OF_OPENCODE = frozenset({"mode", "permission", "temperature"})
 _OF_COMMAND = frozenset({"allowed-tools", "argument-hint", "disable-model-invocation"})
 #: Keys that no agent or command has: pages of a web site, workflows of GitHub, rules of editors,
-#: and the agents of blueprints.
+#: the agents of blueprints and those of Pi.
 # fmt: off
 _OF_OTHERS = frozenset({
     "title", "layout", "slug", "date", "sidebar_position", "sidebar_label", "permalink", "weight",
     "on", "engine", "safe-outputs", "timeout-minutes", "jobs", "applyTo", "globs", "alwaysApply",
-    "worker_binding",
+    "worker_binding", "deny-tools", "auto-exit",
 })
 # fmt: on
 _LONGEST = 64 * 1024
+#: As many bytes hold all characters of a header that are looked at.
+MOST_OF_HEADER = 4 * _LONGEST
 
 
 class Guess(msgspec.Struct, frozen=True):
@@ -390,7 +436,7 @@ def kind_of_header(path: str, text: str) -> Guess | None:
 
     `path` begins at the root of the project, with `/`: what is above it says nothing.
     """
-    if NOTES.search(path) or _NOT_IN_USE.search(path):
+    if NOTES.search(path) or not headers_count_in(path):
         return None
     match = _HEADER.match(text[:_LONGEST])
     keys = frozenset(_KEYS.findall(match["header"])) if match is not None else frozenset()
@@ -403,6 +449,8 @@ def kind_of_header(path: str, text: str) -> Guess | None:
     if of_command:  # a command, or a part of a skill, outside any folder of commands
         return None
     if "name" in keys and not keys & _OF_OPENCODE and (of_agent or in_agents):
+        if _OF_PROVIDER.search(match["header"]):
+            return None
         names_tools = _TOOL_NAMES.search(match["header"]) is not None
         sure = bool(keys & _ONLY_OF_AGENT or names_tools or (of_agent - {"tools"} and in_agents))
         return Guess("claude-agent", _why(of_agent, "agents" if in_agents else None), sure)
@@ -411,6 +459,11 @@ def kind_of_header(path: str, text: str) -> Guess | None:
     if in_agents and of_agent:
         return Guess("copilot-agent", _why(of_agent, "agents"), sure=False)
     return None
+
+
+def headers_count_in(folder: str) -> bool:
+    """Whether a header says anything about files in a folder, or about the path of one."""
+    return _NOT_IN_USE.search(folder) is None
 
 
 def _why(keys: frozenset[str], folder: str | None) -> str:

@@ -104,7 +104,7 @@ class Origins(msgspec.Struct, eq=False, gc=False):
                 break
             if node.here is not None:
                 origin, depth = node.here, number
-            via = via[: len(via) - node.skip] + node.via
+            via = via[: max(0, len(via) - node.skip)] + node.via
         replaced, merged = (node.replaced, node.merged) if node is not None else ((), ())
         return Story(origin.child(path[depth:]), via, replaced, merged)
 

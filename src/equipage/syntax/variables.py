@@ -27,6 +27,7 @@ from equipage.syntax import Irregularity, Range, SyntaxProblem, yaml
 
 _START = expression(r"\$[${]")
 _BRACES = expression(r"[{}]")
+_END_OF_NAME = expression(r"\}|:[-?]")
 #: Values made of these characters alone cannot end a scalar, start another or open a comment.
 _HARMLESS = expression(r"[A-Za-z0-9_./@+%~-]*")
 #: What divides YAML into scalars: white space, controls, quotes and indicators.
@@ -159,15 +160,14 @@ def with_defaults(text: str) -> str:
 
 def _read(text: str, start: int) -> tuple[str, str | None, str, int]:
     """The parts of the `${…}` at `start`: name, operator, text behind the operator, end."""
-    for position in range(start + 2, len(text)):
-        if text[position] == "}":
-            return text[start + 2 : position], None, "", position + 1
-        operator = text[position : position + 2]
-        if operator in (":-", ":?"):
-            close = _closing(text, position + 2)
-            if close is None:
-                break
-            return text[start + 2 : position], operator, text[position + 2 : close], close + 1
+    found = _END_OF_NAME.search(text, start + 2)
+    if found is not None:
+        operator, (position, end) = found.group(), found.span()
+        if operator == "}":
+            return text[start + 2 : position], None, "", end
+        close = _closing(text, end)
+        if close is not None:
+            return text[start + 2 : position], operator, text[end:close], close + 1
     raise SyntaxProblem([Irregularity(codes.ENV_UNCLOSED, (start, min(start + 2, len(text))))])
 
 
@@ -203,7 +203,7 @@ def _odd_variable(
         values = {
             "name": name if name.strip() else written,
             "export": name if usual else None,
-            "instead": None if usual else _meant(name, rest) or "${NAME:?…}",
+            "instead": None if usual else _meant(name) or "${NAME:?…}",
             "why": rest.strip() or None,
         }
         yield Irregularity(codes.ENV_REQUIRED, place, values=values)
@@ -212,7 +212,7 @@ def _odd_variable(
         values = {"written": written, "state": state}
         yield Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values=values)
     elif is_missing:
-        meant = _meant(name, "")
+        meant = _meant(name)
         values = {
             "name": name,
             "meant": meant,
@@ -222,7 +222,7 @@ def _odd_variable(
         yield Irregularity(codes.ENV_MISSING, place, values=values)
 
 
-def _meant(name: str, rest: str) -> str | None:
+def _meant(name: str) -> str | None:
     """What the author of an unusual name probably meant to write."""
     found = _NEARLY.match(name)
     if found is None or found[0] == name:

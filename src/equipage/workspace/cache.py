@@ -7,8 +7,10 @@ gives the same answers, see `files.tracing`. Most answers are vouched for by sig
 folders, see `files.vouching`: as long as these are the same, the questions are not even read.
 
 If every piece of a run holds, and so does what was asked between them, then the report is the one
-that is kept. Otherwise the report is made anew from the pieces that hold and from the others, which
-are worked out again.
+that is kept. What all pieces rest on is kept together (`Ground`), so that one look at each path
+says so, and which pieces are in doubt. If only the checks of a few files do not hold, the report is
+amended, see `amending`. Otherwise it is made anew from the pieces that hold and from the others,
+which are worked out again.
 
 Files of kinds that other packages bring are always checked: their code may ask anything.
 """
@@ -18,7 +20,7 @@ from __future__ import annotations
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -27,49 +29,58 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.files.keeping import Kept, installed, open_kept
 from equipage.files.replaying import Replay, essential
 from equipage.files.tracing import Answer, Question, Trace, digest, plain, traced
-from equipage.files.vouching import Era, Row, Vouched, Vouching, process_identity, this_era
+from equipage.files.vouching import Era, Row, Vouching, process_identity, this_era
 from equipage.loading.kind import Offer
 from equipage.loading.registry import is_built_in
 from equipage.loading.session import Request
 from equipage.workspace.loads import Candidate, Checked, Checker, Walked
-from equipage.workspace.packing import Changed, Digests, Packed, Packer, Unfit, Unpacker
+from equipage.workspace.packing import (
+    Changed,
+    Digests,
+    Packed,
+    PackedFiles,
+    Packer,
+    Unfit,
+    Unpacker,
+)
+from equipage.workspace.pieces import (
+    Ground,
+    Piece,
+    Variables,
+    grounded,
+    grounded_again,
+    packed,
+    unpacked,
+)
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
+    from equipage.workspace.amending import Judged
     from equipage.workspace.parallel import Checks
 
 T = TypeVar("T")
 
 #: About so many files are one piece of work, and at most so many.
-_PIECE, _MOST = 8, 24
+_PIECE, _MOST = 3, 9
 #: Variables whose values are places, which the questions name.
 _PLACES = frozenset({"HOME", "PATH", "XDG_CONFIG_HOME"})
 #: Values of variables that are shorter are in any text.
 _SHORT = 3
-#: The keys of what a run has once.
-_WALK, _WHOLE = "walk", "whole"
+#: How the keys of pieces begin, and the key of what a book has once.
+_WALK, _FILES, _TOGETHER, _WHOLE = "walk", "files", "together", "whole"
+#: If more pieces of files do not hold, the report is not amended: several processes are faster.
+_AMENDED = 8
 
 Results = Callable[[Sequence[Sequence[Candidate]], "Checks"], Iterator[Any]]
 
 
-class _Piece(msgspec.Struct, array_like=True):
-    """What a piece of work asked, and what it found."""
-
-    vouched: Vouched
-    #: rows that hold while everything in `vouched` is as it was: packed, because they are many, and
-    #: most runs read none of them
-    sure: bytes
-    rest: tuple[Row, ...]  #: rows that are asked again in any case
-    variables: tuple[tuple[str, bytes | None], ...]
-    found: msgspec.Raw
-
-
 class _Book(msgspec.Struct, array_like=True):
-    """A file of the cache."""
+    """A file of the cache. Its pieces are packed: most runs read few of them."""
 
     era: Era | None = None
     about: str = ""  #: what the run was about that the whole report belongs to
-    pieces: dict[str, msgspec.Raw] = {}
+    ground: Ground | None = None
+    pieces: dict[str, bytes] = {}
 
 
 class Traced(msgspec.Struct, frozen=True):
@@ -126,32 +137,107 @@ class Cache:
         self._unpacker = Unpacker(self._replay.text_of if texts else None, self._known)
         self._offers: str | None = None
         #: the pieces of this run that hold, as they were or with newer signatures
-        self._holding: dict[str, _Piece | None] = {}
-        self._used: dict[str, msgspec.Raw] = {}
-        self._renewed: dict[str, _Piece] = {}
-        self._new: dict[str, _Piece] = {}
+        self._holding: dict[str, Piece | None] = {}
+        self._used: dict[str, bytes] = {}
+        self._doubtful: frozenset[str] | None = None  #: the keys of all others hold
+        self._fresh: dict[str, list[Any]] = {}  #: results that are known by their keys
+        self._renewed: dict[str, Piece] = {}
+        self._new: dict[str, Piece] = {}
         self._is_whole = True  #: whether all that this run found can be kept
 
     # The whole report.
 
     def report(self) -> Report | None:
         """What the last run came to, if all of it still holds."""
-        if self._book.about != self._about or _WHOLE not in self._book.pieces:
-            return None
-        if not all(self._holds(key) is not None for key in self._book.pieces):
+        if self._failing() != []:
             return None
         found = self._recall(_WHOLE, self._unpacker.report)
         if found is not None:
             self._used |= self._book.pieces
         return found
 
+    def amended(
+        self, judge: Callable[[Iterable[Checked]], Judged | None], asked: Trace
+    ) -> Report | None:
+        """What the last run came to, with what changed since in single files.
+
+        `judge` says what their projects make of them, and `asked` is what that asked. None if more
+        changed than that.
+        """
+        failing, whole = self._failing(), None
+        if failing and len(failing) <= _AMENDED and all(map(_is_of_files, failing)):
+            whole = self._holds(_WHOLE)
+        known = None if whole is None else _read(whole.found, Packed)
+        if failing is None or whole is None or known is None or known.whole is None:
+            return None
+        from equipage.workspace.amending import amended, is_apart
+
+        changed: list[Checked] = []
+        for key in failing:
+            for before, after, checked in self._checked_again(key):
+                if before != after:
+                    if checked is None or not is_apart(before, after, known.whole):
+                        return None
+                    changed.append(checked)
+            if key not in self._new:
+                return None
+        judged = judge(changed)
+        if judged is None or not asked.complete:
+            return None
+        read = (each for key in failing for each in self._fresh[key][0].trace.answers.items())
+        packer = Packer((*asked.answers.items(), *read), self._known)
+        try:
+            new = packer.amended(known, lambda old, pack: amended(old, known.sources, judged, pack))
+            report = None if new is None else self._unpacker.report(new)
+        except (Unfit, Changed):
+            return None
+        if new is None or report is None or not self._keep_amended(whole, new, asked):
+            return None
+        self._used |= self._book.pieces
+        return report
+
+    def _checked_again(
+        self, key: str
+    ) -> Iterator[tuple[Packed | None, Packed | None, Checked | None]]:
+        """Each file of a piece that does not hold, as it was and as it is."""
+        piece = _read(self._book.pieces[key], Piece)
+        before = None if piece is None else _read(piece.found, PackedFiles)
+        if before is None:
+            return
+        checker = TracedChecker(self._request, self._kind, digests=self._digests)
+        found = self._fresh[key] = checker.check(before.candidates)
+        self._keep_files(key, before.candidates, found)
+        after = _read(self._new[key].found, PackedFiles) if key in self._new else None
+        if after is not None:
+            checked = (each.checked for each in found)
+            yield from zip(before.found, after.found, checked, strict=True)
+
+    def _keep_amended(self, piece: Piece, found: Packed, asked: Trace) -> bool:
+        """Keep a report that rests on what it did before, and on what was asked now."""
+        # Of every variable that it depends on, the value may have become a part of a finding.
+        asked.variables |= {name: self._request.env.get(name) for name, _ in piece.variables}
+        more, sure = self._piece(asked, found), unpacked(piece.sure)
+        if more is None or sure is None:
+            return False
+        rows, known = dict(piece.rest), dict(sure)
+        rows |= {each: answer for each, answer in essential(asked.answers) if each not in known}
+        self._new[_WHOLE] = msgspec.structs.replace(
+            more, vouched=piece.vouched, sure=piece.sure, rest=(*rows.items(),)
+        )
+        return True
+
     def keep_whole(
-        self, report: Report | None, asked: Trace, walked: Walked | None, walk: Trace | None
+        self,
+        report: Report | None,
+        ties: frozenset[str] | None,
+        asked: Trace,
+        walked: Walked | None,
+        walk: Trace | None,
     ) -> None:
         """Keep the walk of a run and its report, with what was asked for each.
 
         There is no `walk` if its result was known, and nothing that `walked` can tell if a finding
-        is part of it. No report: it cannot be kept.
+        is part of it. No report: it cannot be kept. `ties` as in `ReportBuilder.ties`.
         """
         if walk is not None and walked is not None:
             self._keep(_key(_WALK, self._about), walk, lambda _: walked)
@@ -161,7 +247,7 @@ class Cache:
             return
         # Settings, which may have findings, are read during the walk.
         read = () if walk is None else walk.answers.items()
-        self._keep(_WHOLE, asked, lambda to: to.report(report), read)
+        self._keep(_WHOLE, asked, lambda to: to.report(report, ties), read)
 
     # The walk.
 
@@ -174,18 +260,23 @@ class Cache:
     def checked(self, candidates: Sequence[Candidate], run: Results) -> Iterator[Any]:
         """What is kept of each candidate, in order; `run` checks those that have to be."""
         pieces = list(_divided(candidates))
-        keys = [_key("files", *map(_written, piece)) for piece in pieces]
-        known = [self._recall(key, self._unpacker.files) for key in keys]
+        keys = [_key(_FILES, *map(_written, piece)) for piece in pieces]
+        known = [self._recall(key, self._unpacker.files, PackedFiles) for key in keys]
         checker = TracedChecker(self._request, self._kind, digests=self._digests)
-        todo = [piece for piece, found in zip(pieces, known, strict=True) if found is None]
+        todo = [
+            piece
+            for key, piece, found in zip(keys, pieces, known, strict=True)
+            if found is None and key not in self._fresh
+        ]
         results = run(todo, checker)
         for key, piece, recalled in zip(keys, pieces, known, strict=True):
             if recalled is not None:
                 yield from recalled
                 continue
             found = []
+            fresh = iter(self._fresh[key]) if key in self._fresh else results
             for _ in piece:
-                each = next(results, None)
+                each = next(fresh, None)
                 if each is None:
                     return  # the time of the run is up
                 found.append(each)
@@ -199,7 +290,7 @@ class Cache:
         if trace is None or len(results) < len(piece) or not all(map(_is_ours, results)):
             self._is_whole = False
         else:
-            self._keep(key, trace, lambda to: to.files(results))
+            self._keep(key, trace, lambda to: to.files(piece, results))
 
     # Files that concern each other.
 
@@ -214,8 +305,8 @@ class Cache:
         `offers` are what all files of the run offer.
         """
         if self._offers is None:
-            self._offers = _key(*map(repr, offers))
-        key = _key("together", self._offers, *(f"{each.kind} {each.path}" for each in files))
+            self._offers = _key("offers", *map(repr, offers))
+        key = _key(_TOGETHER, self._offers, *(f"{each.kind} {each.path}" for each in files))
         recalled = self._recall(key, self._unpacker.together)
         if recalled is not None:
             return recalled
@@ -233,43 +324,65 @@ class Cache:
     def _recall(self, key: str, unpack: Callable[[Any], T], form: type[Any] = Packed) -> T | None:
         """What a piece found, if it holds."""
         piece = self._holds(key)
-        if piece is None:
+        written = None if piece is None else _read(piece.found, form)
+        if written is None:
             return None
         try:
-            found = unpack(msgspec.msgpack.decode(piece.found, type=form))
-        except (msgspec.MsgspecError, Changed):
+            found = unpack(written)
+        except Changed:
             return None
         self._used[key] = self._book.pieces[key]
         return found
 
-    def _holds(self, key: str) -> _Piece | None:
+    def _failing(self) -> list[str] | None:
+        """The pieces that do not hold; None if the book is not about this run."""
+        if self._book.about != self._about or _WHOLE not in self._book.pieces:
+            return None
+        if self._doubtful is None:
+            with traced(Trace()):
+                self._doubtful = self._in_doubt()
+        return [key for key in self._doubtful if self._holds(key) is None]
+
+    def _in_doubt(self) -> frozenset[str]:
+        """The pieces that may not hold, by what all of them rest on."""
+        ground, pieces = self._book.ground, [*self._book.pieces]
+        if ground is None or not self._is_era or not self._is_so(ground.variables, ground.rest):
+            return frozenset(pieces)
+        changed = self._replay.changed(ground.vouched)
+        return (
+            frozenset(pieces[each] for each in ground.owning(changed)) if changed else frozenset()
+        )
+
+    def _holds(self, key: str) -> Piece | None:
         """A piece, if everything is still as it was."""
         if key not in self._holding:
             written = self._book.pieces.get(key)
-            piece = None if written is None else _piece_in(written)
-            # What is asked now is asked for the piece, and not by the run.
-            with traced(Trace()):
-                holds = piece is not None and self._is_as_it_was(key, piece)
-            self._holding[key] = piece if holds else None
+            piece = None if written is None else _read(written, Piece)
+            if piece is not None and (self._doubtful is None or key in self._doubtful):
+                # What is asked now is asked for the piece, and not by the run.
+                with traced(Trace()):
+                    piece = piece if self._is_as_it_was(key, piece) else None
+            self._holding[key] = piece
         return self._holding[key]
 
-    def _is_as_it_was(self, key: str, piece: _Piece) -> bool:
-        env = self._request.env
-        for name, value in piece.variables:
-            if self._digest_of(env.get(name)) != value:
-                return False
-        for question, answer in piece.rest:
-            if self._answer(question) != answer:
-                return False
+    def _is_as_it_was(self, key: str, piece: Piece) -> bool:
+        if not self._is_so(piece.variables, piece.rest):
+            return False
         if self._is_era and self._replay.are_still(piece.vouched):
             return True
         return self._is_as_it_was_without_word(key, piece)
 
-    def _is_as_it_was_without_word(self, key: str, piece: _Piece) -> bool:
+    def _is_so(self, variables: Variables, rows: Iterable[Row]) -> bool:
+        """Whether variables have the digests, and questions the answers, that they had."""
+        env = self._request.env
+        if any(self._digest_of(env.get(name)) != value for name, value in variables):
+            return False
+        return all(self._answer(question) == answer for question, answer in rows)
+
+    def _is_as_it_was_without_word(self, key: str, piece: Piece) -> bool:
         """Whether all answers are the same, where some signatures are missing or are not."""
-        try:
-            sure = msgspec.msgpack.decode(zlib.decompress(piece.sure), type=tuple[Row, ...])
-        except (msgspec.MsgspecError, zlib.error):
+        sure = unpacked(piece.sure)
+        if sure is None:
             return False
         known = {
             path: signature
@@ -286,7 +399,7 @@ class Cache:
         )
         if vouched != piece.vouched or not self._is_era:
             self._renewed[key] = msgspec.structs.replace(
-                piece, vouched=vouched, sure=_packed(sure_now), rest=tuple(rest)
+                piece, vouched=vouched, sure=packed(sure_now), rest=tuple(rest)
             )
         return True
 
@@ -322,7 +435,7 @@ class Cache:
         else:
             self._new[key] = piece
 
-    def _piece(self, trace: Trace, found: Any) -> _Piece | None:
+    def _piece(self, trace: Trace, found: Any) -> Piece | None:
         """A piece to write down; None if that cannot be, or must not."""
         vouched, sure, rest = self._vouching.divide(essential(trace.answers), trace.signatures)
         try:
@@ -336,21 +449,30 @@ class Cache:
             if is_long and value is not None and value.encode("utf-8", "replace") in written:
                 return None
         variables = tuple((name, self._digest_of(each)) for name, each in trace.variables.items())
-        return _Piece(vouched, _packed(sure), tuple(rest), variables, msgspec.Raw(encoded))
+        return Piece(vouched, packed(sure), tuple(rest), variables, encoded)
 
     def save(self) -> None:
         """Keep what this run used and found, if that is not what is there already."""
         new = {key: piece for key, piece in self._renewed.items() if key in self._used} | self._new
         if not new and self._used.keys() == self._book.pieces.keys():
             return
-        pieces = self._used | {
-            key: msgspec.Raw(msgspec.msgpack.encode(piece)) for key, piece in new.items()
-        }
+        pieces = self._used | {key: msgspec.msgpack.encode(piece) for key, piece in new.items()}
         era = self._book.era if self._is_era else self._era
         if era is not None and not era.goes_on_in(this_era()):
             era = None  # the clock was set while the run went on
-        book = _Book(era, self._about, pieces)
+        book = _Book(era, self._about, self._ground(pieces, new), pieces)
         self._kept.write(self._name, msgspec.msgpack.encode(book))
+
+    def _ground(self, pieces: Mapping[str, bytes], new: Mapping[str, Piece]) -> Ground | None:
+        """What pieces rest on, some of which are new."""
+        old, keys, ground = self._book.ground, [*pieces], None
+        if old is not None and self._is_era and keys == [*self._book.pieces]:
+            numbers = {keys.index(key): key for key in new}
+            gone = {n: _read(self._book.pieces[key], Piece) for n, key in numbers.items()}
+            ground = grounded_again(old, gone, {n: new[key] for n, key in numbers.items()})
+        if ground is None:
+            ground = grounded(new.get(key) or _read(pieces[key], Piece) for key in keys)
+        return ground
 
 
 def cache_of(
@@ -404,23 +526,19 @@ def _described(request: Request, kind: str | None, *, digests: bool) -> bytes:
 
 
 #: To be changed with the form of what is written.
-_FORMAT = 2
+_FORMAT = 3
 
 
-def _decoded(data: bytes | None) -> _Book:
+def _decoded(data: bytes | memoryview | None) -> _Book:
     try:
         return _Book() if data is None else msgspec.msgpack.decode(data, type=_Book)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _Book()
 
 
-def _packed(rows: Sequence[Row]) -> bytes:
-    return zlib.compress(msgspec.msgpack.encode(rows), level=1)
-
-
-def _piece_in(written: msgspec.Raw) -> _Piece | None:
+def _read(written: bytes, form: type[T]) -> T | None:
     try:
-        return msgspec.msgpack.decode(written, type=_Piece)
+        return msgspec.msgpack.decode(written, type=form)
     except (msgspec.MsgspecError, RecursionError):
         return None
 
@@ -442,8 +560,12 @@ def _written(each: Candidate) -> str:
     return f"{each.named:d}{each.outside:d}{each.path}"
 
 
-def _key(*parts: str) -> str:
-    return digest(os.fsencode("\0".join(parts)))
+def _key(sort: str, *parts: str) -> str:
+    return sort + digest(os.fsencode("\0".join(parts)))
+
+
+def _is_of_files(key: str) -> bool:
+    return key.startswith(f"{_FILES}=")
 
 
 def _is_ours(each: Checked | None) -> bool:

@@ -49,6 +49,7 @@ from equipage.workspace.report import SETTINGS, FileReport, Report
 
 if TYPE_CHECKING:  # imported where they are needed
     from equipage.files.walking import Entered, Found
+    from equipage.workspace.amending import Judged
     from equipage.workspace.cache import Cache
     from equipage.workspace.parallel import Checks
 
@@ -149,14 +150,12 @@ def _check_cached(how: _Caching, progress: Progress | None, jobs: int) -> Report
     began = monotonic_ns()
     # A few files that the caller names are checked sooner than a cache of thousands is read.
     cache = how.open(began, make=False) if any(map(is_folder, how.paths)) else None
-    known = None if cache is None else cache.report()
+    known = None if cache is None else cache.report() or _amended(cache, how)
     if cache is not None and known is not None:
         cache.save()
         return known
-    asked, request = Trace(), how.request
-    # The builder has a run of its own, so that everything it asks is noted.
-    watched = msgspec.structs.replace(request, env=asked.watched(request.env))
-    builder = ReportBuilder(watched, run_of(request), how.kind, how.selection)
+    builder, asked = _noting(how)
+    request = how.request
     builder.cache = cache
     checker = Checker(request, how.kind, builder.run, digests=how.digests)
     meter, without = builder.meter, 0
@@ -177,9 +176,31 @@ def _check_cached(how: _Caching, progress: Progress | None, jobs: int) -> Report
         report = builder.build(how.paths, check, progress, context=how.kind is None)
     if builder.cache is not None:
         # What was checked without it, perhaps by other processes, is not known to it.
-        builder.cache.keep_whole(None if without else report, asked, *builder.walked)
+        kept = None if without else report
+        builder.cache.keep_whole(kept, builder.ties(), asked, *builder.walked)
         builder.cache.save()
     return report
+
+
+def _noting(how: _Caching) -> tuple[ReportBuilder, Trace]:
+    """A builder for a check, and the trace of the variables that it asks for.
+
+    It has a run of its own, so that everything it asks is noted.
+    """
+    asked, request = Trace(), how.request
+    watched = msgspec.structs.replace(request, env=asked.watched(request.env))
+    return ReportBuilder(watched, run_of(request), how.kind, how.selection), asked
+
+
+def _amended(cache: Cache, how: _Caching) -> Report | None:
+    """The report that is kept, with what changed in single files; None if more did."""
+    builder, asked = _noting(how)
+
+    def judge(changed: Iterable[Checked]) -> Judged | None:
+        with traced(asked):
+            return builder.judged(changed)
+
+    return cache.amended(judge, asked)
 
 
 #: The folder that files in memory are in: it has no name that people are shown.
@@ -258,6 +279,8 @@ class ReportBuilder:
         #: notes about files that were not checked, by project, code and message
         self.grouped: dict[tuple[str, str, str], list[tuple[Checked, Diagnostic]]] = {}
         self.reported: set[str] = set()  #: files with errors that are reported
+        #: files about which more is known than their own loads said, see `ties`
+        self.tied: set[str] = set()
         #: folders for files of one kind, by kind and real path; and those the walk looked into
         self.folders: dict[tuple[str, str], str] = {}
         self.entered_folders: set[str] = set()
@@ -457,19 +480,19 @@ class ReportBuilder:
         run = self.run
         project_of(os.path.join(folder, "file"), run)
         wanted, alone = WantedOf(run), self.request.isolated
+        start = os.path.abspath(folder)
         for found in walk(folder, agent_folders(), wanted, self._enter, all_files=alone):
             if found.is_index:
                 self._add_damaged_index(found)
             elif found.problem is None:
-                if not self._is_left_out(found.path, os.path.abspath(folder)):
+                if not self._is_left_out(found.path, start):
                     yield Candidate(found.path, outside=found.outside)
             elif os.path.abspath(found.path) not in self.entered_folders:
                 # Of a folder for files of one kind, `several.check_folders` says it.
                 self._add_unreadable(found.path, found.problem, named=found.path == folder)
         # The walk does not come to a layer that is a file, or a link elsewhere.
-        here = os.path.abspath(folder)
-        layer = os.path.join(here, PROJECT_FOLDER)
-        is_layer = repository_root(here) == here and exists(layer, follow_links=False)
+        layer = os.path.join(start, PROJECT_FOLDER)
+        is_layer = repository_root(start) == start and exists(layer, follow_links=False)
         if is_layer and not is_ignored(layer):
             self._note_folders(layer + "/")
 
@@ -514,6 +537,7 @@ class ReportBuilder:
     def add(self, checked: Checked) -> None:
         """Count a file, unless it is known by this name or another."""
         if checked.name in self.checked or checked.real in self.identities:
+            self.tied.add(checked.name)
             return
         if checked.real is not None:
             self.identities.add(checked.real)
@@ -531,7 +555,7 @@ class ReportBuilder:
         if checked.layered:
             self.layers[checked.name] = checked.diagnostics
         elif not is_grouped and checked.diagnostics:
-            self.add_findings(checked.path, checked.name, checked.diagnostics)
+            self.add_findings(checked.path, checked.name, checked.diagnostics, own=True)
 
     def _group(self, checked: Checked) -> None:
         """Remember a finding about a file that was not checked: one for each sort and project."""
@@ -548,8 +572,13 @@ class ReportBuilder:
                 each = msgspec.structs.replace(each, message=message, count=len(group))
             self.add_findings(checked.path, checked.name, [each])
 
-    def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
-        """Report findings of a file, as its project judges them."""
+    def add_findings(
+        self, path: str, name: str, diagnostics: Iterable[Diagnostic], *, own: bool = False
+    ) -> None:
+        """Report findings of a file, as its project judges them.
+
+        `own`: all that is found in the file itself, by its own load.
+        """
         # A file of a guessed kind gives warnings at most; see `_of_guess`.
         checked = self.checked.get(name)
         if checked is not None and checked.unsure is not None:
@@ -557,6 +586,11 @@ class ReportBuilder:
         diagnostics = list(diagnostics)
         if not diagnostics:
             return
+        if not own:
+            self.tied.add(name)
+        for each in diagnostics:
+            if not own or each.name != name:
+                self.tied |= {name, each.name or ""}
         if checked is not None and self._is_fixture(path, checked):
             diagnostics = [_of_fixture(each) for each in diagnostics]
         if name in self.context:
@@ -580,6 +614,27 @@ class ReportBuilder:
         inside = path.removeprefix(max(above, key=len, default=os.path.dirname(path)))
         return FIXTURES.search(inside.replace(os.sep, "/")) is not None
 
+    def ties(self) -> frozenset[str] | None:
+        """The names of files about which something was found that more than their load decides.
+
+        None if what was found is not about the files that were asked for alone.
+        """
+        is_grouped = (each.name for group in self.grouped.values() for each, _ in group)
+        return None if self.context else frozenset({*self.tied, *self.layers, *is_grouped})
+
+    def judged(self, changed: Iterable[Checked]) -> Judged | None:
+        """What the projects of these files make of them; None if more is to be known for that."""
+        from equipage.loading.findings import deduplicated
+        from equipage.workspace.amending import Judged
+
+        changed = list(changed)
+        for each in changed:
+            self.add(each)
+        if self.ties() or len(self.checked) < len(changed):
+            return None
+        findings = deduplicated(self.findings.values())
+        return Judged(self.checked, findings, frozenset(self.failed), frozenset(self.reported))
+
     # The report.
 
     def _report(self) -> Report:
@@ -591,6 +646,7 @@ class ReportBuilder:
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
                 for each in judged:
                     findings.setdefault(each.identity(), each)
+                self.tied |= {files[-1].path, *(each.name or "" for each in judged)}
         diagnostics = list({**findings, **self.findings}.values())
         if diagnostics:
             from equipage.loading.findings import deduplicated

@@ -19,6 +19,7 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import (
     Recognised,
+    is_surely_none,
     names_with_place,
     recognise,
     recognise_name,
@@ -222,6 +223,9 @@ def load_candidate(
     path = candidate.path
     try:
         project = project_of(path, projects or run)
+        from_walk = kind is None and not candidate.named and not candidate.outside
+        if from_walk and _is_none(path, project, request, run, projects or run):
+            return FileLoad(path)
         # Files of its own: what one load looked at is known, while contents are shared.
         files = run.files.again()
         if not candidate.named and not candidate.outside:
@@ -255,6 +259,30 @@ def load_candidate(
         return FileLoad(path, problem=_finding(codes.CHECK_ENDED, path, reason=NO_MEMORY))
     except Exception as error:
         return FileLoad(path, problem=bug(path, error))
+
+
+def _is_none(path: str, project: Project, request: Request, run: Run, projects: Run) -> bool:
+    """Whether a file that a walk found is surely not ours, as nearly all are."""
+    walked = projects.cache(_WalkedFolders)
+    folder = path[: max(path.rfind("/"), path.rfind(os.sep)) + 1]
+    if folder not in walked:
+        walked[folder] = _walked(path, project.root, request.folders)
+    within = walked[folder]
+    if within is not None:
+        known = run.cache(_Together)
+        if within not in known:
+            known[within] = _belong_together(*within, run.files)
+        if not known[within]:
+            return False
+    return is_surely_none(path, project, projects)
+
+
+class _WalkedFolders(dict[str, tuple[str, str] | None]):
+    """What a walk found the files of each folder in, see `_walked`."""
+
+
+class _Together(dict[tuple[str, str], bool]):
+    """Which folders belong to which projects, as long as the files of a chunk are looked at."""
 
 
 def _left(path: str) -> Diagnostic:
@@ -425,6 +453,8 @@ class Checker:
         load = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
         if self.keep is not None:
             self.keep(candidate, load)
+        if load.outcome is None:
+            return _without_load(load, named=candidate.named)
         policy = project_of(load.path, self.run).settings.policy
         return checked_of(
             load, run, candidate, again=self.again, digests=self.digests, policy=policy

@@ -7,7 +7,7 @@ edit does to the value of a document is left out, too, so that fixes can be show
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -20,7 +20,7 @@ from equipage.files.tracing import Answer, Question, digest
 from equipage.loading.findings import Waiting
 from equipage.loading.kind import Offer
 from equipage.syntax.suspicious import masked
-from equipage.workspace.loads import Checked
+from equipage.workspace.loads import Candidate, Checked
 from equipage.workspace.report import FileReport, Report
 
 
@@ -34,11 +34,13 @@ class Changed(Exception):
 
 #: A number in the table of sources, a start and an end.
 _Place = tuple[int, int, int]
+#: Packs findings.
+Findings = Callable[[Iterable[Diagnostic]], "tuple[Finding, ...]"]
 #: These say what happened in a run, and not what a file holds.
 _OF_A_RUN = frozenset({codes.INTERNAL_ERROR.name, codes.CHECK_ENDED.name, codes.ENDED_EARLY.name})
 
 
-class _Source(msgspec.Struct, array_like=True):
+class PackedSource(msgspec.Struct, array_like=True):
     name: str
     path: str
     outside: bool
@@ -63,7 +65,7 @@ class _Label(msgspec.Struct, frozen=True, array_like=True):
     path: str
 
 
-class _Finding(msgspec.Struct, frozen=True, array_like=True):
+class Finding(msgspec.Struct, frozen=True, array_like=True):
     code: str
     severity: Severity
     message: str
@@ -78,14 +80,14 @@ class _Finding(msgspec.Struct, frozen=True, array_like=True):
     url: str | None
 
 
-class _File(msgspec.Struct, frozen=True, array_like=True):
+class PackedFile(msgspec.Struct, frozen=True, array_like=True):
     """`Checked`, with findings by their places."""
 
     path: str
     name: str
     kind: str | None
     ok: bool
-    findings: tuple[_Finding, ...]
+    findings: tuple[Finding, ...]
     digest: str | None
     reads: tuple[str, ...]
     real: Any  #: texts, numbers and lists of them
@@ -95,25 +97,33 @@ class _File(msgspec.Struct, frozen=True, array_like=True):
     guessed: bool
     unsure: str | None
     layered: bool
-    waiting: tuple[tuple[str, _Finding], ...]
+    waiting: tuple[tuple[str, Finding], ...]
 
 
-class _Whole(msgspec.Struct, frozen=True, array_like=True):
-    """`Report`, with findings by their places."""
+class Whole(msgspec.Struct, frozen=True, array_like=True):
+    """`Report`, with findings by their places; `ties` as in `ReportBuilder.ties`."""
 
     files: tuple[FileReport, ...]
-    findings: tuple[_Finding, ...]
+    findings: tuple[Finding, ...]
     hidden: tuple[str, ...]
     left_out: tuple[str, ...]
+    ties: frozenset[str] | None = None
 
 
 class Packed(msgspec.Struct, frozen=True, array_like=True):
-    """What was found in some files; or about them together, by the number of the file; or all."""
+    """What was found in a file; or about some together, by the number of the file; or in all."""
 
-    sources: tuple[_Source, ...]
-    files: tuple[_File | None, ...] = ()
-    together: tuple[tuple[int, _Finding], ...] = ()
-    whole: _Whole | None = None
+    sources: tuple[PackedSource, ...]
+    file: PackedFile | None = None
+    together: tuple[tuple[int, Finding], ...] = ()
+    whole: Whole | None = None
+
+
+class PackedFiles(msgspec.Struct, frozen=True, array_like=True):
+    """What was found in a few files, each by itself; None for those that are not ours."""
+
+    candidates: tuple[Candidate, ...]
+    found: tuple[Packed | None, ...]
 
 
 class Digests:
@@ -138,23 +148,48 @@ class Packer:
         self._read = {question[1]: answer for question, answer in asked if question[0] == "content"}
         self._digests = digests
         self._numbers: dict[int, int] = {}
-        self._sources: list[_Source] = []
+        self._sources: list[PackedSource] = []
+        #: the numbers of those that were packed before
+        self._slots: dict[tuple[str, str, bool], int] = {}
 
-    def report(self, report: Report) -> Packed:
+    def report(self, report: Report, ties: frozenset[str] | None) -> Packed:
         findings = tuple(map(self._finding, report.diagnostics))
-        whole = _Whole(report.files, findings, report.hidden, report.left_out)
+        whole = Whole(report.files, findings, report.hidden, report.left_out, ties)
         return Packed(tuple(self._sources), whole=whole)
 
-    def files(self, results: list[Checked | None]) -> Packed:
-        files = tuple(None if each is None else self._file(each) for each in results)
-        return Packed(tuple(self._sources), files)
+    def files(
+        self, candidates: Sequence[Candidate], results: Iterable[Checked | None]
+    ) -> PackedFiles:
+        found = tuple(None if each is None else self._alone(each) for each in results)
+        return PackedFiles(tuple(candidates), found)
+
+    def _alone(self, each: Checked) -> Packed:
+        self._numbers, self._sources = {}, []
+        file = self._file(each)
+        return Packed(tuple(self._sources), file)
+
+    def amended(
+        self, packed: Packed, amend: Callable[[Whole, Findings], Whole | None]
+    ) -> Packed | None:
+        """A packed report with changes; a source that is packed again replaces the one it was.
+
+        Nothing refers to that one any more: whatever was found in the file was found again.
+        """
+        assert packed.whole is not None
+        self._numbers, self._sources = {}, list(packed.sources)
+        self._slots = {
+            (each.name, each.path, each.outside): number
+            for number, each in enumerate(packed.sources)
+        }
+        whole = amend(packed.whole, lambda found: tuple(map(self._finding, found)))
+        return None if whole is None else Packed(tuple(self._sources), whole=whole)
 
     def together(self, found: list[tuple[int, Diagnostic]]) -> Packed:
         findings = tuple((number, self._finding(each)) for number, each in found)
         return Packed(tuple(self._sources), together=findings)
 
-    def _file(self, each: Checked) -> _File:
-        return _File(
+    def _file(self, each: Checked) -> PackedFile:
+        return PackedFile(
             each.path,
             each.name,
             each.kind,
@@ -172,11 +207,11 @@ class Packer:
             tuple((one.code, self._finding(one.unused)) for one in each.waiting),
         )
 
-    def _finding(self, each: Diagnostic) -> _Finding:
+    def _finding(self, each: Diagnostic) -> Finding:
         if each.code in _OF_A_RUN:
             raise Unfit(each.code)
         fix = each.fix
-        return _Finding(
+        return Finding(
             each.code,
             each.severity,
             each.message,
@@ -203,15 +238,23 @@ class Packer:
             return None
         number = self._numbers.get(id(span.source))
         if number is None:
-            number = self._numbers[id(span.source)] = len(self._sources)
-            self._sources.append(self._source(span.source))
+            number = self._numbers[id(span.source)] = self._number(self._source(span.source))
         places = self._sources[number].places
         for offset in (span.start, span.end):
             if offset not in places:
                 places[offset] = span.source.position(offset)
         return number, span.start, span.end
 
-    def _source(self, source: Source) -> _Source:
+    def _number(self, source: PackedSource) -> int:
+        number = self._slots.get((source.name, source.path, source.outside))
+        if number is None:
+            self._sources.append(source)
+            return len(self._sources) - 1
+        if self._sources[number].digest != source.digest:
+            self._sources[number] = source
+        return number
+
+    def _source(self, source: Source) -> PackedSource:
         """A source that reading its file again gives back."""
         path, known = source.filename, self._digests.get(source)
         if path is None:
@@ -223,7 +266,7 @@ class Packer:
             if decoded(source.name, source.data, path).text != source.text:
                 raise Unfit(source.name)  # parts of it were blanked out before it was parsed
             self._digests.note(source, known)
-        return _Source(source.name, path, source.outside, known, {})
+        return PackedSource(source.name, path, source.outside, known, {})
 
 
 class _Placed(Outline, eq=False):
@@ -251,19 +294,30 @@ class Unpacker:
         findings = tuple(_diagnostic(each, place) for each in whole.findings)
         return Report(whole.files, findings, whole.hidden, left_out=whole.left_out)
 
-    def files(self, packed: Packed) -> list[Checked | None]:
-        place = self._places(packed)
-        return [None if each is None else _checked(each, place) for each in packed.files]
+    def files(self, packed: PackedFiles) -> list[Checked | None]:
+        return [
+            None if each is None or each.file is None else _checked(each.file, self._places(each))
+            for each in packed.found
+        ]
 
     def together(self, packed: Packed) -> list[tuple[int, Diagnostic]]:
         place = self._places(packed)
         return [(number, _diagnostic(each, place)) for number, each in packed.together]
 
     def _places(self, packed: Packed) -> Callable[[_Place], Span]:
-        sources = [self._source(each) for each in packed.sources]
-        return lambda place: Span(sources[place[0]], place[1], place[2])
+        known: dict[int, Source] = {}
 
-    def _source(self, each: _Source) -> Source:
+        def span(place: _Place) -> Span:
+            number, start, end = place
+            # Not all at once: of a file whose findings are gone, the source is still in the table.
+            source = known.get(number)
+            if source is None:
+                source = known[number] = self._source(packed.sources[number])
+            return Span(source, start, end)
+
+        return span
+
+    def _source(self, each: PackedSource) -> Source:
         key = each.name, each.path, each.outside
         known = self._known.get(key)
         if known is None or self._digests.get(known) != each.digest:
@@ -274,7 +328,7 @@ class Unpacker:
             known.known.update(each.places)
         return known
 
-    def _new(self, each: _Source) -> Source:
+    def _new(self, each: PackedSource) -> Source:
         if self._text_of is None:
             return _Placed(each.name, b"", "", each.path, known=each.places)
         data = self._text_of(each.path, each.digest)
@@ -283,7 +337,7 @@ class Unpacker:
         return decoded(each.name, data, each.path)
 
 
-def _checked(each: _File, place: Callable[[_Place], Span]) -> Checked:
+def _checked(each: PackedFile, place: Callable[[_Place], Span]) -> Checked:
     return Checked(
         each.path,
         each.name,
@@ -303,7 +357,7 @@ def _checked(each: _File, place: Callable[[_Place], Span]) -> Checked:
     )
 
 
-def _diagnostic(each: _Finding, place: Callable[[_Place], Span]) -> Diagnostic:
+def _diagnostic(each: Finding, place: Callable[[_Place], Span]) -> Diagnostic:
     fix = each.fix
     return Diagnostic(
         each.code,

@@ -60,12 +60,16 @@ def check_offers(builder: ReportBuilder) -> None:
     ]
     if len(offers) < 2:
         return
-    from equipage.kinds.conventions.copies import RULES  # few projects have several
+    from equipage.kinds.conventions.copies import RULES, with_copies  # few projects have several
 
     for rule in RULES:
         for path, fact in rule(offers):
             shown = display_name(path)
             builder.add_findings(path, shown, [place_alone(fact, shown)])
+    if builder.cache is not None:
+        copied = {*with_copies(offers)}
+        known = builder.checked.values()
+        builder.tied |= {each.name for each in known if each.offer and each.offer.path in copied}
 
 
 def _found_together(builder: ReportBuilder) -> Iterator[tuple[Checked, Diagnostic]]:

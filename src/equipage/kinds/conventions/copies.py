@@ -99,17 +99,7 @@ def commands_are_reached(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
 
 def copies_agree(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
     """The copies of a skill or an agent that several clients have say one thing."""
-    # Most projects are for one client: a look at all paths at once says so.
-    if len(set(_CLIENTS.findall("\n".join(each.path for each in offers)))) < 2:
-        return
-    groups: dict[tuple[str, str, str], list[tuple[str, Offer]]] = {}
-    for each in offers:
-        place = _PLACE.match(each.path) if _said(each) else None
-        if place is not None:
-            name = re.sub(r"(?:/SKILL)?(?:\.\w+)*\Z", "", place["below"])
-            key = place["root"], place["sort"], name
-            groups.setdefault(key, []).append((place["client"], each))
-    for (_, sort, _), copies in groups.items():
+    for (_, sort, _), copies in _copies(offers):
         first, *others = copies
         different = [each for each in others if _said(each[1]) != _said(first[1])]
         if different and first[0] != different[0][0]:
@@ -120,6 +110,29 @@ def copies_agree(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
                     sort=sort, name=Shown(other.names[-1]), client=client, other=first[0]
                 ),
             )
+
+
+def with_copies(offers: Sequence[Offer]) -> Iterator[str]:
+    """The paths of those of which there are copies, so that what one says matters to others."""
+    for _, copies in _copies(offers):
+        yield from (each.path for _, each in copies if len(copies) > 1)
+
+
+def _copies(
+    offers: Sequence[Offer],
+) -> Iterable[tuple[tuple[str, str, str], list[tuple[str, Offer]]]]:
+    """Skills and agents of one name and project, each with its client, by project and sort."""
+    # Most projects are for one client: a look at all paths at once says so.
+    if len(set(_CLIENTS.findall("\n".join(each.path for each in offers)))) < 2:
+        return ()
+    groups: dict[tuple[str, str, str], list[tuple[str, Offer]]] = {}
+    for each in offers:
+        place = _PLACE.match(each.path) if _said(each) else None
+        if place is not None:
+            name = re.sub(r"(?:/SKILL)?(?:\.\w+)*\Z", "", place["below"])
+            key = place["root"], place["sort"], name
+            groups.setdefault(key, []).append((place["client"], each))
+    return groups.items()
 
 
 def _of_claude(offers: Iterable[Offer]) -> Iterator[Offer]:
