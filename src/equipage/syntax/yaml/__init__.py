@@ -279,12 +279,12 @@ def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = N
 
 def _copier(value: Any) -> Callable[[Any], Any] | None:
     """What makes a collection of its own for every place that a remembered line is used in."""
-    if value.__class__ not in _COLLECTIONS:
+    if not isinstance(value, (list, dict)):
         return None
     parts: Iterable[Any] = value.values() if isinstance(value, dict) else value
     if any(each.__class__ in _COLLECTIONS for each in parts):
         return _copy
-    return list.copy if value.__class__ is list else dict.copy
+    return dict.copy if isinstance(value, dict) else list.copy
 
 
 def _copy(value: Any) -> Any:
