@@ -192,8 +192,9 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
     if kind in _ATOMS:
         return value
     if isinstance(value, msgspec.Struct):
-        for name, default, holds_mapping in _fields_and_defaults(kind):
-            part = getattr(value, name)
+        for (name, default, holds_mapping), part in zip(
+            _fields_and_defaults(kind), msgspec.structs.astuple(value), strict=True
+        ):
             if part.__class__ in _ATOMS or (part is default and not holds_mapping):
                 continue  # msgspec copies mutable defaults; those that are Structs are frozen
             new = _own(part) if part is default else _freeze_part(part, memo)

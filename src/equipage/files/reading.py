@@ -86,6 +86,16 @@ def _stamp(status: os.stat_result) -> Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
+#: Ends of paths that do not name a file.
+_NO_NAMES = ("", ".", "..")
+
+
+def _from(cwd: str, path: str) -> str:
+    """As `os.path.join`, which takes longer where the path is absolute already."""
+    is_absolute = path[:1] == "/" and os.sep == "/"
+    return path if is_absolute else os.path.join(cwd, path)
+
+
 class Files:
     """Disk access of one load: everything is read at most once and remembered by its real path."""
 
@@ -190,7 +200,7 @@ class Files:
     def shown(self, path: str) -> str:
         """As `display_name`, looked up once for each folder."""
         try:
-            return self._named(os.path.join(self.cwd, path))[1]
+            return self._named(_from(self.cwd, path))[1]
         except ValueError:  # a name that no file can have
             return display_name(path, self.cwd)
 
@@ -233,7 +243,7 @@ class Files:
 
         Raises `FileProblem`.
         """
-        full = os.path.join(self.cwd, path)
+        full = _from(self.cwd, path)
         self._asked[full] = None
         try:
             real, name = self._named(full)
@@ -267,7 +277,7 @@ class Files:
     def _open_within(self, within: tuple[str, str], full: str, name: str) -> tuple[int, str]:
         """Open a file that a walk found: nothing that was put in its place may lead elsewhere."""
         base, root = within
-        start = os.path.join(base, "")
+        start = base if base.endswith(os.sep) else base + os.sep
         way = full[len(start) :] if full.startswith(start) else os.path.relpath(full, base)
         way = way.replace(os.sep, "/")
         try:
@@ -282,8 +292,12 @@ class Files:
 
         Files often come from few folders, and each look at a folder costs several system calls.
         """
+        folder, _, last = full.rpartition(os.sep)
+        known = self._folders.get(folder) if os.altsep is None else None
+        if known is not None and last not in _NO_NAMES:
+            return known[0] + last, known[1] + last
         folder, last = os.path.split(full)
-        if last in ("", ".", ".."):
+        if last in _NO_NAMES:
             return os.path.join(real_path(folder), last), display_name(full, self.cwd)
         real, shown = self._folders.get(folder) or self._named_folder(folder)
         return real + last, shown + last

@@ -244,7 +244,7 @@ def known_names(offers: Sequence[Offer], kinds: tuple[str, ...]) -> KnownNames:
 
 def suspicions(source: Source) -> Iterator[Fact]:
     """Secrets in the text of a file."""
-    for each in secrets(source.text):
+    for each in secrets(source.text, source.data):
         yield codes.SECRET_IN_FILE.at(span=Span(source, *each.range), what=each.what)
 
 

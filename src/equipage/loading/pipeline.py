@@ -102,7 +102,7 @@ def _load_source(source: Source, session: Session) -> Outcome:
         return report(session, source)
     tree = Tree.of(document)
     holes = (*document.failed_paths(), *_refused_numbers(document, session.facts))
-    return check_tree(with_holes(tree, holes), session, source)
+    return check_tree(with_holes(tree, holes) if holes else tree, session, source)
 
 
 def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
