@@ -108,6 +108,7 @@ class Files:
         "_renamed",
         "_sources",
         "_stamps",
+        "_within",
         "cwd",
         "within",
     )
@@ -125,6 +126,7 @@ class Files:
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
         self._reals: dict[str, tuple[tuple[int, int], str]] = {}
+        self._within: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, int], bool]] = {}
 
     def again(self) -> Self:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -133,7 +135,7 @@ class Files:
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
         other._renamed = self._renamed
-        other._reals = self._reals
+        other._reals, other._within = self._reals, self._within
         other._sources, other._asked = {}, {}
         other.within = None
         return other
@@ -163,6 +165,23 @@ class Files:
             return False
         real = real_path(path)
         return any(is_below(real, self.real_folder(each)) for each in filter(is_possible, folders))
+
+    def is_read_within(self, real: str, folders: tuple[str, ...]) -> bool:
+        """As `is_within`, for a file that was opened by its real path.
+
+        It is no link, so the answer is that of its folder. A look at the folder is enough to know
+        that it is still the one that was asked about for another file.
+        """
+        folder = os.path.dirname(real)
+        # What others may rely on later is asked file by file, so that each load has it noted.
+        status = None if trace() is not None or stands_alone() else look_at(folder)
+        if status is None:
+            return self.is_within(real, *folders)
+        identity = status.st_dev, status.st_ino
+        known = self._within.get((folder, folders))
+        if known is None or known[0] != identity:
+            known = self._within[folder, folders] = identity, self.is_within(real, *folders)
+        return known[1]
 
     def real_folder(self, path: str) -> str:
         """As `real_path`, for a folder that every file of a run asks about.

@@ -247,7 +247,7 @@ def keep_as_written(
     Each is a finding `code`, except numbers that are not finite: parsing has reported those.
     """
     document = tree.document
-    unquoted = [path for path in paths if isinstance(get(tree.value, path), bool | int | float)]
+    unquoted = [path for path in paths if isinstance(get(tree.value, path), (int, float))]
     if document.format != "yaml" or not unquoted:
         return tree, []
     origins = {path: tree.story(path).origin for path in unquoted}

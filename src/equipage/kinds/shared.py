@@ -177,9 +177,12 @@ def _takes(wide: str, narrow: str) -> bool:
     return wide == narrow
 
 
+_SPECIAL = expression(r"[*?\[\]{}\\]")
+
+
 def is_plain(glob: str) -> bool:
     """Whether a pattern is just a name."""
-    return not re.search(r"[*?\[\]{}\\]", glob)
+    return not _SPECIAL.search(glob)
 
 
 # Names count in the project or plugin that defines them.

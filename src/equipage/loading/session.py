@@ -231,6 +231,8 @@ class Session:
 
     def add(self, facts: Iterable[Fact]) -> None:
         """Remember what a stage or a rule found."""
+        if facts.__class__ is list and not facts:
+            return
         facts = iter(facts)
         first = next(facts, None)
         if first is None:
