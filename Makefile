@@ -57,9 +57,13 @@ types: $(VENV)/.ready
 # one. On 3.11 it costs about as much as the tests.
 COVERED := --cov --cov-report=term --cov-fail-under=95
 
-# A file of tests runs on one core, so that what its tests share is made once.
+# Three processes for two cores, because many tests wait for a process or a time. Each takes a third of
+# the files, so that what the tests of a file share is made once; one that is done takes over tests of
+# another.
+SPREAD := -n 3 --dist worksteal
+
 unit: $(VENV)/.ready
-	$(PY) -m pytest -q -n 2 --dist loadfile $(if $(SECOND),,$(COVERED))
+	$(PY) -m pytest -q $(SPREAD) $(if $(SECOND),,$(COVERED))
 
 # pyright is a program for Node.js, which it brings along: so it has a target of its own.
 test-typing: $(VENV)/.ready
@@ -78,7 +82,7 @@ ifeq ($(SECOND),)
 	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
 else
 	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(INSTALL) --dev && touch .venv-second/.ready; }
-	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 --dist loadfile -p no:cacheprovider $(COVERED) -m "not long"
+	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED) -m "not long"
 endif
 
 # Installs other programs (Node.js, PHP, clients) and takes some minutes. Nothing may be skipped.

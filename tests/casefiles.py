@@ -45,8 +45,9 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -200,10 +201,12 @@ def check_case(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         assert result == case.result, case.title
 
 
-def cases_in(folder: Path) -> Iterator[Case]:
-    """Every case below `folder`, whose subfolders are named for kinds."""
-    for path in sorted(folder.glob("*/**/*.md")):
-        yield read_case(path, path.relative_to(folder).parts[0])
+@cache
+def cases_in(folder: Path) -> tuple[Case, ...]:
+    """Every case below `folder`, whose subfolders are named for kinds; read once, so nobody may
+    change one."""
+    paths = sorted(folder.glob("*/**/*.md"))
+    return tuple(read_case(path, path.relative_to(folder).parts[0]) for path in paths)
 
 
 def written(each: Diagnostic) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import threading
+import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,45 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("equipage")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Ten thousand tests stay until the end, so it is of no use to look for garbage among them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+#: How long a thread that is ending may take, on a busy machine.
+_PATIENCE = 10.0
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_thread_outlives_its_file() -> Iterator[None]:
+    yield from _ends_its_threads()
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_outlives_its_test() -> Iterator[None]:
+    """What is shared by the tests of a file is made before this, so its threads may stay."""
+    yield from _ends_its_threads()
+
+
+def _ends_its_threads() -> Iterator[None]:
+    """A thread that stays changes the tests that follow in this process: the product starts other
+    processes in another way then, and a read that never ends holds a file."""
+    before = set(threading.enumerate())
+    yield
+    if left := set(threading.enumerate()) - before:
+        end = time.monotonic() + _PATIENCE
+        for each in left:
+            each.join(max(0.0, end - time.monotonic()))
+        left = {each for each in left if each.is_alive()}
+        assert not left, f"the test left threads behind: {sorted(each.name for each in left)}"
 
 
 @pytest.fixture

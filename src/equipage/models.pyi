@@ -1293,6 +1293,8 @@ class ClaudeCodeHooksFile(Struct, frozen=True, kw_only=True):
 
     hooks: Any | None = None
     """Handlers by event; restricts the agent, so a misspelling is an error."""
+    modules: Any | None = None
+    """Programs that bring hooks, relative to this file."""
     description: str | None = None
     """What the hooks are for."""
     _schema: str | None = None
@@ -3928,7 +3930,7 @@ class OpenCodeAgent(Struct, frozen=True, kw_only=True):
 
     description: str | None = None
     """When to use it; other agents choose it by this text."""
-    name: str | None = None
+    name: Any | None = None
     """The name; by default that of the file."""
     mode: Literal["primary", "subagent", "all"] | None = None
     """Whether people choose it, other agents call it, or both."""

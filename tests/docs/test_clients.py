@@ -222,6 +222,12 @@ Next
     assert claude.complaints(answer(tools, "Claude Code doctor\n"), path) == ()
     with pytest.raises(tools["programs"].NoAnswer):
         claude.complaints(answer(tools, "segmentation fault"), path)
+    added = "Adding marketplace…\n✔ Added\n"
+    assert claude.addition(answer(tools, added)) == ()
+    failed = answer(tools, "Adding marketplace…\n", "✘ Failed to add marketplace: it is reserved\n")
+    assert claude.addition(failed) == ("it is reserved",)
+    with pytest.raises(tools["programs"].NoAnswer):
+        claude.addition(answer(tools, "segmentation fault"))
     lists = "Skills:\n\n- s1 (own name): Does: it\n\nand - more\n- f2: Comments (Tools: Read, Edit)"
     request = json.dumps({"messages": [{"content": [{"text": lists}]}], "model": "x"})
     assert claude.told(request) == {

@@ -194,6 +194,18 @@ def is_ignored_with_folders(patterns: str, path: str) -> bool:
     )
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_what_was_asked_before_changes_nothing(seed: int) -> None:
+    chance = random.Random(seed)
+    lines = ("".join(chance.choices(PIECES, k=chance.randint(1, 5))) for _ in range(30))
+    patterns = "\n".join(lines)
+    known = parse_ignores(patterns)
+    for each in [*ENTRIES, *chance.sample(ENTRIES, len(ENTRIES))]:
+        path, is_folder = each.rstrip("/"), each.endswith("/")
+        decided = known.decide(path, path.rpartition("/")[2], is_folder=is_folder)
+        assert bool(decided) == is_ignored(patterns, path, is_folder=is_folder), each
+
+
 def test_a_pattern_full_of_stars_takes_no_time() -> None:
     patterns = "\n".join(["*a" * 40 + "b", "**/a/" * 40 + "b", "*?" * 40 + "b"])
     with promised(0.1):

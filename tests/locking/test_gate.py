@@ -164,6 +164,46 @@ def test_a_file_that_a_client_reads_and_equipage_does_not_is_named() -> None:
     assert "list of files that agents leave alone added" in gate().out
 
 
+@pytest.mark.requirement("GT-02")
+def test_a_program_that_guards_is_not_changed_unseen() -> None:
+    group = {"matcher": "Bash", "hooks": [{"type": "command", "command": "sh hooks/guard.sh"}]}
+    other = {"hooks": [{"type": "command", "command": "sh hooks/after.sh"}]}
+    write(
+        Path(),
+        {
+            ".claude/settings.json": {"hooks": {"PreToolUse": [group], "Stop": [other]}},
+            "hooks/guard.sh": "exit 2\n",
+            "hooks/after.sh": "exit 0\n",
+        },
+    )
+    commit(Path.cwd())
+    # What runs afterwards stops nothing.
+    Path("hooks/after.sh").write_text("exit 1\n")
+    assert gate().code == 0
+    Path("hooks/guard.sh").write_text("exit 0\n")
+    code, out, _ = gate()
+    assert (code, out) == (1, "cannot be judged: hooks/guard.sh: a program that guards changed; equipage does not read it\n")  # fmt: skip
+    Path("hooks/guard.sh").unlink()
+    assert "hooks/guard.sh: a program that guards is gone, or no longer run" in gate().out
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        (".opencode/plugin/evil.js", "OpenCode plugin"),
+        (".opencode/tool/evil.ts", "OpenCode plugin"),
+        ("qwen-extension.json", "Qwen Code file"),
+        (".qwen/commands/evil.toml", "Qwen Code file"),
+        ("monitors/monitors.json", "Claude Code monitor"),
+    ],
+)
+@pytest.mark.requirement("GT-02")
+def test_code_that_a_client_runs_from_a_place_is_named(name: str, what: str) -> None:
+    write(Path(), {name: "{}"})
+    code, out, _ = gate()
+    assert (code, out) == (1, f"cannot be judged: {name}: {what} added; equipage does not read it\n")  # fmt: skip
+
+
 RULES = """
 prefix_rule(pattern = ["git", ["push", "tag"]], decision = "prompt", not_match = ["git log"])
 prefix_rule(pattern = ["rm"], decision = "forbidden", justification = "never")

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from equipage.kinds.mcp.launchers import launch_of
@@ -338,6 +339,46 @@ def test_files_that_a_text_imports_are_locked() -> None:
         Path(name).write_text(before)
 
 
+def _hook(command: str) -> dict[str, Any]:
+    return {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}}
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "script"),
+    [
+        (".claude/settings.json", _hook("sh -c './hooks/a.sh && ./hooks/b.sh'"), "hooks/b.sh"),
+        (".claude/settings.json", _hook("cd hooks && ./a.sh;"), "hooks/a.sh"),
+        (".claude/settings.json", _hook("python -m hooks.guard"), "hooks/guard.py"),
+        (".claude/settings.json", _hook('"$(git rev-parse --show-toplevel)"/hooks/a.sh'), "hooks/a.sh"),
+        (".claude/settings.json", _hook("$(git rev-parse --show-toplevel)/hooks/a.sh"), "hooks/a.sh"),
+        (".claude/settings.json", _hook("${CLAUDE_PROJECT_DIR:-.}/hooks/a.sh"), "hooks/a.sh"),
+        (".claude/settings.json", _hook("tool --rules=hooks/rules.json"), "hooks/rules.json"),
+        (".claude/settings.json", {"apiKeyHelper": "sh hooks/a.sh"}, "hooks/a.sh"),
+        (".claude/commands/c.md", "---\ndescription: d\n---\n!`hooks/a.sh $ARGUMENTS`\n", "hooks/a.sh"),
+        (".gemini/commands/c.toml", 'prompt = "!{hooks/a.sh}"\n', "hooks/a.sh"),
+        (".gemini/settings.json", {"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "$GEMINI_PROJECT_DIR/hooks/a.sh"}]}]}}, "hooks/a.sh"),
+        (".mcp.json", {"mcpServers": {"a": {"command": "node", "args": ["x"], "env": {"NODE_OPTIONS": "--require ./hooks/x.js"}}}}, "hooks/x.js"),
+        ("langgraph.json", {"dependencies": ["."], "graphs": {"g": "./hooks/graph.py:graph"}}, "hooks/graph.py"),
+        # It has an error here; the client may be content.
+        (".claude/settings.json", {**_hook("./hooks/a.sh"), "model": 5}, "hooks/a.sh"),
+    ],
+)  # fmt: skip
+@pytest.mark.requirement("LK-01")
+def test_a_script_is_locked_however_a_command_names_it(
+    file: str, content: Any, script: str
+) -> None:
+    names = ("a.sh", "b.sh", "guard.py", "rules.json", "x.js")
+    write(Path(), {f"hooks/{name}": "1\n" for name in names})
+    write(Path(), {file: content, "hooks/graph.py": "graph = 1\n"})
+    locked()
+    assert verified().code == 0
+    Path(script).write_text("graph = 2\n")
+    code, out, _ = verified()
+    assert code == 1
+    assert f"source changed: {script}" in out
+    assert f"meaning changed: {file}: {script} changed" in out
+
+
 @pytest.mark.requirement("LK-02")
 def test_files_of_one_machine_and_secrets_are_not_locked() -> None:
     server = {"command": "node", "args": ["--env-file", ".env", "made/a.js", "src/a.js"]}
@@ -388,6 +429,40 @@ def test_a_lock_that_cannot_be_used_is_refused_with_the_reason(change: Any, reas
     assert (code, out) == (2, "")
     assert "equipage.lock is not a lock that can be used" in err
     assert reason in err
+
+
+def _sealed(**changes: Any) -> None:
+    """Write the lock with other fields, and a seal that fits: anyone can compute one."""
+    lock = workspace_lock.read(_text().encode())
+    lock = msgspec.structs.replace(lock, **changes)
+    lock = msgspec.structs.replace(lock, seal=workspace_lock._seal(lock))
+    Path("equipage.lock").write_text(workspace_lock.write(lock))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"paths": (), "items": {}, "files": {}}, "it locks nothing"),
+        ({"items": {}, "files": {}}, "it locks nothing"),
+        ({"paths": ()}, "it locks nothing"),
+        ({"paths": ("hooks/../..",)}, "it locks what is outside of its project"),
+        ({"paths": ("/",)}, "it locks what is outside of its project"),
+    ],
+)
+@pytest.mark.requirement("LK-05")
+def test_a_sealed_lock_that_would_match_anything_is_refused(
+    changes: dict[str, Any], reason: str
+) -> None:
+    _sealed(**changes)
+    code, out, err = verified("--frozen")
+    assert (code, out, reason in err) == (2, "", True)
+
+
+def test_a_lock_of_a_part_says_so() -> None:
+    assert in_process(["lock", ".claude"]).code == 0
+    code, out, err = verified("--frozen")
+    assert (code, out) == (0, "nothing changed\n")
+    assert "equipage: equipage.lock covers .claude alone" in err
 
 
 def test_line_ends_of_another_system_do_no_harm() -> None:

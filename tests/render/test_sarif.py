@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
 
 from casefiles import Case, cases_in
 from equipage.core.codes import CORE_CODES
@@ -21,7 +21,7 @@ from equipage.workspace.report import FileReport, Report
 from lab import TESTS
 
 SCHEMA = json.loads((TESTS / "data" / "sarif-2.1.0-minimal.schema.json").read_text())
-VALIDATOR = Draft202012Validator(SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER)
+VALIDATOR = jsonschema_rs.Draft202012Validator(SCHEMA, offline=True, validate_formats=True)
 CODES = {code.name: code for code in CORE_CODES}
 
 

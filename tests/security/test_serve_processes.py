@@ -111,7 +111,7 @@ def f(p):
         "its working folder": attempt(lambda: os.listdir(f"/proc/{pid}/cwd")),
     }
 def own(p):
-    os.setpriority(os.PRIO_PROCESS, 0, 1)
+    os.setpriority(os.PRIO_PROCESS, 0, min(os.getpriority(os.PRIO_PROCESS, 0) + 1, 19))
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
     os.sched_setaffinity(0, os.sched_getaffinity(0))
     os.kill(os.getpid(), 0)

@@ -72,22 +72,26 @@ def test_a_failure_reaches_those_who_wait_and_is_not_kept() -> None:
 def test_who_waits_for_a_cancelled_call_makes_the_result_itself() -> None:
     started = []
 
-    async def make() -> bytes:
-        started.append(1)
-        await asyncio.sleep(0.05)
-        return b"x"
-
     async def main() -> None:
+        may_end = asyncio.Event()
+
+        async def make() -> bytes:
+            started.append(1)
+            await may_end.wait()
+            return b"x"
+
         cache = Cache(100_000, 100)
         leader = asyncio.create_task(cache.once("k", make))
         await asyncio.sleep(0.01)
         waiting = [asyncio.create_task(cache.once("k", make)) for _ in range(3)]
         await asyncio.sleep(0.01)
+        assert len(started) == 1
         leader.cancel()
-        found = await asyncio.gather(*waiting)
-        assert {data for data, _ in found} == {b"x"}
         with pytest.raises(asyncio.CancelledError):
             await leader
+        may_end.set()
+        found = await asyncio.gather(*waiting)
+        assert {data for data, _ in found} == {b"x"}
 
     asyncio.run(main())
     assert len(started) == 2

@@ -15,6 +15,7 @@ from equipage.kinds.conventions.tools.skills import OPEN
 from equipage.kinds.tables import patterns_in
 from equipage.loading.kind import Kind
 from equipage.loading.registry import kind_named
+from equipage.render.reach import reach_to_dict
 from equipage.workspace.reach import (
     EVERYTHING,
     Difference,
@@ -54,6 +55,22 @@ def said(found: list[Difference], how: str = "widened") -> list[str]:
 
 def settings(**fields: Any) -> str:
     return json.dumps(fields)
+
+
+def server(**fields: Any) -> str:
+    """A list with one server, by default at an address."""
+    return settings(mcpServers={"a": {"type": "http", "url": "https://a.org/x", **fields}})
+
+
+def program(*args: str, **fields: Any) -> str:
+    """A list with one server that is a program."""
+    return settings(mcpServers={"a": {"command": "x", "args": args, **fields}})
+
+
+def hook(event: str = "PreToolUse", **fields: Any) -> str:
+    """Settings of Claude Code with one hook."""
+    group = {"matcher": "Bash", "hooks": [{"type": "command", "command": "g", **fields}]}
+    return settings(hooks={event: [group]})
 
 
 def _pack(caps: str = "{}") -> str:
@@ -303,6 +320,46 @@ WAYS = [
     ("mcp", settings(mcpServers={}), settings(mcpServers={"a": {"command": "npx", "args": ["-y", "x"]}}), "program npx -y x: denies → allows"),
     ("mcp", settings(mcpServers={"a": {"command": "npx", "args": ["x@1.0.0"]}}), settings(mcpServers={"a": {"command": "npx", "args": ["x@2.0.0"]}}), "program npx x@2.0.0: denies → allows"),
     ("mcp", settings(mcpServers={"a": {"type": "http", "url": "https://a.org/x"}}), settings(mcpServers={"a": {"type": "http", "url": "https://b.org/x"}}), "host b.org: denies → allows"),
+    # Values that may be secrets are never shown; that one is another is.
+    ("mcp", server(headers={"X-Mode": "read"}), server(headers={"X-Mode": "all"}), "guard a.headers.X-Mode (another value): denies → allows"),
+    ("mcp", server(headers={"X-Mode": "read"}), server(), "guard a.headers.X-Mode: denies → allows"),
+    ("mcp", server(), server(headers={"X-Tools": "all"}), "setting a.headers.X-Tools: denies → allows"),
+    ("mcp", server(headers={"Authorization": "Bearer a"}), server(headers={"Authorization": "Bearer b"}), "setting a.headers.Authorization = *** (another value): denies → allows"),
+    ("mcp", server(headers={"X": "${A} read"}), server(headers={"X": "${A} all"}), "guard a.headers.X (another value): denies → allows"),
+    ("mcp", program(env={"READ_ONLY": "1"}), program(env={"READ_ONLY": "0"}), "guard a.env.READ_ONLY (another value): denies → allows"),
+    ("mcp", program(env={"READ_ONLY": "1"}), program(), "guard a.env.READ_ONLY: denies → allows"),
+    ("mcp", program(env={"PATH": "a"}), program(), "guard a.env.PATH: denies → allows"),
+    ("mcp", program(env={"API_KEY": "a"}), program(env={"API_KEY": "b"}), "setting a.env.API_KEY = *** (another value): denies → allows"),
+    ("mcp", server(url="https://a.org/x?read=1"), server(url="https://a.org/x?read=0"), "guard a.url?read (another value): denies → allows"),
+    ("mcp", server(url="https://a.org/x?read=1"), server(url="https://a.org/x"), "guard a.url?read: denies → allows"),
+    ("mcp", server(url="https://a.org/x"), server(url="https://a.org/x?all=1"), "setting a.url?all: denies → allows"),
+    ("mcp", server(url="https://a.org/x?5ecret"), server(url="https://a.org/x?0ther"), "guard a.url? (another value): denies → allows"),
+    ("mcp", server(url="https://u:p@a.org/x"), server(url="https://v:p@a.org/x"), "setting a.url as somebody (another value): denies → allows"),
+    ("mcp", server(url="https://a.org/x"), server(url="http://a.org/x"), "setting a.url = http://a.org/x: denies → allows"),
+    ("mcp", server(oauth={"scopes": "read"}), server(oauth={"scopes": "read write"}), "setting servers.a.oauth.scopes = read write: denies → allows"),
+    ("mcp", program("--token", "a"), program("--token", "b"), "program x --token *** (another value): denies → allows"),
+    # What is hidden is no pattern.
+    ("mcp", program("--token", "a"), program("--token", "a", "--all"), "program x --token *** --all: denies → allows"),
+    ("mcp", program("-c", "rm *"), program("-c", "rm * ; curl evil"), "program x -c rm * ; curl evil: denies → allows"),
+    ("claude-settings", settings(env={"GUARD": "on"}), settings(env={"GUARD": "off"}), "guard env.GUARD (another value): denies → allows"),
+    ("claude-settings", settings(env={"GUARD": "on"}), settings(), "guard env.GUARD: denies → allows"),
+    ("settings", '[providers.p]\n[providers.p.headers]\nauthorization = "a"\n', '[providers.p]\n[providers.p.headers]\nauthorization = "b"\n', "setting providers.p.headers.authorization = *** (another value): denies → allows"),
+    ("codex-config", 'x = 1', '[profiles.p]\nsandbox_mode = "danger-full-access"', "setting profiles.p.sandbox_mode = danger-full-access: denies → allows"),
+    # A deny that forbids less than it seems to.
+    ("claude-settings", settings(permissions={"deny": ["Read(.env)"]}), settings(permissions={"deny": ["Read"]}), "tool Read(.env): denies → asks"),
+    ("claude-settings", settings(permissions={"deny": ["Read(.env)"]}), settings(permissions={"deny": ["Read(*)"]}), "tool Read(.env): denies → asks"),
+    ("claude-settings", settings(permissions={"deny": ["Edit(.env)"]}), settings(permissions={"deny": ["E*"]}), "tool Edit(.env): denies → asks"),
+    ("gemini-settings", settings(tools={"exclude": ["run_shell_command"]}), settings(tools={"exclude": ["all"]}), "tool run_shell_command: denies → asks"),
+    ("gemini-settings", settings(tools={"exclude": ["run_shell_command"]}), settings(tools={"exclude": ["run_*"]}), "tool run_shell_command: denies → asks"),
+    # What a hook does besides its command.
+    ("claude-settings", hook(), hook(args=["--lax"]), "program g --lax: denies → allows"),
+    ("claude-settings", hook(timeout=60), hook(timeout=1), "program g (another value): denies → allows"),
+    ("claude-settings", hook(), hook(once=True), "program g (another value): denies → allows"),
+    ("claude-settings", hook(), hook(asyncRewake=True), "guard PreToolUse Bash: g: denies → allows"),
+    ("claude-settings", hook("ConfigChange"), settings(), "guard ConfigChange Bash: g: denies → allows"),
+    ("claude-settings", hook("UserPromptExpansion"), settings(), "guard UserPromptExpansion Bash: g: denies → allows"),
+    ("claude-settings", settings(hooks={"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "p"}]}]}), settings(hooks={"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "p", "continueOnBlock": True}]}]}), "mode hooks.PreToolUse.0.hooks.0.continueOnBlock = true: denies → allows"),
+    ("claude-settings", settings(hooks={"PreToolUse": [{"hooks": [{"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": 1}}]}]}), settings(hooks={"PreToolUse": [{"hooks": [{"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": 2}}]}]}), "program s/t (another value): denies → allows"),
     # The formats of the seeds.
     *(
         ("toolpack", _pack(), _pack(caps=caps), expected)
@@ -330,8 +387,10 @@ def test_every_way_to_widen_is_seen(kind: str, narrow: str, wide: str, expected:
     before, after = reaches(kind, narrow), reaches(kind, wide)
     found = differences(before, after)
     assert expected in said(found)
-    # The way back narrows the same, and the same reach does not differ.
-    assert said(differences(after, before), "narrowed")
+    # The way back narrows the same, and the same reach does not differ. Of two hidden values, no
+    # one can tell which is wider.
+    back = differences(after, before)
+    assert said(back, "narrowed") or (expected in said(back) and "(another value)" in expected)
     assert differences(before, before) == differences(after, after) == []
 
 
@@ -345,6 +404,7 @@ SERVERS = [
     (".vscode/mcp.json", {"command": "x", "sandboxEnabled": True}, {"command": "x"}, "mode servers.a.sandboxEnabled = true: denies → denies"),
     (".vscode/mcp.json", {"command": "x", "sandbox": {"network": {"deniedDomains": ["a.org"]}}}, {"command": "x"}, "guard servers.a.sandbox.network.deniedDomains = a.org: denies → allows"),
     (".cursor/mcp.json", {"url": "https://a.org"}, {"url": "https://b.org"}, "host b.org: denies → allows"),
+    (".roo/mcp.json", {"command": "x", "disabledTools": ["t"]}, {"command": "x", "disabledTools": ["*"]}, "tool a/t: denies → asks"),
 ]  # fmt: skip
 
 
@@ -515,6 +575,24 @@ def test_no_grant_shows_a_secret() -> None:
     assert "hunter2" not in shown
     assert token not in shown
     assert "a.org" in shown
+
+
+def test_a_hidden_value_is_compared_and_never_shown() -> None:
+    one, other = "hunter2hunter2", "hunter3hunter3"
+    found = []
+    for value in (one, other):
+        fields = {"headers": {"X-Mode": value, "Authorization": value}}
+        text = settings(
+            mcpServers={
+                "a": {"type": "http", "url": f"https://{value}@a.org/x?mode={value}&{value}", **fields},
+                "b": {"command": "x", "args": ["--token", value], "env": {"MODE": value}},
+            }
+        )  # fmt: skip
+        found.append(reaches("mcp", text))
+    changed = differences(*found)
+    assert len(said(changed)) == 7
+    for text in (repr(found), repr(changed), *said(changed), json.dumps([reach_to_dict(each) for each in changed])):  # fmt: skip
+        assert "hunter" not in text
 
 
 def test_an_agent_inherits_from_its_own_project_and_client_alone() -> None:

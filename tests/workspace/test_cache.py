@@ -307,18 +307,28 @@ def without_findings() -> dict[str, str]:
     return {path: text.replace("[5]", "opus") for path, text in AGENTS.items()}
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param((), id="plain"),
+        *(
+            pytest.param(each, marks=pytest.mark.long, id="".join(each))
+            for each in (("--quiet",), ("--statistics",), ("--strict", "--verbose"))
+        ),
+    ],
+)
 @pytest.mark.parametrize("files", [AGENTS, without_findings()], ids=["findings", "none"])
 @pytest.mark.parametrize("how", REPORTS)
-def test_every_format_shows_the_same_bytes(how: str, files: dict[str, str]) -> None:
+def test_every_format_shows_the_same_bytes(
+    how: str, files: dict[str, str], options: tuple[str, ...]
+) -> None:
     """From the whole report that is kept, and after an edit from its pieces, as without a cache."""
     write(".", {**files, "equipage.toml": "wrong = 1\n"})
-    for options in ((), ("--quiet",), ("--statistics",), ("--strict", "--verbose")):
-        command = ["check", "-f", how, *options]
-        edit = f"{Path('.claude/agents/b.md').read_text()}More.\n"
-        for change in ({}, {}, {".claude/agents/b.md": edit}, {".claude/agents/b.md": "Text.\n"}):
-            write(".", change)
-            assert in_process(command) == in_process([*command, "--no-cache"]), (how, options)
-        write(".", files)
+    command = ["check", "-f", how, *options]
+    edit = f"{Path('.claude/agents/b.md').read_text()}More.\n"
+    for change in ({}, {}, {".claude/agents/b.md": edit}, {".claude/agents/b.md": "Text.\n"}):
+        write(".", change)
+        assert in_process(command) == in_process([*command, "--no-cache"]), (how, options)
 
 
 def test_the_command_prints_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:

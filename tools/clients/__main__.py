@@ -19,6 +19,7 @@ import importlib
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -51,7 +52,8 @@ def corpus() -> list[Path]:
 
 def compare(trees: list[Path], chosen: argparse.Namespace) -> int:
     """Ask everybody about every tree; 1 if something is unexplained, broken by a fix or missing."""
-    ours = {tree: findings(tree) for tree in trees}
+    with ThreadPoolExecutor(programs.AT_ONCE) as pool:
+        ours = dict(zip(trees, pool.map(findings, trees), strict=True))
     try:
         judged = verdicts(trees, chosen)
         problems = fix(ours, chosen)
@@ -80,10 +82,14 @@ def fix(ours: dict[Path, Findings], chosen: argparse.Namespace) -> list[str]:
                 done.append(fixing.fixed(tree, found, folder))
         together = fixing.together(done)
         print(f"--fix changed {len(together.copies)} files")
-        for client, judge in asked(chosen):
-            proof = fixing.proof(client, judge, together, rows())
-            print(f"  {client.title}: judged {proof.judged}, {proof.healed} of them refused before")
-            problems += proof.problems
+        clients = list(asked(chosen))
+        with ThreadPoolExecutor(len(clients)) as pool:
+            table = rows()
+            proofs = pool.map(lambda each: fixing.proof(*each, together, table), clients)
+            for (client, _), proof in zip(clients, proofs, strict=True):
+                healed = f"{proof.healed} of them refused before"
+                print(f"  {client.title}: judged {proof.judged}, {healed}")
+                problems += proof.problems
     return problems
 
 
@@ -102,15 +108,22 @@ def verdicts(trees: list[Path], chosen: argparse.Namespace) -> list[Verdict]:
         return [each for each in remembered(chosen.remember) if each.file.startswith(inside)]
     everything = [path for tree in trees for path in judges.files(tree)]
     found: list[Verdict] = []
-    for client, judge in asked(chosen):
-        said = list(judge.verdicts(client, everything))
-        if not said:
-            raise programs.NoAnswer(f"{client.title}: judged no file")
-        print(f"{client.title} {client.version}: {len(said)} files", file=sys.stderr)
-        found += said
+    clients = list(asked(chosen))
+    with ThreadPoolExecutor(len(clients)) as pool:
+        for said in pool.map(lambda each: judged(*each, everything), clients):
+            found += said
     if chosen.remember:
         remember(found, chosen.remember)
     return found
+
+
+def judged(client: programs.Client, judge: ModuleType, everything: list[Path]) -> list[Verdict]:
+    """What one client says; that it judges nothing would hide that it was not asked."""
+    said = list(judge.verdicts(client, everything))
+    if not said:
+        raise programs.NoAnswer(f"{client.title}: judged no file")
+    print(f"{client.title} {client.version}: {len(said)} files", file=sys.stderr)
+    return said
 
 
 if __name__ == "__main__":

@@ -21,8 +21,11 @@ from typing import IO, Self
 HERE = Path(__file__).resolve().parent
 PINS = HERE / "pins.toml"
 
+#: How many questions are asked at a time; a client mostly waits for its own start.
+AT_ONCE = 8
+
 #: Seconds that one question may take, on a machine with other work.
-PATIENCE = 240
+PATIENCE = 600
 
 #: What keeps the clients from the network and from the files of the person who runs this.
 QUIET = {

@@ -23,6 +23,9 @@ PLACES = {
     "copilot-skills": ".github/skills/NAME/SKILL.md",
 }
 
+#: What makes a project a plugin.
+MANIFEST = '{"name": "a-plugin", "version": "1.0.0", "description": "Guards"}\n'
+
 
 def write(folder: Path) -> list[Path]:
     """Write every shape below `folder`, from nothing; the trees."""
@@ -36,6 +39,8 @@ def write(folder: Path) -> list[Path]:
     for shape in shapes["file"]:
         trees.append(project(folder / shape["name"]))
         put(folder / shape["name"] / shape["path"], shape["text"] + "\n")
+        if shape.get("plugin"):
+            put(folder / shape["name"] / ".claude-plugin" / "plugin.json", MANIFEST)
     return trees
 
 

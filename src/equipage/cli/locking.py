@@ -130,6 +130,8 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     here = [each for each in folders if each not in gone]
     new, problems = workspaces.lock_all(here, root, request_of(options))
     found = compare(old, new)
+    if "." not in old.paths:
+        output.note(f"equipage: {_shown(path)} covers {visible(', '.join(old.paths))} alone")
     for problem in problems:
         output.note(f"equipage: {problem}")
     foreign_failed = any(each.verdict == "changed" for each in foreign)

@@ -14,7 +14,7 @@ nothing for most paths, however many lines there are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 
 import msgspec
@@ -22,6 +22,10 @@ import msgspec
 from equipage.core.text import expression
 
 _NEVER = "(?!)"
+#: How long a file is at most that is remembered.
+_SHORT = 4096
+#: How many names a file of patterns remembers.
+_MOST_NAMES = 10_000
 #: What `[:name:]` means inside a set; git knows ASCII only.
 _CLASSES = {
     "alnum": "0-9A-Za-z",
@@ -69,6 +73,10 @@ _PLAIN = expression(r"[^*?\[\\]*")
 _ONE_STAR = expression(r"([^*?\[\\/]*)\*([^*?\[\\/]*)")
 
 
+#: The number of a line, a text that is in all it matches, and one that these end with.
+_Line = tuple[int, str, str]
+
+
 class Patterns:
     """All patterns of one file, sorted so that a path meets few of them.
 
@@ -86,8 +94,9 @@ class Patterns:
         #: the lengths of the texts before stars by their first letter, and of those after by these
         self._befores: dict[str, list[int]] = {}
         self._afters: dict[str, list[int]] = {}
-        #: first step or letter → lines, from the last on, each with a text that what it matches has
-        self._others: dict[str, list[tuple[int, str]]] = {}
+        #: first letter of a name, or first steps of a path with `/` before them → lines, from the
+        #: last on, each with a text that what it matches has, and one that it ends with
+        self._others: dict[str, list[_Line]] = {}
         for number, each in enumerate(patterns):
             self._add(number, each)
         for before, found in self._stars.items():
@@ -98,6 +107,12 @@ class Patterns:
             lines.reverse()
         #: how many steps the longest beginning in `_others` has
         self._steps = max((key.count("/") for key in self._others if key != "/"), default=0)
+        #: whether any line speaks of more than a name
+        self.has_paths = bool(self._paths) or any(key[:1] == "/" for key in self._others)
+        #: the last line about a name, -1 for none; `/` is behind that of a folder
+        self._of_name: dict[str, int] = {}
+        #: the folder that was asked about last, and the lines with wildcards to be tried in it
+        self._in_folder: tuple[str, list[_Line]] | None = None
 
     def _add(self, number: int, each: Pattern) -> None:
         if _PLAIN.fullmatch(each.glob):
@@ -112,56 +127,75 @@ class Patterns:
             # The steps before the first wildcard, or the first letter of a name.
             key = start[:1] if each.names_only else start.rpartition("/")[0]
             lines = self._others.setdefault(f"{'' if each.names_only else '/'}{key}", [])
-            lines.append((number, _needed(each.glob)))
+            lines.append((number, _needed(each.glob), _ending(each.glob)))
 
     def decide(self, path: str, name: str, *, is_folder: bool) -> bool | None:
         """Whether the path is ignored, None if no pattern speaks of it."""
-        last = -1
-        if name in self._names or path in self._paths:
-            for number in (*self._names.get(name, ()), *self._paths.get(path, ())):
-                if number > last and (is_folder or not self.patterns[number].folders_only):
-                    last = number
-        if self._stars:
-            last = self._last_star(name, last, is_folder=is_folder)
-        if self._others:
-            last = self._last_other(path, name, last, is_folder=is_folder)
+        # Few names are new: those of files repeat from folder to folder.
+        key = f"{name}/" if is_folder else name
+        last = self._of_name.get(key)
+        if last is None:
+            last = self._last_of_name(name, is_folder=is_folder)
+            if len(self._of_name) < _MOST_NAMES:
+                self._of_name[key] = last
+        if self.has_paths:
+            last = self._last_of_path(path, name, last, is_folder=is_folder)
         return None if last < 0 else not self.patterns[last].negated
 
-    def _last_star(self, name: str, last: int, *, is_folder: bool) -> int:
+    def _last_of_name(self, name: str, *, is_folder: bool) -> int:
+        """The last line that takes a name, whatever its folder."""
+        last = self._last_in(self._names.get(name, ()), -1, is_folder=is_folder)
         for before in (*self._befores.get("", ()), *self._befores.get(name[:1], ())):
             start, room = name[:before], len(name) - before
             for after in self._afters.get(start, ()):
                 if after > room:
                     break
-                for number in self._stars[start].get(name[len(name) - after :], ()):
-                    if number > last and (is_folder or not self.patterns[number].folders_only):
-                        last = number
+                lines = self._stars[start].get(name[len(name) - after :], ())
+                last = self._last_in(lines, last, is_folder=is_folder)
+        for key in ("", name[:1]):
+            last = self._last_other(self._others.get(key, ()), name, name, last, is_folder)
         return last
 
-    def _last_other(self, path: str, name: str, last: int, *, is_folder: bool) -> int:
-        for lines in self._tried(path, name):
-            for number, needed in lines:
-                if number <= last:
-                    break
-                # A search for text spares nearly all lines their expression, and its compilation.
-                if needed not in path:
-                    continue
-                each = self.patterns[number]
-                if (is_folder or not each.folders_only) and each.matches(path, name):
-                    last = number
-                    break
+    def _last_of_path(self, path: str, name: str, last: int, *, is_folder: bool) -> int:
+        """The last line that takes a path, if it comes after `last`."""
+        if path in self._paths:
+            last = self._last_in(self._paths[path], last, is_folder=is_folder)
+        folder = path[: len(path) - len(name)]
+        known = self._in_folder
+        if known is None or known[0] != folder:
+            known = self._in_folder = folder, self._tried_in(folder)
+        return self._last_other(known[1], path, name, last, is_folder) if known[1] else last
+
+    def _last_in(self, lines: Iterable[int], last: int, *, is_folder: bool) -> int:
+        for number in lines:
+            if number > last and (is_folder or not self.patterns[number].folders_only):
+                last = number
         return last
 
-    def _tried(self, path: str, name: str) -> Iterator[list[tuple[int, str]]]:
-        """The lines with wildcards that a path has to be compared with, from the last on."""
-        keys = ["", name[:1], "/"]
+    def _last_other(
+        self, lines: Iterable[_Line], path: str, name: str, last: int, is_folder: bool
+    ) -> int:
+        for number, needed, ending in lines:
+            if number <= last:
+                break
+            # A search for text spares nearly all lines their expression, and its compilation.
+            if needed not in path or not path.endswith(ending):
+                continue
+            each = self.patterns[number]
+            if (is_folder or not each.folders_only) and each.matches(path, name):
+                return number
+        return last
+
+    def _tried_in(self, folder: str) -> list[_Line]:
+        """The lines with wildcards that paths in a folder are compared with, from the last on."""
+        lines = list(self._others.get("/", ()))
         end = -1
         for _ in range(self._steps):
-            end = path.find("/", end + 1)
+            end = folder.find("/", end + 1)
             if end < 0:
                 break
-            keys.append(f"/{path[:end]}")
-        return (self._others[key] for key in keys if key in self._others)
+            lines += self._others.get(f"/{folder[:end]}", ())
+        return sorted(lines, reverse=True)
 
 
 def _needed(glob: str) -> str:
@@ -172,6 +206,14 @@ def _needed(glob: str) -> str:
     return max((each.strip("/") for each in plain.split("*")), key=len)
 
 
+def _ending(glob: str) -> str:
+    """The text that every path ends with that a glob matches."""
+    if "[" in glob or "\\" in glob:
+        return ""  # what follows may mean something else
+    # A slash behind stars need not be there: `**/` may be no step at all.
+    return glob.replace("?", "*").rpartition("*")[2].lstrip("/")
+
+
 def _replace(lines: list[int], number: int, patterns: tuple[Pattern, ...]) -> None:
     """Keep a line instead of an equal one before it, so that repeated lines cost nothing."""
     only = patterns[number].folders_only
@@ -180,6 +222,16 @@ def _replace(lines: list[int], number: int, patterns: tuple[Pattern, ...]) -> No
 
 def parse_ignores(text: str) -> Patterns:
     """The patterns of a `.gitignore`, in order."""
+    return _parsed_once(text) if len(text) <= _SHORT else _parsed(text)
+
+
+@lru_cache(maxsize=64)
+def _parsed_once(text: str) -> Patterns:
+    """Many folders of a repository have the same file, made from one template."""
+    return _parsed(text)
+
+
+def _parsed(text: str) -> Patterns:
     lines = dict.fromkeys(reversed(text.removeprefix("\ufeff").split("\n")))  # the last one counts
     patterns = (_pattern(line) for line in reversed(lines))
     return Patterns(tuple(each for each in patterns if each is not None))

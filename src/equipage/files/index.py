@@ -55,7 +55,9 @@ def tracked_in(root: str) -> Tracked | None:
         if rest is None:
             raise DamagedIndex("the shared part of the index is missing")
         names += _parsed(rest)[0]
-    return Tracked(sorted({os.fsdecode(name) for name in names if name}))
+    # Decoded at once: no name has a NUL in it. They are in order already, but for odd letters.
+    found = os.fsdecode(b"\0".join(names)).split("\0")
+    return Tracked(sorted(dict.fromkeys(filter(None, found))))
 
 
 def _git_folder(root: str) -> str | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -243,7 +242,7 @@ def _beside(path: str) -> str:
             is_ours = each.startswith(start) and each.endswith(end)
             if is_ours and time.time() - os.lstat(left).st_mtime > _LONG_AGO:
                 os.unlink(left)
-    return os.path.join(folder, f"{start}{secrets.token_hex(6)}{end}")
+    return os.path.join(folder, f"{start}{os.urandom(6).hex()}{end}")
 
 
 def _copy_attributes(model: str, descriptor: int) -> None:

@@ -21,6 +21,7 @@ HEADER_TEXT_LOST = _codes.warning("header-text-lost")
 HEADER_NOT_YAML = _codes.warning("header-not-yaml")
 HEADER_WITHOUT_FIELDS = _codes.warning("header-without-fields")
 FILE_PASSED_OVER = _codes.warning("file-passed-over")
+FILE_TAKEN = _codes.warning("file-taken-for-agent")
 
 INVALID_GLOB = _codes.error("invalid-glob")
 VARIABLE_IGNORED = _codes.warning("variable-ignored")
@@ -42,5 +43,6 @@ RECOVERY_CODES = (
     HEADER_NOT_YAML,
     HEADER_WITHOUT_FIELDS,
     FILE_PASSED_OVER,
+    FILE_TAKEN,
 )
 SUSPICIONS = (MIXED_SCRIPTS, SECRET_IN_FILE)

@@ -86,6 +86,8 @@ class HeaderStyle(msgspec.Struct, frozen=True):
     disputed: bool = False
     #: whether the tools ignore a file that does not start with a fence
     ignores_headerless: bool = False
+    #: the folder of a project where they do so; they take such a file of a plugin all the same
+    ignores_below: str | None = None
 
 
 # The header and the body of a file.
@@ -168,8 +170,11 @@ def _without(source: Source, session: Session, style: HeaderStyle, found: NoHead
         stem = os.path.basename(source.name).partition(".")[0]
         folder = os.path.basename(os.path.dirname(session.path))
         is_note = stem.isupper() or folder in _MATERIAL or is_copied(session)
+        code = codes.FILE_PASSED_OVER
+        if style.ignores_below is not None and style.ignores_below not in session.path:
+            code, is_note = codes.FILE_TAKEN, is_copied(session)
         severity: Severity = "note" if is_note else "warning"
-        facts = [codes.FILE_PASSED_OVER.at(span=span, severity=severity, what=style.what)]
+        facts = [code.at(span=span, severity=severity, what=style.what)]
     return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), facts
 
 

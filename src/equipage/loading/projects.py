@@ -57,9 +57,11 @@ def note_folder(run: Run, folder: str, names: Iterable[str] | None, *, is_plain:
     if names is None:
         return
     seen = walked.names[folder] = _ASKED_FOR.intersection(map(str.lower, names))
-    roots, above = run.cache(_Roots), folder.rpartition("/")[0]
-    if is_plain and above in roots.by_mark and _is_bare(seen):  # the usual folder
-        roots.by_folder[folder] = roots.by_mark[folder] = roots.by_mark[above]
+    if is_plain and (not seen or _is_bare(seen)):  # the usual folder
+        roots = run.cache(_Roots)
+        root = roots.by_mark.get(folder.rpartition("/")[0])
+        if root is not None:
+            roots.by_folder[folder] = roots.by_mark[folder] = root
 
 
 def _is_bare(names: frozenset[str]) -> bool:

@@ -293,7 +293,10 @@ def _names_with_place(rows: tuple[Recognition, ...]) -> tuple[list[Rule], Callab
     ends = frozenset(end for each in places for end in each.extensions if end)
 
     def may_have_place(name: str) -> bool:
-        return name in names or extension_of(name).lower() in ends
+        if name in names:
+            return True
+        dot = name.rfind(".")
+        return dot >= 0 and name[dot:].lower() in ends
 
     return [rule for each in places for rule in each.open_ended], may_have_place
 

@@ -390,14 +390,18 @@ _HEADER = expression(
     r"\ufeff?\s*---[ \t]*\r?\n(?P<header>.*?)^[ \t]*---[ \t]*\r?$", re.DOTALL | re.MULTILINE
 )
 _KEYS = expression(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
+#: A model with its provider, which Claude Code does not have.
+_OF_PROVIDER = expression(r"""^model[ \t]*:[ \t]*["']?[\w.-]+/\w""", re.MULTILINE)
 #: `tools` as Claude Code writes it, in one text or a list: elsewhere it is often a mapping.
 _TOOL_NAMES = expression(r"^tools[ \t]*:(?:[ \t]*[^\s{#]|[ \t]*\r?\n[ \t]*-)", re.MULTILINE)
 _AGENTS = expression(r"/(?:sub-?)?agents?/", re.IGNORECASE)
 _COMMANDS = expression(r"/(?:slash-)?commands?/", re.IGNORECASE)
 #: Folders whose files no tool reads where they are: documentation, tests, what is copied from, and
-#: those of other tools, which say by their path what their files are.
+#: those of other tools, which say by their path what their files are. Pi keeps its files in
+#: `~/.pi/agent`, and people who keep their home in a repository leave the dot out.
 _NOT_IN_USE = expression(
-    r"/(?:\.[^/]+|docs?|documentation|tests?|__tests__|fixtures|testdata|templates?|backups?)/",
+    r"/(?:\.[^/]+|docs?|documentation|tests?|__tests__|fixtures|testdata|templates?|backups?"
+    r"|pi/agent)/",
     re.IGNORECASE,
 )
 _OF_AGENT = frozenset({"tools", "model", "color", "permissionMode", "disallowedTools"})
@@ -406,12 +410,12 @@ _ONLY_OF_AGENT = frozenset({"color", "permissionMode", "disallowedTools"})
 _OF_OPENCODE = frozenset({"mode", "permission", "temperature"})
 _OF_COMMAND = frozenset({"allowed-tools", "argument-hint", "disable-model-invocation"})
 #: Keys that no agent or command has: pages of a web site, workflows of GitHub, rules of editors,
-#: and the agents of blueprints.
+#: the agents of blueprints and those of Pi.
 # fmt: off
 _OF_OTHERS = frozenset({
     "title", "layout", "slug", "date", "sidebar_position", "sidebar_label", "permalink", "weight",
     "on", "engine", "safe-outputs", "timeout-minutes", "jobs", "applyTo", "globs", "alwaysApply",
-    "worker_binding",
+    "worker_binding", "deny-tools", "auto-exit",
 })
 # fmt: on
 _LONGEST = 64 * 1024
@@ -445,6 +449,8 @@ def kind_of_header(path: str, text: str) -> Guess | None:
     if of_command:  # a command, or a part of a skill, outside any folder of commands
         return None
     if "name" in keys and not keys & _OF_OPENCODE and (of_agent or in_agents):
+        if _OF_PROVIDER.search(match["header"]):
+            return None
         names_tools = _TOOL_NAMES.search(match["header"]) is not None
         sure = bool(keys & _ONLY_OF_AGENT or names_tools or (of_agent - {"tools"} and in_agents))
         return Guess("claude-agent", _why(of_agent, "agents" if in_agents else None), sure)

@@ -19,10 +19,11 @@ CODEX_RULE = "Codex rule"
 UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Aider file", (".aider.conf.yaml", ".aider.model.settings.yml")),
     ("Amazon Q file", (".amazonq/**/*.{md,json}",)),
-    ("Amp file", (".amp/**/*.{md,json,jsonc}",)),
+    ("Amp file", (".amp/**/*.{md,json,jsonc,js,ts}",)),
     ("APM manifest", ("apm.yml", "apm.lock.yaml")),
     ("Augment file", (".augment/**/*.{md,json}", ".augment-guidelines")),
     ("Claude Code file", (".claude/*.json", ".claude/{hooks,workflows}/*.json")),
+    ("Claude Code monitor", ("monitors/monitors.json",)),
     ("Cline rule", (".clinerules", ".clinerules/**/*.md", ".cline/**/*.{md,json}")),
     ("Cline hook", (".clinerules/hooks/*",)),
     (CODEX_RULE, (".codex/rules/**/*.rules",)),
@@ -38,7 +39,10 @@ UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Kilo Code file", (".kilocode/**/*.{md,json}", ".kilocodemodes")),
     ("Kiro file", (".kiro/**/*.{md,json,hook}",)),
     ("OpenCode file", (".opencode/*.{json,jsonc}", ".opencode/{modes,themes}/**/*.{json,md}")),
+    # OpenCode runs what lies there, without a line in its settings.
+    ("OpenCode plugin", (".opencode/{plugin,plugins,tool,tools}/**/*.{js,mjs,cjs,ts}",)),
     ("Qoder file", (".qoder/**/*.{md,json}",)),
+    ("Qwen Code file", ("qwen-extension.json", ".qwen/**/*.{md,json,toml}")),
     ("Roo Code file", (".roo/**/*.{md,json,yaml}", ".roomodes", ".roorules")),
     ("Trae file", (".trae/**/*.{md,json}",)),
     ("Windsurf rule", (".windsurfrules", ".windsurf/**/*.{md,json}")),

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from equipage import __version__
-from equipage.core.diagnostics import Diagnostic, Fix
+from equipage.core.diagnostics import Diagnostic, Fix, Label
 from equipage.core.source import Span
 from equipage.core.text import visible_json
 from equipage.syntax.suspicious import masked
@@ -60,22 +60,28 @@ def _members(report: Report, fixed: int | None) -> dict[str, Any]:
 
 
 def diagnostic_to_dict(each: Diagnostic) -> dict[str, Any]:
-    return {
+    value: dict[str, Any] = {
         "code": each.code,
         "severity": each.severity,
         "message": each.message,
         "path": each.path,
         "pointer": each.pointer,
-        **_place(each.span, each.file),
-        "count": each.count,
-        "url": each.url,
-        "help": each.help,
-        "fix": None if each.fix is None or shows_secret(each.fix) else _fix(each.fix),
-        "related": [
-            {**_place(label.span), "path": label.path, "message": label.message}
-            for label in each.related
-        ],
     }
+    _add_place(value, each.span, each.file)
+    value["count"] = each.count
+    value["url"] = each.url
+    value["help"] = each.help
+    value["fix"] = None if each.fix is None or shows_secret(each.fix) else _fix(each.fix)
+    value["related"] = [_related(label) for label in each.related]
+    return value
+
+
+def _related(label: Label) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    _add_place(value, label.span)
+    value["path"] = label.path
+    value["message"] = label.message
+    return value
 
 
 def lines(report: Report) -> Iterator[str]:
@@ -90,14 +96,21 @@ def shows_secret(fix: Fix) -> bool:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    edits = [{**_place(edit.span), "text": edit.text} for edit in fix.edits]
+    edits = []
+    for each in fix.edits:
+        value: dict[str, Any] = {}
+        _add_place(value, each.span)
+        value["text"] = each.text
+        edits.append(value)
     return {"message": fix.message, "safe": fix.safe, "edits": edits}
 
 
-def _place(span: Span | None, file: str | None = None) -> dict[str, Any]:
+def _add_place(value: dict[str, Any], span: Span | None, file: str | None = None) -> None:
+    """Add where something is; in place, because there may be thousands of findings."""
     if span is None:
-        return {"file": file, "line": None, "column": None, "end_line": None, "end_column": None}
-    line, column = span.source.position(span.start)
-    end_line, end_column = span.source.position(span.end)
-    end = {"end_line": end_line, "end_column": end_column}
-    return {"file": span.source.name, "line": line, "column": column, **end}
+        value["file"] = file
+        value["line"] = value["column"] = value["end_line"] = value["end_column"] = None
+        return
+    value["file"] = span.source.name
+    value["line"], value["column"] = span.source.position(span.start)
+    value["end_line"], value["end_column"] = span.source.position(span.end)

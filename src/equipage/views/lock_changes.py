@@ -70,7 +70,10 @@ def _meanings(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[str, str
 def _inside(
     was: Item, now: Item, old: WorkspaceLock, new: WorkspaceLock, name: str
 ) -> Iterator[str]:
-    """Files of a skill and scripts of commands that changed: they act, whatever the header says."""
+    """Files of a skill and scripts of commands that changed: they act, whatever the header says.
+
+    A file that a configuration only names, and that is one itself, is judged by its own meaning.
+    """
     folder = os.path.dirname(name)
     before, after = (
         {f"{folder}/{each}": each for each in item.folder}
@@ -83,5 +86,11 @@ def _inside(
         one, other = old.files.get(path), new.files.get(path)
         if (path in before) != (path in after):
             yield f"{shown} {'added' if path in after else 'removed'}"
-        elif one != other:
+        elif one != other and not (path in now.names and _are_known(path, old, new)):
             yield f"{shown} changed"
+
+
+def _are_known(path: str, *locks: WorkspaceLock) -> bool:
+    """Whether locks hold what a file means."""
+    found = [each.items.get(path) for each in locks]
+    return all(each is not None and each.digest is not None for each in found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from equipage.core.path import Path
@@ -18,8 +19,16 @@ from equipage.files.walking import is_ignored
 from equipage.kinds.conventions.claude.instructions import DEPTH, imported_by
 from equipage.loading.outcome import Outcome
 
-#: How clients write the folder of the project or of a plugin.
-_HERE = re.compile(r"\$\{?(?:CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|workspaceFolder)\}?/?|\.\.?/")
+#: How clients and shells write the folder of the project, of a plugin or of a skill.
+_HERE = re.compile(
+    r"\$(?:env:)?\{?(?:\w*(?:project|plugin|workspace|extension|skill|repo)\w*|pwd|__dirname)"
+    r"(?::[^}\s]*)?\}?[/\\]?|\.\.?/",
+    re.IGNORECASE,
+)
+#: Commands that print that folder, inside of others.
+_ASKED = re.compile(r"(?:\$\(|`)(?:git rev-parse --show-toplevel|pwd)(?:\)|`)/?")
+#: What ends a word inside of a word: a shell runs `sh -c "a.sh && b.sh"`, an option has `--file=x`.
+_BETWEEN = re.compile(r"[\s;&|()<>\"'`=,]+")
 #: How texts name files that a client puts in their place.
 _IN_TEXT = re.compile(
     r"\{file:([^}\n]+)\}|@\{([^}\n]+)\}|#\[\[file:([^\]\n]+)\]\]|file://([^\s\"')]+)"
@@ -38,6 +47,48 @@ _LONGEST = 500
 def is_private(path: str) -> bool:
     """Whether a file holds secrets, by its name."""
     return _PRIVATE.search(path.replace(os.sep, "/")) is not None
+
+
+def named_by(commands: Iterable[list[str]]) -> Iterator[str]:
+    """What may be the name of a file in commands: every word, and what a word holds."""
+    for words in commands:
+        # As they are, since a path may hold a blank; then as a shell inside would divide them.
+        yield from map(_inner, words)
+        yield from _named_inside(_BETWEEN.split(_ASKED.sub("./", " ".join(words))))
+
+
+def _named_inside(words: list[str]) -> Iterator[str]:
+    folder = ""
+    for before, word in pairwise(("", *words)):
+        if before in ("cd", "pushd"):
+            folder = f"{_inner(word)}/"
+            continue
+        if before == "-m":  # a module of Python
+            module = word.replace(".", "/")
+            yield from (f"{folder}{module}.py", f"{folder}{module}/__main__.py")
+        yield _inner(word)
+        if folder:
+            yield f"{folder}{_inner(word)}"
+
+
+def _inner(word: str) -> str:
+    """A path without what only says that it starts in the project."""
+    return _HERE.sub("", word, count=1) if _HERE.match(word) else word
+
+
+def folders_up(folder: str, root: str) -> list[str]:
+    """A folder and those above it, up to the root. Clients differ in where paths start: beside the
+    file, or somewhere above it.
+    """
+    found = [folder]
+    while folder.startswith(root) and folder not in (root, os.sep):
+        found.append(folder := os.path.dirname(folder))
+    return found
+
+
+def may_be_path(word: str) -> bool:
+    """Whether a word may name a file: without a dot or slash it is a program or an argument."""
+    return ("." in word or "/" in word) and len(word) <= _LONGEST and "\0" not in word
 
 
 class Lookups:
@@ -63,9 +114,8 @@ class NamedFiles:
 
     def run_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
         """The files that commands run, such as the scripts of hooks."""
-        for words in commands:
-            for word in words:
-                yield from self._found(word)
+        for word in named_by(commands):
+            yield from self._found(word)
 
     def named_in(
         self, outcome: Outcome, nodes: Iterable[tuple[Path, Any]]
@@ -85,16 +135,12 @@ class NamedFiles:
                 yield from self._found(path)
 
     def _found(self, word: str) -> Iterator[tuple[str, str]]:
-        # A word without a dot or slash is a program of the machine or an argument.
-        if "." not in word and "/" not in word:
+        if not may_be_path(word):
             return
-        inner = _HERE.sub("", word, count=1) if _HERE.match(word) else word
-        if "." not in inner and "/" not in inner:
-            return
-        if len(inner) > _LONGEST or "\0" in inner:
+        inner = _inner(word)
+        if not may_be_path(inner):
             return
         is_absolute = os.path.isabs(inner)
-        # Clients differ in where paths start: beside the file, or somewhere above it.
         for place in self._places():
             path = inner if is_absolute else f"{place}{os.sep}{inner}"
             known = self.known.files
@@ -105,6 +151,10 @@ class NamedFiles:
                 yield found
             if found is not None:
                 return
+        # `agent.py:graph` names a part of a file.
+        file, colon, part = inner.rpartition(":")
+        if colon and part.isidentifier():
+            yield from self._found(file)
 
     def _look_at(self, path: str) -> tuple[str, str] | tuple[()] | None:
         """See `Lookups`."""
@@ -132,7 +182,5 @@ class NamedFiles:
     def _places(self) -> list[str]:
         """The folder of the configuration and those above it, up to the root."""
         if not self.places:
-            self.places.append(folder := self.folder)
-            while folder.startswith(self.root) and folder not in (self.root, os.sep):
-                self.places.append(folder := os.path.dirname(folder))
+            self.places = folders_up(self.folder, self.root)
         return self.places

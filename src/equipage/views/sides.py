@@ -15,6 +15,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
+from equipage.files import real_path
 from equipage.files.reading import Files, files_here
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
@@ -22,7 +23,8 @@ from equipage.loading.session import Request, Run
 from equipage.loading.unread import CODEX_RULE, unread_sort
 from equipage.workspace.loads import FileLoad, Place, load_all, with_folders
 from equipage.workspace.project import projects_of, settings_file, settings_load
-from equipage.workspace.reach import Difference, Reach, differences
+from equipage.workspace.reach import Difference, Reach, differences, reaches_of
+from equipage.workspace.reach.rows import divided
 
 #: What other commands verify already, see `views.foreign_locks`.
 _VERIFIED = frozenset({"list of skills"})
@@ -35,6 +37,7 @@ class Loads(msgspec.Struct, frozen=True):
     problems: tuple[Diagnostic, ...] = ()  #: of files that were not loaded at all
     unread: dict[str, tuple[str, str]] = {}  #: file → what it is, and its hash
     rules: dict[str, Reach] = {}  #: of those, what the rules of Codex allow that are understood
+    guards: dict[str, str] = {}  #: file that a hook runs which can stop a call → its hash
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -64,7 +67,35 @@ def loads_at(place: Place, path: str, request: Request, kind: str | None = None)
             file = settings_file(project.root, run.files)
             if file is not None:
                 loads.outcomes[_name(file, path)] = settings_load(file, project.root, run.files)
+    if is_folder:
+        for outcome in loads.outcomes.values():
+            loads.guards.update(_guards(outcome, path, run.files))
     return loads
+
+
+def _guards(outcome: Outcome, folder: str, files: Files) -> Iterator[tuple[str, str]]:
+    """The files that hooks of a configuration run which can stop a call, each with its hash."""
+    reaches = reaches_of(outcome)
+    guarding = {grant.path for each in reaches for grant in each.of("guard")}
+    commands = [
+        divided(grant.name)
+        for each in reaches
+        for grant in each.of("program")
+        if grant.path in guarding
+    ]
+    if not commands or outcome.session is None:
+        return
+    from equipage.views.named_files import folders_up, may_be_path, named_by  # few have any
+
+    root = real_path(outcome.session.root)
+    places = folders_up(os.path.dirname(real_path(outcome.session.path)), root)
+    for word in dict.fromkeys(named_by(commands)):
+        if may_be_path(word) and not os.path.isabs(word):
+            found = (os.path.normpath(os.path.join(place, word)) for place in places)
+            read = ((path, files.peek(path)) for path in found if is_below(path, root))
+            path, data = next((each for each in read if each[1] is not None), ("", None))
+            if data is not None:
+                yield _name(path, real_path(folder)), hashlib.sha256(data).hexdigest()
 
 
 def loads_in(found: Iterable[FileLoad], path: str) -> Loads:
@@ -76,7 +107,7 @@ def loads_in(found: Iterable[FileLoad], path: str) -> Loads:
 
 
 def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files) -> Loads:
-    loads = Loads({}, unread={}, rules={})
+    loads = Loads({}, unread={}, rules={}, guards={})
     problems: list[Diagnostic] = []
     for each in found:
         name = "" if folder is None else _name(each.path, folder)
@@ -130,6 +161,10 @@ def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
         if each.severity == "error":
             counts = (each.name, each.code) not in known
             yield Unjudged(each.name or "", each.message, counts)
+    for name, digest in sorted(old.guards.items()):
+        if new.guards.get(name) != digest:
+            how = "changed" if name in new.guards else "is gone, or no longer run"
+            yield Unjudged(name, f"a program that guards {how}; equipage does not read it", True)
     for name in sorted({*old.unread, *new.unread}):
         was, now = old.unread.get(name), new.unread.get(name)
         if was != now and not _are_understood(name, old, new):

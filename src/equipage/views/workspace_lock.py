@@ -62,6 +62,7 @@ from equipage.workspace.project import (
 from equipage.workspace.reach import Effect, Grant, Reach, reach_of_value
 from equipage.workspace.reach.clients import precedence_of
 from equipage.workspace.reach.policy import commands_among
+from equipage.workspace.reach.rows import divided
 
 #: The version of the format. That of a lock of one file is 1.
 VERSION = 3
@@ -283,32 +284,55 @@ def locked_file(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile:
             path = _from_root(source.filename, root)
             files[path] = source.sha256
             sources.append(path)
-    loaded = outcome.loaded()
     problems: list[str] = []
     folder = tuple(_folder(outcome, real, root, files, problems))
-    if loaded is None:
-        item = Item(outcome.kind.name, sources=_sorted(sources), folder=folder)
-        return LockedFile(name, item, tuple(files.items()), tuple(problems))
-    plain, digest = portable(loaded)
+    loaded = outcome.loaded()
+    plain, digest = _written(outcome) if loaded is None else portable(loaded)
     nodes = list(walk(plain))
     commands = [words for _, words in commands_among(nodes)]
+    reaches = () if loaded is None else reach_of_value(outcome.kind, plain, name, usual_modes=False)
     others = NamedFiles(os.path.dirname(real), root, run.cache(Lookups))
-    runs = _kept(others.run_by(commands), root, files)
+    runs = _kept(others.run_by([*commands, *_programs(reaches, commands)]), root, files)
     named = _kept(others.named_in(outcome, nodes), root, files)
     item = Item(
         outcome.kind.name,
         digest,
         sources=_sorted(each for each in sources if each != name),
-        variables=_sorted(loaded.variables),
-        refers=_sorted(_refers(outcome.kind.name, plain)),
+        variables=() if loaded is None else _sorted(loaded.variables),
+        refers=() if loaded is None else _sorted(_refers(outcome.kind.name, plain)),
         folder=folder,
-        runs=runs,
+        runs=tuple(each for each in runs if each != name),
         names=tuple(each for each in named if each not in (name, *runs)),
-        launches=_launches(commands, nodes),
-        code=_code(outcome, root, files, run),
-        reach=dict(sorted(_reach(reach_of_value(outcome.kind, plain, name, usual_modes=False)))),
+        launches=() if loaded is None else _launches(commands, nodes),
+        code=None if loaded is None else _code(outcome, root, files, run),
+        reach=dict(sorted(_reach(reaches))),
     )
     return LockedFile(name, item, tuple(files.items()), tuple(problems))
+
+
+def _written(outcome: Outcome) -> tuple[Any, None]:
+    """What is written in a file with errors: a client may be content with it, and run what it
+    names. Values of variables belong to one machine.
+    """
+    if outcome.tree is None or outcome.kind.reading.uses_environment:
+        return None, None
+    return outcome.tree.value, None
+
+
+def _programs(reaches: Iterable[Reach], known: Iterable[list[str]]) -> Iterator[list[str]]:
+    """The commands that only the table of a client knows to be commands: a field that holds one,
+    a line in a text.
+    """
+    seen = {" ".join(words) for words in known}
+    for each in reaches:
+        for grant in each.grants:
+            if grant.sort == "program" and grant.name not in seen:
+                yield divided(grant.name)
+            elif grant.sort == "setting" and _OF_VARIABLES.intersection(grant.path[:-1]):
+                yield divided(grant.name.partition(" = ")[2])  # `NODE_OPTIONS: -r ./x.js`
+
+
+_OF_VARIABLES = frozenset({"env", "environment", "envs"})
 
 
 def relative(path: str, root: str) -> str:
@@ -563,6 +587,11 @@ def read(data: bytes) -> WorkspaceLock:
     if lock.seal != _seal(lock) or write(lock) != text.replace("\r\n", "\n"):
         raise LockError("it was changed after it was written; run `equipage lock`")
     _require_grants(lock)
+    # Such a lock would match whatever is in the project.
+    if not lock.items or not lock.paths:
+        raise LockError("it locks nothing; run `equipage lock`")
+    if any(os.path.isabs(each) or ".." in each.split("/") for each in lock.paths):
+        raise LockError("it locks what is outside of its project; run `equipage lock`")
     return lock
 
 

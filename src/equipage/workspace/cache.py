@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: About so many files are one piece of work, and at most so many.
-_PIECE, _MOST = 8, 24
+_PIECE, _MOST = 3, 9
 #: Variables whose values are places, which the questions name.
 _PLACES = frozenset({"HOME", "PATH", "XDG_CONFIG_HOME"})
 #: Values of variables that are shorter are in any text.
@@ -216,7 +216,7 @@ class Cache:
         """Keep a report that rests on what it did before, and on what was asked now."""
         # Of every variable that it depends on, the value may have become a part of a finding.
         asked.variables |= {name: self._request.env.get(name) for name, _ in piece.variables}
-        more, sure = self._piece(asked, found), unpacked(piece.sure, tuple[Row, ...])
+        more, sure = self._piece(asked, found), unpacked(piece.sure)
         if more is None or sure is None:
             return False
         rows, known = dict(piece.rest), dict(sure)
@@ -349,8 +349,9 @@ class Cache:
         if ground is None or not self._is_era or not self._is_so(ground.variables, ground.rest):
             return frozenset(pieces)
         changed = self._replay.changed(ground.vouched)
-        numbers = ground.owning(changed) if changed else ()
-        return frozenset(pieces if numbers is None else [pieces[each] for each in numbers])
+        return (
+            frozenset(pieces[each] for each in ground.owning(changed)) if changed else frozenset()
+        )
 
     def _holds(self, key: str) -> Piece | None:
         """A piece, if everything is still as it was."""
@@ -380,7 +381,7 @@ class Cache:
 
     def _is_as_it_was_without_word(self, key: str, piece: Piece) -> bool:
         """Whether all answers are the same, where some signatures are missing or are not."""
-        sure = unpacked(piece.sure, tuple[Row, ...])
+        sure = unpacked(piece.sure)
         if sure is None:
             return False
         known = {

@@ -480,19 +480,19 @@ class ReportBuilder:
         run = self.run
         project_of(os.path.join(folder, "file"), run)
         wanted, alone = WantedOf(run), self.request.isolated
+        start = os.path.abspath(folder)
         for found in walk(folder, agent_folders(), wanted, self._enter, all_files=alone):
             if found.is_index:
                 self._add_damaged_index(found)
             elif found.problem is None:
-                if not self._is_left_out(found.path, os.path.abspath(folder)):
+                if not self._is_left_out(found.path, start):
                     yield Candidate(found.path, outside=found.outside)
             elif os.path.abspath(found.path) not in self.entered_folders:
                 # Of a folder for files of one kind, `several.check_folders` says it.
                 self._add_unreadable(found.path, found.problem, named=found.path == folder)
         # The walk does not come to a layer that is a file, or a link elsewhere.
-        here = os.path.abspath(folder)
-        layer = os.path.join(here, PROJECT_FOLDER)
-        is_layer = repository_root(here) == here and exists(layer, follow_links=False)
+        layer = os.path.join(start, PROJECT_FOLDER)
+        is_layer = repository_root(start) == start and exists(layer, follow_links=False)
         if is_layer and not is_ignored(layer):
             self._note_folders(layer + "/")
 

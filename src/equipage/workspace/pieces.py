@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
 
 import msgspec
 
 from equipage.files.vouching import Row, Vouched
-
-T = TypeVar("T")
 
 #: Names of variables with digests of their values.
 Variables = tuple[tuple[str, bytes | None], ...]
@@ -38,12 +35,18 @@ class Ground(msgspec.Struct, array_like=True):
     vouched: Vouched  #: None also for a path that is not the same to all of them
     rest: tuple[Row, ...]
     variables: Variables
-    owners: bytes  #: the numbers of the pieces that rest on each path, packed
+    #: the numbers of the pieces that rest on each path of `vouched`, in that order: written by
+    #: itself, because most runs do not read it
+    owners: bytes
 
-    def owning(self, paths: Iterable[str]) -> set[int] | None:
+    def owning(self, paths: Iterable[str]) -> set[int]:
         """The numbers of the pieces that rest on these paths."""
-        owners = unpacked(self.owners, dict[str, list[int]])
-        return None if owners is None else {number for each in paths for number in owners[each]}
+        owners = self.by_path()
+        return {number for each in paths for number in owners[each]}
+
+    def by_path(self) -> dict[str, list[int]]:
+        owners = msgspec.msgpack.decode(self.owners, type=list[list[int]])
+        return dict(zip(self.vouched, owners, strict=True))
 
 
 def grounded(pieces: Iterable[Piece | None]) -> Ground | None:
@@ -55,10 +58,10 @@ def grounded_again(
     ground: Ground, gone: Mapping[int, Piece | None], new: Mapping[int, Piece]
 ) -> Ground | None:
     """What pieces rest on after some were replaced, by their numbers; None if that is not known."""
-    owners = unpacked(ground.owners, dict[str, list[int]])
+    owners = ground.by_path()
     for number, old in gone.items():
         # Whether others rest on a row, too, is not known; most rows stay.
-        if owners is None or old is None or not {*old.rest} <= {*new[number].rest}:
+        if old is None or not {*old.rest} <= {*new[number].rest}:
             return None
         if not {*old.variables} <= {*new[number].variables}:
             return None
@@ -66,8 +69,6 @@ def grounded_again(
             owners[path].remove(number)
             if not owners[path]:
                 del owners[path], ground.vouched[path]
-    if owners is None:
-        return None
     rest, variables = dict(ground.rest), dict(ground.variables)
     return _joined(ground.vouched, rest, variables, owners, new.items())
 
@@ -92,17 +93,19 @@ def _joined(
             return None
         if any(variables.setdefault(*each) != each[1] for each in piece.variables):
             return None
-    return Ground(vouched, (*rest.items(),), (*variables.items(),), packed(owners))
+    # Both dictionaries have the same keys, and got them in the same order.
+    written = msgspec.msgpack.encode([*owners.values()])
+    return Ground(vouched, (*rest.items(),), (*variables.items(),), written)
 
 
-def packed(value: Sequence[Row] | Mapping[str, Sequence[int]]) -> bytes:
-    """Something that most runs do not read."""
-    return zlib.compress(msgspec.msgpack.encode(value), level=1)
+def packed(rows: Sequence[Row]) -> bytes:
+    """Rows that most runs do not read."""
+    return zlib.compress(msgspec.msgpack.encode(rows), level=1)
 
 
-def unpacked(written: bytes, form: type[T]) -> T | None:
-    """What was packed; None if it is something else."""
+def unpacked(written: bytes) -> tuple[Row, ...] | None:
+    """The rows that were packed; None if they are something else."""
     try:
-        return msgspec.msgpack.decode(zlib.decompress(written), type=form)
+        return msgspec.msgpack.decode(zlib.decompress(written), type=tuple[Row, ...])
     except (msgspec.MsgspecError, zlib.error):
         return None

@@ -1,4 +1,5 @@
-"""Claude Code: `claude plugin validate` for plugins and Markdown, `claude doctor` for the rest."""
+"""Claude Code: `claude plugin validate` for plugins and Markdown, `claude plugin marketplace add`
+for marketplaces, `claude doctor` for the rest."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from programs import Answer, Client, NoAnswer
+from programs import AT_ONCE, Answer, Client, NoAnswer
 from verdicts import Verdict
 
 from judges import copy, project
@@ -51,8 +52,8 @@ ADVICE = "Missing environment variables"
 
 
 def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
-    # One process for each manifest: two at a time keep a small machine busy.
-    with ThreadPoolExecutor(2) as pool:
+    # One process for each manifest.
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         manifests = [path for path in everything if path.parent.name == ".claude-plugin"]
         said: dict[str, Verdict] = {}
         for found in pool.map(lambda path: _manifest(client, path), manifests):
@@ -71,6 +72,9 @@ def _manifest(client: Client, path: Path) -> list[Verdict]:
         return []
     said = validation(client.ask(path.parent, "plugin", "validate", "--json", str(path)))
     judged = {str(path): Verdict(NAME, KINDS[path.stem], str(path))}
+    if path.name == "marketplace.json" and str(path) not in said:
+        answer = client.ask(path.parent, "plugin", "marketplace", "add", str(path.parents[1]))
+        judged[str(path)] = Verdict(NAME, KINDS[path.stem], str(path), addition(answer))
     if path.name == "plugin.json":
         if str(path) in said and _passes_elsewhere(client, path, said[str(path)]):
             del said[str(path)]
@@ -130,6 +134,15 @@ def validation(answer: Answer) -> dict[str, Verdict]:
             kind = KINDS.get(part["type"], f"claude-{part['type']}")
             found[part["file"]] = Verdict(NAME, kind, part["file"], said)
     return found
+
+
+def addition(answer: Answer) -> tuple[str, ...]:
+    """Why `claude plugin marketplace add` refuses a folder; the validator never asks whose."""
+    text = answer.out + answer.err
+    if "Adding marketplace" not in text:
+        raise NoAnswer(f"Claude Code: {text}")
+    _, failed, reason = text.partition("Failed to add marketplace: ")
+    return (reason.strip(),) if failed else ()
 
 
 def _project(client: Client, everything: list[Path]) -> Iterator[Verdict]:

@@ -126,20 +126,25 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
     tree, facts = keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
     # A version is shown as it is written, whatever it looks like.
     facts = [each for each in facts if each.origin is None or each.origin.path != ("version",)]
-    if convention.kind == "skill":
-        refused = convention.tool in _STRICT_ABOUT_TEXT
-    else:
-        # Claude Code does so with agents, but not with those of a plugin.
-        is_project = "/.claude/" in session.path.replace(os.sep, "/")
-        refused = convention.kind == "claude-agent" and is_project
-    if not refused:
-        return tree, facts
+    strict = _strict_about(convention, session)
     return tree, [
-        msgspec.structs.replace(each, severity="error")
-        if each.origin.path[0] in ("name", "description")
-        else each
+        msgspec.structs.replace(each, severity="error") if each.origin.path[0] in strict else each
         for each in facts
     ]
+
+
+def _strict_about(convention: Convention, session: Session) -> tuple[str, ...]:
+    """The fields that the tool refuses if they are anything but text."""
+    is_project = "/.claude/" in session.path.replace(os.sep, "/")
+    if convention.kind == "claude-agent" and is_project:
+        return ("name", "description")
+    if convention.kind == "skill" and convention.tool in _STRICT_ABOUT_TEXT:
+        return ("name", "description")
+    # Claude Code reads the rest as text, but its validator refuses the name.
+    is_of_claude = convention.kind in ("claude-agent", "claude-command") or (
+        convention.kind == "skill" and (is_project or _is_of_claude(session))
+    )
+    return ("name",) if is_of_claude else ()
 
 
 def _keep_placeholders(tree: Tree, paths: Iterable[Path]) -> Tree:

@@ -207,6 +207,7 @@ def _style(convention: Convention) -> HeaderStyle | None:
         # Claude Code takes the first line of the text for a description; the others drop the skill.
         disputed=convention is skills.OPEN,
         ignores_headerless=convention.ignores_headerless,
+        ignores_below="/.claude/agents/" if convention.kind == "claude-agent" else None,
     )
 
 
@@ -345,7 +346,7 @@ def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
 _DESCRIBING = frozenset(
     {"name", "description", "title", "version", "author", "license", "metadata", "tags", "color"}
     | {"category", "keywords", "compatibility", "homepage", "$schema", "prompt", "body", "hidden"}
-    | {"argument-hint"}
+    | {"argument-hint", "display_name", "displayName"}
 )
 #: What people write to restrict an agent, in one tool or another.
 _RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")

@@ -188,7 +188,7 @@ def _placed(
         # A row for no field in particular has a path that no file has.
         path = below if each.path == ("\0",) else (*below, *each.path)
         flags = (each.base, each.default, each.level, each.widest, each.usual)
-        placed = Grant(each.sort, each.name, each.effect, file, path, *flags)
+        placed = Grant(each.sort, each.name, each.effect, file, path, *flags, each.hidden)
         if not each.base or each.name != EVERYTHING:
             found.append(placed)
         elif each.sort not in bases or _narrower(placed, bases[each.sort]):

@@ -114,6 +114,7 @@ def _names(before: Reach | None, after: Reach | None) -> Iterator[Step]:
     named = dict.fromkeys(
         (grant.sort, grant.name) for reach in sides for grant in reach.grants if grant.level is None
     )
+    hidden = [_hidden(reach) for reach in (before, after)]
     for sort, name in named:
         was, now = (
             None if reach is None else reach.deciding(sort, name) for reach in (before, after)
@@ -121,11 +122,25 @@ def _names(before: Reach | None, after: Reach | None) -> Iterator[Step]:
         effects = [_effect(was, now), _effect(now, was)]
         ranks = [EFFECTS.index(each) for each in effects]
         if ranks[0] == ranks[1]:
+            values = [each.get((sort, name)) for each in hidden]
+            # What it was and is stays hidden; that it is another may let an agent do more.
+            if None not in values and values[0] != values[1]:
+                shown, far = f"{name} (another value)", _weight(sort, name, now)
+                yield Step("widened", sort, shown, "denies", "allows", far, was, now)
             continue
         wider = ranks[1] > ranks[0]
         far = abs(ranks[1] - ranks[0]) * _weight(sort, name, now if wider else was)
         how: How = "widened" if wider else "narrowed"
         yield Step(how, sort, name, effects[0], effects[1], far, was, now)
+
+
+def _hidden(reach: Reach | None) -> dict[tuple[str, str], list[str]]:
+    """The hidden values of a reach by what they are about, each in order."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for each in () if reach is None else reach.grants:
+        if each.hidden is not None:
+            found.setdefault((each.sort, each.name), []).append(each.hidden.value)
+    return {key: sorted(values) for key, values in found.items()}
 
 
 def _effect(grant: Grant | None, other: Grant | None) -> Effect:

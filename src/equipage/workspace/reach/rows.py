@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from equipage.core.path import ROOT, Path
 from equipage.core.text import expression
 from equipage.syntax.suspicious import masked
-from equipage.workspace.reach.values import EVERYTHING, Effect, Grant
+from equipage.workspace.reach.values import EVERYTHING, Effect, Grant, Hidden
 
 #: Names of tools and words of commands repeat, from server to server and from file to file.
 _masked = lru_cache(4096)(masked)
@@ -40,6 +39,7 @@ class Row(msgspec.Struct, frozen=True):
     order: tuple[Any, ...] = ()  #: of a mode: its values from narrow to wide
     default: Any = None  #: of a mode: the value that an absent field means
     name: str = EVERYTHING  #: what the row is about if the field is absent
+    plain: bool = False  #: whether a star in a name is only a star
 
     def grants(self, value: Any) -> Iterator[Grant]:
         """What the field grants in a configuration."""
@@ -96,8 +96,9 @@ def asks(field: str, sort: str = "tool") -> Row:
     return Row(_at(field), sort, _names, "asks")
 
 
-def denies(field: str, sort: str = "tool") -> Row:
-    return Row(_at(field), sort, _names, "denies")
+def denies(field: str, sort: str = "tool", *, plain: bool = False) -> Row:
+    """What is not there, or refused. In a `plain` list a star forbids nothing."""
+    return Row(_at(field), sort, _names, "denies", plain=plain)
 
 
 def usually(sort: str, effect: Effect, name: str = EVERYTHING) -> Row:
@@ -147,7 +148,7 @@ def embedded(field: str, pattern: str) -> Row:
     def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
         if isinstance(value, str):
             for found in expression.finditer(value):
-                yield Grant("program", masked(found.group(1)), "allows", path=path)
+                yield _program(found.group(1), path)
 
     return Row(_at(field), "program", read)
 
@@ -199,6 +200,7 @@ def variables(field: str) -> Row:
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         yield from _names(row, value, path)
         yield from _steering(field, value, path)
+        yield from _valued(field, value, path)
 
     return Row(_at(field), "variable", read)
 
@@ -235,12 +237,19 @@ def _names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
             # `{bash: false}` in a list of what is allowed forbids it, and the other way round.
             if each is False:
                 effect = "allows" if effect == "denies" else "denies"
-            yield Grant(row.sort, str(key), effect, path=(*path, key))
+            name = _starless(str(key)) if row.plain else str(key)
+            yield Grant(row.sort, name, effect, path=(*path, key))
         return
     entries = enumerate(value) if isinstance(value, list) else [(None, value)]
     for number, each in entries:
         place = path if number is None else (*path, number)
-        yield Grant(row.sort, _name(each), row.effect, path=place)
+        name = _starless(_name(each)) if row.plain else _name(each)
+        yield Grant(row.sort, name, row.effect, path=place)
+
+
+def _starless(name: str) -> str:
+    """A name whose stars mean nothing more, as patterns write it."""
+    return name.replace(EVERYTHING, "\\*")
 
 
 def _name(value: Any) -> str:
@@ -321,7 +330,8 @@ def _leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
             steps = ".".join(step for step in here if isinstance(step, str))
             secret = is_secret(str(here[-1]), each) if isinstance(each, str) else False
             shown = "***" if secret else masked(each) if isinstance(each, str) else _compact(each)
-            yield Grant(row.sort, f"{steps} = {shown}", row.effect, path=here)
+            hidden = _hidden(shown, each) if isinstance(each, str) else None
+            yield Grant(row.sort, f"{steps} = {shown}", row.effect, path=here, hidden=hidden)
 
 
 # MCP servers. Clients differ in the names of keys, hardly in what there is to say.
@@ -337,7 +347,8 @@ _HELPERS = ("headersHelper", "http_headers_helper")
 _VARIABLES = ("env", "environment", "env_vars", "envs", "env_keys")
 #: Tables whose values may name variables, which go to the server with each request or at its start;
 #: and where Codex and Goose name the variables themselves.
-_FILLED = ("headers", "http_headers", "env", "environment", "envs")
+_HEADERS = ("headers", "http_headers")
+_FILLED = (*_HEADERS, "env", "environment", "envs")
 _PASSED = ("env_http_headers", "bearer_token_env_var", "env_vars", "env_keys")
 
 
@@ -370,7 +381,7 @@ def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
         return
     words = words_of(inner)
     if words:
-        yield Grant("program", masked_words(words), "allows", path=path)
+        yield _program(words, path)
     remote = inner.get("remote")
     tables = [(path, inner), ((*path, "remote"), remote)] if isinstance(remote, dict) else None
     for key in _URLS:
@@ -378,10 +389,11 @@ def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
             if key in table and (host := host_of(table[key])):
                 yield Grant("host", host, "allows", path=(*where, key))
                 # One host may have an address that only reads, and one that also writes.
-                inside = _path_in(table[key])
-                if inside:
-                    shown = f"{name}.{key} = {host}{_masked(inside)}"
+                inside, clear = _path_in(table[key]), str(table[key]).startswith("http:")
+                if inside or clear:
+                    shown = f"{name}.{key} = {'http://' * clear}{host}{_masked(inside)}"
                     yield Grant("setting", shown, "allows", path=(*where, key))
+                yield from _asked(f"{name}.{key}", table[key], (*where, key))
     for key in _HELPERS:
         if key in inner:
             yield from _commands(_HELPER, inner[key], (*path, key))
@@ -392,16 +404,64 @@ def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
             if isinstance(each, str):
                 yield Grant("variable", each, "allows", path=(*path, key))
         yield from _steering(f"{name}.{key}", given, (*path, key))
+        yield from _valued(f"{name}.{key}", given, (*path, key))
     for where, table in tables or ((path, inner),):
         yield from _passed(name, table, where)
+        for key in _HEADERS:
+            yield from _valued(f"{name}.{key}", table.get(key), (*where, key), is_new=True)
     for key in _PLACES:
         if isinstance(inner.get(key), str):
             yield Grant(
                 "setting", f"{name}.{key} = {_masked(inner[key])}", "allows", path=(*path, key)
             )
+    for key in _SCOPES:
+        if key in inner:
+            yield from _SCOPED.read(_SCOPED, inner[key], (*path, key))
     yield from _server_tools(name, inner, path)
 
 
+def _asked(name: str, url: str, path: Path) -> Iterator[Grant]:
+    """What an address asks for (`?read_only=true`), and who asks; values may be secrets."""
+    try:
+        parts = urlsplit(url)
+        asked = parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:
+        return
+    for key, value in asked:
+        # Without a value, the name may be the secret.
+        shown = f"{name}?{_masked(key) if value else ''}"
+        hidden = Hidden(value or key)
+        yield Grant("setting", shown, "allows", path=path)
+        yield Grant("guard", shown, "denies", path=path, hidden=hidden)
+    user, at, _ = parts.netloc.rpartition("@")
+    if at:
+        yield Grant("setting", f"{name} as somebody", "allows", path=path, hidden=Hidden(user))
+
+
+def _valued(name: str, table: Any, path: Path, *, is_new: bool = False) -> Iterator[Grant]:
+    """What is written as the values of headers or variables. They may be secrets, so their names
+    are shown; and they may restrict a server, so another value counts, and one that is gone.
+
+    With `is_new`, one more counts, too: nothing else says so.
+    """
+    for key, value in table.items() if isinstance(table, dict) else ():
+        if not isinstance(key, str) or not isinstance(value, str | int | float):
+            continue
+        text = value if isinstance(value, str) else _compact(value)
+        shown, place = f"{name}.{key}", (*path, key)
+        # Variables are shown, and so are values that steer a program.
+        is_shown = _STEERS.search(key) is not None and "://" not in text
+        hidden = Hidden("" if is_shown else _VARIABLE.sub("", text))
+        if is_new:
+            yield Grant("setting", shown, "allows", path=place)
+        if is_secret(key, "x"):  # without it, less is allowed
+            yield Grant("setting", f"{shown} = ***", "allows", path=place, hidden=hidden)
+        elif is_shown or hidden.value:
+            yield Grant("guard", shown, "denies", path=place, hidden=hidden)
+
+
+#: What a client asks for where it signs in.
+_SCOPES = ("oauth", "auth", "scopes", "oauth_resource")
 #: Where a program runs, and a file with its variables.
 _PLACES = ("cwd", "envFile", "env_file")
 #: Variables that decide which code a program loads, or where it sends what it knows.
@@ -463,7 +523,8 @@ def _server_tools(name: str, server: dict[str, Any], path: Path) -> Iterator[Gra
         for key in keys:
             value = server.get(key)
             for number, tool in enumerate(value if isinstance(value, list) else ()):
-                yield Grant("tool", f"{name}/{_name(tool)}", effect, path=(*path, key, number))
+                shown = _starless(_name(tool)) if effect == "denies" else _name(tool)
+                yield Grant("tool", f"{name}/{shown}", effect, path=(*path, key, number))
     if "default_tools_approval_mode" in server:
         place = (*path, "default_tools_approval_mode")
         yield _mode(_APPROVAL, server["default_tools_approval_mode"], place)
@@ -497,6 +558,8 @@ def divided(text: str) -> list[str]:
     """The words of a command in one text, as a shell divides it."""
     if _UNQUOTED.fullmatch(text):
         return text.split()  # many times faster
+    import shlex  # few commands have quotes
+
     try:
         return shlex.split(text)
     except ValueError:
@@ -526,7 +589,15 @@ def _path_in(url: str) -> str:
 
 #: Events whose hooks can stop what an agent does, in the words of all clients, folded.
 _GUARDING = expression(
-    r"pre_?tool|before|permission_?request|pre_|user_?prompt_?sub", re.IGNORECASE
+    r"pre|before|permission_?request|user_?prompt|prompt_?submit|subagent_?start|config_?change"
+    r"|elicitation|task_?c|worktree_?create",
+    re.IGNORECASE,
+)
+#: What a hook says that grants of its own show, or that only people read. All else decides what
+#: it does: arguments, a time limit, an input, whether it runs once.
+_TOLD = frozenset(
+    {"type", "matcher", "match", "if", "async", "asyncRewake", "onFailure", "allowedEnvVars"}
+    | {"continueOnBlock", "statusMessage", "description", "comment"}
 )
 
 
@@ -547,15 +618,18 @@ def _hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
         found = each.get("matcher") or each.get("match")
         matcher = found if isinstance(found, str) else _compact(found) if found else matcher
         ran = list(_ran(each))
+        rest = {key: inner for key, inner in each.items() if key not in _TOLD} if ran else {}
+        hidden = Hidden(_compact(rest))
         for text in ran:
-            yield Grant("program", text, "allows", path=here)
+            yield Grant("program", text, "allows", path=here, hidden=hidden)
             # What runs beside the agent, or after it, stops nothing.
-            if _GUARDING.match(event) and each.get("async") is not True:
+            is_beside = each.get("async") is True or each.get("asyncRewake") is True
+            if _GUARDING.match(event) and not is_beside:
                 limits = "".join(f" {part}" for part in (matcher, *_texts(each.get("if"))) if part)
                 yield Grant("guard", f"{event}{limits}: {text}", "denies", path=here)
-        if "onFailure" in each:
-            failing = mode("onFailure", "block", "continue", default="continue")
-            yield _mode(failing, each["onFailure"], (*here, "onFailure"))
+        for row in _FAILING:
+            if row.at[0] in each:
+                yield _mode(row, each[row.at[0]], (*here, *row.at))
         for name in _texts(each.get("allowedEnvVars")):
             yield Grant("variable", name, "allows", path=(*here, "allowedEnvVars"))
         if not ran:
@@ -567,10 +641,12 @@ def _hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
 def _ran(hook: dict[str, Any]) -> Iterator[str]:
     for key in ("command", "bash", "powershell", "run", "url", "prompt", "commandWindows"):
         value = hook.get(key)
-        if isinstance(value, str):
-            yield masked(value)
-        elif isinstance(value, list) and all(isinstance(word, str) for word in value):
-            yield masked_words(value)
+        args = hook.get("args") if key == "command" else None
+        words = [value, *_texts(args or [])] if isinstance(value, str) and args else value
+        if isinstance(words, str):
+            yield masked(words)
+        elif isinstance(words, list) and all(isinstance(word, str) for word in words):
+            yield masked_words(words)
     if isinstance(hook.get("server"), str) and isinstance(hook.get("tool"), str):
         yield f"{hook['server']}/{hook['tool']}"
     handler = hook.get("name")
@@ -579,14 +655,28 @@ def _ran(hook: dict[str, Any]) -> Iterator[str]:
 
 
 def _commands(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-    if isinstance(value, str):
-        yield Grant("program", masked(value), "allows", path=path)
-    elif isinstance(value, list) and value and all(isinstance(each, str) for each in value):
-        yield Grant("program", masked_words(value), "allows", path=path)
+    if isinstance(value, str) or (
+        isinstance(value, list) and value and all(isinstance(each, str) for each in value)
+    ):
+        yield _program(value, path)
 
 
+def _program(command: str | list[str], path: Path) -> Grant:
+    """A command without what looks like a secret in it."""
+    shown = masked(command) if isinstance(command, str) else masked_words(command)
+    written = command if isinstance(command, str) else " ".join(command)
+    return Grant("program", shown, "allows", path=path, hidden=_hidden(shown, written))
+
+
+def _hidden(shown: str, written: str) -> Hidden | None:
+    """What the text that is shown leaves out; None if that is nothing."""
+    return None if shown == written else Hidden(written)
+
+
+#: What a hook says about calls that it should stop, and does not.
+_FAILING = (mode("onFailure", "block", "continue", default="continue"), widens("continueOnBlock"))
 #: The rows of what a server says about itself.
-_HELPER, _SANDBOX = runs("headersHelper"), opaque("sandbox")
+_HELPER, _SANDBOX, _SCOPED = runs("headersHelper"), opaque("sandbox"), opaque("oauth")
 _APPROVAL = mode(
     "default_tools_approval_mode", "prompt", "writes", "auto", "approve", default="auto"
 )

@@ -39,6 +39,15 @@ Precedence = Literal["strictest", "first", "last"]
 EVERYTHING = "*"
 
 
+class Hidden(msgspec.Struct, frozen=True):
+    """A value that may be secret: it is compared with another, and never shown or written."""
+
+    value: str
+
+    def __repr__(self) -> str:
+        return "Hidden(***)"
+
+
 class Grant(msgspec.Struct, frozen=True):
     """One thing that is allowed, asked about or denied, and the place that says so."""
 
@@ -54,6 +63,7 @@ class Grant(msgspec.Struct, frozen=True):
     level: int | None = None  #: of a mode: how wide it is; only comparable with the same mode
     widest: bool = False  #: of a mode: whether there is none wider
     usual: int | None = None  #: of a mode: how wide it is if nothing is written
+    hidden: Hidden | None = None  #: the part of the value that the name leaves out
 
     @property
     def field(self) -> str:
@@ -96,7 +106,7 @@ class Reach(msgspec.Struct, frozen=True):
 
     def deciding(self, sort: str, name: str) -> Grant | None:
         """The grant that decides about a thing; None if the file says nothing about its sort."""
-        matching = [each for each in self.of(sort) if covers(each.name, name, sort)]
+        matching = [each for each in self.of(sort) if _is_about(each, name)]
         explicit = [each for each in matching if not each.base]
         if not explicit:
             # Of several bases, one for a server and one for everything, the longer name is closer.
@@ -104,6 +114,27 @@ class Reach(msgspec.Struct, frozen=True):
         if self.precedence != "strictest":
             return explicit[0 if self.precedence == "first" else -1]
         return min(explicit, key=lambda each: EFFECTS.index(each.effect))
+
+
+#: Sorts whose names are no patterns: a star in a command is one, and `***` hides a secret.
+_LITERAL = frozenset({"program", "setting", "guard"})
+
+
+def _is_about(grant: Grant, name: str) -> bool:
+    """Whether a grant says something about all that a name matches."""
+    if grant.name == name:
+        return True
+    if grant.sort in _LITERAL and not grant.base:
+        return grant.name == EVERYTHING
+    if not covers(grant.name, name, grant.sort):
+        return False
+    # What forbids must be certain. `all` is the name of a tool, if a list forbids it; and without
+    # the tool that reads, a shell still reads what a rule for its path would have kept from it.
+    if grant.effect != "denies" or grant.base:
+        return True
+    tool = grant.name.removesuffix("(*)")
+    is_path = name.startswith(("Read(", "Edit(")) and "(" not in tool
+    return grant.name != "all" and not (is_path and not covers(tool, "Bash"))
 
 
 def is_unrestricted(grant: Grant) -> bool:
@@ -146,6 +177,7 @@ def _pattern(wide: str, is_path: bool) -> re.Pattern[str]:
 
 def _stars(text: str, is_path: bool = False) -> str:
     one = "(?:(?!\\*\\*)[^/])*" if is_path else ".*"
-    parts = re.split(r"(\*\*|\*)", text)
-    meant = {"**": ".*", "*": one}
+    # A star with a backslash is one: some clients have lists in which it means nothing more.
+    parts = re.split(r"(\\\*|\*\*|\*)", text)
+    meant = {"**": ".*", "*": one, "\\*": re.escape("\\*")}
     return "".join(meant.get(part) or re.escape(part) for part in parts)

@@ -82,7 +82,7 @@ class Place(msgspec.Struct, frozen=True):
 def check(hooks: Any, path: Path, session: Session, place: Place) -> Iterator[Fact]:
     """What is wrong with a table of hooks."""
     if not isinstance(hooks, dict):
-        yield _unfit(path, "a mapping of events", hooks)
+        yield unfit(path, "a mapping of events", hooks)
         return
     for event, groups in hooks.items():
         here = (*path, event)
@@ -90,13 +90,14 @@ def check(hooks: Any, path: Path, session: Session, place: Place) -> Iterator[Fa
             guess = nearest(event, EVENTS)
             yield codes.HOOK_EVENT_UNKNOWN.at(here, part="key", event=Shown(event), nearest=guess)
         elif not isinstance(groups, list):
-            yield _unfit(here, "a list", groups)
+            yield unfit(here, "a list", groups)
         else:
             for number, group in enumerate(groups):
                 yield from _group(group, event, (*here, number), session, place)
 
 
-def _unfit(path: Path, expected: str, value: Any) -> Fact:
+def unfit(path: Path, expected: str, value: Any) -> Fact:
+    """A value of a wrong type, because of which Claude Code leaves something out."""
     found = Shown(value, as_found=True)
     return core_codes.WRONG_TYPE.at(
         path, severity="error", expected=expected, found=found, hint=None
@@ -105,7 +106,7 @@ def _unfit(path: Path, expected: str, value: Any) -> Fact:
 
 def _group(group: Any, event: str, path: Path, session: Session, place: Place) -> Iterator[Fact]:
     if not isinstance(group, dict):
-        yield _unfit(path, "a mapping with `matcher` and `hooks`", group)
+        yield unfit(path, "a mapping with `matcher` and `hooks`", group)
         return
     handlers = group.get("hooks")
     if not isinstance(handlers, list):
@@ -129,7 +130,7 @@ def _lost(event: str) -> str:
 
 def _matcher(matcher: Any, event: str, path: Path) -> Iterator[Fact]:
     if not isinstance(matcher, str):
-        yield _unfit(path, "text", matcher)
+        yield unfit(path, "text", matcher)
     elif event in _OF_TOOLS or event in _WORDS:
         reason = _never(matcher, event)
         if reason is not None:
@@ -188,7 +189,7 @@ def _handler(
     handler: Any, event: str, path: Path, session: Session, place: Place
 ) -> Iterator[Fact]:
     if not isinstance(handler, dict):
-        yield _unfit(path, "a mapping with `type`", handler)
+        yield unfit(path, "a mapping with `type`", handler)
         return
     kind = handler.get("type")
     reason = _unloadable(handler, kind)

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Fact, Shown
+from equipage.core.diagnostics import Fact, Severity, Shown
 from equipage.core.source import Source, Span
 from equipage.core.text import expression
 from equipage.files import real_path
@@ -89,6 +89,7 @@ def imports_exist(_convention: Convention, _config: Any, session: Session) -> It
         span = Span(source, each.start, each.end)
         target = _target(each.path, folder, session)
         if target is None:
+            yield from _leaves(each, span)
             continue
         if session.files.exists(target):
             yield from trail.follow(target, span, session.path)
@@ -101,6 +102,15 @@ def imports_exist(_convention: Convention, _config: Any, session: Session) -> It
             )
         elif bare == each.path:
             yield codes.IMPORT_MISSING.at(span=span, file=Shown(each.path))
+
+
+def _leaves(each: Import, span: Span) -> Iterator[Fact]:
+    """An import that leaves the project; whether there is such a file stays unknown."""
+    if each.path != each.path.rstrip(_PUNCTUATION):
+        return
+    # Below the home, each person is meant to have a file of their own.
+    severity: Severity = "note" if each.path.startswith("~") else "warning"
+    yield codes.IMPORT_OUTSIDE.at(span=span, severity=severity, file=Shown(each.path))
 
 
 def _imports_count(session: Session) -> bool:
@@ -119,6 +129,7 @@ class _Trail:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._imports: dict[str, list[str]] = {}
+        self._outside: dict[str, list[Import]] = {}
 
     def follow(self, first: str, span: Span, start: str) -> Iterator[Fact]:
         """What is wrong with the files behind one import."""
@@ -126,7 +137,11 @@ class _Trail:
         left = [first]
         while left:
             trail = trails[left.pop(0)]
-            for each in self.imported(trail[-1]):
+            found = self.imported(trail[-1])
+            # Each file says this once, however many imports lead to it.
+            for outer in self._outside.pop(trail[-1], ()):
+                yield from _leaves(outer, span)
+            for each in found:
                 name = os.path.relpath(each, os.path.dirname(start))
                 if each in trail:
                     yield codes.IMPORT_CYCLE.at(span=span, file=Shown(name))
@@ -144,11 +159,11 @@ class _Trail:
         if file not in self._imports:
             data = self._session.files.peek(file)
             text = "" if data is None else data.decode("utf-8", "replace")
-            found = (
-                _target(each.path, os.path.dirname(file), self._session) for each in imports(text)
-            )
-            exists = self._session.files.exists
-            self._imports[file] = [each for each in found if each is not None and exists(each)]
+            folder, exists = os.path.dirname(file), self._session.files.exists
+            targets = {each: _target(each.path, folder, self._session) for each in imports(text)}
+            self._outside[file] = [each for each, target in targets.items() if target is None]
+            known = (target for target in targets.values() if target is not None)
+            self._imports[file] = [target for target in known if exists(target)]
         return self._imports[file]
 
 

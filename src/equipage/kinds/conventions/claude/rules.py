@@ -34,9 +34,12 @@ def _project_of(path: str) -> str | None:
 def _plugin_of(session: Session) -> str | None:
     """The folder of the plugin that a file belongs to, the nearest above it.
 
-    It has a manifest, or a marketplace lists it. The folder of a marketplace alone is not one.
+    It has a manifest, or a marketplace lists it. The folder of a marketplace alone is not one, and
+    neither is the folder `hooks` of a plugin, even with a manifest in it.
     """
     folder, around = os.path.dirname(session.path), list[str]()
+    if session.path.endswith("/hooks/hooks.json"):
+        folder = os.path.dirname(folder)
     while len(folder) >= len(session.root):
         around.append(folder)
         if session.files.exists(os.path.join(folder, ".claude-plugin", "plugin.json")):
@@ -109,12 +112,33 @@ def hooks_file_holds(_convention: Convention, _config: Any, session: Session) ->
     # Extensions of other tools have a file of this name, too.
     if not isinstance(document, dict) or plugin is None:
         return
-    if "hooks" not in document:
-        events = [key for key in document if key in hooks.EVENTS]
-        reason = "the events must be below `hooks`" if events else "there is no `hooks`"
+    modules = document.get("modules", ())
+    yield from _modules_load(modules, session)
+    outside = [key for key in document if key in hooks.EVENTS]
+    for event in outside if "hooks" in document else ():
+        reason = "it is beside `hooks`, not below it"
+        yield codes.HOOK_UNLOADABLE.at((event,), part="key", what="event", reason=reason)
+    if "hooks" in document:
+        yield from hooks.check(document["hooks"], ("hooks",), session, Place(plugin=plugin))
+    elif outside or not modules:
+        reason = "the events must be below `hooks`" if outside else "there is no `hooks`"
         yield codes.HOOK_UNLOADABLE.at(part="key", what="file", reason=reason)
+
+
+def _modules_load(modules: Any, session: Session) -> Iterator[Fact]:
+    """The programs that a file of hooks names, relative to its folder; what they do is theirs."""
+    if not isinstance(modules, list | tuple):
+        yield hooks.unfit(("modules",), "a list", modules)
         return
-    yield from hooks.check(document["hooks"], ("hooks",), session, Place(plugin=plugin))
+    for number, each in enumerate(modules):
+        path = ("modules", number)
+        if not isinstance(each, str):
+            yield hooks.unfit(path, "text", each)
+            continue
+        file = os.path.normpath(os.path.join(os.path.dirname(session.path), each))
+        if session.files.is_within(file, session.root) and not session.files.exists(file):
+            reason = "there is no such file"
+            yield codes.HOOK_UNLOADABLE.at(path, what="module", reason=reason)
 
 
 def header_hooks_hold(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:

@@ -317,6 +317,7 @@ HOOKS = Convention(
     mismatch="error",
     fields=(
         Field("hooks", "handlers by event", Any, restricts=True),
+        Field("modules", "programs that bring hooks, relative to this file", Any),
         Field("description", "what the hooks are for"),
         Field("$schema", "the address of the JSON Schema, for editors"),
     ),

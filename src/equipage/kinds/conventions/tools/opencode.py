@@ -176,7 +176,12 @@ AGENT = Convention(
     unknown=None,
     mismatch="error",
     built_in={"agent": _AGENTS},
-    fields=(_OF_AGENT[0], Field("name", "the name; by default that of the file"), *_OF_AGENT[1:]),
+    # OpenCode makes a text of whatever the name is.
+    fields=(
+        _OF_AGENT[0],
+        Field("name", "the name; by default that of the file", Any),
+        *_OF_AGENT[1:],
+    ),
     example_path=".opencode/agents/NAME.md",
     example="""\
 ---
