@@ -70,8 +70,12 @@ PARTS = {
     "lines": Part(("serve/wire/lines.py",), _serve("lines")),
     "archives": Part(("ship/artifact.py",), ("locking/test_ship.py", "security/test_pull.py")),
     "sandbox": Part(
-        ("files/sandbox.py", "files/roots.py"),
+        ("files/sandbox.py",),
         ("files/test_sandbox.py", *_security("links", "roots", "special_files", "path_spellings")),
+    ),
+    "roots": Part(
+        ("files/roots.py",),
+        (*_security("roots"), "kinds/conventions/test_skills.py", "kinds/defect"),
     ),
     "reading": Part(
         ("files/reading.py", "files/overlay.py", "files/memory.py", "files/__init__.py"),
