@@ -83,7 +83,7 @@ PARTS = {
     ),
     "writing": Part(
         ("files/writing.py",),
-        (*_security("interrupted_writes", "written_places", "writes"), "workspace/test_fixes.py"),
+        ("files/test_writing.py", *_security("interrupted_writes", "written_places", "writes")),
     ),
     "walking": Part(
         ("files/walking.py", "files/trees.py"),
