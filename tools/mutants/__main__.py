@@ -93,9 +93,8 @@ PARTS = {
         ("files/gitignore.py", "files/index.py", "files/git.py"),
         tuple(f"files/test_{name}.py" for name in ("walking", "index", "questions", "revisions")),
     ),
-    "cache": Part(
-        ("workspace/cache.py", "files/keeping.py"), ("workspace/test_cache.py", *_KEEPING)
-    ),
+    "keeping": Part(("files/keeping.py",), _security("cache")),
+    "cache": Part(("workspace/cache.py",), ("workspace/test_cache.py", *_KEEPING)),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
         ("workspace/test_cache.py", "workspace/test_watching.py", *_KEEPING),
