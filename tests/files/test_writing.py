@@ -359,6 +359,7 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(
         real_sync(descriptor)
 
     def replace(*given: Any) -> None:
+        assert os.path.dirname(given[0]) == str(project)  # the same file system
         done.append("name")
         real_replace(*given)
 
@@ -381,3 +382,38 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(
     monkeypatch.setattr(os, "open", opened)
     writing.write_whole(str(project / "a"), b"x")
     assert (project / "b").read_bytes() == b"x"
+
+
+def test_a_copy_is_private_until_it_has_the_mode_of_its_model(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "a").write_text("old")
+    (project / "a").chmod(0o644)
+    seen: list[int] = []
+    monkeypatch.setattr(
+        writing,
+        "_copy_attributes",
+        lambda _model, descriptor: seen.append(stat.S_IMODE(os.fstat(descriptor).st_mode)),
+    )
+    before = os.umask(0)
+    try:
+        writing.write_whole(str(project / "a"), b"secret")
+    finally:
+        os.umask(before)
+    assert seen == [0o600]
+    assert mode(project / "a") == 0o644
+
+
+def test_a_name_that_somebody_guessed_is_not_followed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link in the place of the file that is not finished yet, or of a private one."""
+    target = project.parent / "outside" / "target"
+    target.write_text("theirs")
+    monkeypatch.setattr(os, "urandom", lambda count: b"0" * count)
+    (project / f".a.{(b'0' * 6).hex()}.equipage-tmp").symlink_to(target)
+    monkeypatch.setattr(os, "unlink", lambda *_: None)  # who guesses is faster than we are
+    assert reason(writing.write_whole, str(project / "a"), b"ours") == "File exists"
+    (project / "key").symlink_to(target)
+    assert reason(writing.write_private, str(project / "key"), b"ours") == "File exists"
+    assert target.read_text() == "theirs"
