@@ -747,6 +747,8 @@ def test_a_base_may_be_folders_below_its_root(allowed: Path) -> None:
     base = allowed / "sub" / "deep" / "er"
     assert opened(base, "c.txt", allowed) == str(base / "c.txt")
     assert opened(base, "../../b.txt", allowed) == str(allowed / "sub" / "b.txt")
+    # There is nothing above the root of a system, so nothing is told by going there.
+    assert opened(Path("/"), f"../..{base}/c.txt", Path("/")) == str(base / "c.txt")
 
 
 @pytest.mark.parametrize("head", ["file", "link to nothing"])
