@@ -150,9 +150,10 @@ def _check_cached(how: _Caching, progress: Progress | None, jobs: int) -> Report
     """As `check_paths`, with what earlier checks found."""
     began = monotonic_ns()
     # A few files that the caller names are checked sooner than a cache of thousands is read. Their
-    # report is not kept either, so nobody needs to know what it asked.
-    is_small = not any(map(is_folder, how.paths)) and len(how.paths) < CACHE_WORTH_IT
-    cache = how.open(began, make=False) if any(map(is_folder, how.paths)) else None
+    # report is not kept either, so what it asked is not noted.
+    has_folders = any(map(is_folder, how.paths))
+    is_small = not has_folders and len(how.paths) < CACHE_WORTH_IT
+    cache = how.open(began, make=False) if has_folders else None
     known = None if cache is None else cache.report() or _amended(cache, how)
     if cache is not None and known is not None:
         cache.save()
