@@ -222,6 +222,13 @@ Next
     assert claude.complaints(answer(tools, "Claude Code doctor\n"), path) == ()
     with pytest.raises(tools["programs"].NoAnswer):
         claude.complaints(answer(tools, "segmentation fault"), path)
+    wrong = [{"path": "plugins[12] plugin.json → name", "message": "m"}]
+    many = json.dumps({"manifest": {"errors": wrong}})
+    assert claude.refused_entries(answer(tools, many)) == {12}
+    alone = json.dumps({"manifest": {"errors": [{"path": "owner", "message": "m"}]}})
+    for text in (alone, "segmentation fault"):
+        with pytest.raises(tools["programs"].NoAnswer):
+            claude.refused_entries(answer(tools, text))
     added = "Adding marketplace…\n✔ Added\n"
     assert claude.addition(answer(tools, added)) == ()
     failed = answer(tools, "Adding marketplace…\n", "✘ Failed to add marketplace: it is reserved\n")
@@ -353,3 +360,21 @@ def test_shapes_are_written_as_trees(tools: dict[str, ModuleType], tmp_path: Pat
     assert mark.read_bytes().startswith(b"\xef\xbb\xbf---\nname: byte-order-mark\n")
     crlf = tmp_path / "shapes/claude-agents/.claude/agents/colon-with-crlf.md"
     assert b"\r\ndescription: Use when: tests fail\r\n---\n" in crlf.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("manifest", "more", "plain"),
+    [
+        ('{"name": "a", "version": "1"}', "agents/a.md", True),
+        ('{"name": "a"}', "hooks/hooks.json", False),
+        ('{"name": "a", "skills": "./s"}', "s/SKILL.md", False),
+        ("[]", "agents/a.md", False),
+        ("{", "agents/a.md", False),
+    ],
+)
+def test_plugins_of_words_and_markdown_are_asked_about_together(
+    tools: dict[str, ModuleType], tmp_path: Path, manifest: str, more: str, plain: bool
+) -> None:
+    path = write(tmp_path / ".claude-plugin" / "plugin.json", manifest)
+    write(tmp_path / more, "x")
+    assert tools["claude"]._is_plain(path) is plain

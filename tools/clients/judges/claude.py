@@ -29,6 +29,13 @@ KINDS = {
     "skill": "skill",
 }
 
+#: The fields of a manifest that are words about a plugin, and what else a plugin may hold.
+WORDS = frozenset(
+    {"$schema", "name", "displayName", "version", "description", "author", "homepage"}
+    | {"repository", "license", "keywords", "category", "tags"}
+)
+MORE = ("hooks", ".mcp.json", ".lsp.json", "monitors", "output-styles", "themes", "settings.json")
+
 #: Begins a session and writes it as JSON; no model can be reached.
 SESSION = ("-p", "hi", "--output-format", "stream-json", "--verbose")
 OFFLINE = {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
@@ -52,10 +59,11 @@ ADVICE = "Missing environment variables"
 
 
 def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
-    # One process for each manifest.
+    manifests = [path for path in everything if path.parent.name == ".claude-plugin"]
+    said = {each.file: each for each in _together(client, [*filter(_is_plain, manifests)])}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        manifests = [path for path in everything if path.parent.name == ".claude-plugin"]
-        said: dict[str, Verdict] = {}
+        # The others are asked about one by one, and those with anything against them, too.
+        manifests = [path for path in manifests if str(path) not in said]
         for found in pool.map(lambda path: _manifest(client, path), manifests):
             # Two manifests may name one file; what refuses it counts.
             said |= {each.file: each for each in found if each.refusals or each.file not in said}
@@ -63,6 +71,68 @@ def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
         settings = [path for path in everything if _doctored(path)]
         yield from pool.map(lambda path: _settings(client, path), settings)
     yield from _project(client, everything)
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether a plugin is its name, words about it, and Markdown in the usual folders."""
+    if path.name != "plugin.json":
+        return False
+    try:
+        manifest = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        return False
+    if not isinstance(manifest, dict) or not manifest.keys() <= WORDS:
+        return False
+    return not any((path.parents[1] / each).exists() for each in MORE)
+
+
+def _together(client: Client, manifests: list[Path]) -> Iterator[Verdict]:
+    """Plain plugins in two questions: a marketplace of their manifests, a plugin of their parts.
+
+    Of a plugin whose manifest or part is refused, nothing is said here.
+    """
+    if not manifests:
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        market, plugin = Path(scratch).resolve() / "market", Path(scratch).resolve() / "plugin"
+        parts: dict[Path, list[Verdict]] = {}
+        refused: set[Path] = set()
+        copies: dict[str, Path] = {}
+        for number, path in enumerate(manifests):
+            copy(path, market / f"p{number}" / ".claude-plugin" / "plugin.json")
+            parts[path] = [Verdict(NAME, KINDS["plugin"], str(path))]
+            for kind, part in _parts(path.parents[1]):
+                target = plugin / _place(kind, len(copies)).removeprefix(".claude/")
+                copy(part, target)
+                copies[str(target)] = path
+                parts[path].append(Verdict(NAME, kind, str(part)))
+        copy(manifests[0], plugin / ".claude-plugin" / "plugin.json")
+        entries = [{"name": f"p{n}", "source": f"./p{n}"} for n in range(len(manifests))]
+        listing = {"name": "together", "owner": {"name": "a-person"}, "plugins": entries}
+        manifest = market / ".claude-plugin" / "marketplace.json"
+        manifest.parent.mkdir()
+        manifest.write_text(json.dumps(listing))
+        answer = client.ask(market, "plugin", "validate", "--json", str(manifest))
+        refused |= {manifests[number] for number in refused_entries(answer)}
+        if copies:
+            said = validation(client.ask(plugin, "plugin", "validate", "--json", str(plugin)))
+            refused |= {copies[file] for file in said if file in copies}
+    for path, found in parts.items():
+        if path not in refused:
+            yield from found
+
+
+def refused_entries(answer: Answer) -> set[int]:
+    """The numbers of the plugins that the validation of a marketplace has something against."""
+    try:
+        report = json.loads(answer.out)
+    except ValueError as error:
+        raise NoAnswer(f"Claude Code: {answer.out}{answer.err}") from error
+    paths = [each["path"] or "" for each in report["manifest"]["errors"]]
+    found = {int(match[1]) for each in paths if (match := re.match(r"plugins\[(\d+)\]", each))}
+    if len(paths) != sum(each.startswith("plugins[") for each in paths):
+        raise NoAnswer(f"Claude Code: {answer.out}")
+    return found
 
 
 def _manifest(client: Client, path: Path) -> list[Verdict]:

@@ -7,9 +7,10 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from programs import Answer, Client, NoAnswer
+from programs import AT_ONCE, Answer, Client, NoAnswer
 from verdicts import Verdict
 
 from judges import copy, project
@@ -21,11 +22,11 @@ UNREADABLE = 52
 
 
 def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
-    for path in everything:
-        if path.name == "settings.json" and path.parent.name == ".gemini":
-            yield _settings(client, path)
-        elif path.name == "gemini-extension.json":
-            yield _extension(client, path)
+    settings = [each for each in everything if each.parts[-2:] == (".gemini", "settings.json")]
+    extensions = [each for each in everything if each.name == "gemini-extension.json"]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield from pool.map(lambda path: _settings(client, path), settings)
+        yield from pool.map(lambda path: _extension(client, path), extensions)
     inside = _inside(everything)
     if any(inside.values()):
         yield from _markdown(client, inside)

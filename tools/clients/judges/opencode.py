@@ -11,9 +11,10 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from programs import Answer, Client, NoAnswer
+from programs import AT_ONCE, Answer, Client, NoAnswer
 from verdicts import Verdict
 
 from judges import copy, project
@@ -24,9 +25,9 @@ BROKEN = "loaded without its header, which becomes part of the prompt"
 
 
 def verdicts(client: Client, everything: list[Path]) -> Iterator[Verdict]:
-    for path in everything:
-        if path.name in ("opencode.json", "opencode.jsonc"):
-            yield _config(client, path)
+    configs = [path for path in everything if path.name in ("opencode.json", "opencode.jsonc")]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        yield from pool.map(lambda path: _config(client, path), configs)
     for part in ("agent", "command"):
         found = [path for path in everything if _part(path) == part]
         if found:
