@@ -144,3 +144,16 @@ def test_an_exact_body_is_exact(body: str) -> None:
     header = split(text, AGENT_MD)
     assert isinstance(header, Header)
     assert text[slice(*body_after(text, header.end, AGENT_MD))] == body
+
+
+@pytest.mark.parametrize(
+    "blanks", ["", "\n", " \t\r\n", "\n" * 63, "\n" * 64, "\n" * 65, " " * 500]
+)
+@pytest.mark.parametrize("body", ["", "a", "é" * 5, "a b\n" * 15 + "c", "x" * 64, "x " * 200 + "x"])
+def test_blanks_around_a_body_are_not_part_of_it(blanks: str, body: str) -> None:
+    head = "---\nname: a\n---\n"
+    for before, after in ((blanks, ""), ("", blanks), (blanks, blanks)):
+        text = f"{head}{before}{body}{after}"
+        start, end = body_after(text, len(head) - 4, PROFILE)
+        assert text[start:end] == body
+        assert 0 <= start <= end <= len(text)

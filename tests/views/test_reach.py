@@ -334,7 +334,7 @@ WAYS = [
     ("mcp", server(url="https://a.org/x?read=1"), server(url="https://a.org/x"), "guard a.url?read: denies → allows"),
     ("mcp", server(url="https://a.org/x"), server(url="https://a.org/x?all=1"), "setting a.url?all: denies → allows"),
     ("mcp", server(url="https://a.org/x?5ecret"), server(url="https://a.org/x?0ther"), "guard a.url? (another value): denies → allows"),
-    ("mcp", server(url="https://u:p@a.org/x"), server(url="https://v:p@a.org/x"), "setting a.url as somebody (another value): denies → allows"),
+    ("mcp", server(url="https://u:p@a.org/x"), server(url="https://v:p@a.org/x"), "setting a.url with a user (another value): denies → allows"),
     ("mcp", server(url="https://a.org/x"), server(url="http://a.org/x"), "setting a.url = http://a.org/x: denies → allows"),
     ("mcp", server(oauth={"scopes": "read"}), server(oauth={"scopes": "read write"}), "setting servers.a.oauth.scopes = read write: denies → allows"),
     ("mcp", program("--token", "a"), program("--token", "b"), "program x --token *** (another value): denies → allows"),

@@ -20,6 +20,7 @@ from msgspec.structs import force_setattr
 
 _CONTAINERS: frozenset[type] = frozenset({dict, list})
 _ATOMS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+_OF_MODELS = (msgspec.Struct, tuple)
 _NO_DEFAULT: Final[Any] = object()
 
 _FIRST_USE = allocate_lock()
@@ -140,6 +141,10 @@ class FrozenList(_Frozen, list[Any]):
         return FrozenList, (list(self),)
 
 
+_new_dict, _fill_dict = dict.__new__, dict.update
+_new_list, _fill_list = list.__new__, list.extend
+
+
 def frozen(value: Any, memo: dict[int, Any] | None = None) -> Any:
     """A plain value, deeply frozen. Parts that were shared stay shared."""
     kind: Any = value.__class__
@@ -148,10 +153,22 @@ def frozen(value: Any, memo: dict[int, Any] | None = None) -> Any:
     memo = {} if memo is None else memo
     known = memo.get(id(value))
     if known is None:
+        # Most parts are atoms, which need no call. Nor does a container need the two that making
+        # one by its class takes.
         if kind is dict:
-            known = FrozenDict({key: frozen(each, memo) for key, each in value.items()})
+            known = _new_dict(FrozenDict)
+            _fill_dict(
+                known,
+                {
+                    key: each if each.__class__ in _ATOMS else frozen(each, memo)
+                    for key, each in value.items()
+                },
+            )
         else:
-            known = FrozenList([frozen(each, memo) for each in value])
+            known = _new_list(FrozenList)
+            _fill_list(
+                known, [each if each.__class__ in _ATOMS else frozen(each, memo) for each in value]
+            )
         memo[id(value)] = known
     return known
 
@@ -175,18 +192,21 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
     if kind in _ATOMS:
         return value
     if isinstance(value, msgspec.Struct):
-        for name, default, holds_mapping in _fields_and_defaults(kind):
-            part = getattr(value, name)
-            if part is default and not holds_mapping:
+        for (name, default, holds_mapping), part in zip(
+            _fields_and_defaults(kind), msgspec.structs.astuple(value), strict=True
+        ):
+            if part.__class__ in _ATOMS or (part is default and not holds_mapping):
                 continue  # msgspec copies mutable defaults; those that are Structs are frozen
             new = _own(part) if part is default else _freeze_part(part, memo)
             if new is not default:
                 force_setattr(value, name, new)
         return value
     if kind is tuple:
+        if _ATOMS.issuperset(map(type, value)):
+            return value
         return tuple([_freeze_part(each, memo) for each in value])
     # A mapping of models is frozen entry by entry; plain data may share parts.
-    if kind is dict and any(isinstance(each, msgspec.Struct | tuple) for each in value.values()):
+    if kind is dict and any(isinstance(each, _OF_MODELS) for each in value.values()):
         return FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
     return frozen(value, memo)
 
@@ -312,7 +332,7 @@ def _is_lighter(value: Any, limit: int) -> bool:
         for child in node.values() if isinstance(node, dict) else node:
             if child.__class__ is str:
                 left -= len(child) // CHARACTERS_PER_NODE
-            elif isinstance(child, dict | list):
+            elif isinstance(child, (dict, list)):
                 stack.append(child)
     return left > 0
 

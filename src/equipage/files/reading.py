@@ -86,6 +86,16 @@ def _stamp(status: os.stat_result) -> Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
+#: Ends of paths that do not name a file.
+_NO_NAMES = ("", ".", "..")
+
+
+def _from(cwd: str, path: str) -> str:
+    """As `os.path.join`, which takes longer where the path is absolute already."""
+    is_absolute = path[:1] == "/" and os.sep == "/"
+    return path if is_absolute else os.path.join(cwd, path)
+
+
 class Files:
     """Disk access of one load: everything is read at most once and remembered by its real path."""
 
@@ -98,6 +108,7 @@ class Files:
         "_renamed",
         "_sources",
         "_stamps",
+        "_within",
         "cwd",
         "within",
     )
@@ -115,6 +126,7 @@ class Files:
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
         self._reals: dict[str, tuple[tuple[int, int], str]] = {}
+        self._within: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, int], bool]] = {}
 
     def again(self) -> Self:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -123,7 +135,7 @@ class Files:
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
         other._renamed = self._renamed
-        other._reals = self._reals
+        other._reals, other._within = self._reals, self._within
         other._sources, other._asked = {}, {}
         other.within = None
         return other
@@ -154,6 +166,23 @@ class Files:
         real = real_path(path)
         return any(is_below(real, self.real_folder(each)) for each in filter(is_possible, folders))
 
+    def is_read_within(self, real: str, folders: tuple[str, ...]) -> bool:
+        """As `is_within`, for a file that was opened by its real path.
+
+        A link would not have been opened, so the answer is that of its folder. A look at the folder
+        is enough to know that it is still the one that was asked about for another file.
+        """
+        folder = os.path.dirname(real)
+        # What others may rely on later is asked file by file, so that each load has it noted.
+        status = None if trace() is not None or stands_alone() else look_at(folder)
+        if status is None:
+            return self.is_within(real, *folders)
+        identity = status.st_dev, status.st_ino
+        known = self._within.get((folder, folders))
+        if known is None or known[0] != identity:
+            known = self._within[folder, folders] = identity, self.is_within(real, *folders)
+        return known[1]
+
     def real_folder(self, path: str) -> str:
         """As `real_path`, for a folder that every file of a run asks about.
 
@@ -171,7 +200,7 @@ class Files:
     def shown(self, path: str) -> str:
         """As `display_name`, looked up once for each folder."""
         try:
-            return self._named(os.path.join(self.cwd, path))[1]
+            return self._named(_from(self.cwd, path))[1]
         except ValueError:  # a name that no file can have
             return display_name(path, self.cwd)
 
@@ -214,7 +243,7 @@ class Files:
 
         Raises `FileProblem`.
         """
-        full = os.path.join(self.cwd, path)
+        full = _from(self.cwd, path)
         self._asked[full] = None
         try:
             real, name = self._named(full)
@@ -248,7 +277,7 @@ class Files:
     def _open_within(self, within: tuple[str, str], full: str, name: str) -> tuple[int, str]:
         """Open a file that a walk found: nothing that was put in its place may lead elsewhere."""
         base, root = within
-        start = os.path.join(base, "")
+        start = base if base.endswith(os.sep) else base + os.sep
         way = full[len(start) :] if full.startswith(start) else os.path.relpath(full, base)
         way = way.replace(os.sep, "/")
         try:
@@ -263,8 +292,12 @@ class Files:
 
         Files often come from few folders, and each look at a folder costs several system calls.
         """
+        folder, _, last = full.rpartition(os.sep)
+        known = self._folders.get(folder) if os.altsep is None else None
+        if known is not None and last not in _NO_NAMES:
+            return known[0] + last, known[1] + last
         folder, last = os.path.split(full)
-        if last in ("", ".", ".."):
+        if last in _NO_NAMES:
             return os.path.join(real_path(folder), last), display_name(full, self.cwd)
         real, shown = self._folders.get(folder) or self._named_folder(folder)
         return real + last, shown + last

@@ -253,7 +253,8 @@ class _Walk:
             if part == "..":
                 self.up(pending)
                 continue
-            refuse_version_control(part, self.reference)  # also behind a link
+            if part.rstrip(". ").lower() in _VERSION_CONTROL:  # also behind a link
+                raise FileProblem(codes.REFERENCE_PRIVATE, reference=self.reference)
             parent, where = self.stack[-1]
             try:
                 descriptor = os.open(part, FLAGS | _NOFOLLOW, dir_fd=parent)

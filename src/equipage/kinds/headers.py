@@ -106,8 +106,9 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
     if any(each.severity is None for each in early):
         return None, early  # what else is wrong follows from it
     document, facts = parse(source, header.format, window=(header.start, header.end))
-    facts = session.strict(facts, header.format)
-    if "{{" in source.text[header.start : header.end]:
+    if facts:
+        facts = session.strict(facts, header.format)
+    if facts and "{{" in source.text[header.start : header.end]:
         # `name: {{NAME}}` in a template: the value is a mapping, which is what its field reports.
         facts = [each for each in facts if each.code != core_codes.NON_STRING_KEY]
     if style.reader in ("codex", "opencode", "strict"):
@@ -245,8 +246,8 @@ def keep_as_written(
 
     Each is a finding `code`, except numbers that are not finite: parsing has reported those.
     """
-    document = tree.story(ROOT).origin.document
-    unquoted = [path for path in paths if isinstance(get(tree.value, path), bool | int | float)]
+    document = tree.document
+    unquoted = [path for path in paths if isinstance(get(tree.value, path), (int, float))]
     if document.format != "yaml" or not unquoted:
         return tree, []
     origins = {path: tree.story(path).origin for path in unquoted}

@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -57,9 +58,7 @@ class LayeredFolder(msgspec.Struct, frozen=True):
 
     def layer(self, path: str, _env: Mapping[str, str] | None = None) -> LayerName | None:
         """The layer of a file by its path; None if it lies in no such folder."""
-        # The folder of a project is hidden, that of the user is not.
-        pattern = rf"/(?P<dot>\.?)defect/{self.name}/(?:{self.files})\Z"
-        match = re.search(pattern, path.replace(os.sep, "/"))
+        match = _in_layer(self.name, self.files).search(path.replace(os.sep, "/"))
         return None if match is None else "project" if match["dot"] else "user"
 
     def above(self, folder: str) -> Iterator[Elsewhere]:
@@ -109,6 +108,12 @@ class LayeredFolder(msgspec.Struct, frozen=True):
                 if self.outside and watched and suspect and not is_inside(entry.file, watched):
                     facts.append((entry.file, self.outside.at()))
         return sorted(entries, key=lambda each: each.name), facts
+
+
+@cache
+def _in_layer(name: str, files: str) -> re.Pattern[str]:
+    # The folder of a project is hidden, that of the user is not.
+    return re.compile(rf"/(?P<dot>\.?)defect/{name}/(?:{files})\Z")
 
 
 class Found(msgspec.Struct, frozen=True):

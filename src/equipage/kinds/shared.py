@@ -177,9 +177,12 @@ def _takes(wide: str, narrow: str) -> bool:
     return wide == narrow
 
 
+_SPECIAL = expression(r"[*?\[\]{}\\]")
+
+
 def is_plain(glob: str) -> bool:
     """Whether a pattern is just a name."""
-    return not re.search(r"[*?\[\]{}\\]", glob)
+    return not _SPECIAL.search(glob)
 
 
 # Names count in the project or plugin that defines them.
@@ -241,7 +244,7 @@ def known_names(offers: Sequence[Offer], kinds: tuple[str, ...]) -> KnownNames:
 
 def suspicions(source: Source) -> Iterator[Fact]:
     """Secrets in the text of a file."""
-    for each in secrets(source.text):
+    for each in secrets(source.text, source.data):
         yield codes.SECRET_IN_FILE.at(span=Span(source, *each.range), what=each.what)
 
 

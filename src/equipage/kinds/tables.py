@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -93,7 +94,8 @@ def groups_in(
     """Every table inside a value that a group describes, with its path, the outer ones first."""
     if isinstance(value, dict):
         for field in fields:
-            if field.name in value:
+            # Text holds no table.
+            if field.name in value and value[field.name].__class__ is not str:
                 yield from _groups_at(field.type, value[field.name], (*path, field.name))
 
 
@@ -138,7 +140,12 @@ class NameRule(msgspec.Struct, frozen=True):
 
     def allows(self, name: str) -> bool:
         is_short = self.longest is None or len(name) <= self.longest
-        return is_short and re.fullmatch(self.pattern, name) is not None
+        return is_short and _compiled(self.pattern).fullmatch(name) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 class Convention(msgspec.Struct, frozen=True):

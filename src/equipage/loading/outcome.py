@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -184,6 +185,16 @@ def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
     return [each for _, each in findings_by_load(outcomes, offers)]
 
 
+def _alike(group: Sequence[Outcome]) -> Sequence[Outcome]:
+    """Those of one kind that share their key with others, if each has one: the set rules have
+    nothing to say about the rest."""
+    keys = [each.kind.together.key_of(each) for each in group]
+    if None in keys:
+        return group
+    count = Counter(keys)
+    return [each for each, key in zip(group, keys, strict=True) if count[key] > 1]
+
+
 def findings_by_load(
     outcomes: Sequence[Outcome], offers: Sequence[Offer]
 ) -> Iterator[tuple[Outcome, Diagnostic]]:
@@ -193,7 +204,8 @@ def findings_by_load(
         by_kind.setdefault(id(outcome.kind), []).append(outcome)
     for group in by_kind.values():
         together = group[0].kind.together
-        made = [rule(group) for rule in together.set_rules]
+        alike = _alike(group) if together.set_rules else []
+        made = [rule(alike) for rule in together.set_rules if alike]
         made += [rule(group, offers) for rule in together.cross_rules]
         facts: dict[int, tuple[Outcome, list[Fact]]] = {}
         for outcome, each in itertools.chain.from_iterable(made):

@@ -59,8 +59,8 @@ def load_path(
         return report(session, str(values.get("file", path)))
     # What a walk found was opened inside its folders.
     if source.filename is not None and not source.outside and files.within is None:
-        source.outside = not files.is_within(
-            source.filename, root, *request.roots, *request.folders
+        source.outside = not files.is_read_within(
+            source.filename, (root, *request.roots, *request.folders)
         )
     return load_source(source, session)
 
@@ -102,7 +102,7 @@ def _load_source(source: Source, session: Session) -> Outcome:
         return report(session, source)
     tree = Tree.of(document)
     holes = (*document.failed_paths(), *_refused_numbers(document, session.facts))
-    return check_tree(with_holes(tree, holes), session, source)
+    return check_tree(with_holes(tree, holes) if holes else tree, session, source)
 
 
 def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
@@ -189,10 +189,9 @@ def with_headroom(run: Callable[[], T]) -> T:
     What a document may nest fits into Python's recursion limit, but not on top of a stack that is
     nearly full. Another thread starts with an empty one.
     """
-    frame, room = sys._getframe(), sys.getrecursionlimit() - _FRAMES
-    while room > 0 and frame.f_back is not None:
-        frame, room = frame.f_back, room - 1
-    if room > 0:
+    try:
+        sys._getframe(sys.getrecursionlimit() - _FRAMES)
+    except ValueError:  # the stack is not that deep
         return run()
     from concurrent.futures import ThreadPoolExecutor
     from contextvars import copy_context

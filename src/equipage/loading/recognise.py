@@ -274,7 +274,9 @@ def names_with_place(folder: str) -> Callable[[str], bool]:
 
     The folder is absolute, with `/` at its end.
     """
-    open_ended, usual = _names_with_place(registry.BUILT_IN)
+    open_ended, usual, elsewhere = _names_with_place(registry.BUILT_IN)
+    if not any(each.asks_in(folder.rstrip("/")) for each in _all_places(registry.BUILT_IN)):
+        return elsewhere  # nearly every folder
     for rule in open_ended:
         if rule.is_in(folder):
             return _always
@@ -286,8 +288,10 @@ def _always(_name: str) -> bool:
 
 
 @cache
-def _names_with_place(rows: tuple[Recognition, ...]) -> tuple[list[Rule], Callable[[str], bool]]:
-    """The globs that take any name in their folders, and what is said elsewhere."""
+def _names_with_place(
+    rows: tuple[Recognition, ...],
+) -> tuple[list[Rule], Callable[[str], bool], Callable[[str], bool]]:
+    """The globs that take any name in their folders, and what is said in others and elsewhere."""
     places = _all_places(rows)
     names = frozenset(name for each in places for name in each.names)
     ends = frozenset(end for each in places for end in each.extensions if end)
@@ -298,7 +302,13 @@ def _names_with_place(rows: tuple[Recognition, ...]) -> tuple[list[Rule], Callab
         dot = name.rfind(".")
         return dot >= 0 and name[dot:].lower() in ends
 
-    return [rule for each in places for rule in each.open_ended], may_have_place
+    names_anywhere, ends_anywhere = _anywhere(rows)
+
+    def may_have_place_anywhere(name: str) -> bool:
+        return name in names_anywhere or name.lower().endswith(ends_anywhere)
+
+    open_ended = [rule for each in places for rule in each.open_ended]
+    return open_ended, may_have_place, may_have_place_anywhere
 
 
 # 4: what only the content says.

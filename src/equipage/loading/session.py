@@ -216,30 +216,45 @@ class Session:
         self.roots = request.roots  #: further folders the *caller* allows
         self.files = files if files is not None else run.files.again()
         self.path = path  #: what the caller named, absolute; links in it are not followed
-        self.base = os.path.dirname(path) if base is None else base  #: where references start
+        self._base = base
         self.root = request.project or root or self.base  #: the project root
         self._guesses: Guesses | None = None
         self._documents: dict[int, Parsed] = {}
+        self._read: tuple[Document, ...] | None = None  #: see `documents`
+
+    @property
+    def base(self) -> str:
+        """Where references start."""
+        if self._base is None:
+            self._base = os.path.dirname(self.path)
+        return self._base
 
     def add(self, facts: Iterable[Fact]) -> None:
         """Remember what a stage or a rule found."""
+        if facts.__class__ is list and not facts:
+            return
         facts = iter(facts)
-        few = list(islice(facts, MOST_FACTS))
-        if not few:
+        first = next(facts, None)
+        if first is None:
             return  # nearly always
+        few = [first, *islice(facts, MOST_FACTS - 1)]
         is_few = len(few) < MOST_FACTS and not any(each.more for each in few)
         self.facts += few if is_few else bounded(chain(few, facts))
 
     @property
     def documents(self) -> tuple[Document, ...]:
         """Every document of this load, in the order they were parsed."""
-        return tuple(document for document, _ in self._documents.values() if document is not None)
+        if self._read is None:  # every rule asks for them
+            parsed = self._documents.values()
+            self._read = tuple([document for document, _ in parsed if document is not None])
+        return self._read
 
     def read(self, source: Source) -> Document | None:
         """The document of the root source; what its text has wrong is added to the facts."""
         reader = self.kind.reading.read
         document, facts = reader(source, self) if reader else self.parse(source, keep=False)
-        self.add(facts)
+        if facts:
+            self.add(facts)
         return document
 
     def parse(
@@ -265,7 +280,7 @@ class Session:
             parsed = self._parse(source, wanted)
             if keep:
                 self.run.documents[key] = parsed
-        self._documents[id(source)] = parsed
+        self._documents[id(source)], self._read = parsed, None
         return parsed
 
     def _parse(self, source: Source, wanted: Format) -> Parsed:
@@ -282,6 +297,7 @@ class Session:
     def adopt(self, document: Document, facts: list[Fact] | None = None) -> Document:
         """Remember a document that a directive made itself, with its variables and oddities."""
         self._documents.setdefault(id(document.source), (document, facts or []))
+        self._read = None
         return document
 
     def strict(self, facts: list[Fact], format: Format) -> list[Fact]:  # noqa: A002

@@ -158,6 +158,12 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
     def story(self, path: Path) -> Story:
         return self.origins.story(path)
 
+    @property
+    def document(self) -> Document:
+        """The document that the whole value was written in."""
+        assert self.origins.here is not None
+        return self.origins.here.document
+
     def authored(self, path: Path) -> Path:
         """The path as the author would write it: moves undone, the last one first."""
         return Undone(self.moves).path(path) if self.moves else path

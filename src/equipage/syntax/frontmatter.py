@@ -102,6 +102,10 @@ def split(text: str, grammar: Grammar) -> Header | NoHeader:
     return Header(grammar.fences[fence], start, closing)
 
 
+#: How many characters at an end of a body are looked at first.
+_FEW = 64
+
+
 def body_after(text: str, end: int, grammar: Grammar) -> Range:
     """Where the body is in a text whose header ends at `end`."""
     if grammar.closes_with_line:
@@ -110,9 +114,13 @@ def body_after(text: str, end: int, grammar: Grammar) -> Range:
         start = _after_line_break(text, end + 3)
     if not grammar.trims_body:
         return start, len(text)
-    body = text[start:].lstrip(SPACE)
-    start = len(text) - len(body)
-    return start, start + len(body.rstrip(SPACE))
+    # Few blanks are around most bodies: then the body itself is not copied to find them.
+    first, last = text[start : start + _FEW].lstrip(SPACE), text[-_FEW:].rstrip(SPACE)
+    if not first or not last or len(text) - start < 2 * _FEW:
+        body = text[start:].lstrip(SPACE)
+        start = len(text) - len(body)
+        return start, start + len(body.rstrip(SPACE))
+    return start + _FEW - len(first), len(text) - _FEW + len(last)
 
 
 def _opening(text: str, grammar: Grammar) -> Range | NoHeader:

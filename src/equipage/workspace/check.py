@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
@@ -148,8 +149,11 @@ class _Caching(msgspec.Struct, frozen=True):
 def _check_cached(how: _Caching, progress: Progress | None, jobs: int) -> Report:
     """As `check_paths`, with what earlier checks found."""
     began = monotonic_ns()
-    # A few files that the caller names are checked sooner than a cache of thousands is read.
-    cache = how.open(began, make=False) if any(map(is_folder, how.paths)) else None
+    # A few files that the caller names are checked sooner than a cache of thousands is read. Their
+    # report is not kept either, so what it asked is not noted.
+    has_folders = any(map(is_folder, how.paths))
+    is_small = not has_folders and len(how.paths) < CACHE_WORTH_IT
+    cache = how.open(began, make=False) if has_folders else None
     known = None if cache is None else cache.report() or _amended(cache, how)
     if cache is not None and known is not None:
         cache.save()
@@ -172,7 +176,7 @@ def _check_cached(how: _Caching, progress: Progress | None, jobs: int) -> Report
             found, lambda pieces, traced: _results(pieces, traced, jobs, meter)
         )
 
-    with traced(asked):
+    with nullcontext() if is_small else traced(asked):
         report = builder.build(how.paths, check, progress, context=how.kind is None)
     if builder.cache is not None:
         # What was checked without it, perhaps by other processes, is not known to it.

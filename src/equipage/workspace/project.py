@@ -303,7 +303,8 @@ def project_of(path: str, run: Run) -> Project:
     """The project a file belongs to; its settings are read once in a run."""
     known = run.cache(_Projects)
     # As it is written: this is asked several times for every file of a walk.
-    folder = path[: max(path.rfind("/"), path.rfind(os.sep)) + 1]
+    end = path.rfind("/") if os.sep == "/" else max(path.rfind("/"), path.rfind(os.sep))
+    folder = path[: end + 1]
     project = known.by_folder.get(folder)
     if project is None:
         # Where the file itself may be a link to does not count.

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from equipage.core.source import Source
 from equipage.kinds.conventions import codes
-from equipage.kinds.conventions.copies import commands_are_reached, copies_agree, listing_fits
+from equipage.kinds.conventions.copies import (
+    _encoded,
+    commands_are_reached,
+    copies_agree,
+    listing_fits,
+)
 from equipage.loading.kind import Offer
 
 
@@ -56,3 +67,14 @@ def test_copies_are_compared_within_one_project_and_sort() -> None:
     found = list(copies_agree([*same, *other, *apart, agent, copilot]))
     assert [path for path, _ in found] == [other[1].path, copilot.path]
     assert {fact.code for _, fact in found} == {codes.COPIES_DIFFER}
+
+
+@pytest.mark.parametrize("head", ["", "---\nname: é\n---\n", "\ufeff---\nname: a\n---\n"])
+@pytest.mark.parametrize("tail", ["", "\n", "\n\n  \u3000\n", "\n" * 100])
+@pytest.mark.parametrize("body", ["short", "a b\n" * 400 + "c", "é—✅ x" * 300, "🚀\nab" * 400])
+def test_the_bytes_of_a_body_are_those_of_its_file(head: str, tail: str, body: str) -> None:
+    text = f"{head}{body}{tail}"
+    outcome: Any = SimpleNamespace(sources=(Source.of_bytes("a.md", text.encode()),))
+    assert _encoded(body, outcome) == body.encode()
+    # A text that is not the end of the file is encoded itself.
+    assert _encoded(f"{body}!", outcome) == f"{body}!".encode()

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import random
 import string
+from pathlib import Path
 
 import pytest
 
-from equipage.syntax.suspicious import invisible, masked, mixed_scripts, secrets
+import lab
+from equipage.syntax.suspicious import (  # what the quick looks ask
+    _INVISIBLE,
+    _SECRETS,
+    _is_needed,
+    invisible,
+    masked,
+    mixed_scripts,
+    secrets,
+)
 
 
 @pytest.mark.requirement("CV-08")
@@ -148,3 +158,97 @@ def test_random_tokens_are_found() -> None:
         "".join(made.choices(string.ascii_letters + string.digits, k=36)) for _ in range(2_000)
     ]
     assert [token for token in tokens if not [*secrets(f"ghp_{token}")]] == []
+
+
+# The quick looks say no only where the exact searches find nothing.
+
+#: Every beginning of a secret, whole secrets, parts of both, and what looks like them.
+PARTS = [
+    *(each for _, beginnings, _ in _SECRETS for each in beginnings),
+    *(each[cut:] for _, beginnings, _ in _SECRETS for each in beginnings for cut in (1, 2)),
+    *(f"xox{each}-" for each in "abeoprsz"),
+    *("github_", "pat_", "task-", "live_", "archive_", "_", "__", "-", "-----", "K", "G", "SG"),
+    *("api03-", "proj-", "svcacct-", "RSA PRIVATE KEY-----\n", "PRIVATE KEY-----\n", "hf", "é"),
+    *(RANDOM, RANDOM[::-1], RANDOM[:16].upper(), RANDOM[:20], RANDOM[:22], ".", " ", "\n", "word"),
+    *("q7Zt2LmX9vBn4KdR8sWy1PcH6fJg3TaQ5uEoabQz9mKq7Zt2LmX9", "Q7ZT2LMX9VBN4KDR", "—", "\u200b"),
+]
+#: The ends of each range of invisible characters, their neighbours, and others in UTF-8.
+LETTERS = sorted(
+    {
+        chr(code + step)
+        for first, last in (
+            _range.split("-") if "-" in _range else (_range, _range)
+            for _range in [
+                "00ad",
+                "034f",
+                "061c",
+                "115f-1160",
+                "17b4-17b5",
+                "180b-180f",
+                "200b-200f",
+                "202a-202e",
+                "2060-206f",
+                "3164",
+                "feff",
+                "ffa0",
+                "fff9-fffb",
+                "e0000-e007f",
+                "e0100-e01ef",
+            ]
+        )
+        for code in (int(first, 16), int(last, 16))
+        for step in (-1, 0, 1)
+    }
+    | set("a \n—–…“”‘’•→✅├─│└×é中文🚀🔍❤️👩ֿ")
+)
+
+
+def _found_exactly(text: str) -> list[tuple[tuple[int, int], str]]:
+    """The secrets of a text without any quick look: those whose encoding is not at hand."""
+    return [(each.range, each.what) for each in secrets(text)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_quick_look_at_the_bytes_misses_no_secret(seed: int) -> None:
+    chance, hits = random.Random(seed), 0
+    for _ in range(1500):
+        text = "".join(chance.choices(PARTS, k=chance.randint(1, 9))) * chance.choice((1, 1, 20))
+        quick = [(each.range, each.what) for each in secrets(text, text.encode())]
+        assert quick == _found_exactly(text), text
+        hits += bool(quick)
+    assert hits > 20  # the texts hold what they are about
+
+
+@pytest.mark.parametrize(("what", "beginnings"), [each[:2] for each in _SECRETS])
+@pytest.mark.parametrize("before", ["", " ", "\n", "=", "é ", "_ " * 40, "G K SK " * 40])
+def test_every_beginning_is_seen(what: str, beginnings: tuple[str, ...], before: str) -> None:
+    tails = (RANDOM[:20], RANDOM, RANDOM + RANDOM[::-1], "Q7ZT2LMX9VBN4KDR", RANDOM[:35])
+    tails += (f"api03-{RANDOM}{RANDOM}", f"{RANDOM}abQz9mKq7Zt2", f"b-{RANDOM}")
+    tails += (f"{RANDOM[:22]}.{RANDOM}abQz9mK", f"PRIVATE KEY-----\n{RANDOM}{RANDOM}")
+    for beginning in beginnings:
+        texts = [f"{before}{beginning}{tail}" for tail in tails]
+        exact = [_found_exactly(text) for text in texts]
+        assert any(exact), (what, beginning)
+        assert [[(e.range, e.what) for e in secrets(t, t.encode())] for t in texts] == exact
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_quick_look_at_the_bytes_misses_no_invisible_character(seed: int) -> None:
+    chance, hits = random.Random(seed), 0
+    for _ in range(1500):
+        text = "".join(chance.choices(LETTERS, k=chance.randint(1, 12)))
+        exact = [m.span() for m in _INVISIBLE.finditer(text) if not _is_needed(text, *m.span())]
+        assert [each.range for each in invisible(text, text.encode())] == exact, ascii(text)
+        hits += bool(exact)
+    assert hits > 200
+
+
+def test_quick_and_exact_agree_on_every_case() -> None:
+    paths = sorted(Path(lab.CASES).rglob("*.md"))
+    assert len(paths) > 100
+    for path in paths:
+        data = path.read_bytes()
+        text = data.decode()
+        assert [(e.range, e.what) for e in secrets(text, data)] == _found_exactly(text), path
+        exact = [m.span() for m in _INVISIBLE.finditer(text) if not _is_needed(text, *m.span())]
+        assert [each.range for each in invisible(text, data)] == exact, path

@@ -79,7 +79,7 @@ def before_header(convention: Convention, source: Source) -> list[Fact]:
 
 def find_cut_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Report text behind ` #`, which is a comment in YAML: `color: #FF0000` has no value."""
-    document = tree.story(ROOT).origin.document
+    document = tree.document
     is_mapping = isinstance(tree.value, dict)
     if document.format != "yaml" or not is_mapping or " #" not in document.parsed_text():
         return tree, []
@@ -118,7 +118,7 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
 
     Tools that refuse a value of another type refuse it, too.
     """
-    if convention.mismatch == "error":
+    if convention.mismatch == "error" or not _may_keep(tree.value, session):
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.type is str]
     if is_copied(session):
@@ -131,6 +131,17 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
         msgspec.structs.replace(each, severity="error") if each.origin.path[0] in strict else each
         for each in facts
     ]
+
+
+def _may_keep(value: Any, session: Session) -> bool:
+    """Whether a file has anything to keep as it is written: in most, every value is text."""
+    types = set(map(type, value.values())) if isinstance(value, dict) else {dict}
+    return not types.isdisjoint(_NUMBERS) or (not types <= _PLAIN and is_copied(session))
+
+
+#: Types of values that may be meant as text; and of those that are text, or nothing.
+_NUMBERS = frozenset({bool, int, float})
+_PLAIN = frozenset({str, type(None)})
 
 
 def _strict_about(convention: Convention, session: Session) -> tuple[str, ...]:
@@ -149,7 +160,7 @@ def _strict_about(convention: Convention, session: Session) -> tuple[str, ...]:
 
 def _keep_placeholders(tree: Tree, paths: Iterable[Path]) -> Tree:
     """`[TODO: a name]` and `{{NAME}}` in a template are text to be replaced."""
-    document = tree.story(ROOT).origin.document
+    document = tree.document
     found = [path for path in paths if isinstance(get(tree.value, path), list | dict)]
     if document.format != "yaml" or not found:
         return tree
@@ -168,8 +179,10 @@ def refuse_values(convention: Convention, tree: Tree, _session: Session) -> tupl
     is_opencode = convention.reader == "opencode"
     dates = is_opencode or convention.kind == "gemini-agent"
     nothing = is_opencode or (convention.kind, convention.tool) == ("skill", "GitHub Copilot")
-    document = tree.story(ROOT).origin.document
-    if not (dates or nothing) or not isinstance(tree.value, dict) or not has_header(document):
+    if not (dates or nothing) or not isinstance(tree.value, dict):
+        return tree, []
+    document = tree.document
+    if not has_header(document):
         return tree, []
     texts = [(field.name,) for field in convention.fields if field.type is str]
     texts = [path for path in texts if path[0] in tree.value]
@@ -203,11 +216,11 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
     facts: list[Fact] = []
     if not isinstance(tree.value, dict):
         return tree, facts
-    document = tree.story(ROOT).origin.document
+    document, written = tree.document, tree.value
     for field in convention.fields:
-        if field.name not in tree.value:
+        if field.name not in written:
             continue
-        path, value = (field.name,), tree.value[field.name]
+        path, value = (field.name,), written[field.name]
         # No value at all: most tools read that as no restriction.
         if value is None or value == "":
             if field.restricts and field.split is not None:
@@ -236,7 +249,8 @@ _FEW = 3
 def _unknown_tools(
     convention: Convention, known: frozenset[str], field: Field, value: Any, document: Document
 ) -> Iterator[Fact]:
-    if not any(_unknown_in(name, known) for name in names_of(field, value)):
+    names = names_of(field, value)
+    if known.issuperset(names) or not any(_unknown_in(name, known) for name in names):
         return  # the usual field: no place of any name is needed
     unknown = [
         (tool, span)
@@ -290,7 +304,7 @@ def bring_body(
                 nearest=None,
             )
         )
-    body = body_of(tree.story(ROOT).origin.document, grammar)
+    body = body_of(tree.document, grammar)
     return attach(tree, (BODY,), Tree(body.value, Origins(Origin(body)))), facts
 
 
@@ -298,7 +312,7 @@ def look_for_suspicious(
     _convention: Convention, tree: Tree, _session: Session
 ) -> tuple[Tree, list[Fact]]:
     """Report secrets, and names whose letters only look alike."""
-    source = tree.story(ROOT).origin.document.source
+    source = tree.document.source
     name = get(tree.value, ("name",))
     if not isinstance(name, str):
         name = os.path.basename(source.filename or source.name).partition(".")[0]
@@ -423,9 +437,10 @@ def _missing(
     fields: tuple[Field, ...], table: dict[str, Any], owner: str, path: Path
 ) -> Iterator[Fact]:
     for field in fields:
+        if field.required is None:
+            continue
         # A key that was written instead has a finding of its own.
-        is_asked = field.required is not None and table.keys().isdisjoint(field.instead)
-        value = table.get(field.name) if is_asked else True
+        value = table.get(field.name) if table.keys().isdisjoint(field.instead) else True
         if value is None or (isinstance(value, str) and not value.strip()):
             yield core_codes.MISSING_FIELD.at(
                 path,
@@ -457,7 +472,7 @@ def name_is_valid(convention: Convention, config: Any, session: Session) -> Iter
         return
     if _PLACEHOLDER.search(name):
         return
-    normal = unicodedata.normalize("NFKC", name)
+    normal = name if name.isascii() else unicodedata.normalize("NFKC", name)
     other = _name_of_place(rule.equals, normal, session)
     if not rule.allows(normal):
         # The name that it must have; else everything but letters and digits becomes a hyphen.
@@ -477,7 +492,7 @@ def name_is_valid(convention: Convention, config: Any, session: Session) -> Iter
             better=better if rule.allows(better) and better != name else None,
         )
     # One cause, one finding: a name of the right form may still be another than the folder's.
-    elif other and unicodedata.normalize("NFKC", other) != normal:
+    elif other and other != normal and unicodedata.normalize("NFKC", other) != normal:
         yield codes.NAME_DIFFERS.at(
             ("name",),
             severity=rule.severity,

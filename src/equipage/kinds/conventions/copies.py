@@ -34,9 +34,9 @@ def weight(outcome: Outcome) -> tuple[int, int]:
     fields: Any = outcome.tree.value if outcome.tree is not None else None
     if not isinstance(fields, dict):
         return 0, 0
-    description, body = (str(fields.get(name) or "") for name in ("description", BODY))
+    description, body = str(fields.get("description") or ""), str(fields.get(BODY) or "")
     said = zlib.crc32(f"{description}\0".encode("utf-8", "replace"))
-    said = zlib.crc32(body.strip().encode("utf-8", "replace"), said)
+    said = zlib.crc32(_encoded(body.strip(), outcome), said)
     if outcome.kind.name not in ("skill", "claude-command") or _is_hidden(fields):
         return 0, said
     text = description or next(iter(body.strip().splitlines()), "")
@@ -45,6 +45,25 @@ def weight(outcome: Outcome) -> tuple[int, int]:
     # Markup is escaped, and each entry is a line `- name: description`.
     text = text[:_DESCRIPTION].replace("<", "&lt;").replace(">", "&gt;")
     return len(text) + len("- : \n"), said
+
+
+def _encoded(body: str, outcome: Outcome) -> bytes:
+    """A text in UTF-8. Most are the end of a file, whose bytes are at hand."""
+    source = outcome.sources[0] if outcome.sources else None
+    if source is not None and _WORTH_IT < len(body) <= len(source.text):
+        text, data = source.text, source.data
+        end = len(text) - _FEW + len(text[-_FEW:].rstrip())
+        start = end - len(body)
+        if text.startswith(body, start):
+            if len(data) == len(text):
+                return data[start:end]
+            behind = len(data) - len(text[end:].encode("utf-8", "replace"))
+            return data[len(text[:start].encode("utf-8", "replace")) : behind]
+    return body.encode("utf-8", "replace")
+
+
+#: Shorter texts are encoded sooner. So many characters at the end of a file may be blank.
+_WORTH_IT, _FEW = 1000, 64
 
 
 def _is_hidden(fields: dict[str, Any]) -> bool:

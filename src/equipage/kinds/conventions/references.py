@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -46,8 +47,24 @@ class Reference(msgspec.Struct, frozen=True):
     name: str
 
 
-def divided(text: str, separators: str) -> Iterator[str]:
+#: A text that is longer is unlike the others, and not worth keeping.
+_LONG = 500
+
+
+def divided(text: str, separators: str) -> Sequence[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
+    if len(text) > _LONG:
+        return tuple(_divided(text, separators))
+    return _divided_once(text, separators)
+
+
+@lru_cache(maxsize=512)
+def _divided_once(text: str, separators: str) -> tuple[str, ...]:
+    # Many files name the same tools, and each is asked for them several times.
+    return tuple(_divided(text, separators))
+
+
+def _divided(text: str, separators: str) -> Iterator[str]:
     if "(" not in text and "[" not in text and "{" not in text:
         for other in separators[1:]:
             text = text.replace(other, separators[0])
@@ -64,8 +81,19 @@ def divided(text: str, separators: str) -> Iterator[str]:
             start = offset + 1
 
 
-def references(name: str, sort: Sort) -> Iterator[Reference]:
+def references(name: str, sort: Sort) -> Sequence[Reference]:
     """What a name refers to: the name of a tool may also name a server or agents."""
+    if len(name) > _LONG:
+        return tuple(_references(name, sort))
+    return _references_once(name, sort)
+
+
+@lru_cache(maxsize=512)
+def _references_once(name: str, sort: Sort) -> tuple[Reference, ...]:
+    return tuple(_references(name, sort))
+
+
+def _references(name: str, sort: Sort) -> Iterator[Reference]:
     if sort != "tool":
         yield Reference(sort, name)
         return
@@ -85,12 +113,13 @@ def is_pattern(name: str) -> bool:
     return not {"*", "?", "$", "{"}.isdisjoint(name) or name.startswith("mcp_")
 
 
-def names_of(field: Field, value: Any) -> Iterator[str]:
+def names_of(field: Field, value: Any) -> Sequence[str]:
     """The names in a field. Most are fine, so nothing is spent on their places; see `words_of`."""
     if isinstance(value, str):
-        yield from divided(value, field.split or ",")
-    elif isinstance(value, list | dict):
-        yield from (each for each in value if isinstance(each, str))
+        return divided(value, field.split or ",")
+    if isinstance(value, list | dict):
+        return [each for each in value if isinstance(each, str)]
+    return ()
 
 
 def words_of(field: Field, value: Any, document: Document) -> Iterator[tuple[str, Span]]:
@@ -260,14 +289,16 @@ def _sought(convention: Convention, outcome: Outcome) -> Iterator[Reference]:
     value = outcome.documents[0].value if outcome.documents else None
     if not isinstance(value, dict):
         return
-    inline = _own_servers(value)
+    inline: frozenset[str] | None = None
     for field in convention.fields:
         if field.refers is None or field.name not in value:
             continue
         for name in names_of(field, value[field.name]):
             for each in references(name, field.refers):
-                if each.sort != "tool" and each.name not in inline:
-                    yield each
+                if each.sort != "tool":
+                    inline = _own_servers(value) if inline is None else inline
+                    if each.name not in inline:
+                        yield each
 
 
 def _looked_up(convention: Convention, outcome: Outcome) -> Iterator[tuple[Field, Reference, Span]]:
@@ -287,8 +318,8 @@ def _own_servers(value: Any) -> frozenset[str]:
 
 
 def name_by_path(path: str, *, by_folder: bool) -> str:
-    folder, file = os.path.split(path)
-    return os.path.basename(folder) if by_folder else file.partition(".")[0]
+    folder, _, file = path.rpartition(os.sep)
+    return folder.rpartition(os.sep)[2] if by_folder else file.partition(".")[0]
 
 
 def names_in(outcome: Outcome) -> Iterator[str]:

@@ -174,24 +174,31 @@ def members(outcomes: Sequence[Outcome]) -> Iterator[Member]:
     for outcome in outcomes:
         if not outcome.sources or outcome.session is None:
             continue
-        folder, _, name = outcome.session.path.replace(os.sep, "/").rpartition("/")
-        # A profile in a folder is named by the folder, its file is always `config.toml`.
-        if name.endswith(".toml"):
-            folder, _, name = folder.rpartition("/")
-        else:
-            name = name.removesuffix(".md")
+        folder, name = _folder_and_name(outcome.session)
         layer = layer_of(outcome.sources[0], outcome.session)
         yield Member(outcome, name, folder, layer)
 
 
+def _folder_and_name(session: Session) -> tuple[str, str]:
+    folder, _, name = session.path.replace(os.sep, "/").rpartition("/")
+    # A profile in a folder is named by the folder, its file is always `config.toml`.
+    if name.endswith(".toml"):
+        folder, _, name = folder.rpartition("/")
+        return folder, name
+    return folder, name.removesuffix(".md")
+
+
 def set_key(outcome: Outcome) -> str | None:
     """Only profiles whose names are the same, or nearly, concern each other."""
-    return next((_folded(each.name) for each in members([outcome])), None)
+    if not outcome.sources or outcome.session is None:
+        return None
+    return _folded(_folder_and_name(outcome.session)[1])
 
 
 def _folded(name: str) -> str:
     # Names that differ in case or in the form of a letter are one file on some systems.
-    return unicodedata.normalize("NFKC", name).casefold()
+    plain = name if name.isascii() else unicodedata.normalize("NFKC", name)
+    return plain.casefold()
 
 
 def names_are_unique(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
@@ -439,8 +446,7 @@ def find_profiles(places: Places) -> Discovery:
 
 def _profile(found: Found) -> Profile:
     config: AgentProfile = found.outcome.config
-    by_event = {event: getattr(config.hooks, event) for event in EVENTS}
-    used = {event: hooks for event, hooks in by_event.items() if hooks}
+    used = {event: hooks for event in EVENTS if (hooks := getattr(config.hooks, event))}
     return Profile(
         name=found.name,
         layer=found.layer,

@@ -276,6 +276,8 @@ def fold_model(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
 
 def prepare_hooks(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Remove unknown events and stamp each hook with the layer of its profile."""
+    if not isinstance(get(tree.value, hooks.HOOKS), dict):
+        return tree, []  # nearly always
     source = tree.story(ROOT).origin.document.source
     return hooks.prepare(tree, layer_of(source, session), may_disable=False)
 

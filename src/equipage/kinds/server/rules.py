@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -76,6 +75,8 @@ def dates_are_dates(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def _is_date(written: str) -> bool:
+    from datetime import date  # few servers have dates
+
     try:
         return date.fromisoformat(written).isoformat() == written  # `20240131` is ISO 8601, too
     except ValueError:

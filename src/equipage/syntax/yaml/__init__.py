@@ -11,7 +11,7 @@ PyYAML is imported when a text needs it: that costs more than checking a small f
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from math import isfinite
 from typing import Any, Final
@@ -64,6 +64,8 @@ def forget() -> None:
 
 def _taken(text: str) -> Any:
     """The value of a text that was just looked at. Another thread may have taken it."""
+    if not _LOOKED_AT:
+        return None
     try:
         known, value = _LOOKED_AT.pop()
     except IndexError:
@@ -139,12 +141,20 @@ _MAX_FLOW_DEPTH = 16
 
 #: A name of letters, digits and `_$./-`, or one in quotes that may hold blanks. It starts with a
 #: letter or `$`: what starts with a digit, a dot or a dash may be a number or a list item.
-_KEY = r"(?:[^\W\d]|\$)[\w$./-]{0,99}+|\"[\w$./ -]{1,99}\"|'[\w$./ -]{1,99}'"
+_WRITTEN_NAME = r"(?:[^\W\d]|\$)[\w$./-]{0,99}+"
+_MAX_NAME = 100
+_KEY = rf"{_WRITTEN_NAME}|\"[\w$./ -]{{1,99}}\"|'[\w$./ -]{{1,99}}'"
+_NAME = expression(_WRITTEN_NAME)
 #: A plain scalar. Its first character is not an indicator of YAML; a `:` inside is not followed by
 #: a blank, a `#` does not follow one.
 _PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?:[^:#]++|:(?=[^ ])|(?<! )#)*+"
 _QUOTED = r"\"[^\"\\]*+\"|'[^']*+'"  # without escapes
 _FLOW = r"[\[{].*[\]}]"
+_QUOTES, _BRACKETS = frozenset("\"'"), frozenset("[{")
+#: How a plain scalar in ASCII begins, but for those with a dash.
+_PLAIN_STARTS = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$/.+~(<=^;\\"
+)
 
 #: `key: value`, `- value` or `- key: value`, with blanks and a comment around it.
 _ENTRY = expression(
@@ -168,10 +178,10 @@ _END = "\0"  #: ends a flow collection; no line holds it, so nothing looks behin
 _OPEN: Final[Any] = object()  #: no value on this line: it follows on deeper ones, or is null
 _COLLECTIONS: frozenset[type] = frozenset({list, dict})
 
-#: Column, whether it is an item of a list, key, value.
-_Entry = tuple[int, bool, str | None, Any]
+#: Column, whether it is an item of a list, key, value, and what copies the value for its place.
+_Entry = tuple[int, bool, str | None, Any, Callable[[Any], Any] | None]
 #: A line that says nothing.
-_SILENT: Final[_Entry] = (-1, False, None, None)
+_SILENT: Final[_Entry] = (-1, False, None, None, None)
 #: Lines that were taken apart before.
 _KNOWN: dict[str, _Entry] = {}
 _MAX_KNOWN = 10_000
@@ -205,7 +215,8 @@ def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = N
     """The value of `text`; `numbers` gets the line of each entry, by the id of its holder."""
     root: Any = None
     current: Any = None  # the collection that the last line belonged to
-    here = 0  # its column
+    in_list = False  # whether that is a list
+    here = -2  # its column
     open_key: str | None = None  # its key whose value may follow on deeper lines
     around: list[tuple[int, Any]] = []  # the collections that hold it, with their columns
     child: Any
@@ -218,28 +229,32 @@ def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = N
             # A text that hardly repeats itself gains nothing from being remembered.
             if unknown < _WORTH_A_TRY or unknown * 2 < number:
                 _remember(line, entry)
-        column, is_item, key, value = entry
-        if column < 0:
+        column, is_item, key, value, copy = entry
+        if column == here and is_item is in_list:
+            pass  # as in most lines, the next entry of the same collection
+        elif column < 0:
             continue  # blank, or a comment
-        if open_key is not None and (column > here or (is_item and column == here)):
+        elif open_key is not None and (column > here or (is_item and column == here)):
             # The line begins the value of the open key; a list may be as deep as its key.
             child = [] if is_item else {}
             current[open_key] = child
             around.append((here, current))
-            here, current = column, child
+            here, current, in_list = column, child, is_item
         elif root is None:
             root = current = [] if is_item else {}
-            here = column
+            here, in_list = column, is_item
         else:
             while column < here and around:
                 here, current = around.pop()
-            if not is_item and current.__class__ is list and around and around[-1][0] == here:
+            in_list = current.__class__ is list
+            if not is_item and in_list and around and around[-1][0] == here:
                 here, current = around.pop()  # the end of a list that is as deep as its key
-            if column != here or is_item is not (current.__class__ is list):
+                in_list = current.__class__ is list
+            if column != here or is_item is not in_list:
                 raise _Doubt
         open_key = None
-        if value.__class__ in _COLLECTIONS:
-            value = _copy(value)
+        if copy is not None:
+            value = copy(value)
         if is_item:
             if numbers is not None:
                 numbers[id(current), len(current)] = number
@@ -249,7 +264,7 @@ def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = N
             child = {}
             current.append(child)
             around.append((here, current))
-            here, current = column + 2, child
+            here, current, in_list = column + 2, child, False
         if key in current:
             raise _Doubt
         if value is _OPEN:
@@ -262,8 +277,18 @@ def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = N
     return root
 
 
+def _copier(value: Any) -> Callable[[Any], Any] | None:
+    """What makes a collection of its own for every place that a remembered line is used in."""
+    if not isinstance(value, (list, dict)):
+        return None
+    parts: Iterable[Any] = value.values() if isinstance(value, dict) else value
+    if any(each.__class__ in _COLLECTIONS for each in parts):
+        return _copy
+    return dict.copy if isinstance(value, dict) else list.copy
+
+
 def _copy(value: Any) -> Any:
-    """A collection of its own for every place that a remembered line is used in."""
+    """A copy of a collection and of all that are in it."""
     if value.__class__ is list:
         return [_copy(each) if each.__class__ in _COLLECTIONS else each for each in value]
     return {
@@ -286,19 +311,73 @@ def _taken_apart(line: str) -> _Entry:
     body = line.lstrip(" ")
     if not body or body[0] == "#":
         return _SILENT
-    match = _ENTRY.fullmatch(line) if len(line) <= _MAX_LINE else None
+    if len(line) > _MAX_LINE:
+        raise _Doubt
+    column = len(line) - len(body)
+    usual = _usual(body, column) if column <= _MAX_INDENT else None
+    return _unusual(line) if usual is None else usual
+
+
+def _usual(body: str, column: int) -> _Entry | None:
+    """What a line says that has no comment and no more blanks than it needs; None if it may have.
+
+    It is taken apart by a few searches, because `_ENTRY` takes as long as a parser does. Of every
+    line that this understands, both say the same.
+    """
+    is_item = body[0] == "-"
+    if is_item:
+        if body[1:2] != " ":
+            return None
+        body = body[2:]
+    key: str | None
+    key, colon, written = body.partition(": ")
+    if colon or body[-1:] == ":":
+        key = key if colon else body[:-1]
+        is_plain = key.isidentifier() and key.isascii() and len(key) <= _MAX_NAME
+        if (not is_plain and not _NAME.fullmatch(key)) or key in SPECIALS:
+            return None
+        if not written:
+            return column, is_item, key, _OPEN, None
+    elif is_item and body:
+        key, written = None, body
+    else:
+        return None
+    first = written[0]
+    if first in _PLAIN_STARTS:
+        if written[-1] in ": " or ": " in written or " #" in written:
+            return None
+        if first in NUMBER_STARTS:
+            return column, is_item, key, _number_or_text(written), None
+        return column, is_item, key, SPECIALS.get(written, written), None
+    if first in _QUOTES:
+        is_whole = len(written) > 1 and written.find(first, 1) == len(written) - 1
+        if not is_whole or (first == '"' and "\\" in written):
+            return None
+        return column, is_item, key, written[1:-1], None
+    if first in _BRACKETS and written[-1] in "]}":
+        value = _collection(written)
+        return column, is_item, key, value, _copier(value)
+    return None
+
+
+def _number_or_text(written: str) -> Any:
+    """The value of a plain scalar that begins like a number. Raises `_Doubt`."""
+    if len(written) < 10 and written.isdecimal() and written.isascii():
+        return int(written)
+    return _scalar(written)
+
+
+def _unusual(line: str) -> _Entry:
+    """What any line says. Raises `_Doubt`."""
+    match = _ENTRY.fullmatch(line)
     if match is None:
         raise _Doubt
     indent, item, key, plain, quoted, flow = match.groups()
     if plain is not None:
         value: Any = plain.rstrip(" ")
         # Most values are text, and text begins like no number.
-        if plain[0] not in NUMBER_STARTS:
-            value = SPECIALS.get(value, value)
-        elif len(value) < 10 and value.isdecimal() and value.isascii():
-            value = int(value)
-        else:
-            value = _scalar(value)
+        is_text = plain[0] not in NUMBER_STARTS
+        value = SPECIALS.get(value, value) if is_text else _number_or_text(value)
     elif quoted is not None:
         value = quoted[1:-1]
     else:
@@ -310,7 +389,7 @@ def _taken_apart(line: str) -> _Entry:
             raise _Doubt  # `true` and `null` are not strings
     elif not item or value is _OPEN:
         raise _Doubt
-    return len(indent), item is not None, key, value
+    return len(indent), item is not None, key, value, _copier(value)
 
 
 def _name(written: str) -> str:

@@ -435,7 +435,7 @@ def _asked(name: str, url: str, path: Path) -> Iterator[Grant]:
         yield Grant("guard", shown, "denies", path=path, hidden=hidden)
     user, at, _ = parts.netloc.rpartition("@")
     if at:
-        yield Grant("setting", f"{name} as somebody", "allows", path=path, hidden=Hidden(user))
+        yield Grant("setting", f"{name} with a user", "allows", path=path, hidden=Hidden(user))
 
 
 def _valued(name: str, table: Any, path: Path, *, is_new: bool = False) -> Iterator[Grant]:

@@ -116,7 +116,7 @@ class Reach(msgspec.Struct, frozen=True):
         return min(explicit, key=lambda each: EFFECTS.index(each.effect))
 
 
-#: Sorts whose names are no patterns: a star in a command is one, and `***` hides a secret.
+#: Sorts with names that match only themselves: a star of a command is a star, `***` hides a secret.
 _LITERAL = frozenset({"program", "setting", "guard"})
 
 
