@@ -65,14 +65,14 @@ def test_the_first_that_is_named_gives_the_layer_of_the_user(project: Path) -> N
 
 def test_what_is_no_place_is_refused_by_name(project: Path) -> None:
     for given, words in (
-        ({"env": [("HOME", "/h")]}, r"env.*a mapping of names to values"),
+        ({"env": [("HOME", "/h")]}, r"^`env`: expected a mapping of names to values, found list$"),
         ({"env": {"HOME": 5}}, r"env\['HOME'\]"),
-        ({"env": {}, "home": 5}, "home"),
-        ({"env": {}, "xdg_config_home": 5}, "xdg_config_home"),
+        ({"env": {}, "home": 5}, "^`home`: "),
+        ({"env": {}, "xdg_config_home": 5}, "^`xdg_config_home`: "),
     ):
         with pytest.raises(UsageError, match=words):
             find_places(project, **given)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="cwd"):
+    with pytest.raises(UsageError, match=r"^`cwd`: "):
         find_places(5, env={})  # type: ignore[arg-type]
 
 
