@@ -73,10 +73,7 @@ PARTS = {
         ("files/sandbox.py",),
         ("files/test_sandbox.py", *_security("links", "roots", "special_files", "path_spellings")),
     ),
-    "roots": Part(
-        ("files/roots.py",),
-        (*_security("roots"), "kinds/conventions/test_skills.py", "kinds/defect"),
-    ),
+    "roots": Part(("files/roots.py",), ("files/test_roots.py",)),
     "reading": Part(
         ("files/reading.py", "files/overlay.py", "files/memory.py", "files/__init__.py"),
         ("files", *_security("links", "special_files", "what_is_never_read"), "loading"),
