@@ -146,3 +146,162 @@ def test_links_in_one_place_do_not_multiply(tmp_path: Path) -> None:
     found = [each.path for each in walk(str(tmp_path), agent_folders())]
     assert len(found) == 100
     assert sum("/.claude/agents/" in each for each in found) == 50
+
+
+# --- byte by byte --------------------------------------------------------------------------------
+
+
+def number(value: int) -> bytes:
+    """A number of variable length as git writes it."""
+    found = [value & 0x7F]
+    while value := value >> 7:
+        value -= 1
+        found.insert(0, 0x80 | (value & 0x7F))
+    return bytes(found)
+
+
+def an_index(
+    version: int,
+    entries: list[tuple[str, int]],
+    *,
+    hash_size: int = 20,
+    extended: bool = False,
+    extensions: bytes = b"",
+) -> bytes:
+    """An index as git writes it; an entry is a name and the type of what is there."""
+    data = b"DIRC" + version.to_bytes(4, "big") + len(entries).to_bytes(4, "big")
+    before = b""
+    for name, sort in entries:
+        own = name.encode()
+        entry = bytearray(b"\xff" * (40 + hash_size) + b"\0\x01")
+        entry[24:28] = bytes((0, 0, sort << 4 | 1, 0xA4))
+        if extended:
+            entry[40 + hash_size] |= 0x40
+            entry += b"\x20\x01"
+        if version == 4:
+            same = 0
+            while same < min(len(own), len(before)) and own[same] == before[same]:
+                same += 1
+            entry += number(len(before) - same) + own[same:] + b"\0"
+        else:
+            entry += own
+            entry += b"\0" * (8 - len(entry) % 8)
+        before = own
+        data += entry
+    return data + extensions + b"\xee" * hash_size
+
+
+ENTRIES = [("a", 8), ("a-link", 10), ("d/" + "x" * 300, 8), ("d/y", 8), ("module", 14), ("t", 4)]
+KEPT = [name.encode() for name, sort in ENTRIES if sort in (8, 10)]
+
+
+@pytest.mark.parametrize("hash_size", [20, 32])
+@pytest.mark.parametrize("extended", [False, True])
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_names_of_files_and_links_are_read(version: int, extended: bool, hash_size: int) -> None:
+    data = an_index(version, ENTRIES, extended=extended, hash_size=hash_size)
+    assert _parsed(data) == (KEPT, None)
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_an_index_that_is_cut_off_is_damaged(version: int) -> None:
+    data = an_index(version, ENTRIES)
+    for cut in range(len(data)):
+        with pytest.raises(DamagedIndex):
+            _parsed(data[:cut])
+
+
+@pytest.mark.parametrize("length", range(1, 18))
+def test_names_of_any_length(length: int) -> None:
+    names = [("x" * length, 8), ("y" * length, 8)]
+    assert _parsed(an_index(2, names)) == ([name.encode() for name, _ in names], None)
+
+
+@pytest.mark.parametrize("long", [126, 127, 128, 129, 16511, 16512, 20000])
+def test_long_names_that_begin_alike(long: int) -> None:
+    names = [("a" + "x" * long, 8), ("b", 8), ("b/c", 8)]
+    assert _parsed(an_index(4, names)) == ([name.encode() for name, _ in names], None)
+
+
+@pytest.mark.parametrize("hash_size", [20, 32])
+def test_the_shared_part_is_named_by_its_hash(hash_size: int) -> None:
+    own = bytes(range(hash_size))
+    link = b"link" + (hash_size + 3).to_bytes(4, "big") + own + b"abc"
+    other = b"TREE" + (5).to_bytes(4, "big") + b"12345"
+    for extensions in (link, other + link, link + other):
+        data = an_index(2, ENTRIES, hash_size=hash_size, extensions=extensions)
+        assert _parsed(data) == (KEPT, own.hex())
+    data = an_index(2, ENTRIES, hash_size=hash_size, extensions=other)
+    assert _parsed(data) == (KEPT, None)
+    for wrong in (other[:-1], other + b"x", b"TREE"):
+        with pytest.raises(DamagedIndex, match=r"^an entry is cut off or has no end$"):
+            _parsed(an_index(2, ENTRIES, hash_size=hash_size, extensions=wrong))
+
+
+def test_what_is_no_index_of_a_known_version() -> None:
+    for data in (b"", b"DIRC", b"dirc" + an_index(2, [])[4:], an_index(1, []), an_index(5, [])):
+        with pytest.raises(DamagedIndex, match=r"^it does not start like an index of git$"):
+            _parsed(data)
+    assert _parsed(an_index(2, [])) == ([], None)
+
+
+def test_a_name_cannot_drop_more_than_the_one_before_has() -> None:
+    first = an_index(4, [("abc", 8)])[12:-20]
+    head = b"DIRC" + (4).to_bytes(4, "big") + (2).to_bytes(4, "big")
+    for dropped in (0, 1, 2, 3):
+        second = first[:62] + number(dropped) + b"z\0"
+        names = [b"abc", b"abc"[: 3 - dropped] + b"z"]
+        assert _parsed(head + first + second + b"\0" * 20) == (names, None)
+    for dropped in (4, 200, 10**6, 10**30):
+        second = first[:62] + number(dropped) + b"z\0"
+        with pytest.raises(DamagedIndex):
+            _parsed(head + first + second + b"\0" * 20)
+
+
+def test_tracked_names_are_looked_up_exactly(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    index = tmp_path / ".git" / "index"
+    index.write_bytes(an_index(2, [("z", 8), ("b/c", 8), ("b/c", 8), ("a.md", 8)]))
+    tracked = tracked_in(str(tmp_path))
+    assert tracked is not None
+    assert tracked.names == ["a.md", "b/c", "z"]
+    assert [tracked.has(each) for each in ("a.md", "b/c", "z")] == [True] * 3
+    assert [tracked.has(each) for each in ("", "a", "a.mdx", "b", "b/", "zz")] == [False] * 6
+    assert tracked.has_below("b/")
+    assert [tracked.has_below(each) for each in ("a/", "c/", "b/c/", "zz/")] == [False] * 4
+    index.write_bytes(an_index(2, []))
+    empty = tracked_in(str(tmp_path))
+    assert empty is not None
+    assert (empty.names, empty.has("a"), empty.has_below("a/")) == ([], False, False)
+
+
+def test_the_rest_of_a_split_index_is_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / ".git"
+    folder.mkdir()
+    own = bytes(range(20))
+    link = b"link" + (20).to_bytes(4, "big") + own
+    (folder / "index").write_bytes(an_index(2, [("b", 8)], extensions=link))
+    with pytest.raises(DamagedIndex, match=r"^the shared part of the index is missing$"):
+        tracked_in(str(tmp_path))
+    (folder / f"sharedindex.{own.hex()}").write_bytes(an_index(2, [("a", 8), ("c", 8)]))
+    assert names(tmp_path) == ["a", "b", "c"]
+    (folder / f"sharedindex.{own.hex()}").write_bytes(b"nonsense")
+    with pytest.raises(DamagedIndex):
+        tracked_in(str(tmp_path))
+
+
+def test_where_the_file_of_a_worktree_leads(tmp_path: Path) -> None:
+    tree, real = tmp_path / "tree", tmp_path / "real"
+    tree.mkdir()
+    real.mkdir()
+    (real / "index").write_bytes(an_index(2, [("a", 8)]))
+    for written in (f"gitdir: {real}\n", "gitdir: ../real", "gitdir:../tree/../real \n"):
+        (tree / ".git").write_text(written)
+        assert names(tree) == ["a"]
+    for written in ("../real", "GITDIR: ../real", "gitdir: ../real\0", " gitdir: ../real", ""):
+        (tree / ".git").write_text(written)
+        assert tracked_in(str(tree)) is None
+    (tree / ".git").write_text(f"gitdir: ../real{' ' * 64 * 1024}")  # longer than such a file is
+    assert tracked_in(str(tree)) is None
+    (tree / ".git").write_text(f"gitdir: ../real{' ' * (64 * 1024 - 15)}")
+    assert names(tree) == ["a"]

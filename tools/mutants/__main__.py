@@ -42,6 +42,10 @@ def _serve(*names: str) -> tuple[str, ...]:
     return tuple(f"serve/test_{name}.py" for name in names)
 
 
+def _files(*names: str) -> tuple[str, ...]:
+    return tuple(f"files/test_{name}.py" for name in names)
+
+
 def _security(*names: str) -> tuple[str, ...]:
     return tuple(f"security/test_{name}.py" for name in names)
 
@@ -76,21 +80,22 @@ PARTS = {
     "roots": Part(("files/roots.py",), ("files/test_roots.py",)),
     "reading": Part(
         ("files/reading.py", "files/overlay.py", "files/memory.py", "files/__init__.py"),
-        ("files", *_security("links", "special_files", "what_is_never_read"), "loading"),
+        (
+            *_files("overlay", "questions", "reading", "sandbox", "tracing"),
+            *_security("links", "special_files", "what_is_never_read"),
+            "loading/test_options_given.py",
+        ),
     ),
     "writing": Part(
         ("files/writing.py",),
         ("files/test_writing.py", *_security("interrupted_writes", "written_places", "writes")),
     ),
-    "walking": Part(
-        ("files/walking.py", "files/trees.py"),
-        ("files/test_walking.py", "files/test_questions.py", *_security("walk_race")),
-    ),
+    "walking": Part(("files/walking.py", "files/trees.py"), _files("walking", "wanted", "trees")),
     "lists": Part(
         ("files/gitignore.py", "files/index.py", "files/git.py"),
-        tuple(f"files/test_{name}.py" for name in ("walking", "index", "questions", "revisions")),
+        _files("walking", "index", "questions", "revisions"),
     ),
-    "keeping": Part(("files/keeping.py",), _security("cache")),
+    "keeping": Part(("files/keeping.py",), _files("keeping")),
     "cache": Part(("workspace/cache.py",), ("workspace/test_cache.py", *_KEEPING)),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),

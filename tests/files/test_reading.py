@@ -1,0 +1,236 @@
+"""The files of a load: each is read once, and what was looked at is looked at again if it moved."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from equipage.core.source import Source
+from equipage.files.overlay import Overlay, overlaid
+from equipage.files.reading import Files, peek, stamp_of
+from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.files.tracing import Trace, traced
+from equipage.files.watching import is_of_folder
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    root = Path(os.path.realpath(tmp_path))
+    for name in ("in/sub", "out"):
+        (root / name).mkdir(parents=True)
+    (root / "in" / "sub" / "a.txt").write_text("a")
+    (root / "out" / "a.txt").write_text("secret")
+    return root
+
+
+# --- inside or not -------------------------------------------------------------------------------
+
+
+def test_a_name_that_no_file_can_have_is_inside_nothing(world: Path) -> None:
+    load = Files(cwd=str(world))
+    inside = str(world / "in")
+    assert load.is_within(f"{inside}/sub/a.txt", inside)
+    assert not load.is_within(f"{inside}/a\0b", inside)
+    assert not load.is_within(f"{inside}/a\ud800b", inside)
+    assert load.is_within(f"{inside}/sub", f"{inside}\0", inside)
+    assert not load.is_within(f"{inside}/sub", f"{inside}\0")
+
+
+def test_a_file_is_inside_if_its_folder_is(world: Path) -> None:
+    load = Files(cwd=str(world))
+    real = str(world / "in" / "sub" / "a.txt")
+    inside, outside = (str(world / "in"),), (str(world / "out"),)
+    for _ in range(2):
+        assert load.is_read_within(real, inside) is True
+        assert load.is_read_within(real, outside) is False
+        assert load.is_read_within(real, (*outside, *inside)) is True
+        assert load.is_read_within(str(world / "out" / "a.txt"), inside) is False
+        assert load.is_read_within(str(world / "no" / "a.txt"), inside) is False
+        assert load.is_read_within(str(world / "in" / "no" / "a.txt"), inside) is True
+
+
+def test_a_folder_that_was_exchanged_is_asked_about_again(world: Path) -> None:
+    load = Files(cwd=str(world))
+    real, inside = str(world / "in" / "sub" / "a.txt"), (str(world / "in"),)
+    assert load.is_read_within(real, inside)
+    (world / "in" / "sub").rename(world / "in" / "old")
+    (world / "in" / "sub").symlink_to("../out")
+    assert not load.is_read_within(real, inside)
+    assert not load.again().is_read_within(real, inside)
+    assert load.real_folder(str(world / "in" / "sub")) == str(world / "out")
+    (world / "in" / "sub").unlink()
+    (world / "in" / "old").rename(world / "in" / "sub")
+    assert load.is_read_within(real, inside)
+    assert load.real_folder(str(world / "in" / "sub")) == str(world / "in" / "sub")
+
+
+def test_a_folder_is_resolved_once(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = Files(cwd=str(world))
+    folder = str(world / "in" / "sub")
+    real, inside = f"{folder}/a.txt", (str(world / "in"),)
+    assert load.real_folder(folder) == folder
+    assert load.is_read_within(real, inside)
+
+    def refused(path: str) -> str:
+        raise AssertionError(path)
+
+    monkeypatch.setattr("equipage.files.reading.real_path", refused)
+    assert load.real_folder(folder) == folder
+    assert load.again().real_folder(folder) == folder
+    assert load.again().is_read_within(f"{folder}/b.txt", inside)
+
+
+def test_where_others_rely_on_it_each_file_is_asked_about(world: Path) -> None:
+    load = Files(cwd=str(world))
+    folder, inside = str(world / "in" / "sub"), (str(world / "in"),)
+    for name in ("a.txt", "b.txt"):
+        with traced(Trace()) as made:
+            assert load.is_read_within(f"{folder}/{name}", inside)
+        assert ("real path", f"{folder}/{name}") in made.answers
+
+
+def test_an_overlay_alone_says_what_is_inside() -> None:
+    with overlaid(Overlay({"/p/sub/a": b""}, root="/p")):
+        load = Files()
+        assert load.real_folder("/p/sub/../sub") == "/p/sub"
+        assert load.is_read_within("/p/sub/a", ("/p/sub",))
+        assert not load.is_read_within("/p/sub/a", ("/q",))
+
+
+def test_a_folder_that_is_not_there_has_a_name_all_the_same(world: Path) -> None:
+    load = Files(cwd=str(world))
+    assert load.real_folder(str(world / "no" / ".." / "in")) == str(world / "in")
+    assert load.real_folder(str(world / "nothing")) == str(world / "nothing")
+
+
+# --- what a walk found ---------------------------------------------------------------------------
+
+
+def test_what_a_walk_found_is_opened_inside_its_folder(world: Path) -> None:
+    load = Files(cwd=str(world))
+    base = str(world / "in")
+    for start in (base, base + "/"):
+        load = Files(cwd=str(world))
+        load.within = (start, base)
+        source = load.read("in/sub/a.txt")
+        assert (source.text, source.name) == ("a", "in/sub/a.txt")
+        assert source.filename == f"{base}/sub/a.txt"
+        assert load.again().within is None
+
+
+def test_a_link_that_was_put_in_its_place_leads_nowhere(world: Path) -> None:
+    base = str(world / "in")
+    (world / "in" / "link.txt").symlink_to("../out/a.txt")
+    (world / "in" / "inner.txt").symlink_to("sub/a.txt")
+    (world / "in" / "folder").symlink_to("../out")
+    load = Files(cwd=str(world))
+    load.within = (base, base)
+    assert load.read("in/inner.txt").text == "a"
+    for name in ("in/link.txt", "in/folder/a.txt", "out/a.txt"):
+        with pytest.raises(FileProblem) as raised:
+            load.read(name)
+        assert (raised.value.code, raised.value.values) == ("link-outside", {"file": name})
+    with pytest.raises(FileProblem) as raised:
+        load.read("in/no.txt")
+    assert (raised.value.code, raised.value.values) == ("file-missing", {"file": "in/no.txt"})
+    # Inside the project, a link may leave the folder of the walk.
+    load = Files(cwd=str(world))
+    load.within = (base, str(world))
+    assert load.read("in/link.txt").text == "secret"
+
+
+def test_what_the_policy_allows_by_name_is_read_beside_a_walk(world: Path) -> None:
+    base = str(world / "in")
+    load = Files(cwd=str(world))
+    load.within = (base, base)
+    policy = PathPolicy(absolute="outside")
+    found = load.refer(str(world / "out" / "a.txt"), (base,), (base,), policy)
+    assert (found.outside, found.source.outside, found.source.text) == (True, True, "secret")
+    assert load.within == (base, base)
+    with pytest.raises(FileProblem):
+        load.refer(str(world / "out" / "no.txt"), (base,), (base,), policy)
+    assert load.within == (base, base)
+
+
+# --- names and stamps ----------------------------------------------------------------------------
+
+
+def test_one_file_under_two_names_is_decoded_once_for_each(world: Path) -> None:
+    (world / "link.txt").symlink_to("out/a.txt")
+    load = Files(cwd=str(world))
+    first = load.read("out/a.txt")
+    renamed = load.again().read("link.txt")
+    assert (renamed.name, renamed.data, renamed.filename) == ("link.txt", b"secret", first.filename)
+    assert load.again().read("link.txt") is renamed
+    assert load.again().read("out/a.txt") is first
+    assert load.read("link.txt") is first  # in one load, one file is one source
+
+
+def test_a_folder_is_the_same_whatever_is_inside(world: Path) -> None:
+    before = stamp_of(str(world / "in"))
+    (world / "in" / "new").touch()
+    assert before == stamp_of(str(world / "in"))
+    assert before is not None
+    assert is_of_folder(before)
+    assert before == (os.stat(world / "in").st_ino, -1, 0, 0)
+    empty = stamp_of(str(world / "in" / "new"))
+    assert empty is not None
+    assert not is_of_folder(empty)
+    assert stamp_of("a\0b") is None
+
+
+def test_what_was_asked_for_comes_in_order_and_once(world: Path) -> None:
+    load = Files(cwd=str(world))
+    load.read("in/sub/a.txt")
+    load.is_folder(str(world / "in"))
+    load.read("in/sub/a.txt")
+    root = str(world / "in")
+    load.refer("sub/a.txt", (root, str(world)), (root,), PathPolicy())
+    assert load.seen().asked == (f"{root}/sub/a.txt", root, f"{world}/sub/a.txt")
+    assert load.seen().read == {f"{root}/sub/a.txt": stamp_of(f"{root}/sub/a.txt")}
+
+
+def test_a_source_of_another_load_counts_once_it_is_noted(world: Path) -> None:
+    load = Files(cwd=str(world))
+    text = Source.of_bytes("x", b"x", None)
+    assert load.note(text) is text
+    assert load.sources() == ()
+    source = load.read("out/a.txt")
+    other = Files(cwd=str(world))
+    assert other.note(source) is source
+    assert other.sources() == (source,)
+    assert other.seen().read == {}
+
+
+def test_what_is_known_exists(world: Path) -> None:
+    load = Files(cwd=str(world))
+    path = str(world / "out" / "a.txt")
+    load.read(path)
+    os.unlink(path)
+    assert load.exists(path)
+    assert not Files(cwd=str(world)).exists(path)
+    assert load.exists(str(world / "in"))
+
+
+def test_a_look_leaves_nothing_open(world: Path) -> None:
+    os.mkfifo(world / "pipe")
+    before = len(os.listdir("/proc/self/fd"))
+    for path in ("pipe", "in", "out/a.txt", "no"):
+        peek(str(world / path))
+        peek(str(world / path), max_bytes=1)
+    assert peek("/dev/zero") is None
+    assert Files(cwd="/").peek(str(world / "out" / "a.txt")) == b"secret"
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_folder_or_a_missing_file_by_a_name_with_an_end(world: Path) -> None:
+    load = Files(cwd=str(world))
+    for name, shown in (("out/", "out"), ("out/.", "out"), ("out/sub/..", "out"), ("out", "out")):
+        with pytest.raises(FileProblem) as raised:
+            load.read(name)
+        assert raised.value.code in ("file-is-directory", "file-missing")
+        assert raised.value.values["file"] == shown
+        assert load.shown(name) == shown
+    assert load.shown("a\0b") == "a\0b"

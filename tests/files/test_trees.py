@@ -1,0 +1,111 @@
+"""Every file of a folder with its hash: links are not followed, and there is an end to it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from equipage.files import trees
+from equipage.files.reading import sha256_of
+from equipage.files.trees import Hashed, TooMany, hashed_below
+from lab import write
+
+
+def sha256(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def names(folder: Path) -> list[str]:
+    return [each.name for each in hashed_below(str(folder))]
+
+
+def test_every_file_at_any_depth_in_the_order_of_names(tmp_path: Path) -> None:
+    write(tmp_path, {"b/c/d": "d", "b/a": "a", "a": "1", "c": "", "b.txt": "2", "e/f": "f"})
+    assert list(hashed_below(str(tmp_path))) == [
+        Hashed("a", sha256("1")),
+        Hashed("b.txt", sha256("2")),
+        Hashed("c", sha256("")),
+        Hashed("b/a", sha256("a")),
+        Hashed("b/c/d", sha256("d")),
+        Hashed("e/f", sha256("f")),
+    ]
+
+
+def test_a_link_is_never_followed(tmp_path: Path) -> None:
+    write(tmp_path, {"out/secret": "secret", "in/a": "a"})
+    folder = tmp_path / "in"
+    (folder / "file").symlink_to("../out/secret")
+    (folder / "folder").symlink_to("../out")
+    (folder / "loop").symlink_to("loop")
+    assert list(hashed_below(str(folder))) == [
+        Hashed("a", sha256("a")),
+        Hashed("file", sha256("../out/secret"), is_link=True),
+        Hashed("folder", sha256("../out"), is_link=True),
+        Hashed("loop", sha256("loop"), is_link=True),
+    ]
+
+
+def test_what_people_do_not_write_is_left_out(tmp_path: Path) -> None:
+    left = ("a.pyc", ".git/x", "d/__pycache__/y", "node_modules/z", ".DS_Store", "d/.venv/v")
+    write(tmp_path, dict.fromkeys((*left, "z.py", "d/pyc"), ""))
+    assert names(tmp_path) == ["z.py", "d/pyc"]
+
+
+def test_what_was_read_before_is_not_read_again(tmp_path: Path) -> None:
+    write(tmp_path, {"a": "a", "d/b": "b"})
+    known = {"d/b": "known", "a/b": "not this one"}
+    assert [each.sha256 for each in hashed_below(str(tmp_path), known)] == [sha256("a"), "known"]
+
+
+def test_what_is_no_file_and_what_is_gone_has_no_hash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"a": "a", "locked/b": "b", "z/c": "c"})
+    os.mkfifo(tmp_path / "pipe")
+    real = os.scandir
+
+    def scandir(path: str) -> object:
+        if os.path.basename(os.path.normpath(path)) == "locked":
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert names(tmp_path) == ["a", "z/c"]
+    assert list(hashed_below(str(tmp_path / "no"))) == []
+
+
+def test_there_may_be_so_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "MAX_FILES", 3)
+    write(tmp_path, {"a": "", "b/c": "", "d": ""})
+    assert len(names(tmp_path)) == 3
+    (tmp_path / "e").symlink_to("a")
+    with pytest.raises(TooMany) as raised:
+        names(tmp_path)
+    assert str(raised.value) == f"{tmp_path} has more than 3 files"
+
+
+def test_they_may_lie_so_deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "MAX_DEPTH", 2)
+    write(tmp_path, {"a/b/x": "", "a/b/c/y": "", "a/z": ""})
+    assert names(tmp_path) == ["a/z", "a/b/x"]
+
+
+# --- the hash of one file ------------------------------------------------------------------------
+
+
+def test_the_hash_of_a_file_of_any_size(tmp_path: Path) -> None:
+    for size in (0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20):
+        data = os.urandom(1024) * (size // 1024) + b"x" * (size % 1024)
+        (tmp_path / "file").write_bytes(data)
+        assert sha256_of(str(tmp_path / "file")) == sha256(data)
+
+
+def test_only_regular_files_have_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    before = len(os.listdir("/proc/self/fd"))
+    for path in (str(tmp_path / "pipe"), str(tmp_path), "/dev/zero", str(tmp_path / "no"), "a\0b"):
+        assert sha256_of(path) is None
+    assert len(os.listdir("/proc/self/fd")) == before
