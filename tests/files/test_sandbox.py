@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from equipage.core import codes
 from equipage.core.source import Source
 from equipage.files import sandbox
 from equipage.files.reading import (
@@ -693,3 +694,170 @@ def test_names_are_relative_to_any_working_directory(
     assert display_name(str(folder / "a"), str(folder)) == "a"
     monkeypatch.chdir(folder)
     assert display_name("a") == "a"
+
+
+# Words and values of refusals: a finding shows them, and a cache keeps them.
+
+
+@pytest.fixture
+def allowed(world: Path) -> Path:
+    return world / "allowed"
+
+
+def opened(base: Path, reference: str, *roots: Path) -> str:
+    """The real path that a reference leads to."""
+    descriptor, real = sandbox.open_inside(str(base), reference, tuple(map(str, roots)))
+    os.close(descriptor)
+    return real
+
+
+COPY, MOVE = "put a copy of the file in place of the link", "move the file inside"
+
+
+def test_who_leaves_by_a_link_is_told_to_copy_and_who_leaves_otherwise_to_move(
+    allowed: Path,
+) -> None:
+    top = allowed.parent
+    (allowed / "out").symlink_to("../outside/secret")
+    (allowed / "far").symlink_to(str(top / "outside" / "secret"))
+    (allowed / "back").symlink_to("../allowed/a.txt")
+    for base, reference, advice in (
+        (allowed, "out", COPY),
+        (allowed, "far", COPY),
+        (allowed, "../outside/secret", MOVE),
+        (allowed, "sub/../../outside/secret", MOVE),
+        (top / "outside", "secret", MOVE),
+        # Leaving and coming back would tell the name of the folder.
+        (allowed, "../allowed/a.txt", MOVE),
+        (allowed, "back", COPY),
+    ):
+        code, values = problem(
+            lambda base=base, reference=reference: opened(base, reference, allowed)
+        )
+        assert code == "reference-escapes"
+        assert values == {"reference": reference, "advice": advice}
+    assert sandbox.outside("a/b").values["advice"] == COPY
+    assert sandbox.outside("a/../b").values["advice"] == MOVE
+    assert sandbox.outside("a/b", linked=False).values["advice"] == MOVE
+
+
+def test_a_base_may_be_folders_below_its_root(allowed: Path) -> None:
+    (allowed / "sub" / "deep" / "er").mkdir()
+    (allowed / "sub" / "deep" / "er" / "c.txt").write_text("c")
+    base = allowed / "sub" / "deep" / "er"
+    assert opened(base, "c.txt", allowed) == str(base / "c.txt")
+    assert opened(base, "../../b.txt", allowed) == str(allowed / "sub" / "b.txt")
+    # There is nothing above the root of a system, so nothing is told by going there.
+    assert opened(Path("/"), f"../..{base}/c.txt", Path("/")) == str(base / "c.txt")
+
+
+@pytest.mark.parametrize("head", ["file", "link to nothing"])
+@pytest.mark.parametrize("descriptors", [True, False])
+def test_a_folder_of_git_by_any_name_is_refused(
+    allowed: Path, head: str, descriptors: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "HAS_DESCRIPTORS", descriptors)
+    bare = allowed / "sub" / "bare"
+    for name in ("objects", "refs"):
+        (bare / name).mkdir(parents=True)
+    (bare / "description").write_text("x")
+    assert opened(allowed, "sub/bare/description", allowed) == str(bare / "description")
+    if head == "file":
+        (bare / "HEAD").write_text("ref: refs/heads/main\n")
+    else:
+        (bare / "HEAD").symlink_to("refs/heads/main")
+    # What lies beside us does not make a folder one of git.
+    monkeypatch.chdir(bare)
+    reference = "sub/bare/description"
+    assert problem(lambda: opened(allowed, reference, allowed)) == (
+        "reference-private",
+        {"reference": reference},
+    )
+    assert opened(allowed, "sub/b.txt", allowed) == str(allowed / "sub" / "b.txt")
+    (allowed / ".git").mkdir()
+    (allowed / ".git" / "config").write_text("x")
+    assert problem(lambda: opened(allowed, ".git/config", allowed)) == (
+        "reference-private",
+        {"reference": ".git/config"},
+    )
+
+
+@pytest.mark.parametrize(
+    "path", ["/proc/self/environ", "//proc/self/environ", "/sys/kernel", "/dev", "/proc/../proc/1"]
+)
+def test_what_a_system_says_about_itself_is_refused_by_name(path: str) -> None:
+    assert problem(lambda: sandbox.refuse_system(path)) == ("file-not-regular", {"file": path})
+
+
+def test_other_paths_are_not_of_the_system(tmp_path: Path) -> None:
+    for path in ("/process/x", "/dev/shm/x", str(tmp_path), "/a/proc/x", "/", "//a//proc/x"):
+        sandbox.refuse_system(path)
+
+
+def test_the_folders_above_the_nearest_first() -> None:
+    assert list(sandbox.above("/a/b/c")) == ["/a/b", "/a", "/"]
+    assert list(sandbox.above("/")) == []
+
+
+def test_a_link_that_never_stops_changing_is_a_loop(
+    allowed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+
+    def swapped(path: str) -> str:
+        looks.append(path)
+        return str(allowed / "link.txt")
+
+    monkeypatch.setattr(sandbox, "real_path", swapped)
+    with pytest.raises(OSError, match=os.strerror(errno.ELOOP)) as caught:
+        sandbox.open_named(str(allowed / "link.txt"), str(allowed / "link.txt"))
+    assert caught.value.errno == errno.ELOOP
+    assert len(looks) == 8
+
+
+def test_a_name_with_an_end_that_means_a_folder_is_resolved_first(allowed: Path) -> None:
+    for end in ("/", "/.", "/.."):
+        full = f"{allowed}/sub/deep{end}"
+        descriptor, real = sandbox.open_named(full, full)
+        os.close(descriptor)
+        assert real == os.path.realpath(full)
+
+
+@pytest.mark.skipif(not sandbox.HAS_DESCRIPTORS, reason="links are resolved by name here")
+def test_a_link_that_was_one_a_moment_ago_is_looked_at_again(
+    allowed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_readlink, number = os.readlink, [errno.EINVAL]
+
+    def readlink(path: str, *, dir_fd: int | None = None) -> str:
+        if number:
+            raise OSError(number.pop(), "no")
+        return real_readlink(path, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "readlink", readlink)
+    reference = "link.txt"
+    walk = sandbox._Walk(reference)
+    walk.roots = [str(allowed)]
+    try:
+        walk.start(str(allowed))
+        assert walk.down([reference]) is not None
+        assert walk.stack[-1][1] == str(allowed / "sub" / "b.txt")
+        number.append(errno.EACCES)
+        with pytest.raises(PermissionError):
+            walk.down(["..", "..", reference])
+    finally:
+        walk.close()
+
+
+def test_a_problem_as_an_answer_without_the_name_of_the_file() -> None:
+    small = sandbox.FileProblem(codes.FILE_TOO_LARGE, file="secret", size=3, limit=2)
+    assert small.answer() == "file-too-large size=3 limit=2"
+    assert sandbox.FileProblem(codes.FILE_MISSING, file="secret").answer() == "file-missing"
+
+
+def test_a_reference_with_half_a_character_is_shown() -> None:
+    for reference in ("a\ud800", "\udfff"):
+        assert problem(lambda reference=reference: check_reference(reference, STRICT)) == (
+            "lone-surrogate",
+            {"reference": reference},
+        )

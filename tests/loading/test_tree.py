@@ -560,3 +560,10 @@ def test_moves_that_follow_each_other_in_one_place() -> None:
         "b",
         "y",
     )
+
+
+def test_a_tree_knows_the_document_that_it_is_of() -> None:
+    whole = tree({"a": {"b": 1}})
+    composed = graft(whole, {("a",): tree({"b": 2}, "other")})
+    assert composed.document.source.name == "base"
+    assert composed.at(("a",)).document.source.name == "other"

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
+from clock import HANGS, Stopwatch
 from lab import MEASURED, environment
 
 MODERN = "2026-07-28"
@@ -46,10 +47,13 @@ class Server:
         for line in self.process.stderr:
             self.notes.append(line.decode().rstrip())
 
-    def note(self, pattern: str, seconds: float = 30) -> re.Match[str]:
+    def note(self, pattern: str) -> re.Match[str]:
         """The first line of standard error that matches."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        end = time.monotonic() + HANGS
+        is_last = False
+        while not is_last:
+            # Nothing is written any more after the last look.
+            is_last = not self._noted.is_alive() or time.monotonic() > end
             for line in tuple(self.notes):
                 if found := re.search(pattern, line):
                     return found
@@ -74,16 +78,18 @@ class Server:
         """End the server by a signal, or by closing its input; the exit code."""
         below = self.descendants()
         assert self.process.stdin is not None
+        watch = Stopwatch(self.process.pid)
         if number is not None:
             self.process.send_signal(number)
         self.process.stdin.close()
-        code = self.process.wait(20)
-        self._noted.join(5)
+        self.took = watch.until(lambda: self.process.poll() is not None, 20)
+        code = self.process.returncode
+        self._noted.join(HANGS)
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         self.process.stdout.close()
         self.process.stderr.close()
-        wait_until(lambda: not any(is_there(each) for each in below), 5)
+        Stopwatch(*below).until(lambda: not any(is_there(each) for each in below), 5)
         return code
 
     def __enter__(self) -> Self:
@@ -101,7 +107,7 @@ def is_there(pid: int) -> bool:
         return False
 
 
-def wait_until(holds: Any, seconds: float) -> None:
+def wait_until(holds: Any, seconds: float = HANGS) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not happen in time"
@@ -146,7 +152,7 @@ class Lines(Server):
         self.send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
         return self._number
 
-    def answer(self, number: int | None, seconds: float = 30) -> dict[str, Any]:
+    def answer(self, number: int | None, seconds: float = HANGS) -> dict[str, Any]:
         """The answer to a request; whatever else comes is kept in `other`."""
         end = time.monotonic() + seconds
         while True:
@@ -178,7 +184,7 @@ class Http(Server):
         self.port = int(self.note(r"http://127\.0\.0\.1:(\d+)/mcp")[1])
 
     def connection(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANGS)
 
     def headers(self, method: str, name: str | None = None) -> dict[str, str]:
         return {

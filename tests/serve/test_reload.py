@@ -41,12 +41,12 @@ def test_a_reload_is_whole(tmp_path: Path) -> None:
         assert client.opened["result"]["capabilities"]["tools"]["listChanged"] is True
         assert names(client) == ["t.slow"]
         number = client.start("tools/call", name="t.slow", arguments={})
-        wait_until((tmp_path / "started").exists, 10)
+        wait_until((tmp_path / "started").exists)
         # The call goes on with the code it started with; the list is that of the new files.
         (tmp_path / "slow.py").write_text(SLOW.replace("VERSION = 1", "VERSION = 2"))
         added = yaml.safe_dump(pack("t.more", "slow:slow", **CAPS))
         (tmp_path / "more.tool.yaml").write_text(added)
-        wait_until(lambda: names(client) == ["t.more", "t.slow"], 15)
+        wait_until(lambda: names(client) == ["t.more", "t.slow"])
         (tmp_path / "go").touch()
         assert client.answer(number)["result"]["structuredContent"] == {"version": 1}
         assert client.call("t.slow")["result"]["structuredContent"] == {"version": 2}
@@ -61,7 +61,7 @@ def test_a_reload_is_whole(tmp_path: Path) -> None:
         assert names(client) == ["t.more", "t.slow"]
         (tmp_path / "broken.tool.yaml").unlink()
         (tmp_path / "more.tool.yaml").unlink()
-        wait_until(lambda: names(client) == ["t.slow"], 15)
+        wait_until(lambda: names(client) == ["t.slow"])
         assert notices(client) == told + 1
 
 
@@ -90,7 +90,7 @@ def test_clients_of_the_newer_revision_listen(tmp_path: Path) -> None:
                     return
 
         threading.Thread(target=listen, daemon=True).start()
-        wait_until(lambda: client.other, 15)
+        wait_until(lambda: client.other)
         (tmp_path / "b.tool.yaml").write_text(yaml.safe_dump(pack("t.b", "a.py")))
         assert heard.wait(15)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
-from equipage.syntax import bracket_depth
+from equipage.core import codes
+from equipage.syntax import Irregularity, SyntaxProblem, bracket_depth
 
 
 @pytest.mark.parametrize(
@@ -21,3 +24,9 @@ from equipage.syntax import bracket_depth
 )
 def test_the_most_that_are_open_at_once(data: bytes, depth: int) -> None:
     assert bracket_depth(data) == depth
+
+
+def test_a_problem_of_a_text_goes_from_process_to_process() -> None:
+    problem = SyntaxProblem([Irregularity(codes.ENV_NAMELESS, (1, 2))])
+    again = pickle.loads(pickle.dumps(problem))
+    assert [(str(each.code), each.range) for each in again.problems] == [("env-nameless", (1, 2))]

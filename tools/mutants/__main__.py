@@ -70,16 +70,17 @@ PARTS = {
     "lines": Part(("serve/wire/lines.py",), _serve("lines")),
     "archives": Part(("ship/artifact.py",), ("locking/test_ship.py", "security/test_pull.py")),
     "sandbox": Part(
-        ("files/sandbox.py", "files/roots.py"),
+        ("files/sandbox.py",),
         ("files/test_sandbox.py", *_security("links", "roots", "special_files", "path_spellings")),
     ),
+    "roots": Part(("files/roots.py",), ("files/test_roots.py",)),
     "reading": Part(
         ("files/reading.py", "files/overlay.py", "files/memory.py", "files/__init__.py"),
         ("files", *_security("links", "special_files", "what_is_never_read"), "loading"),
     ),
     "writing": Part(
         ("files/writing.py",),
-        (*_security("interrupted_writes", "written_places", "writes"), "workspace/test_fixes.py"),
+        ("files/test_writing.py", *_security("interrupted_writes", "written_places", "writes")),
     ),
     "walking": Part(
         ("files/walking.py", "files/trees.py"),
@@ -89,9 +90,8 @@ PARTS = {
         ("files/gitignore.py", "files/index.py", "files/git.py"),
         tuple(f"files/test_{name}.py" for name in ("walking", "index", "questions", "revisions")),
     ),
-    "cache": Part(
-        ("workspace/cache.py", "files/keeping.py"), ("workspace/test_cache.py", *_KEEPING)
-    ),
+    "keeping": Part(("files/keeping.py",), _security("cache")),
+    "cache": Part(("workspace/cache.py",), ("workspace/test_cache.py", *_KEEPING)),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
         ("workspace/test_cache.py", "workspace/test_watching.py", *_KEEPING),

@@ -271,16 +271,16 @@ def import_msgspec() -> None:
 
     - `typing_extensions`: msgspec imports it where it is installed, for names that `typing` has
       since Python 3.11, and that import costs as much as two starts of Python.
-    - `platform`: before Python 3.12, `uuid` imports it to ask for the name of the system.
+    - `platform`: before Python 3.13, `uuid` imports it to ask for the name of the system.
     - `datetime`: before Python 3.12, that defines classes in Python and then puts those of
       `_datetime` in their places, which are the ones that msgspec gets here.
     - its own modules that describe types: 40 classes, and `textwrap`.
     """
     named: dict[str, dict[str, Any]] = {}
+    if sys.version_info < (3, 13):
+        named["platform"] = {"system": _system}
     if sys.version_info < (3, 12):
-        _datetime = __import__("_datetime")  # type checkers know nothing of it
-
-        named = {"platform": {"system": _system}, "datetime": vars(_datetime)}
+        named["datetime"] = vars(__import__("_datetime"))  # type checkers know nothing of it
     with (
         Instead(typing_extensions=None, **named),
         Later("msgspec.inspect", "msgspec.json", "msgspec.msgpack", "msgspec.toml", "msgspec.yaml"),

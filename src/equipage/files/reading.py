@@ -169,8 +169,8 @@ class Files:
     def is_read_within(self, real: str, folders: tuple[str, ...]) -> bool:
         """As `is_within`, for a file that was opened by its real path.
 
-        It is no link, so the answer is that of its folder. A look at the folder is enough to know
-        that it is still the one that was asked about for another file.
+        A link would not have been opened, so the answer is that of its folder. A look at the folder
+        is enough to know that it is still the one that was asked about for another file.
         """
         folder = os.path.dirname(real)
         # What others may rely on later is asked file by file, so that each load has it noted.

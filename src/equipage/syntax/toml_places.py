@@ -33,9 +33,10 @@ Kind = Literal["table", "element", "key", "list", "map", "close", "scalar"]
 
 #: Strings end at their quotes. One that is never closed ends with the text, or with its line if it
 #: has single quotes. Up to two quotes before the closing three belong to a multi-line string.
+#: They are spelt out: a look ahead inside `(…)*+` goes wrong before Python 3.11.5.
 _MULTILINE = (
-    r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+(?:"{3,5}|\Z)'
-    r"|'''(?:[^']|'{1,2}(?!'))*+(?:'{3,5}|\Z)"
+    r'"""(?:[^"\\]|\\.|"[^"\\]|"\\.|""[^"\\]|""\\.)*+(?:"{3,5}|"{0,2}\Z)'
+    r"|'''(?:[^']|'[^']|''[^'])*+(?:'{3,5}|'{0,2}\Z)"
 )
 _ONE_LINE = r"""\"(?:[^"\\\n]|\\[^\n])*+"?|'[^'\n]*+'?"""
 #: Strings and comments: where brackets and dots mean nothing.

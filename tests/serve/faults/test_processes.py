@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from clock import HANGS, Stopwatch
 from equipage.serve.testing import MisbehavingServer
 from lab import environment
 from serve.faults.faultlab import (
@@ -60,7 +61,7 @@ class Server:
         assert self.process.stdout is not None
         return os.read(self.process.stdout.fileno(), size)
 
-    def end(self, timeout: float = 20.0) -> tuple[int, bytes, str]:
+    def end(self, timeout: float = HANGS) -> tuple[int, bytes, str]:
         """Close standard input; the exit code and both outputs."""
         out, err = self.process.communicate(timeout=timeout)
         return self.process.returncode, out, err.decode()
@@ -70,17 +71,17 @@ class Server:
         return [each for each in map(json.loads, lines) if each["e"] == event]
 
     def wait_for(self, event: str, count: int = 1) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + HANGS
         while not self.trace.exists() or len(self.records(event)) < count:
             assert time.monotonic() < deadline, f"{event} did not happen"
             time.sleep(0.01)
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, float]:
         """The exit code after a signal, and how long it took."""
-        began = time.monotonic()
+        watch = Stopwatch(self.process.pid)
         self.process.send_signal(number)
-        code = self.process.wait(timeout=20)
-        return code, time.monotonic() - began
+        took = watch.until(lambda: self.process.poll() is not None, 20)
+        return self.process.returncode, took
 
 
 @pytest.fixture
@@ -172,7 +173,7 @@ def test_a_client_that_leaves_in_the_middle_ends_the_server(serve: Any) -> None:
     server.say(call())
     server.read(5)
     server.process.stdout.close()
-    assert server.process.wait(timeout=20) == 0
+    assert server.process.wait(timeout=HANGS) == 0
     assert b"Traceback" not in server.process.stderr.read()
     assert [each["by"] for each in server.records("gone")] == ["client"]
 
@@ -192,7 +193,7 @@ def test_F62_an_expectation_that_is_not_met_fails_the_run(serve: Any, tmp_path: 
 def test_F51_a_timeout_that_aborts_ends_the_process(serve: Any) -> None:
     trigger = {"on": "tools/list", "timeout": "100ms", "on_timeout": "abort"}
     server = serve(phased({"name": "a", "advance": trigger}, {"name": "b"}))
-    assert server.process.wait(timeout=20) == 1
+    assert server.process.wait(timeout=HANGS) == 1
     assert [each["phase"] for each in server.records("abort")] == ["a"]
 
 
@@ -218,18 +219,18 @@ def test_the_hundred_and_first_connection_is_refused(tmp_path: Path) -> None:
     host, port = "127.0.0.1", int(server.url.rpartition(":")[2].partition("/")[0])
     opened: list[socket.socket] = []
     try:
-        opened += (socket.create_connection((host, port), timeout=10) for _ in range(100))
+        opened += (socket.create_connection((host, port), timeout=HANGS) for _ in range(100))
         server.wait_for("start")
         body = json.dumps(LIST).encode()
         ask = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
         for each in opened[::33]:
             each.sendall(ask + body)
             assert each.recv(100).startswith(b"HTTP/1.1 200 OK")
-        with socket.create_connection((host, port), timeout=10) as last:
+        with socket.create_connection((host, port), timeout=HANGS) as last:
             assert last.recv(100).startswith(b"HTTP/1.1 503 Service Unavailable")
         opened.pop().close()
         server.wait_for("capped", what="connections")
-        with socket.create_connection((host, port), timeout=10) as again:
+        with socket.create_connection((host, port), timeout=HANGS) as again:
             again.sendall(ask + body)
             assert again.recv(100).startswith(b"HTTP/1.1 200 OK")
     finally:

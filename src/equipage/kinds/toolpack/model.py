@@ -315,9 +315,6 @@ class Toolpack(_Kept):
     def __reduce__(self) -> tuple[Any, ...]:
         return Toolpack, tuple(getattr(self, each.name) for each in fields(self))
 
-    def __setstate__(self, _state: object) -> NoReturn:
-        raise TypeError("a toolpack is immutable; use `dataclasses.replace`")
-
 
 _init = Toolpack.__init__
 
@@ -330,7 +327,13 @@ def _init_once(self: Toolpack, *args: Any, **values: Any) -> None:
     _init(self, *args, **values)
 
 
+def _set_nothing(_self: Toolpack, _state: object) -> NoReturn:
+    raise TypeError("a toolpack is immutable; use `dataclasses.replace`")
+
+
 Toolpack.__init__ = _init_once  # type: ignore[method-assign]
+# Not in the class, because early releases of Python 3.11 replace one that a class with slots has.
+Toolpack.__setstate__ = _set_nothing  # type: ignore[attr-defined]
 
 _OPTIONAL = frozenset({"caps", "env", "templating"})
 #: What a pack says to people alone.

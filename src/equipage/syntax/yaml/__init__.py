@@ -137,7 +137,9 @@ _MAX_LINE = 4_000
 _MAX_FLOW_DEPTH = 16
 
 # The expressions say what ends a part; that a line holds nothing but printable characters is
-# checked first. The possessive quantifiers (`*+`) keep them linear.
+# checked first. The possessive quantifiers (`*+`) keep them linear, as do atomic groups (`(?>…)`).
+# Those are for groups that look around or may be taken in two ways: behind a possessive quantifier
+# of such a group, Python before 3.11.5 goes on in the wrong place.
 
 #: A name of letters, digits and `_$./-`, or one in quotes that may hold blanks. It starts with a
 #: letter or `$`: what starts with a digit, a dot or a dash may be a number or a list item.
@@ -147,7 +149,7 @@ _KEY = rf"{_WRITTEN_NAME}|\"[\w$./ -]{{1,99}}\"|'[\w$./ -]{{1,99}}'"
 _NAME = expression(_WRITTEN_NAME)
 #: A plain scalar. Its first character is not an indicator of YAML; a `:` inside is not followed by
 #: a blank, a `#` does not follow one.
-_PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?:[^:#]++|:(?=[^ ])|(?<! )#)*+"
+_PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?>(?:[^:#]++|:(?=[^ ])|(?<! )#)*)"
 _QUOTED = r"\"[^\"\\]*+\"|'[^']*+'"  # without escapes
 _FLOW = r"[\[{].*[\]}]"
 _QUOTES, _BRACKETS = frozenset("\"'"), frozenset("[{")
@@ -168,11 +170,12 @@ _FLOW_KEY = expression(rf"({_KEY}): +")
 _FLOW_WORD = r"[\w$/.+~*-]"
 _FLOW_SCALAR = expression(
     rf"(?:(?P<quoted>{_QUOTED})"
-    rf"|(?P<plain>(?:[\w$/.+~]|-(?=\w))(?:{_FLOW_WORD}++| +(?={_FLOW_WORD}))*+)) *(?=[,\]}}])"
+    rf"|(?P<plain>(?:[\w$/.+~]|-(?=\w))(?>(?:{_FLOW_WORD}++| +(?={_FLOW_WORD}))*)))"
+    r" *(?=[,\]}])"
 )
 #: A list of single words, none of which is a number: `[read, search]`.
 _WORD = r"(?:[^\W\d]|[$/])[\w$/.+~*-]*+"
-_FLOW_WORDS = expression(rf"\[ *{_WORD}(?: *, *{_WORD})*+ *\]")
+_FLOW_WORDS = expression(rf"\[ *{_WORD}(?>(?: *, *{_WORD})*) *\]")
 _END = "\0"  #: ends a flow collection; no line holds it, so nothing looks behind the end
 
 _OPEN: Final[Any] = object()  #: no value on this line: it follows on deeper ones, or is null
