@@ -121,6 +121,9 @@ def _cut(document: Document, path: Path, located: Located) -> Fact | None:
 
 #: Tools that drop a skill whose name or description is anything but text.
 _STRICT_ABOUT_TEXT = ("GitHub Copilot", "OpenCode")
+#: Kinds whose name has to be text wherever the file lies: Claude Code reads another value as text,
+#: but its validator refuses it.
+NAMED_BY_TEXT = ("claude-agent", "claude-command")
 
 
 def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -161,8 +164,7 @@ def _strict_about(convention: Convention, session: Session) -> tuple[str, ...]:
         return ("name", "description")
     if convention.kind == "skill" and convention.tool in _STRICT_ABOUT_TEXT:
         return ("name", "description")
-    # Claude Code reads the rest as text, but its validator refuses the name.
-    is_of_claude = convention.kind in ("claude-agent", "claude-command") or (
+    is_of_claude = convention.kind in NAMED_BY_TEXT or (
         convention.kind == "skill" and (is_project or _is_of_claude(session))
     )
     return ("name",) if is_of_claude else ()
