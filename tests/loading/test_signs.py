@@ -80,7 +80,7 @@ _fillers = st.integers(0, 3 * signs._AT_ONCE).map(lambda length: "x" * length)
 def test_no_key_is_missed_between_long_lines(
     lines: list[str], key: str, off: int, indent: int
 ) -> None:
-    """Long lines are passed over, and what begins right where a search ends is still found."""
+    """Long lines are skipped, and what begins right where a search ends is still found."""
     margin = " " * indent
     before = "".join(f"{margin}k{number}: {text}\n" for number, text in enumerate(lines))
     # The first search begins at the first line break.

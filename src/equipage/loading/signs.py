@@ -153,7 +153,7 @@ def _with_plain_breaks(data: bytes) -> bytes:
 
 
 _ANYWHERE = -1
-#: So much of a text is searched for starts of lines before the rest of a line is passed over.
+#: So much of a text is searched for starts of lines before the rest of a line is skipped.
 _AT_ONCE = 1 << 14
 _QUOTE = ord('"')
 
