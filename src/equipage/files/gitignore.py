@@ -193,14 +193,15 @@ class Patterns:
 
     def _tried_in(self, folder: str) -> list[_Line]:
         """The lines with wildcards that paths in a folder are compared with, from the last on."""
-        lines = list(self._others.get("/", ()))
+        anywhere = self._others.get("/", [])
+        lines: list[_Line] = []
         end = -1
         for _ in range(self._steps):
             end = folder.find("/", end + 1)
             if end < 0:
                 break
             lines += self._others.get(f"/{folder[:end]}", ())
-        return sorted(lines, reverse=True)
+        return sorted((*anywhere, *lines), reverse=True) if lines else anywhere
 
 
 def _needed(glob: str) -> str:

@@ -417,6 +417,8 @@ def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Format) -> bool:
     found = skim(data, keys)
     if found is None:
         return names_key(keys, _decoded(data))
+    if not found:  # nearly always
+        return False
     # What was skipped can only turn a possible kind into none.
     return any(
         (each.by_content is not None and each.by_content(found))
