@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from equipage.loading import signs
 from equipage.loading.recognise import may_be_ours, recognise_content
 from equipage.loading.registry import BUILT_IN
 from equipage.loading.signs import (
@@ -65,6 +66,28 @@ def test_no_key_of_yaml_is_missed(text: str) -> None:
         assert may_have_key(KEYS, text.encode())
         if text.isascii():
             assert may_have_key(KEYS, text.encode() + b"# \xff\xe2\n")
+
+
+_fillers = st.integers(0, 3 * signs._AT_ONCE).map(lambda length: "x" * length)
+
+
+@given(
+    st.lists(_fillers, min_size=1, max_size=3),
+    st.sampled_from(["server", '"server"', "'$include'", '"\\x73erver"', "? server\n"]),
+    st.integers(-24, 24),
+    st.integers(0, 2),
+)
+def test_no_key_is_missed_between_long_lines(
+    lines: list[str], key: str, off: int, indent: int
+) -> None:
+    """Long lines are skipped, and what begins right where a search ends is still found."""
+    margin = " " * indent
+    before = "".join(f"{margin}k{number}: {text}\n" for number, text in enumerate(lines))
+    # The first search begins at the first line break.
+    missing = signs._AT_ONCE + before.index("\n") + off - len(before)
+    before += f"{margin}f: {'x' * max(missing - len(margin) - 4, 0)}\n"
+    assert not may_have_key(KEYS, before.encode())
+    assert may_have_key(KEYS, f"{before}{margin}{key}: 1\n".encode())
 
 
 # In JSON the look also sees the types of what it finds.

@@ -9,6 +9,7 @@ import asyncio
 import ctypes
 import errno
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -25,7 +26,7 @@ if sys.platform != "linux":
     pytest.skip("tools are confined on Linux", allow_module_level=True)
 
 from equipage.loading.session import Request
-from equipage.serve import jail
+from equipage.serve import jail, supervisor
 from equipage.serve.engine import Engine
 from equipage.serve.outcome import Result
 from equipage.serve.platform import Platform, this_platform
@@ -382,6 +383,8 @@ def test_memory_of_the_supervisor_holds_nothing_of_other_tools(tmp_path: Path) -
     The patterns find what they mean and not themselves: `[x]` is an `x`.
     """
     cli = {"kind": "cli", "cmd": ["sh", "-c", "echo '{}'", "x", "{{ input.word }}"]}
+    known = str(supervisor.__doc__)
+    assert known[40].isalpha()
     packs = [
         pack("t.given", "t:given", env={"passthrough": ["KEY"], "set": {"OWN": "set-by-the-pack-1234"}}),
         pack("t.search", "t:search", timeoutMs=30000),
@@ -396,8 +399,8 @@ def test_memory_of_the_supervisor_holds_nothing_of_other_tools(tmp_path: Path) -
         ("t.search", {"pattern": "hunter-of-value[s]-[0-9]{4}"}),
         ("t.search", {"pattern": "the-input-of-anothe[r]-[0-9]{4}"}),
         ("t.search", {"pattern": "set-by-the-pac[k]-[0-9]{4}"}),
-        # The search itself works: this is in every process of Python.
-        ("t.search", {"pattern": "maximum recursion dept[h] exceeded"}),
+        # The search itself works: this is a text of the supervisor, where its values are.
+        ("t.search", {"pattern": f"{re.escape(known[:40])}[{known[40]}]"}),
         env={"KEY": "hunter-of-values-9012"},
     )
     assert [each.text for each in found] == [""] * len(found)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from clock import HANGS
 from equipage.core.source import Source
 from equipage.files.writing import NotWritten, rewrite, write_new, write_tree, write_whole
 from lab import in_process, repository, write
@@ -125,14 +127,16 @@ def test_new_files_while_their_folder_becomes_a_link(project: Path) -> None:
 
     thread = threading.Thread(target=swap)
     thread.start()
-    written = 0
+    written = tried = 0
+    end = time.monotonic() + HANGS
     try:
-        for number in range(300):
-            try:
-                write_new(str(inside / f"f{number}"), b"x", str(project))
+        # A busy machine may stop the other thread while the link is in place: then nothing is
+        # written until it goes on.
+        while tried < 300 or (not written and time.monotonic() < end):
+            tried += 1
+            with contextlib.suppress(NotWritten, OSError):
+                write_new(str(inside / f"f{tried}"), b"x", str(project))
                 written += 1
-            except (NotWritten, OSError):
-                continue
     finally:
         stop.set()
         thread.join()

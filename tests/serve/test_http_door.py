@@ -247,4 +247,4 @@ def test_in_the_older_revision_only_a_notice_cancels(server: Http, folder: Path)
     assert is_there(pid)
     cancel = {"method": "notifications/cancelled", "params": {"requestId": 2}}
     assert post(cancel).status == 202
-    wait_until(lambda: not is_there(pid), 5)
+    Stopwatch(server.process.pid, pid).until(lambda: not is_there(pid), 5)

@@ -103,6 +103,8 @@ class Patterns:
             self._befores.setdefault(before[:1], []).append(len(before))
             self._afters[before] = sorted({len(after) for after in found})
         self._befores = {each: sorted(set(found)) for each, found in self._befores.items()}
+        #: the ends of names that begin with a star
+        self._ends = tuple(self._stars.get("", ()))
         for lines in self._others.values():
             lines.reverse()
         #: how many steps the longest beginning in `_others` has
@@ -145,7 +147,10 @@ class Patterns:
     def _last_of_name(self, name: str, *, is_folder: bool) -> int:
         """The last line that takes a name, whatever its folder."""
         last = self._last_in(self._names.get(name, ()), -1, is_folder=is_folder)
-        for before in (*self._befores.get("", ()), *self._befores.get(name[:1], ())):
+        befores = self._befores.get(name[:1], [])
+        if name.endswith(self._ends):  # one comparison spares nearly all names a look at each end
+            befores = [0, *befores]
+        for before in befores:
             start, room = name[:before], len(name) - before
             for after in self._afters.get(start, ()):
                 if after > room:
@@ -188,14 +193,15 @@ class Patterns:
 
     def _tried_in(self, folder: str) -> list[_Line]:
         """The lines with wildcards that paths in a folder are compared with, from the last on."""
-        lines = list(self._others.get("/", ()))
+        anywhere = self._others.get("/", [])
+        lines: list[_Line] = []
         end = -1
         for _ in range(self._steps):
             end = folder.find("/", end + 1)
             if end < 0:
                 break
             lines += self._others.get(f"/{folder[:end]}", ())
-        return sorted(lines, reverse=True)
+        return sorted((*anywhere, *lines), reverse=True) if lines else anywhere
 
 
 def _needed(glob: str) -> str:

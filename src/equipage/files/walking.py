@@ -41,18 +41,17 @@ EXTENSIONS = (
 )
 # fmt: on
 
-#: Whether something holds for a path, or for a name.
-Claim = Callable[[str], bool]
+#: Names as they are written, and the ends of others in small letters.
+Names = tuple[frozenset[str], tuple[str, ...]]
 
 
 class Wanted(Protocol):
     """Which files are worth a look whatever their extensions."""
 
-    def names_in(self, folder: str) -> Claim:
-        """Whether a file of that name in a folder may be one of them.
+    def names_in(self, folder: str) -> Names:
+        """What the names of such files in a folder are, or how they end; others are surely none.
 
-        The folder is absolute, with `/` at its end. A no is certain. It is asked about most files
-        of a repository, so it has to be cheap.
+        The folder is absolute, with `/` at its end.
         """
         ...
 
@@ -68,8 +67,8 @@ class Wanted(Protocol):
 class _Nothing:
     """Nothing is wanted but what its extension says."""
 
-    def names_in(self, folder: str) -> Claim:
-        return self.is_known
+    def names_in(self, folder: str) -> Names:
+        return frozenset(), ()
 
     def is_known(self, path: str) -> bool:
         return False
@@ -84,7 +83,7 @@ class Entered(msgspec.Struct, frozen=True, gc=False):
     """A folder that a walk looks into."""
 
     folder: str  #: absolute, with `/` at its end
-    names: list[str] | None  #: of its entries; None if it cannot be read
+    names: list[str] | None  #: of its entries, in small letters; None if it cannot be read
     is_plain: bool  #: whether it is known not to be a link
 
 
@@ -192,8 +191,10 @@ def walk(
         except OSError as error:
             entries, problem = [], error
         names = [entry.name for entry in entries]
+        # All at once, because there are many; no name has a `/`.
+        small = "/".join(names).lower().split("/") if names else []
         if entered is not None:
-            entered(Entered(here.absolute, None if problem else names, here.is_plain))
+            entered(Entered(here.absolute, None if problem else small, here.is_plain))
         # One that is missing was there a moment ago.
         if problem is not None and not isinstance(problem, FileNotFoundError | NotADirectoryError):
             yield Found(here.shown, problem=problem.strerror or str(problem))
@@ -202,16 +203,17 @@ def walk(
         if here is not first and ".git" in names:
             repository = _Repository(here.absolute)
             repositories.append(repository)
-        may_be_wanted = wanted.names_in(here.absolute)
+        wanted_names, wanted_ends = wanted.names_in(here.absolute)
         folders: list[_Folder] = []
-        for entry, name in zip(entries, names, strict=True):
+        for entry, name, lower in zip(entries, names, small, strict=True):
             # The cheap questions come first: patterns are matched only against what is left.
-            has_extension = name.lower().endswith(EXTENSIONS)
+            has_extension = lower.endswith(EXTENSIONS)
+            may_be_wanted = name in wanted_names or lower.endswith(wanted_ends)
             try:  # as `leads_to_folder`, without a call for each of thousands
                 leads_on = entry.is_dir()
             except OSError:
                 leads_on = False
-            if not (leads_on or has_extension or may_be_wanted(name)):
+            if not (leads_on or has_extension or may_be_wanted):
                 continue
             path, is_a_link = here.absolute + name, entry.is_symlink()
             if leads_on:
@@ -222,7 +224,7 @@ def walk(
                 # A link that leads nowhere is a file that is missing.
                 if not (is_a_link or _is_like_a_file(here, entry, wanted)):
                     continue
-            elif not (may_be_wanted(name) and (wanted.is_known(path) or wanted.is_claimed(path))):
+            elif not (may_be_wanted and (wanted.is_known(path) or wanted.is_claimed(path))):
                 continue
             # For git a link is not a folder, whatever it leads to.
             is_plain = leads_on and not is_a_link

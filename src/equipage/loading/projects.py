@@ -50,13 +50,16 @@ class _Walked:
 
 
 def note_folder(run: Run, folder: str, names: Iterable[str] | None, *, is_plain: bool) -> None:
-    """Take up what a walk saw: the names in an absolute folder, and that it is not a link."""
+    """Take up what a walk saw: the names in an absolute folder, and that it is not a link.
+
+    The names are in small letters.
+    """
     walked, folder = run.cache(_Walked), folder.rstrip("/") or "/"
     if is_plain:
         walked.plain.add(folder)
     if names is None:
         return
-    seen = walked.names[folder] = _ASKED_FOR.intersection(map(str.lower, names))
+    seen = walked.names[folder] = _ASKED_FOR.intersection(names)
     if is_plain and (not seen or _is_bare(seen)):  # the usual folder
         roots = run.cache(_Roots)
         root = roots.by_mark.get(folder.rpartition("/")[0])

@@ -17,7 +17,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal, Protocol
 
@@ -132,9 +132,7 @@ class _Around:
         self.absolute = whole.replace(os.sep, "/").rstrip("/")
         self.conventions = project.conventions
         #: whether the settings or a place may say what they are, whatever their names
-        self.asks = project.claims_any or any(
-            each.asks_in(self.absolute) for each in _all_places(registry.BUILT_IN)
-        )
+        self.asks = project.claims_any or _asks_in(self.absolute)
         self._headers: str | None = _UNKNOWN
 
     def headers(self, run: Run) -> str | None:
@@ -269,46 +267,42 @@ def _of_tools() -> Places:
     return _places(conventions())
 
 
-def names_with_place(folder: str) -> Callable[[str], bool]:
-    """Whether the path of a file in a folder may say something, by its name. A no is certain.
+#: Names as they are written, and the ends of others in small letters.
+_Names = tuple[frozenset[str], tuple[str, ...]]
+ALL_NAMES: _Names = frozenset(), ("",)
+
+
+def names_with_place(folder: str) -> _Names:
+    """The names of files in a folder whose path may say something; of others it surely does not.
 
     The folder is absolute, with `/` at its end.
     """
-    open_ended, usual, elsewhere = _names_with_place(registry.BUILT_IN)
-    if not any(each.asks_in(folder.rstrip("/")) for each in _all_places(registry.BUILT_IN)):
-        return elsewhere  # nearly every folder
-    for rule in open_ended:
-        if rule.is_in(folder):
-            return _always
-    return usual
+    if not _asks_in(folder.rstrip("/")):
+        return _anywhere(registry.BUILT_IN)  # nearly every folder
+    open_ended, usual = _names_with_place(registry.BUILT_IN)
+    return ALL_NAMES if any(rule.is_in(folder) for rule in open_ended) else usual
 
 
-def _always(_name: str) -> bool:
-    return True
+def _asks_in(folder: str) -> bool:
+    """Whether any place asks for an absolute folder, which is written without `/` at its end."""
+    if _words(registry.BUILT_IN).isdisjoint((None, *folder.split("/"))):
+        return False  # nearly always
+    return any(each.asks_in(folder) for each in _all_places(registry.BUILT_IN))
 
 
 @cache
-def _names_with_place(
-    rows: tuple[Recognition, ...],
-) -> tuple[list[Rule], Callable[[str], bool], Callable[[str], bool]]:
-    """The globs that take any name in their folders, and what is said in others and elsewhere."""
+def _words(rows: tuple[Recognition, ...]) -> frozenset[str | None]:
+    """The steps of which a folder must have one for a place to ask for it; None if any will do."""
+    return frozenset(word for each in _all_places(rows) for word in each.words)
+
+
+@cache
+def _names_with_place(rows: tuple[Recognition, ...]) -> tuple[list[Rule], _Names]:
+    """The globs that take any name in their folders, and the names that count in others."""
     places = _all_places(rows)
     names = frozenset(name for each in places for name in each.names)
-    ends = frozenset(end for each in places for end in each.extensions if end)
-
-    def may_have_place(name: str) -> bool:
-        if name in names:
-            return True
-        dot = name.rfind(".")
-        return dot >= 0 and name[dot:].lower() in ends
-
-    names_anywhere, ends_anywhere = _anywhere(rows)
-
-    def may_have_place_anywhere(name: str) -> bool:
-        return name in names_anywhere or name.lower().endswith(ends_anywhere)
-
-    open_ended = [rule for each in places for rule in each.open_ended]
-    return open_ended, may_have_place, may_have_place_anywhere
+    ends = {end for each in places for end in each.extensions if end}
+    return [rule for each in places for rule in each.open_ended], (names, tuple(sorted(ends)))
 
 
 # 4: what only the content says.
@@ -423,6 +417,8 @@ def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Format) -> bool:
     found = skim(data, keys)
     if found is None:
         return names_key(keys, _decoded(data))
+    if not found:  # nearly always
+        return False
     # What was skipped can only turn a possible kind into none.
     return any(
         (each.by_content is not None and each.by_content(found))

@@ -391,6 +391,11 @@ class Places:
         """The ends of such names."""
         return {rule.name for rules in self._extensions.values() for rule in rules}
 
+    @property
+    def words(self) -> Iterable[str | None]:
+        """The steps of the folders that rules ask for; None if one has wildcards alone."""
+        return self._words
+
     def asks_in(self, folder: str) -> bool:
         """Whether any rule asks for an absolute folder, which is written without `/` at its end."""
         return not self._words.keys().isdisjoint((None, *folder.split("/"))) and bool(

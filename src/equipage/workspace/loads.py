@@ -18,6 +18,7 @@ from equipage.loading.kind import Kind, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import (
+    ALL_NAMES,
     Recognised,
     is_surely_none,
     names_with_place,
@@ -30,7 +31,7 @@ from equipage.loading.session import Request, Run
 from equipage.workspace.project import Policy, Project, project_in, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
-    from equipage.files.walking import Claim, Found, Wanted
+    from equipage.files.walking import Found, Names, Wanted
     from equipage.loading.findings import Waiting
 
 #: The reason for the end of a check, see `codes.CHECK_ENDED`.
@@ -183,9 +184,9 @@ class WantedOf:
     def __init__(self, run: Run) -> None:
         self._run = run
 
-    def names_in(self, folder: str) -> Claim:
+    def names_in(self, folder: str) -> Names:
         if project_in(folder.rstrip("/") or "/", self._run).claims_any:
-            return lambda _name: True
+            return ALL_NAMES
         return names_with_place(folder)
 
     def is_known(self, path: str) -> bool:

@@ -41,7 +41,8 @@ def test_codex_joins_the_files_of_all_folders(tmp_path: Path) -> None:
 
 
 def test_nothing_outside_the_project_is_looked_at(tmp_path: Path) -> None:
-    """A file that is there and one that is missing are the same: neither is reported."""
+    """A file that is there and one that is missing are the same: an import says that it leaves the
+    project, a link says nothing."""
     inside = tmp_path / "project"
     inside.mkdir()
     (inside / ".git").mkdir()
@@ -49,7 +50,17 @@ def test_nothing_outside_the_project_is_looked_at(tmp_path: Path) -> None:
     (inside / "link").symlink_to(tmp_path)
     text = "@../there.md\n@../gone.md\n@link/there.md\n@link/gone.md\n@~/gone.md\n@/etc/gone.md\n"
     (inside / "CLAUDE.md").write_text(text + "[a](../there.md) [b](../gone.md) [c](link/gone.md)\n")
-    assert findings(inside) == []
+    found = equipage.check([inside]).diagnostics
+    assert [(each.code, each.severity) for each in found] == [
+        *[("import-outside", "warning")] * 4,
+        ("import-outside", "note"),
+        ("import-outside", "warning"),
+    ]
+    told = [each.message.replace("there.md", "gone.md") for each in found]
+    assert (told[0], told[2]) == (told[1], told[3])
+    (tmp_path / "there.md").unlink()
+    again = equipage.check([inside]).diagnostics
+    assert list(map(str, again)) == list(map(str, found))
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,8 @@ BODY = "body"
 #: What follows a value up to the end of its line, if it is a comment whose `#` touches its text:
 #: then it was most likely meant as text.
 _CUT = expression(r"[ \t]*\#(?=\S)[^\r\n]*")
+#: What such a text has in it; most comments begin with a space.
+_CUT_MARK = expression(r"\#\S")
 
 
 def before_header(convention: Convention, source: Source) -> list[Fact]:
@@ -81,11 +83,19 @@ def find_cut_text(convention: Convention, tree: Tree, _session: Session) -> tupl
     """Report text behind ` #`, which is a comment in YAML: `color: #FF0000` has no value."""
     document = tree.document
     is_mapping = isinstance(tree.value, dict)
-    if document.format != "yaml" or not is_mapping or " #" not in document.parsed_text():
+    if document.format != "yaml" or not is_mapping or not _may_be_cut(document):
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.name in tree.value]
     facts = (_cut(document, path, located) for path, located in document.locate(paths).items())
     return tree, [each for each in facts if each is not None]
+
+
+def _may_be_cut(document: Document) -> bool:
+    """Whether places have to be found to say whether a text is cut. A no is certain."""
+    text = document.parsed_text()
+    # Where variables were replaced, the author's text may have what this one lacks.
+    is_written = document.substituted_text is None
+    return " #" in text and not (is_written and _CUT_MARK.search(text) is None)
 
 
 def _cut(document: Document, path: Path, located: Located) -> Fact | None:
@@ -111,6 +121,9 @@ def _cut(document: Document, path: Path, located: Located) -> Fact | None:
 
 #: Tools that drop a skill whose name or description is anything but text.
 _STRICT_ABOUT_TEXT = ("GitHub Copilot", "OpenCode")
+#: Kinds whose name has to be text wherever the file lies: Claude Code reads another value as text,
+#: but its validator refuses it.
+NAMED_BY_TEXT = ("claude-agent", "claude-command")
 
 
 def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -151,8 +164,7 @@ def _strict_about(convention: Convention, session: Session) -> tuple[str, ...]:
         return ("name", "description")
     if convention.kind == "skill" and convention.tool in _STRICT_ABOUT_TEXT:
         return ("name", "description")
-    # Claude Code reads the rest as text, but its validator refuses the name.
-    is_of_claude = convention.kind in ("claude-agent", "claude-command") or (
+    is_of_claude = convention.kind in NAMED_BY_TEXT or (
         convention.kind == "skill" and (is_project or _is_of_claude(session))
     )
     return ("name",) if is_of_claude else ()

@@ -17,7 +17,7 @@ from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
 from equipage.kinds.conventions import checks, codes, companions, copies, references
-from equipage.kinds.conventions.checks import BODY
+from equipage.kinds.conventions.checks import BODY, NAMED_BY_TEXT
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
 from equipage.kinds.conventions.codes import CODES
@@ -233,7 +233,8 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
         # forgiven.
         forgiven = ["string"] if field.split is not None else []
         is_text = field.type is str and convention.syntax in ("header", "yaml")
-        forgiven += ["number", "boolean"] if is_text else []
+        is_strict = field.name == "name" and convention.kind in NAMED_BY_TEXT
+        forgiven += ["number", "boolean"] if is_text and not is_strict else []
         slot = properties[field.name]
         is_open = any(not each or "not" in each for each in slot.get("anyOf", [{}]))
         if forgiven and not is_open:
