@@ -16,6 +16,8 @@ from equipage.files.walking import walk
 from equipage.loading.registry import agent_folders
 from lab import write
 
+from .indexes import a_number, an_index
+
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 NAMES = ["a.tool.yaml", "d/long/name/of/a/file.yaml", "d/long/name/of/another.yaml", "é/x.md", "z"]
 
@@ -151,46 +153,6 @@ def test_links_in_one_place_do_not_multiply(tmp_path: Path) -> None:
 # --- byte by byte --------------------------------------------------------------------------------
 
 
-def number(value: int) -> bytes:
-    """A number of variable length as git writes it."""
-    found = [value & 0x7F]
-    while value := value >> 7:
-        value -= 1
-        found.insert(0, 0x80 | (value & 0x7F))
-    return bytes(found)
-
-
-def an_index(
-    version: int,
-    entries: list[tuple[str, int]],
-    *,
-    hash_size: int = 20,
-    extended: bool = False,
-    extensions: bytes = b"",
-) -> bytes:
-    """An index as git writes it; an entry is a name and the type of what is there."""
-    data = b"DIRC" + version.to_bytes(4, "big") + len(entries).to_bytes(4, "big")
-    before = b""
-    for name, sort in entries:
-        own = name.encode()
-        entry = bytearray(b"\xff" * (40 + hash_size) + b"\0\x01")
-        entry[24:28] = bytes((0, 0, sort << 4 | 1, 0xA4))
-        if extended:
-            entry[40 + hash_size] |= 0x40
-            entry += b"\x20\x01"
-        if version == 4:
-            same = 0
-            while same < min(len(own), len(before)) and own[same] == before[same]:
-                same += 1
-            entry += number(len(before) - same) + own[same:] + b"\0"
-        else:
-            entry += own
-            entry += b"\0" * (8 - len(entry) % 8)
-        before = own
-        data += entry
-    return data + extensions + b"\xee" * hash_size
-
-
 ENTRIES = [("a", 8), ("a-link", 10), ("d/" + "x" * 300, 8), ("d/y", 8), ("module", 14), ("t", 4)]
 KEPT = [name.encode() for name, sort in ENTRIES if sort in (8, 10)]
 
@@ -249,11 +211,11 @@ def test_a_name_cannot_drop_more_than_the_one_before_has() -> None:
     first = an_index(4, [("abc", 8)])[12:-20]
     head = b"DIRC" + (4).to_bytes(4, "big") + (2).to_bytes(4, "big")
     for dropped in (0, 1, 2, 3):
-        second = first[:62] + number(dropped) + b"z\0"
+        second = first[:62] + a_number(dropped) + b"z\0"
         names = [b"abc", b"abc"[: 3 - dropped] + b"z"]
         assert _parsed(head + first + second + b"\0" * 20) == (names, None)
     for dropped in (4, 200, 10**6, 10**30):
-        second = first[:62] + number(dropped) + b"z\0"
+        second = first[:62] + a_number(dropped) + b"z\0"
         with pytest.raises(DamagedIndex):
             _parsed(head + first + second + b"\0" * 20)
 

@@ -154,6 +154,68 @@ def test_what_the_policy_allows_by_name_is_read_beside_a_walk(world: Path) -> No
     assert load.within == (base, base)
 
 
+# --- absolute references -------------------------------------------------------------------------
+
+
+def test_an_absolute_reference_is_inside_by_any_spelling(world: Path) -> None:
+    base = str(world / "in")
+    load = Files(cwd=str(world))
+    unread = PathPolicy(absolute="unread")
+    for spelt in (f"{base}/sub/a.txt", f"/{base}/sub/a.txt", f"{base}//sub/./a.txt"):
+        found = load.refer(spelt, (base,), (base,), unread)
+        assert (found.outside, found.source.text) == (False, "a")
+
+
+def test_nothing_is_asked_about_a_place_that_must_not_be_read(world: Path) -> None:
+    base = str(world / "in")
+    (world / "link").symlink_to("in")
+    load = Files(cwd=str(world))
+    with traced(Trace()) as made, pytest.raises(FileProblem) as raised:
+        load.refer(f"{world}/link/sub/a.txt", (base,), (base,), PathPolicy(absolute="unread"))
+    assert raised.value.code == "absolute-unread"
+    assert not [each for each in made.answers if "/link" in each[1]]
+    # Where it may be read, it is what it leads to.
+    found = load.refer(f"{world}/link/sub/a.txt", (base,), (base,), PathPolicy(absolute="outside"))
+    assert (found.outside, found.source.name) == (False, "in/sub/a.txt")
+
+
+def test_a_root_that_cannot_be_allows_nothing(world: Path) -> None:
+    load = Files(cwd=str(world))
+    with pytest.raises(FileProblem) as raised:
+        load.refer(str(world / "out/a.txt"), ("/",), ("a\0b",), PathPolicy(absolute="unread"))
+    assert raised.value.code == "absolute-unread"
+
+
+def test_a_load_calls_a_file_by_the_name_it_knows_it_by(world: Path) -> None:
+    base = str(world / "in")
+    (world / "link.txt").symlink_to("in/sub/a.txt")
+    first = Files(cwd=str(world))
+    assert first.read("link.txt").name == "link.txt"
+    own = first.refer("sub/a.txt", (base,), (base,), PathPolicy()).source
+    assert own.name == "link.txt"
+    # Another load does not know that name,
+    second = first.again()
+    assert second.refer("sub/a.txt", (base,), (base,), PathPolicy()).source.name == "in/sub/a.txt"
+    # and one that has another name for it keeps that.
+    third = first.again()
+    named = third.read("link.txt")
+    assert third.refer("sub/a.txt", (base,), (base,), PathPolicy()).source is named
+
+
+def test_two_dots_behind_a_link_lead_up_from_its_target(world: Path) -> None:
+    (world / "out" / "deep").mkdir()
+    (world / "in" / "link").symlink_to("../out/deep")
+    source = Files(cwd=str(world)).read("in/link/../a.txt")
+    assert (source.text, source.filename) == ("secret", str(world / "out" / "a.txt"))
+
+
+def test_a_name_that_no_file_can_have_is_refused_by_its_name(world: Path) -> None:
+    for name in ("a\0b", "in\0/a.txt"):
+        with pytest.raises(FileProblem) as raised:
+            Files(cwd=str(world)).read(name)
+        assert raised.value.values["file"] == name
+
+
 # --- names and stamps ----------------------------------------------------------------------------
 
 

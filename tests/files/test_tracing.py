@@ -166,6 +166,8 @@ def test_names_below_and_programs(world: Path, noting: Trace) -> None:
     assert noting.complete
     Files(cwd="/").finds_program("b.txt", str(world / "sub"))
     assert not noting.complete  # what was searched is not what PATH says
+    Files(cwd="/").finds_program("run-me", search)
+    assert not noting.complete
 
 
 def test_names_of_a_digest_are_apart() -> None:

@@ -11,6 +11,8 @@ from equipage.files import walking
 from equipage.files.walking import Entered, Found, enters, is_ignored, walk
 from lab import write
 
+from .indexes import an_index
+
 AGENTS = (".claude", ".github")
 
 
@@ -25,11 +27,11 @@ class Wanting:
         self.known, self.claimed = known, claimed
         self.asked: list[str] = []
 
-    def names_in(self, folder: str) -> walking.Claim:
+    def names_in(self, folder: str) -> walking.Names:
         assert folder.endswith("/")
         self.asked.append(folder)
-        ends = (*self.known, *self.claimed)
-        return lambda name: any(each.endswith(name) for each in ends)
+        names = {each.rpartition("/")[2] for each in (*self.known, *self.claimed)}
+        return frozenset(each for each in names if each != "tool.py"), ("l.py",)
 
     def is_known(self, path: str) -> bool:
         return path.endswith(self.known) if self.known else False
@@ -240,11 +242,18 @@ def test_of_two_links_in_one_place_to_one_folder_the_first_is_followed(project: 
 
 
 def test_links_of_profiles_are_profiles_of_their_own(project: Path) -> None:
-    make(project, "shared/x.md", ".defect/y.md")
-    for link in (".defect/one", ".defect/two"):
-        (project / link).symlink_to("../shared")
+    make(project, "shared/x.md", ".defect/y.md", ".defect/all/z.md")
+    for link in (".defect/all/one", ".defect/all/two"):
+        (project / link).symlink_to("../../shared")
     walked = [os.path.relpath(each.path, project) for each in walk(str(project), (".defect",))]
-    assert walked == ["a.md", ".defect/y.md", "shared/x.md", ".defect/one/x.md", ".defect/two/x.md"]
+    assert walked == [
+        "a.md",
+        ".defect/y.md",
+        ".defect/all/z.md",
+        "shared/x.md",
+        ".defect/all/one/x.md",
+        ".defect/all/two/x.md",
+    ]
 
 
 # --- what is ignored -----------------------------------------------------------------------------
@@ -285,6 +294,61 @@ def test_a_link_to_a_folder_is_no_folder_for_git(project: Path) -> None:
     assert is_ignored(str(project / "folder"))
 
 
+def track(repository: Path, *names: str) -> None:
+    """Let the index of a repository name these files."""
+    (repository / ".git").mkdir(exist_ok=True)
+    (repository / ".git" / "index").write_bytes(an_index(2, [(name, 8) for name in names]))
+
+
+def test_what_a_repository_tracks_is_found_though_ignored(project: Path) -> None:
+    write(project, {".gitignore": "*.md\nsub/\n", "b.md": "", "other/a.md": ""})
+    make(project, "sub/x.yaml", "sub/y.yaml", "sub/deep/z.yaml", "sub/none/x.yaml", "sub.yaml")
+    track(project, "a.md", "sub/deep/z.yaml", "sub/x.yaml")
+    assert found(project) == ["a.md", "sub.yaml", "sub/x.yaml", "sub/deep/z.yaml"]
+    assert found(project / "sub") == ["x.yaml", "y.yaml", "deep/z.yaml", "none/x.yaml"]
+    ignored = {"a.md": False, "b.md": True, "other/a.md": True, "sub": False, "other": False}
+    assert {each: is_ignored(str(project / each)) for each in ignored} == ignored
+    track(project, "subway/x.yaml")
+    assert found(project) == ["sub.yaml"]
+
+
+def test_a_repository_inside_another_tracks_its_own_files(project: Path) -> None:
+    write(project, {".gitignore": "*.md\n", "inner/.gitignore": "*.md\n", "inner/sub/a.md": ""})
+    make(project, "inner/b.md", "inner/a.md")
+    track(project, "a.md", "inner/b.md")
+    track(project / "inner", "sub/a.md")
+    assert found(project) == ["a.md", "inner/sub/a.md"]
+
+
+def test_the_index_is_read_once_and_only_if_something_is_ignored(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def tracked_in(root: str) -> None:
+        asked.append(root)
+
+    monkeypatch.setattr(walking, "tracked_in", tracked_in)
+    make(project, "b.md", "sub/c.md")
+    assert found(project) == ["a.md", "b.md", "sub/c.md"]
+    assert asked == []
+    write(project, {".gitignore": "*.md\n"})
+    assert found(project) == []
+    assert asked == [f"{project}/"]
+
+
+def test_a_walk_that_begins_where_agents_live(project: Path) -> None:
+    make(project, ".claude/agents/.hidden/b.yaml", "shared/c.md")
+    os.mkfifo(project / ".claude" / "agents" / "p.md")
+    (project / ".claude" / "agents" / "link").symlink_to("../../shared")
+    assert found(project / ".claude" / "agents") == ["p.md", ".hidden/b.yaml", "link/c.md"]
+
+
+def test_what_comes_after_a_pipe_is_found(project: Path) -> None:
+    os.mkfifo(project / "0.md")
+    assert found(project) == ["a.md"]
+
+
 def test_without_a_repository_nothing_above_counts(tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "*.md\n", "sub/a.md": ""})
     assert found(tmp_path / "sub") == ["a.md"]
@@ -292,8 +356,10 @@ def test_without_a_repository_nothing_above_counts(tmp_path: Path) -> None:
 
 
 def test_an_index_that_is_damaged_is_told_at_the_end(project: Path) -> None:
-    write(project, {".gitignore": "*.md\n", ".git/index": b"DIRC damaged", "b.yaml": ""})
+    write(
+        project, {".gitignore": "*.md\n", ".git/index": b"DIRC" + b"\0\0\0\x02" * 2, "b.yaml": ""}
+    )
     *files, last = walk(str(project), AGENTS)
     assert [os.path.basename(each.path) for each in files] == ["b.yaml"]
     assert (last.path, last.is_index, last.outside) == (f"{project}/", True, False)
-    assert last.problem
+    assert last.problem == "an entry is cut off or has no end"
