@@ -242,3 +242,18 @@ def test_references_over_a_disk_are_confined_as_ever(disk: Path) -> None:
             )
         private = problem(lambda: load.refer(".git/c", (inside,), (inside,), STRICT))
         assert private == ("reference-private", {"reference": ".git/c"})
+
+
+def test_a_link_to_a_folder_of_git_is_private_under_an_overlay_too(disk: Path) -> None:
+    root = os.path.realpath(disk)
+    (disk / ".git").mkdir()
+    (disk / "innocent").symlink_to(".git/config")
+    with overlaid(Overlay({f"{root}/.git/config": b"unsaved"}, over_disk=True)):
+        said = problem(lambda: files_here().refer("innocent", (root,), (root,), STRICT))
+    assert said == ("reference-private", {"reference": "innocent"})
+
+
+def test_what_was_emptied_and_not_saved_is_empty(disk: Path) -> None:
+    path = f"{os.path.realpath(disk)}/a.txt"
+    with overlaid(Overlay({path: b""}, over_disk=True)):
+        assert files_here().read(path, max_bytes=0).data == b""

@@ -172,11 +172,36 @@ def test_nothing_is_asked_about_a_place_that_must_not_be_read(world: Path) -> No
     load = Files(cwd=str(world))
     with traced(Trace()) as made, pytest.raises(FileProblem) as raised:
         load.refer(f"{world}/link/sub/a.txt", (base,), (base,), PathPolicy(absolute="unread"))
-    assert raised.value.code == "absolute-unread"
+    named = {"reference": f"{world}/link/sub/a.txt"}
+    assert (raised.value.code, raised.value.values) == ("absolute-unread", named)
     assert not [each for each in made.answers if "/link" in each[1]]
     # Where it may be read, it is what it leads to.
     found = load.refer(f"{world}/link/sub/a.txt", (base,), (base,), PathPolicy(absolute="outside"))
     assert (found.outside, found.source.name) == (False, "in/sub/a.txt")
+
+
+def test_a_file_at_home_is_outside_the_roots(world: Path) -> None:
+    base, home = str(world / "in"), str(world / "out")
+    unread = PathPolicy(absolute="unread")
+    found = Files(cwd=str(world)).refer(f"{home}/a.txt", (base,), (base,), unread, (home,))
+    assert (found.outside, found.source.text) == (True, "secret")
+
+
+@pytest.mark.parametrize("way", [".git/config", "innocent", "bare/config"])
+def test_an_absolute_reference_into_a_repository_is_named(world: Path, way: str) -> None:
+    for folder in (".git", "bare"):
+        for name in ("objects", "refs"):
+            (world / "out" / folder / name).mkdir(parents=True)
+        for name in ("HEAD", "config"):
+            (world / "out" / folder / name).write_text("ref: refs/heads/main\n")
+    (world / "out" / "innocent").symlink_to(".git/config")
+    base, reference = str(world / "in"), str(world / "out" / way)
+    with pytest.raises(FileProblem) as raised:
+        Files(cwd=base).refer(reference, (base,), (base,), PathPolicy(absolute="outside"))
+    assert (raised.value.code, raised.value.values) == (
+        "reference-private",
+        {"reference": reference},
+    )
 
 
 def test_a_root_that_cannot_be_allows_nothing(world: Path) -> None:

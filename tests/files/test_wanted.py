@@ -363,3 +363,11 @@ def test_an_index_that_is_damaged_is_told_at_the_end(project: Path) -> None:
     assert [os.path.basename(each.path) for each in files] == ["b.yaml"]
     assert (last.path, last.is_index, last.outside) == (f"{project}/", True, False)
     assert last.problem == "an entry is cut off or has no end"
+
+
+def test_patterns_that_are_not_text_ignore_names_that_are_not_text(project: Path) -> None:
+    write(project, {".gitignore": b"\xff.md\nb.md\n", "b.md": ""})
+    for name in (b"\xff.md", b"\xfe.md"):
+        with open(os.path.join(os.fsencode(project), name), "wb"):
+            pass
+    assert [os.fsencode(each) for each in found(project)] == [b"a.md", b"\xfe.md"]

@@ -81,7 +81,7 @@ PARTS = {
     "reading": Part(
         ("files/reading.py", "files/overlay.py", "files/memory.py", "files/__init__.py"),
         (
-            *_files("overlay", "questions", "reading", "sandbox", "tracing"),
+            *_files("overlay", "questions", "reading", "sandbox", "tracing", "trees"),
             *_security("links", "special_files", "what_is_never_read"),
             "loading/test_options_given.py",
         ),
@@ -99,7 +99,7 @@ PARTS = {
     "cache": Part(("workspace/cache.py",), ("workspace/test_cache.py", *_KEEPING)),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
-        ("workspace/test_cache.py", "workspace/test_watching.py", *_KEEPING),
+        (*_files("tracing"), "workspace/test_cache.py", "workspace/test_watching.py", *_KEEPING),
     ),
 }
 
