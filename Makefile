@@ -11,13 +11,14 @@ unexport PYTHONDONTWRITEBYTECODE
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-registry test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
+.PHONY: help demo test test-serve test-registry test-bytes test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
 	@echo "make test    demo, every test, types and lints"
 	@echo "make test-serve  serve tools and skills to other programs, and ten thousand calls at once"
 	@echo "make test-registry   push to and pull from a real registry, with skopeo and oras beside us"
+	@echo "make test-bytes  one changed byte in each of two thousand locked files"
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
 	@echo "make bench [ROWS='servers linters']   compare with peers; writes bench/RESULTS.md"
@@ -96,6 +97,10 @@ test-registry:
 	@test -e .venv-registry/.ready || { $(PYTHON) -m venv .venv-registry && .venv-registry/bin/python -m pip install --quiet --disable-pip-version-check --editable . pytest hypothesis "oras>=0.2.40" && touch .venv-registry/.ready; }
 	EQUIPAGE_TEST_REGISTRY=1 .venv-registry/bin/python -m pytest -q -rs -p no:cacheprovider -W default tests/locking/test_registry.py | tee .registry.log; ! grep -Eq 'skipped|SKIPPED|failed|error' .registry.log
 	@rm -f .registry.log
+
+# Two thousand files of every kind, each changed once; `make test` changes a sample.
+test-bytes: $(VENV)/.ready
+	EQUIPAGE_TEST_BYTES=1 $(PY) -m pytest -q -p no:cacheprovider tests/locking/test_every_byte.py
 
 # The page in Debian's Chromium (apt-get install chromium), driven by playwright-core. Nothing may be skipped.
 browser: $(VENV)/.ready

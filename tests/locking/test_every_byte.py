@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 from collections import defaultdict
 from pathlib import Path
@@ -62,7 +63,9 @@ def _found() -> tuple[set[str], set[str]]:
     return named, {each["file"] for each in found["meaning"]}
 
 
-@pytest.mark.long
+@pytest.mark.skipif(
+    not os.environ.get("EQUIPAGE_TEST_BYTES"), reason="a minute; run by `make test-bytes`"
+)
 @pytest.mark.requirement("LK-03")
 def test_a_changed_byte_in_each_of_two_thousand_files_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
