@@ -101,6 +101,14 @@ def test_slips_in_settings_have_a_place() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["roots = ['a\\u0000b']", "library = 'a\\u0000b'"])
+def test_a_root_that_no_folder_can_be_called_is_missing(name: str) -> None:
+    """The system refuses to look up a name with a zero byte."""
+    text = name.replace("'", '"')
+    write(".", {"pyproject.toml": f"[tool.equipage]\n{text}\n"})
+    assert [each.code for each in check().diagnostics] == ["root-missing"]
+
+
 def _known() -> str:
     from equipage.loading.registry import known_names
 

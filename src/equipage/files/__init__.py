@@ -93,6 +93,8 @@ def real_path(path: str) -> str:
             # It was a link a moment ago; look again.
             if error.errno not in (errno.EINVAL, errno.ENOENT):
                 raise
+        except ValueError:  # a zero byte: no file has such a name
+            break
     return noted("real path", path, os.path.abspath(path))
 
 
