@@ -438,6 +438,9 @@ SAMPLES: list[tuple[Any, Any]] = [
     (None, "!{x}"),
     (None, "https://a.org"),
     (None, ["policy-forbids"]),
+    (False, None),
+    (None, [{"command": "y"}]),
+    (None, "```!\nx\n```"),
     ([{"toolName": "x", "tool": "x", "decision": "deny", "action": "reject"}], [{"toolName": "x", "tool": "x", "decision": "allow", "action": "allow"}]),
 ]  # fmt: skip
 ROWS = [

@@ -20,6 +20,7 @@ from equipage.core.source import Source
 from equipage.files import (
     active,
     exists,
+    is_executable,
     is_folder,
     is_link,
     is_possible,
@@ -211,6 +212,10 @@ class Files:
     def peek(self, path: str) -> bytes | None:
         """The content of a file that is not a source of this load; None if it cannot be read."""
         return peek(path)
+
+    def may_run(self, path: str) -> bool:
+        """Whether a file may be run as a program; see `is_executable`."""
+        return is_executable(path)
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
         """Up to `most` paths of files below a folder, relative to it, to guess what was meant."""

@@ -22,7 +22,7 @@ import msgspec
 
 from equipage.ship import ShipError
 from equipage.views.lock import LockError
-from equipage.views.workspace_lock import NAME, WorkspaceLock, read
+from equipage.views.workspace_lock import NAME, UNREAD, WorkspaceLock, read
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -233,6 +233,13 @@ def shipped(archive: bytes, lock: bytes) -> Shipped:
             raise ShipError(f"{name} is in the archive, but not locked")
         if hashlib.sha256(files[name]).hexdigest() != known.files[name]:
             raise ShipError(f"{name} is not what was locked")
+    # A lock may be signed, an archive is not: without its mark, a program that guards never runs.
+    for name in sorted({name for item in known.items.values() for name in item.executable}):
+        if name in files and name not in executable:
+            raise ShipError(f"{name} may be run where it was locked, but not in the archive")
+    for name, item in known.items.items():
+        if item.kind == UNREAD and name in executable and name not in item.executable:
+            raise ShipError(f"{name} may be run in the archive, but not where it was locked")
     return Shipped(known, lock, files, signature, executable)
 
 
