@@ -60,7 +60,7 @@ def named_by(commands: Iterable[list[str]]) -> Iterator[str]:
         yield from _named_inside(_BETWEEN.split(_ASKED.sub("./", " ".join(words))))
 
 
-#: What ends a command inside of a text, and what may stand before the program of one.
+#: What ends a command inside of a text, and what may come before the program of one.
 _NEXT = re.compile(r"&&|\|\||[;|&\n({]|(?<=\s)-c\s")
 _BEFORE = re.compile(r"(?:\w+=\S*|exec|command|env|then|do|else|if|!|time|nohup|sudo)\Z")
 

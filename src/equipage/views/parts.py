@@ -146,7 +146,7 @@ def _below(kind: str, root: str, manifest: Mapping[str, Any], files: Files) -> I
 
 
 def _part(path: str, place: _Place) -> Part:
-    # A bundle of servers is no list of them.
+    # A bundle of servers is an archive, and a list of them a text.
     is_text = path.endswith((".json", ".jsonc", ".toml"))
     return Part(path, place.what, place.kind if is_text else "", place.runs, place.acts)
 
