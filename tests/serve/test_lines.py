@@ -296,7 +296,7 @@ def test_a_client_that_sends_nonsense_and_never_reads_is_left() -> None:
     os.close(served.input)
     assert sent < MAX_REFUSALS
     said = printed_by(served)
-    assert "the client sends lines that are no messages, and reads no answers" in said
+    assert "the client sends lines that are not messages, and reads no answers" in said
     assert "UsageError" in said
     assert "Group" not in said
 

@@ -29,7 +29,7 @@ from equipage.serve.children import settle, writable
 MAX_LINE = 4 * 1024 * 1024
 #: The deepest nesting of a message.
 MAX_NESTING = 256
-#: How many bytes of answers to lines that are no messages may wait for a client that does not read.
+#: How many bytes of answers to lines that are not messages may wait for a client that does not read.
 MAX_REFUSALS = 4 * 1024 * 1024
 #: What it takes to keep an answer, beside its text.
 _KEPT = 128
@@ -160,7 +160,7 @@ async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
 
 
 class _Refusals:
-    """Answers to lines that are no messages. They wait beside the reader: one that waits for a
+    """Answers to lines that are not messages. They wait beside the reader: one that waits for a
     client that never reads would not notice that the client closed its end."""
 
     def __init__(self, pipes: Pipes) -> None:
@@ -200,7 +200,7 @@ class _Refusals:
 async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
     """Serve one client until it closes its end. Calls under way are then cancelled.
 
-    Raises `UsageError` if it sends lines that are no messages, and does not read what we say.
+    Raises `UsageError` if it sends lines that are not messages, and does not read what we say.
     """
     to_server, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     answers, to_client = anyio.create_memory_object_stream[SessionMessage](0)
@@ -236,7 +236,7 @@ async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
         await server.run(received, answers, server.create_initialization_options())
         group.cancel_scope.cancel()
     if refusals.too_many:
-        raise UsageError("the client sends lines that are no messages, and reads no answers")
+        raise UsageError("the client sends lines that are not messages, and reads no answers")
 
 
 async def _take(line: bytes | None, refusals: _Refusals, to_server: Any) -> None:
