@@ -29,7 +29,7 @@ from equipage.serve.children import settle, writable
 MAX_LINE = 4 * 1024 * 1024
 #: The deepest nesting of a message.
 MAX_NESTING = 256
-#: How many bytes of answers to lines that are not messages may wait for a client that does not read.
+#: How many bytes of answers to lines that are not messages wait for a client that does not read.
 MAX_REFUSALS = 4 * 1024 * 1024
 #: What it takes to keep an answer, beside its text.
 _KEPT = 128
