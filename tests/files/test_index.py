@@ -62,8 +62,9 @@ def test_a_split_index_and_hashes_of_another_size(tmp_path: Path) -> None:
     start(tmp_path)
     git(tmp_path, "add", ".")
     git(tmp_path, "update-index", "--split-index")
-    write(tmp_path, {"new.yaml": ""})
-    git(tmp_path, "add", "new.yaml")
+    # The entry of a file that changed has no name of its own: it is in the shared part.
+    write(tmp_path, {"new.yaml": "", "z": "changed"})
+    git(tmp_path, "add", "new.yaml", "z")
     assert names(tmp_path) == sorted([*NAMES, "new.yaml"])
     other = start(tmp_path / "other", "--object-format=sha256")
     git(other, "add", ".")
@@ -165,18 +166,34 @@ def test_names_of_files_and_links_are_read(version: int, extended: bool, hash_si
     assert _parsed(data) == (KEPT, None)
 
 
+@pytest.mark.parametrize("hash_size", [20, 32])
+@pytest.mark.parametrize("extended", [False, True])
 @pytest.mark.parametrize("version", [2, 3, 4])
-def test_an_index_that_is_cut_off_is_damaged(version: int) -> None:
-    data = an_index(version, ENTRIES)
+def test_an_index_that_is_cut_off_is_damaged(version: int, extended: bool, hash_size: int) -> None:
+    """Also where its hashes, read as shorter ones, would leave entries that end there."""
+    data = an_index(version, ENTRIES, extended=extended, hash_size=hash_size)
     for cut in range(len(data)):
         with pytest.raises(DamagedIndex):
             _parsed(data[:cut])
 
 
-@pytest.mark.parametrize("length", range(1, 18))
+@pytest.mark.parametrize("length", [*range(1, 18), 4094, 4095, 4096, 5000])
 def test_names_of_any_length(length: int) -> None:
     names = [("x" * length, 8), ("y" * length, 8)]
     assert _parsed(an_index(2, names)) == ([name.encode() for name, _ in names], None)
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+@pytest.mark.parametrize("length", [1, 255, 256, 4094, 4095, 4096])
+def test_a_name_is_as_long_as_its_entry_says(version: int, length: int) -> None:
+    data = bytearray(an_index(version, [("x" * length, 8)]))
+    written = int.from_bytes(data[72:74], "big")
+    assert written == min(length, 4095)
+    for wrong in {0, length - 1, length + 1, length + 256, length ^ 0x800, 4095} - {length, 4096}:
+        if wrong < 4096 and wrong != written:
+            data[72:74] = wrong.to_bytes(2, "big")
+            with pytest.raises(DamagedIndex):
+                _parsed(bytes(data))
 
 
 @pytest.mark.parametrize("long", [126, 127, 128, 129, 16511, 16512, 20000])
@@ -211,7 +228,7 @@ def test_a_name_cannot_drop_more_than_the_one_before_has() -> None:
     first = an_index(4, [("abc", 8)])[12:-20]
     head = b"DIRC" + (4).to_bytes(4, "big") + (2).to_bytes(4, "big")
     for dropped in (0, 1, 2, 3):
-        second = first[:62] + a_number(dropped) + b"z\0"
+        second = first[:60] + bytes((0, 4 - dropped)) + a_number(dropped) + b"z\0"
         names = [b"abc", b"abc"[: 3 - dropped] + b"z"]
         assert _parsed(head + first + second + b"\0" * 20) == (names, None)
     for dropped in (4, 200, 10**6, 10**30):
