@@ -160,9 +160,6 @@ class _RevisionFiles(MemoryFiles):
     def exists(self, path: str) -> bool:
         return super().exists(path) or (posixpath.basename(path) == ".git" and os.path.exists(path))
 
-    def may_run(self, path: str) -> bool:
-        return isinstance(self.contents, Revision) and self.contents.may_run(path)
-
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
         if not isinstance(self.contents, Revision):
             return super().names_below(folder, most=most)

@@ -24,6 +24,7 @@ from equipage.loading.unread import CODEX_RULE, HOOK_FILE, unread_sort
 from equipage.views.parts import OWNERS, editor_part, parts_of, reach_of_part
 from equipage.workspace.loads import (
     Candidate,
+    Disk,
     FileLoad,
     Place,
     load_all,
@@ -71,7 +72,7 @@ def loads_at(place: Place, path: str, request: Request, kind: str | None = None)
     is_folder = place.is_folder(path)
     run = Run(place.files(), with_folders(request, [path]).folders, isolated=request.isolated)
     found = list(load_all([path], request, kind=kind, place=place, run=run))
-    loads = _sorted(found, path if is_folder else None, run.files)
+    loads = _sorted(found, path if is_folder else None, run.files, place)
     if is_folder and kind is None and not request.isolated:
         for project in projects_of(run):
             file = settings_file(project.root, run.files)
@@ -79,13 +80,13 @@ def loads_at(place: Place, path: str, request: Request, kind: str | None = None)
                 loads.outcomes[_name(file, path)] = settings_load(file, project.root, run.files)
     if is_folder:
         if kind is None:
-            _add_parts(loads, path, request, run)
+            _add_parts(loads, path, request, run, place)
         for outcome in loads.outcomes.values():
-            loads.guards.update(_guards(outcome, path, run.files))
+            loads.guards.update(_guards(outcome, path, run.files, place))
     return loads
 
 
-def _add_parts(loads: Loads, folder: str, request: Request, run: Run) -> None:
+def _add_parts(loads: Loads, folder: str, request: Request, run: Run, place: Place) -> None:
     """Take up the files that count because of those that were loaded."""
     owners = [each for each in loads.outcomes.values() if each.kind.name in OWNERS]
     top, files = real_path(folder), run.files
@@ -110,18 +111,18 @@ def _add_parts(loads: Loads, folder: str, request: Request, run: Run) -> None:
                 continue
         data = files.peek(part.path)
         if data is not None:
-            loads.unread[name] = part.what, _content(data, part.path, files, runs=part.runs)
+            loads.unread[name] = part.what, _content(data, part.path, place, runs=part.runs)
             reach = reach_of_part(part, data, name)
             if reach is not None:
                 loads.rules[name] = reach
 
 
-def _content(data: bytes, path: str, files: Files, *, runs: bool) -> str:
+def _content(data: bytes, path: str, place: Place, *, runs: bool) -> str:
     """What tells one content of a file from another; of a program, its mark is a part of it."""
-    return f"{hashlib.sha256(data).hexdigest()}{' runs' * (runs and files.may_run(path))}"
+    return f"{hashlib.sha256(data).hexdigest()}{' runs' * (runs and place.may_run(path))}"
 
 
-def _guards(outcome: Outcome, folder: str, files: Files) -> Iterator[tuple[str, str]]:
+def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterator[tuple[str, str]]:
     """The files that hooks of a configuration run which can stop a call, each with its hash."""
     reaches = reaches_of(outcome)
     guarding = {grant.path for each in reaches for grant in each.of("guard")}
@@ -145,11 +146,11 @@ def _guards(outcome: Outcome, folder: str, files: Files) -> Iterator[tuple[str, 
     direct = run_by_name(commands)
     for word in dict.fromkeys(named_by(commands)):
         if may_be_path(word) and not os.path.isabs(word):
-            found = (os.path.normpath(os.path.join(place, word)) for place in places)
+            found = (os.path.normpath(os.path.join(each, word)) for each in places)
             read = ((path, files.peek(path)) for path in found if is_below(path, root))
             path, data = next((each for each in read if each[1] is not None), ("", None))
             if data is not None:
-                content = _content(data, path, files, runs=word in direct)
+                content = _content(data, path, place, runs=word in direct)
                 yield _name(path, real_path(folder)), content
 
 
@@ -158,10 +159,10 @@ def loads_in(found: Iterable[FileLoad], path: str) -> Loads:
     here = os.path.abspath(path)
     mine = [each for each in found if is_below(os.path.abspath(each.path), here)]
     alone = len(mine) == 1 and os.path.abspath(mine[0].path) == here
-    return _sorted(mine, None if alone else path, files_here())
+    return _sorted(mine, None if alone else path, files_here(), Disk())
 
 
-def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files) -> Loads:
+def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files, place: Place) -> Loads:
     loads = Loads({}, unread={}, rules={}, guards={})
     problems: list[Diagnostic] = []
     for each in found:
@@ -172,7 +173,7 @@ def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files) -> Load
             sort = unread_sort(os.path.abspath(each.path).replace(os.sep, "/")) or ""
             data = files.peek(each.path)
             if data is not None and sort not in _VERIFIED:
-                content = _content(data, each.path, files, runs=sort == HOOK_FILE)
+                content = _content(data, each.path, place, runs=sort == HOOK_FILE)
                 loads.unread[name] = sort, content
                 if sort == CODEX_RULE:
                     _add_rules(loads, name, name or os.path.basename(each.path), data)
