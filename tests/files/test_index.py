@@ -214,7 +214,7 @@ def test_the_shared_part_is_named_by_its_hash(hash_size: int) -> None:
         assert _parsed(data) == (KEPT, own.hex())
     data = an_index(2, ENTRIES, hash_size=hash_size, extensions=other)
     assert _parsed(data) == (KEPT, None)
-    for wrong in (other[:-1], other + b"x", b"TREE"):
+    for wrong in (other[:-1], other + b"x", b"TREE", b"TREE\x01\0\0\x0512345"):
         with pytest.raises(DamagedIndex, match=r"^an entry is cut off or has no end$"):
             _parsed(an_index(2, ENTRIES, hash_size=hash_size, extensions=wrong))
 
