@@ -176,6 +176,7 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
     # A skill that lies in no folder of a tool is installed elsewhere, with other neighbours.
     moves = convention.kind == "skill" and convention.tool == "Agent Skills"
     missing: dict[str, list[Link]] = {}
+    bases: list[str] = []
     outside: list[Link] = []
     for each in links(source.text):
         is_path = re.search(r"/|\.\w+\Z", each.path) and not _PLACEHOLDER.search(each.path)
@@ -185,7 +186,8 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
             continue
         # One place after the other: nearly every link leads somewhere from the first one.
         inside: list[str] = []
-        for target in _targets(each.path, source, session):
+        bases = bases or _bases(source, session)
+        for target in _targets(each.path, bases, session):
             if session.files.exists(target):
                 break
             inside.append(target)
@@ -220,13 +222,18 @@ def _is_quoted(text: str, start: int) -> bool:
     return text.count('"', text.rfind("\n", 0, start) + 1, start) % 2 == 1
 
 
-def _targets(path: str, source: Source, session: Session) -> Iterator[str]:
-    """Where a link may lead inside the project: from the file, from the file that it is a link to,
-    or from the root of the project, which is as good for an agent."""
+def _bases(source: Source, session: Session) -> list[str]:
+    """Where links may begin: at the file, at the file that it is a link to, or at the root of the
+    project, which is as good for an agent."""
     folders = [os.path.dirname(session.path), session.root]
     if source.filename is not None:
         folders.append(os.path.dirname(real_path(source.filename)))
-    for base in dict.fromkeys(folders):
+    return list(dict.fromkeys(folders))
+
+
+def _targets(path: str, bases: list[str], session: Session) -> Iterator[str]:
+    """Where a link may lead inside the project."""
+    for base in bases:
         target = _target(path.lstrip("/"), base, session)
         if target is not None:
             yield target
