@@ -96,13 +96,10 @@ PARTS = {
         _files("walking", "gitignore", "index", "questions", "revisions"),
     ),
     "keeping": Part(("files/keeping.py",), _files("keeping")),
-    "cache": Part(
-        ("workspace/cache.py",),
-        ("workspace/test_cache_pieces.py", "workspace/test_cache.py", "security/test_cache.py"),
-    ),
+    "cache": Part(("workspace/cache.py",), ("workspace/test_cache_pieces.py",)),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
-        (*_files("tracing"), "workspace/test_cache.py", "workspace/test_watching.py", *_KEEPING),
+        _files("tracing", "vouching", "watching"),
     ),
 }
 
