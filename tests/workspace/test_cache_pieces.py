@@ -34,6 +34,7 @@ OPENED: list[Cache] = []
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     repository(tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "installed", lambda: "this")
     yield
     while OPENED:
         OPENED.pop()._kept.close()
