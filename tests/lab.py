@@ -8,6 +8,7 @@ machinery), `security/world` (a valid file of every kind), `syntax/documents` (r
 from __future__ import annotations
 
 import base64
+import importlib
 import importlib.util
 import io
 import json
@@ -260,6 +261,23 @@ def module_at(path: Path) -> ModuleType:
     sys.modules[name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def needs(package: str, reason: str) -> None:
+    """Skip the tests of a file without a package. Unlike `pytest.importorskip` this imports nothing:
+    every process of a run collects every file, and `mcp` takes a second."""
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(reason, allow_module_level=True)
+
+
+class Later:
+    """A module that a test imports when it first uses it, because collecting it would take long."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._name), attribute)
 
 
 # Threads.
