@@ -57,6 +57,16 @@ MEASURED = {name: value for name, value in os.environ.items() if name.startswith
 UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
 
 
+#: Whether laws are tried with fewer random inputs, as on a second Python: what holds on the first
+#: can only fail there because of the Python, and that shows with few.
+FEWER = bool(os.environ.get("EQUIPAGE_TEST_FEWER"))
+
+
+def tries(count: int) -> int:
+    """How many random inputs a law is tried with, where the usual hundred are not right."""
+    return count // 5 if FEWER else count
+
+
 # Files. A test names them by path and gives their content; what is not text or bytes is JSON.
 
 
