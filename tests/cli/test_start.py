@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from equipage.cli import Instead, Later
+from equipage.cli import Instead, LateExpressions, Later
 from lab import python, write
 
 #: Compares what the command imported with what a plain import gives, in a process that starts cold.
@@ -113,3 +114,51 @@ def test_what_is_imported_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_module_is_missing() -> None:
     with Later("no_such_module_at_all"), pytest.raises(ModuleNotFoundError):
         __import__("no_such_module_at_all")
+
+
+@pytest.fixture
+def with_expression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module with expressions, one of which is wrong."""
+    text = "import re\nWORD = re.compile('[a-z]+', re.I)\nWRONG = re.compile('(')\n"
+    write(tmp_path, {"expressive_module.py": f"{text}def found(): return re.search('b', 'abc')\n"})
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "expressive_module", raising=False)
+    return "expressive_module"
+
+
+def test_an_expression_is_compiled_when_it_is_used(with_expression: str) -> None:
+    with pytest.raises(re.error):
+        __import__(with_expression)
+    with LateExpressions(with_expression):
+        imported = __import__(with_expression)
+    assert imported.WORD.fullmatch("Word")[0] == "Word"
+    assert (imported.WORD.groups, imported.found()[0]) == (0, "b")
+    with pytest.raises(re.error):
+        imported.WRONG.search("")
+    assert imported.__loader__ is imported.__spec__.loader
+    assert not any(isinstance(each, LateExpressions) for each in sys.meta_path)
+
+
+def test_other_modules_keep_their_expressions(with_expression: str, tmp_path: Path) -> None:
+    write(tmp_path, {"eager_module.py": "import re\nWORD = re.compile('[a-z]+')\n"})
+    with LateExpressions(with_expression):
+        imported = __import__("eager_module")
+    assert type(imported.WORD) is re.Pattern
+    del sys.modules["eager_module"]
+
+
+def test_pyyaml_reads_the_same_with_late_expressions() -> None:
+    code = (
+        "from equipage.cli import LateExpressions, _WITH_EXPRESSIONS\n"
+        "import sys\n"
+        "with LateExpressions(*_WITH_EXPRESSIONS): import yaml\n"
+        "text = 'a: 2020-01-01\\nb: [1, 0x1f, yes, ~, 1.5]\\n'\n"
+        "print(type(yaml.reader.Reader.NON_PRINTABLE).__name__, yaml.safe_load(text))\n"
+        "try: yaml.load('a: \\x01', yaml.SafeLoader)\n"
+        "except yaml.reader.ReaderError as error: print(error.reason)\n"
+    )
+    done = python("-c", code)
+    assert done.out.splitlines() == [
+        "_Expression {'a': datetime.date(2020, 1, 1), 'b': [1, 31, True, None, 1.5]}",
+        "special characters are not allowed",
+    ]

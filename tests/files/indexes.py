@@ -25,7 +25,7 @@ def an_index(
     before = b""
     for name, sort in entries:
         own = name.encode()
-        entry = bytearray(b"\xff" * (40 + hash_size) + b"\0\x01")
+        entry = bytearray(b"\xff" * (40 + hash_size) + min(len(own), 0xFFF).to_bytes(2, "big"))
         entry[24:28] = bytes((0, 0, sort << 4 | 1, 0xA4))
         if extended:
             entry[40 + hash_size] |= 0x40

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equipage
+from equipage.files import index
 from equipage.files.index import DamagedIndex, _parsed, tracked_in
+from equipage.files.tracing import Trace, traced
 from equipage.files.walking import walk
 from equipage.loading.registry import agent_folders
 from lab import write
@@ -62,8 +64,9 @@ def test_a_split_index_and_hashes_of_another_size(tmp_path: Path) -> None:
     start(tmp_path)
     git(tmp_path, "add", ".")
     git(tmp_path, "update-index", "--split-index")
-    write(tmp_path, {"new.yaml": ""})
-    git(tmp_path, "add", "new.yaml")
+    # The entry of a file that changed has no name of its own: it is in the shared part.
+    write(tmp_path, {"new.yaml": "", "z": "changed"})
+    git(tmp_path, "add", "new.yaml", "z")
     assert names(tmp_path) == sorted([*NAMES, "new.yaml"])
     other = start(tmp_path / "other", "--object-format=sha256")
     git(other, "add", ".")
@@ -117,14 +120,14 @@ def test_a_damaged_index_is_a_note(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     write(tmp_path, {".gitignore": "a*\n", "a.tool.yaml": "", "b.md": ""})
     git(tmp_path, "add", "-f", ".")
-    index = tmp_path / ".git/index"
-    index.write_bytes(index.read_bytes()[:90])
+    file = tmp_path / ".git/index"
+    file.write_bytes(file.read_bytes()[:90])
     report = equipage.check([tmp_path], env={})
     assert [(each.code, each.severity) for each in report.diagnostics] == [
         ("index-damaged", "note")
     ]
     assert "cut off" in report.diagnostics[0].message
-    index.write_bytes(b"nonsense")
+    file.write_bytes(b"nonsense")
     assert "does not start" in equipage.check([tmp_path], env={}).diagnostics[0].message
 
 
@@ -165,18 +168,34 @@ def test_names_of_files_and_links_are_read(version: int, extended: bool, hash_si
     assert _parsed(data) == (KEPT, None)
 
 
+@pytest.mark.parametrize("hash_size", [20, 32])
+@pytest.mark.parametrize("extended", [False, True])
 @pytest.mark.parametrize("version", [2, 3, 4])
-def test_an_index_that_is_cut_off_is_damaged(version: int) -> None:
-    data = an_index(version, ENTRIES)
+def test_an_index_that_is_cut_off_is_damaged(version: int, extended: bool, hash_size: int) -> None:
+    """Also where its hashes, read as shorter ones, would leave entries that end there."""
+    data = an_index(version, ENTRIES, extended=extended, hash_size=hash_size)
     for cut in range(len(data)):
         with pytest.raises(DamagedIndex):
             _parsed(data[:cut])
 
 
-@pytest.mark.parametrize("length", range(1, 18))
+@pytest.mark.parametrize("length", [*range(1, 18), 4094, 4095, 4096, 5000])
 def test_names_of_any_length(length: int) -> None:
     names = [("x" * length, 8), ("y" * length, 8)]
     assert _parsed(an_index(2, names)) == ([name.encode() for name, _ in names], None)
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+@pytest.mark.parametrize("length", [1, 255, 256, 4094, 4095, 4096])
+def test_a_name_is_as_long_as_its_entry_says(version: int, length: int) -> None:
+    data = bytearray(an_index(version, [("x" * length, 8)]))
+    written = int.from_bytes(data[72:74], "big")
+    assert written == min(length, 4095)
+    for wrong in {0, length - 1, length + 1, length + 256, length ^ 0x800, 4095} - {length, 4096}:
+        if wrong < 4096 and wrong != written:
+            data[72:74] = wrong.to_bytes(2, "big")
+            with pytest.raises(DamagedIndex):
+                _parsed(bytes(data))
 
 
 @pytest.mark.parametrize("long", [126, 127, 128, 129, 16511, 16512, 20000])
@@ -195,23 +214,38 @@ def test_the_shared_part_is_named_by_its_hash(hash_size: int) -> None:
         assert _parsed(data) == (KEPT, own.hex())
     data = an_index(2, ENTRIES, hash_size=hash_size, extensions=other)
     assert _parsed(data) == (KEPT, None)
-    for wrong in (other[:-1], other + b"x", b"TREE"):
+    for wrong in (other[:-1], other + b"x", b"TREE", b"TREE\x01\0\0\x0512345"):
         with pytest.raises(DamagedIndex, match=r"^an entry is cut off or has no end$"):
             _parsed(an_index(2, ENTRIES, hash_size=hash_size, extensions=wrong))
 
 
 def test_what_is_no_index_of_a_known_version() -> None:
-    for data in (b"", b"DIRC", b"dirc" + an_index(2, [])[4:], an_index(1, []), an_index(5, [])):
+    large = b"DIRC\x01" + an_index(2, [])[5:]
+    for data in (
+        b"",
+        b"DIRC",
+        b"dirc" + an_index(2, [])[4:],
+        an_index(1, []),
+        large,
+        an_index(5, []),
+    ):
         with pytest.raises(DamagedIndex, match=r"^it does not start like an index of git$"):
             _parsed(data)
     assert _parsed(an_index(2, [])) == ([], None)
+
+
+def test_an_index_has_as_many_entries_as_it_says() -> None:
+    data = an_index(2, ENTRIES)
+    for count in (len(ENTRIES) + 1, len(ENTRIES) + (1 << 24), (1 << 32) - 1, 5, 0):
+        with pytest.raises(DamagedIndex):
+            _parsed(data[:8] + count.to_bytes(4, "big") + data[12:])
 
 
 def test_a_name_cannot_drop_more_than_the_one_before_has() -> None:
     first = an_index(4, [("abc", 8)])[12:-20]
     head = b"DIRC" + (4).to_bytes(4, "big") + (2).to_bytes(4, "big")
     for dropped in (0, 1, 2, 3):
-        second = first[:62] + a_number(dropped) + b"z\0"
+        second = first[:60] + bytes((0, 4 - dropped)) + a_number(dropped) + b"z\0"
         names = [b"abc", b"abc"[: 3 - dropped] + b"z"]
         assert _parsed(head + first + second + b"\0" * 20) == (names, None)
     for dropped in (4, 200, 10**6, 10**30):
@@ -222,8 +256,8 @@ def test_a_name_cannot_drop_more_than_the_one_before_has() -> None:
 
 def test_tracked_names_are_looked_up_exactly(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    index = tmp_path / ".git" / "index"
-    index.write_bytes(an_index(2, [("z", 8), ("b/c", 8), ("b/c", 8), ("a.md", 8)]))
+    file = tmp_path / ".git" / "index"
+    file.write_bytes(an_index(2, [("z", 8), ("b/c", 8), ("b/c", 8), ("a.md", 8)]))
     tracked = tracked_in(str(tmp_path))
     assert tracked is not None
     assert tracked.names == ["a.md", "b/c", "z"]
@@ -231,7 +265,7 @@ def test_tracked_names_are_looked_up_exactly(tmp_path: Path) -> None:
     assert [tracked.has(each) for each in ("", "a", "a.mdx", "b", "b/", "zz")] == [False] * 6
     assert tracked.has_below("b/")
     assert [tracked.has_below(each) for each in ("a/", "c/", "b/c/", "zz/")] == [False] * 4
-    index.write_bytes(an_index(2, []))
+    file.write_bytes(an_index(2, []))
     empty = tracked_in(str(tmp_path))
     assert empty is not None
     assert (empty.names, empty.has("a"), empty.has_below("a/")) == ([], False, False)
@@ -250,6 +284,33 @@ def test_the_rest_of_a_split_index_is_beside_it(tmp_path: Path) -> None:
     (folder / f"sharedindex.{own.hex()}").write_bytes(b"nonsense")
     with pytest.raises(DamagedIndex):
         tracked_in(str(tmp_path))
+
+
+def test_an_index_is_read_up_to_a_size_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ".git"
+    folder.mkdir()
+    own = bytes(range(20))
+    data = an_index(2, [("b", 8)], extensions=b"link" + (20).to_bytes(4, "big") + own)
+    shared = an_index(2, [("a", 8), ("c" * 300, 8)])
+    (folder / "index").write_bytes(data)
+    (folder / f"sharedindex.{own.hex()}").write_bytes(shared)
+    for size, expected in ((len(shared), ["a", "b", "c" * 300]), (len(data) - 1, None)):
+        monkeypatch.setattr(index, "_MAX_BYTES", size)
+        tracked = tracked_in(str(tmp_path))
+        assert (tracked and tracked.names) == expected
+    monkeypatch.setattr(index, "_MAX_BYTES", len(shared) - 1)
+    with pytest.raises(DamagedIndex):
+        tracked_in(str(tmp_path))
+
+
+def test_a_path_with_a_zero_byte_is_not_even_asked_for(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: ../a\0b")
+    with traced(Trace()) as asked:
+        assert tracked_in(str(tmp_path)) is None
+    assert asked.answers
+    assert not [each for each in asked.answers if "\0" in each[1]]
 
 
 def test_where_the_file_of_a_worktree_leads(tmp_path: Path) -> None:

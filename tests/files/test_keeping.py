@@ -172,6 +172,36 @@ def test_the_key_is_not_what_is_written_down(tmp_path: Path, kept: Kept) -> None
     assert written != kept.key
 
 
+def test_who_knows_where_and_when_it_was_written_does_not_have_the_key(
+    tmp_path: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The place and the moment can be seen or guessed; the bytes are for the owner alone."""
+    found = set()
+    for written in (b"a" * 32, b"b" * 32):
+        monkeypatch.setattr(keeping, "read_regular", lambda *_, written=written: written)
+        found.add(reopened(tmp_path))
+    assert len(found - {None, kept.key}) == 2
+
+
+def test_of_two_runs_that_make_a_key_the_faster_one_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder_of(tmp_path).mkdir(0o700)
+    file = folder_of(tmp_path) / "key"
+
+    def slowly(count: int) -> bytes:
+        file.write_bytes(b"x" * count)
+        file.chmod(0o600)
+        return b"y" * count
+
+    monkeypatch.setattr(os, "urandom", slowly)
+    key = reopened(tmp_path)
+    monkeypatch.undo()
+    assert file.read_bytes() == b"x" * 32
+    assert key is not None
+    assert reopened(tmp_path) == key
+
+
 def test_the_same_bytes_in_another_file_are_another_key(tmp_path: Path, kept: Kept) -> None:
     file = folder_of(tmp_path) / "key"
     copy = tmp_path / "copy"
@@ -351,6 +381,60 @@ def test_what_cannot_be_written_leaves_nothing(
     assert names(tmp_path) == held
 
 
+def refusing(*_: object, **__: object) -> None:
+    raise OSError(28, "no space")
+
+
+def test_what_a_killed_run_left_is_removed_later(
+    tmp_path: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = names(tmp_path)
+    monkeypatch.setattr(os, "rename", refusing)
+    monkeypatch.setattr(os, "unlink", refusing)
+    assert kept.write(NAME, b"data") is False
+    monkeypatch.undo()
+    left = set(names(tmp_path)) - set(held)
+    assert len(left) == 1
+    for name in left:
+        os.utime(folder_of(tmp_path) / name, (1, 1))
+    assert kept.write(NAME, b"data")
+    assert set(names(tmp_path)) == {*held, NAME}
+
+
+def test_a_file_that_goes_meanwhile_does_not_prevent_writing(
+    tmp_path: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path, 30)
+    monkeypatch.setattr(os, "lstat", refusing)
+    assert kept.write(NAME, b"data")
+    monkeypatch.undo()
+    assert read(kept) == b"data"
+
+
+def test_a_full_disk_leaves_no_half_key_and_touches_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = folder_of(tmp_path)
+    folder.mkdir(0o700)
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    for name in (".gitignore", "key"):
+        (other / name).write_bytes(b"mine")
+    monkeypatch.chdir(other)
+    monkeypatch.setattr(os, "write", refusing)
+    assert open_kept(str(tmp_path)) is None
+    assert list(folder.iterdir()) == []
+    for name in (".gitignore", "CACHEDIR.TAG"):
+        (folder / name).touch()
+    assert open_kept(str(tmp_path)) is None
+    assert names(tmp_path) == [".gitignore", "CACHEDIR.TAG"]
+    assert sorted(os.listdir(other)) == [".gitignore", "key"]
+    # Nor is it a bug if not even that can be undone.
+    (folder / ".gitignore").unlink()
+    monkeypatch.setattr(os, "unlink", refusing)
+    assert open_kept(str(tmp_path)) is None
+
+
 def test_a_disk_that_takes_a_byte_at_a_time(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: whole(descriptor, data[:1]))
@@ -399,6 +483,10 @@ def test_the_oldest_go_when_they_are_too_much(
     assert kept.write("f" * 32, b"x" * 11)
     assert ours(tmp_path) == [*made[1:], "f" * 32]
     (folder_of(tmp_path) / ("f" * 32)).unlink()
+    assert kept.write("f" * 32, b"x" * 70)
+    assert ours(tmp_path) == [made[2], "f" * 32]
+    (folder_of(tmp_path) / ("f" * 32)).unlink()
+    made = fill(tmp_path, 30, 20, 10, size=30)
     assert kept.write("f" * 32, b"x" * 70)
     assert ours(tmp_path) == [made[2], "f" * 32]
 

@@ -295,10 +295,12 @@ def _index_bytes(rng: random.Random) -> bytes:
     version = rng.choice((2, 3, 4))
     body = b""
     names = sorted(rng.sample([each.encode() for each in _NAMES], 4))
+    dropped = 0  # of the name before; none is longer than one byte says
     for name in names:
         head = bytes(40) + bytes(20) + struct.pack(">H", min(len(name), 0xFFF))
-        body += head + (b"\0" if version == 4 else b"") + name + b"\0"
+        body += head + (bytes((dropped,)) if version == 4 else b"") + name + b"\0"
         body += bytes(-(62 + len(name) + 1) % 8) if version != 4 else b""
+        dropped = len(name)
     data = bytearray(b"DIRC" + struct.pack(">II", version, len(names)) + body + bytes(20))
     for _ in range(rng.choice((0, 1, 1, 4))):
         data[rng.randrange(len(data))] = rng.randrange(256)

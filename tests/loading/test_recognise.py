@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 import equipage
+from equipage.files.tracing import Trace, traced
 from equipage.loading.recognise import Recognised, is_surely_none, recognise
 from equipage.loading.session import Run
 from equipage.workspace.project import project_of
@@ -159,3 +162,47 @@ def test_what_is_surely_none_is_not_recognised(
             quick += 1
             assert recognise(str(path), project, run, named=False) == Recognised(), path
     assert quick or "kinds" in settings
+
+
+# What other programs write is known by its place and its beginning; the rest is not read.
+
+_CATALOGUE = (
+    '{\n  "hello": {\n    "message": "Hello"\n  },\n  "server": {"name": "x"}, "tools": []}'
+)
+_RECORDING = "interactions:\n- request:\n    body: ''\nserver: {name: x}\ntools: []\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kinds"),
+    [
+        ("_locales/de/messages.json", _CATALOGUE, []),
+        ("app/locales/de/messages.json", _CATALOGUE, []),
+        ("tests/cassettes/test_x/a.yaml", _RECORDING, []),
+        ("tests/cassettes/a.yml", f"version: 1\r\n{_RECORDING}", []),
+        # The place alone says nothing, nor does the beginning.
+        ("_locales/messages.json", _CATALOGUE, ["server"]),
+        ("locales/de/other.json", _CATALOGUE, ["server"]),
+        ("locales/de/messages.json", _CATALOGUE.replace("message", "text"), ["server"]),
+        ("locales/de/messages.json", '{"server": {"name": "x"}, "tools": []}', ["server"]),
+        ("tests/a.yaml", _RECORDING, ["server"]),
+        ("cassettes/a.yaml", SERVER, ["server"]),
+        ("cassettes/a.yaml", f"{SERVER}interactions:\n- request:\n", ["server"]),
+    ],
+)
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("noted", [False, True])
+def test_files_of_other_programs_are_known_by_place_and_beginning(
+    tmp_path: Path, name: str, content: str, kinds: list[str], named: bool, noted: bool
+) -> None:
+    write(tmp_path, {name: content})
+    paths = [tmp_path / name if named else tmp_path]
+    with traced(Trace()) if noted else nullcontext():  # as a check does that keeps what it found
+        report = equipage.check(paths, env={})
+    assert _kinds(report) == (["server"] if named else kinds)
+
+
+def test_a_pipe_in_such_a_place_is_not_read(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"cassettes/x.txt": ""}) / "cassettes"
+    os.mkfifo(folder / "a.yaml")
+    (folder / "b.yaml").symlink_to("/dev/zero")
+    assert _kinds(equipage.check([tmp_path], env={})) == []

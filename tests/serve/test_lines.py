@@ -260,17 +260,67 @@ def test_a_client_that_never_reads_does_not_keep_the_server_from_ending() -> Non
     while waiting_in(served.output) < 4000 and time.monotonic() < until:
         time.sleep(0.001)
     os.close(served.input)
-    ended = 0
+    assert ended_within(served, 10)
+    assert printed_by(served) == PRINTED
+
+
+def ended_within(served: Served, seconds: float) -> bool:
+    """Whether the server ends by itself in that time."""
+    ended, until = 0, time.monotonic() + seconds
     while not ended and time.monotonic() < until:
         ended, _ = os.waitpid(served.child, os.WNOHANG)
         time.sleep(0.001)
     if not ended:
         os.kill(served.child, signal.SIGKILL)
         os.waitpid(served.child, 0)
+    return bool(ended)
+
+
+def printed_by(served: Served) -> str:
     os.close(served.output)
     with os.fdopen(served.errors, "rb") as errors:
-        assert errors.read().decode() == PRINTED
-    assert ended
+        return errors.read().decode()
+
+
+def test_a_client_that_sends_nonsense_and_never_reads_is_left() -> None:
+    """It keeps its pipes open: the server ends by itself, with an error that says why."""
+    served = Served()
+    os.set_blocking(served.input, False)
+    sent, until = 0, time.monotonic() + 30
+    try:
+        while sent < 100 * wire.MAX_REFUSALS and time.monotonic() < until:
+            try:
+                sent += os.write(served.input, b"{\n" * 1000)
+            except BlockingIOError:
+                time.sleep(0.001)
+    except BrokenPipeError:
+        pass
+    assert ended_within(served, 10)
+    os.close(served.input)
+    assert sent < wire.MAX_REFUSALS
+    said = printed_by(served)
+    assert "the client sends lines that are not messages, and reads no answers" in said
+    assert "UsageError" in said
+    assert "Group" not in said
+
+
+def test_answers_to_nonsense_do_not_keep_the_server_from_ending() -> None:
+    """More than fits into the pipe, of a client that closes its end and reads nothing."""
+    served = Served()
+    fcntl.fcntl(served.output, fcntl.F_SETPIPE_SZ, 4096)
+    served.send(b"{\n" * 1000)
+    os.close(served.input)
+    assert ended_within(served, 10)
+    assert printed_by(served) == PRINTED
+
+
+def test_the_last_answers_to_nonsense_arrive() -> None:
+    served = Served()
+    fcntl.fcntl(served.output, fcntl.F_SETPIPE_SZ, 4096)
+    served.send(b"{\n" * 1000)
+    rest, printed = served.end()
+    assert [json.loads(line)["error"]["code"] for line in rest.splitlines()] == [PARSE] * 1000
+    assert printed == PRINTED
 
 
 def waiting_in(descriptor: int) -> int:

@@ -86,7 +86,7 @@ def _run(arguments: Sequence[str]) -> int:
         return OK
     # Imported this late, because help and usage errors need none of it.
     import_msgspec()
-    with rarely_used():
+    with rarely_used(), LateExpressions(*_WITH_EXPRESSIONS):
         return _call(options)
 
 
@@ -222,9 +222,13 @@ class Later:
             found = finder.find_spec(name, path, target) if finder is not self else None
             if found is not None:
                 if hasattr(found.loader, "exec_module"):
-                    found.loader = _Lazily(found.loader)  # type: ignore[assignment]
+                    found.loader = self.wrapped(found.loader)
                 return found
         return None
+
+    def wrapped(self, loader: Any) -> Any:
+        """The loader that is used in place of one."""
+        return _Lazily(loader)
 
 
 class _Lazily:
@@ -266,6 +270,68 @@ class _Unexecuted(ModuleType):
         return ModuleType.__getattribute__(self, name)
 
 
+class LateExpressions(Later):
+    """Until it is left, expressions of the named modules are compiled when they are used.
+
+    PyYAML compiles one for its own reader, which takes longer than all of a small check, and uses
+    libyaml's. The modules see another `re`; all others see the usual one.
+    """
+
+    def __enter__(self) -> None:
+        from equipage.core.text import expression
+
+        _LATE.compile = expression  # type: ignore[attr-defined]
+        super().__enter__()
+
+    def wrapped(self, loader: Any) -> Any:
+        return _WithLateExpressions(loader) if hasattr(loader, "get_code") else loader
+
+
+class _WithLateExpressions:
+    """A loader that executes a module with another `re`."""
+
+    def __init__(self, loader: Any) -> None:
+        self.loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        created: ModuleType | None = self.loader.create_module(spec)
+        return created
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self.loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self.loader
+        code = self.loader.get_code(module.__name__)
+        if code is None:  # not written in Python
+            self.loader.exec_module(module)
+            return
+        import builtins
+
+        # Functions keep the names that are built in when they are defined.
+        module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _import_late}
+        exec(code, module.__dict__)
+
+
+def _import_late(name: str, *others: Any, **named: Any) -> Any:
+    """As an import, but for `re`."""
+    return _LATE if name == "re" else __import__(name, *others, **named)
+
+
+class _LateRe(ModuleType):
+    """`re`, whose expressions are compiled when they are used."""
+
+    def __getattr__(self, name: str) -> Any:
+        import re
+
+        return getattr(re, name)
+
+
+_LATE = _LateRe("re")
+
+
 def import_msgspec() -> None:
     """Import msgspec without what it imports for types that are rarely used, or for nothing.
 
@@ -290,7 +356,18 @@ def import_msgspec() -> None:
 
 def rarely_used() -> Later:
     """What many modules import of the standard library, for something that most checks never do."""
-    return Later("bisect", "glob", "hashlib", "json", "pathlib", "string", "textwrap", "weakref")
+    files, words = ("glob", "hashlib", "pathlib"), ("json", "string", "textwrap")
+    return Later("bisect", "ipaddress", "weakref", *files, *words)
+
+
+#: Modules with expressions that few runs use, or none.
+_WITH_EXPRESSIONS = (
+    "json.encoder",
+    "json.scanner",
+    "yaml.constructor",
+    "yaml.reader",
+    "yaml.resolver",
+)
 
 
 def _system() -> str:

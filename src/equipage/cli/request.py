@@ -83,7 +83,8 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     """The configuration of a load, with a note if there are warnings. Raises `LoadError`."""
     loaded = outcome.loaded()
     if loaded is None:
-        raise LoadError(outcome.errors)
+        # A kind of another package may read nothing, and only warn: that is said, too.
+        raise LoadError(outcome.errors or outcome.diagnostics)
     count = len(outcome.diagnostics)
     if count:
         # `check` merges only the layers it is given, so the advice names every one of them.

@@ -31,7 +31,7 @@ class _Expression:
         self._written: tuple[Any, int] = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _METHODS:
+        if name.startswith("__"):
             raise AttributeError(name)
         pattern, flags = self._written
         compiled = re.compile(pattern() if callable(pattern) else pattern, flags)

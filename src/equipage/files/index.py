@@ -19,6 +19,7 @@ _MAX_BYTES = 512 * 1024 * 1024
 _NUMBERS, _FLAGS = 40, 2
 _HASHES = (20, 32)  #: SHA-1 and SHA-256
 _EXTENDED = 0x40  #: in the first byte of the flags: two more bytes of flags follow
+_LONG = 0xFFF  #: the rest of the flags is the length of the name, at most this
 _FILES = (0x8, 0xA)  #: the types of entries that are files: regular ones and links
 
 
@@ -91,7 +92,8 @@ def _entries(data: bytes, version: int, hash_size: int) -> tuple[list[bytes], in
     name, position = b"", 12
     flags, length = _NUMBERS + hash_size, len(data)
     for _ in range(int.from_bytes(data[8:12], "big")):
-        start = position + flags + (4 if data[position + flags] & _EXTENDED else _FLAGS)
+        first = data[position + flags]
+        start = position + flags + (4 if first & _EXTENDED else _FLAGS)
         if version == 4:  # the name begins as the one before it, but for some bytes at its end
             dropped, start = _number(data, start)
             if dropped > len(name):
@@ -101,6 +103,10 @@ def _entries(data: bytes, version: int, hash_size: int) -> tuple[list[bytes], in
         else:
             end = data.index(b"\0", start)
             name = data[start:end]
+        # With hashes of another size, this is not a length.
+        written = (first << 8 | data[position + flags + 1]) & _LONG
+        if written != len(name) and not (written == _LONG < len(name)):
+            raise ValueError(written)
         if data[position + 26] >> 4 in _FILES:
             names.append(name)
         # Entries of the older versions are padded to eight bytes, with one NUL at least.

@@ -20,6 +20,7 @@ from equipage.core.source import Source
 from equipage.files import (
     active,
     exists,
+    is_executable,
     is_folder,
     is_link,
     is_possible,
@@ -41,6 +42,7 @@ from equipage.files.sandbox import (
     outside,
     read_regular,
     refusal,
+    refuse_irregular,
     refuse_repository,
     refuse_system,
     refuse_version_control,
@@ -163,8 +165,16 @@ class Files:
         """Whether a path is one of these folders or below one, once every link is followed."""
         if not is_possible(path):
             return False
-        real = real_path(path)
+        real = self._real_file(path)
         return any(is_below(real, self.real_folder(each)) for each in filter(is_possible, folders))
+
+    def _real_file(self, path: str) -> str:
+        """As `real_path`, with one look at the folder and one at the file in it."""
+        folder, last = os.path.split(path)
+        # What others may rely on later is asked step by step, so that all of it is noted.
+        if trace() is not None or last in _NO_NAMES or not os.path.isabs(path) or is_link(path):
+            return real_path(path)
+        return os.path.join(self.real_folder(folder), last)
 
     def is_read_within(self, real: str, folders: tuple[str, ...]) -> bool:
         """As `is_within`, for a file that was opened by its real path.
@@ -211,6 +221,18 @@ class Files:
     def peek(self, path: str) -> bytes | None:
         """The content of a file that is not a source of this load; None if it cannot be read."""
         return peek(path)
+
+    def may_run(self, path: str) -> bool:
+        """Whether a file may be run as a program; see `is_executable`."""
+        return is_executable(path)
+
+    def beginning(self, path: str, size: int) -> bytes | None:
+        """The first bytes of what `peek` gives."""
+        # What others may rely on later is the content as a whole.
+        if trace() is not None or active() is not None:
+            data = self.peek(path)
+            return None if data is None else data[:size]
+        return _peek(path, MAX_BYTES, size)
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
         """Up to `most` paths of files below a folder, relative to it, to guess what was meant."""
@@ -485,14 +507,18 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
     return data
 
 
-def _peek(path: str, max_bytes: int) -> bytes | None:
+def _peek(path: str, max_bytes: int, beginning: int | None = None) -> bytes | None:
     try:
         descriptor = os.open(path, FLAGS)
     except (OSError, ValueError):
         return None
     try:
         status = os.fstat(descriptor)
-        data = read_regular(descriptor, status, path, path, max_bytes)
+        if beginning is None:
+            data = read_regular(descriptor, status, path, path, max_bytes)
+        else:
+            refuse_irregular(status, path, path, max_bytes)
+            data = os.read(descriptor, beginning)
     except (OSError, FileProblem):
         return None
     finally:
@@ -643,6 +669,10 @@ class MemoryFiles(Files):
 
     def peek(self, path: str) -> bytes | None:
         return self.contents.get(path)
+
+    def beginning(self, path: str, size: int) -> bytes | None:
+        data = self.contents.get(path)
+        return None if data is None else data[:size]
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
         prefix = self._absolute_path(folder).rstrip("/") + "/"

@@ -331,12 +331,7 @@ def read_regular(
     descriptor: int, status: os.stat_result, real: str, name: str, max_bytes: int
 ) -> bytes:
     """The content of an open file. Raises `FileProblem` unless it is regular and small enough."""
-    if stat.S_ISDIR(status.st_mode):
-        raise FileProblem(codes.FILE_IS_DIRECTORY, file=name)
-    if not stat.S_ISREG(status.st_mode) or _is_of_the_system(real, status):
-        raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
-    if status.st_size > max_bytes:
-        raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=status.st_size, limit=max_bytes)
+    refuse_irregular(status, real, name, max_bytes)
     # One byte more than the file claims reveals one that grew, or that the system makes up.
     data = os.read(descriptor, status.st_size + 1)
     if len(data) == status.st_size > 0:
@@ -348,6 +343,16 @@ def read_regular(
         data += more
     reason = "it holds more bytes than its size says"
     raise FileProblem(codes.FILE_UNREADABLE, file=name, reason=reason)
+
+
+def refuse_irregular(status: os.stat_result, real: str, name: str, max_bytes: int) -> None:
+    """Raise `FileProblem` unless an open file is regular and small enough."""
+    if stat.S_ISDIR(status.st_mode):
+        raise FileProblem(codes.FILE_IS_DIRECTORY, file=name)
+    if not stat.S_ISREG(status.st_mode) or _is_of_the_system(real, status):
+        raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
+    if status.st_size > max_bytes:
+        raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=status.st_size, limit=max_bytes)
 
 
 def _is_of_the_system(real: str, status: os.stat_result | None) -> bool:

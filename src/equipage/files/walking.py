@@ -218,7 +218,8 @@ def walk(
             path, is_a_link = here.absolute + name, entry.is_symlink()
             if leads_on:
                 is_wanted = has_extension and wanted.is_known(path)
-                if not (is_wanted or enters(name, agents)):
+                is_entered = enters(name, agents)
+                if not (is_wanted or is_entered):
                     continue
             elif has_extension and not here.known_only:
                 # A link that leads nowhere is a file that is missing.
@@ -236,7 +237,7 @@ def walk(
             if not leads_on:
                 yield Found(entry.path, outside=is_a_link and links.leaves(entry.path))
                 continue
-            if enters(name, agents):
+            if is_entered:
                 below = _Folder(
                     entry.path,
                     path + "/",

@@ -51,9 +51,10 @@ _COPIED = expression(
 )
 
 
-def is_copied(session: Session) -> bool:
-    """Whether a file is there to be copied elsewhere, or to test something."""
-    inside = session.path.removeprefix(session.root).replace(os.sep, "/")
+def is_copied(session: Session, path: str | None = None) -> bool:
+    """Whether a file is there to be copied elsewhere, or to test something; or another path, which
+    may be a folder above it."""
+    inside = (path or session.path).removeprefix(session.root).replace(os.sep, "/")
     return _COPIED.search(inside) is not None
 
 

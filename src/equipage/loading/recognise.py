@@ -34,10 +34,13 @@ from equipage.loading.projects import is_below_skill, is_in_plugin, part_of_plug
 from equipage.loading.registry import Places, Recognition, Rule, conventions, extension_of
 from equipage.loading.session import Run
 from equipage.loading.signs import (
+    BEGINNING,
     MOST_OF_HEADER,
     headers_count_in,
+    is_of_others,
     keys_of_broken,
     kind_of_header,
+    may_be_of_others,
     may_have_key,
     may_have_sign,
     members,
@@ -180,6 +183,8 @@ def is_surely_none(path: str, project: Claims, run: Run) -> bool:
     extension = extension_of(lower)
     syntax = _FORMATS.get(extension)
     if syntax is not None:
+        if _is_of_others(path, syntax, run.files):
+            return True
         data = run.files.peek(path)
         return data is not None and not may_be_ours(data, syntax)
     return extension != ".md" or _has_no_header(path, name, around, run)
@@ -328,7 +333,17 @@ def _may_begin_header(data: bytes) -> bool:
     return data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---")
 
 
+def _is_of_others(path: str, syntax: Format, files: Files) -> bool:
+    """Whether another program wrote a file that a walk met, as its place and beginning say."""
+    if not may_be_of_others(path.replace(os.sep, "/"), syntax):
+        return False
+    beginning = files.beginning(path, BEGINNING)
+    return beginning is not None and is_of_others(beginning, syntax)
+
+
 def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Recognised:
+    if not named and _is_of_others(path, syntax, files):
+        return Recognised()
     data = None if named else files.peek(path)
     if data is not None and not may_be_ours(data, syntax):
         return Recognised()

@@ -287,11 +287,6 @@ def known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
 # file, only its name is left to compare.
 
 
-def path_pattern(globs: Iterable[str]) -> str:
-    """An expression that is found in absolute paths with `/` whose end matches one of the globs."""
-    return f"/(?:{'|'.join(_translated(each) for glob in globs for each in choices(glob))})\\Z"
-
-
 def _ends_with(folder: str) -> str:
     """The pattern of folders; each step has its slash, so `**` may be no step at all."""
     return f"/{_translated(folder + '/')}\\Z"
@@ -325,12 +320,15 @@ class Rule(msgspec.Struct, frozen=True):
     glob: str
     word: str | None  #: a step without wildcards that the folder must have
     folder: str  #: how the folder ends, with `/` around it; empty for any folder
-    pattern: re.Pattern[str] | None  #: of the folder, if it has wildcards
+    below: str  #: what the folder is or lies below, with `/` around it, if only `**` follows it
+    pattern: re.Pattern[str] | None  #: of the folder, if it has other wildcards
     name: str  #: the name, or its end if there are wildcards before it
     names: re.Pattern[str] | None  #: of the name, if it has wildcards
 
     def is_in(self, folder: str) -> bool:
         """Whether a folder, which ends with `/`, is one that it asks for."""
+        if self.below:
+            return self.below in folder
         if self.pattern is None:
             return folder.endswith(self.folder)  # of any if it asks for none
         return self.pattern.search(folder) is not None
@@ -348,11 +346,14 @@ def _rules(rows: Iterable[tuple[str, Iterable[str]]]) -> Iterator[Rule]:
             head, _, last = glob.rpartition("/")
             plain = [step for step in head.split("/") if step and "*" not in step]
             # A file is compared with few of them, so they are translated when they are asked.
-            pattern = expression(partial(_ends_with, head)) if "*" in head else None
+            below = head.removesuffix("/**") if head.endswith("/**") else ""
+            below = "" if "*" in below or not below else f"/{below}/"
+            has_pattern = "*" in head and not below
+            pattern = expression(partial(_ends_with, head)) if has_pattern else None
             names = expression(partial(_translated, last)) if "*" in last else None
             word, folder = plain[-1] if plain else None, f"/{head}/" if head else ""
             name = last.rpartition("*")[2]
-            yield Rule(order, kind, glob, word, folder, pattern, name, names)
+            yield Rule(order, kind, glob, word, folder, below, pattern, name, names)
             order += 1
 
 

@@ -155,7 +155,6 @@ def _with_plain_breaks(data: bytes) -> bytes:
 _ANYWHERE = -1
 #: So much of a text is searched for starts of lines before the rest of a line is skipped.
 _AT_ONCE = 1 << 14
-_QUOTE = ord('"')
 
 
 def _hits(keys: tuple[str, ...], data: bytes) -> Iterator[int]:
@@ -177,8 +176,8 @@ def _hits(keys: tuple[str, ...], data: bytes) -> Iterator[int]:
     while position >= 0:
         end = position + _AT_ONCE
         for match in others.finditer(data, position, end + width):
-            hit, end = match.start(1), max(end, match.end())
-            if data[hit] != _QUOTE or first.match(data, hit):
+            hit, end = match.end() - 1, max(end, match.end())
+            if data[hit] in _ODD_KEYS or first.match(data, hit):
                 yield hit
         position = data.find(b"\n", end)
 
@@ -187,21 +186,18 @@ def _hits(keys: tuple[str, ...], data: bytes) -> Iterator[int]:
 def _root_keys(
     keys: tuple[str, ...], indent: bytes
 ) -> tuple[re.Pattern[bytes], re.Pattern[bytes], int]:
-    """What finds one of the keys, or what begins with it, on the first line and on others.
+    """What one of the keys, or what may hide one, begins with; how lines begin that have such a
+    start, by their first character alone; and as many bytes as that takes.
 
-    All keys of the root are in one column: one pass over the starts of lines finds them, and what
-    may hide them. A name in double quotes hides one if there is a backslash: on other lines, the
-    quotes are found alone, so that no more bytes are looked at than the number says.
+    All keys of the root are in one column: one pass over the starts of lines finds them, and one
+    character tells nearly all lines apart, before anything is compared. A name in double quotes
+    hides one if there is a backslash.
     """
     names = [each.encode() for each in keys]
     begins = rb"[\"']?(?:%b)|\"[^\n]*\\" % b"|".join(map(re.escape, names))
-    # One character tells nearly all lines apart, before anything is compared.
-    any_start = re.escape(b"".join(sorted({each[:1] for each in names})) + _ODD_KEYS + b"\"'")
-    odd = re.escape(_ODD_KEYS + b'"')
-    named = rb"'?(?:%b)" % b"|".join(map(re.escape, names))
-    others = rb"\n%b((?=[%b])(?:%b|[%b]))" % (indent, any_start, named, odd)
-    width = len(b"\n'") + len(indent) + max(map(len, names))
-    return re.compile(begins), re.compile(others), width
+    starts = re.escape(b"".join(sorted({each[:1] for each in names})) + _ODD_KEYS + b"\"'")
+    others = rb"\n%b[%b]" % (indent, starts)
+    return re.compile(begins), re.compile(others), len(b"\n?") + len(indent)
 
 
 def may_have_sign(keys: tuple[str, ...], data: bytes) -> bool:
@@ -394,6 +390,30 @@ def keys_of_broken(text: str, syntax: Format) -> set[str]:
     """Which keys a text that does not parse seems to have at its root."""
     found = {match[1] for match in _KEY_AT_START.finditer(text)}
     return found | {match[1] for match in _TWO_SIGNS.finditer(text) if syntax == "json"}
+
+
+# What other programs write by the megabyte. It is known by its place, and by a beginning that
+# nothing of ours has: both must agree, and then the rest of a file is not read.
+
+#: The words of a browser extension, or of a program that keeps them in the same way, in a language.
+_OF_LANGUAGE = expression(r"/_?locales/[^/]+/messages\.json\Z")
+_CATALOGUE = expression(rb'\s*\{\s*"\w{1,200}"\s*:\s*\{\s*"(?:message|description)"\s*:\s*"')
+#: Requests and answers that tests play back.
+_RECORDING = expression(rb"(?:version: 1\r?\n)?interactions:\r?\n {0,8}- \w+:")
+#: So many bytes show how a file begins.
+BEGINNING = 1024
+
+
+def may_be_of_others(path: str, syntax: Format) -> bool:
+    """Whether a file lies where another program keeps such files; its beginning decides."""
+    if syntax == "yaml":
+        return "/cassettes/" in path
+    return path.endswith("/messages.json") and _OF_LANGUAGE.search(path) is not None
+
+
+def is_of_others(beginning: bytes, syntax: Format) -> bool:
+    """Whether a file in such a place begins as those of the other program do."""
+    return (_RECORDING if syntax == "yaml" else _CATALOGUE).match(beginning) is not None
 
 
 # Headers: collections keep agents and commands in folders of their own choice.

@@ -11,7 +11,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -205,16 +205,17 @@ def secrets(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
 
     `encoded` is the text in UTF-8, where it is at hand.
     """
-    if encoded is not None and not _may_begin(encoded):
-        return
-    for match, what in _shaped(text):
+    begun = _ALL if encoded is None else _begun(encoded)
+    for match, what in _shaped(text, begun) if begun else ():
         variable = match[match.lastindex or 0]
         if not _is_placeholder(variable) and _entropy(variable) >= _LEAST_ENTROPY:
             yield Suspicion(match.span(), what)
 
 
-def _shaped(text: str) -> list[tuple[re.Match[str], str]]:
+def _shaped(text: str, begun: Collection[str]) -> list[tuple[re.Match[str], str]]:
     """What has the shape of a secret, in order; of two that overlap, the first.
+
+    Only these beginnings of secrets are looked for.
 
     Searching for plain text is many times faster than for an expression, and nearly every text
     has none of the beginnings, or one that nothing follows.
@@ -222,6 +223,8 @@ def _shaped(text: str) -> list[tuple[re.Match[str], str]]:
     found: list[tuple[re.Match[str], str]] = []
     for what, beginnings, whole in _SECRETS:
         for beginning in beginnings:
+            if beginning not in begun:
+                continue
             position = text.find(beginning)
             while position >= 0:
                 match = whole.match(text, position)
@@ -238,43 +241,52 @@ def _shaped(text: str) -> list[tuple[re.Match[str], str]]:
     return apart
 
 
-#: What the beginnings of secrets have in them. The character at the number is rare in most texts.
-_WITH_RARE = ((b"AKIA", 1), (b"SG.", 1))
-_PARTS = (b"xox", b"ASIA", b"AIza", b"pypi-", b"glpat-", b"-----BEGIN ")
+_ALL = frozenset(each for _, beginnings, _ in _SECRETS for each in beginnings)
+#: Beginnings of secrets, and where a character of them is that is rare in most texts.
+_WITH_RARE = (("AKIA", b"AKIA", 1), ("SG.", b"SG.", 1))
+_PLAIN = tuple((each, each.encode()) for each in ("xox", "ASIA", "AIza", "pypi-", "glpat-"))
+_PLAIN += (("-----BEGIN ", b"-----BEGIN "),)
 #: What precedes the underscore of the others; a word begins before `hf`.
-_BEFORE_UNDERSCORE = frozenset(
-    {b"ghp", b"gho", b"ghu", b"ghs", b"ghr", b"pat", b"ive", b"npm", b"hf"}
-    | {bytes([each]) + b"hf" for each in range(256) if not chr(each).isalnum() or each > 127}
-)
+_BEFORE_UNDERSCORE: dict[bytes, tuple[str, ...]] = {
+    b"pat": ("github_pat_",),
+    b"ive": ("rk_live_", "sk_live_"),
+    b"npm": ("npm_",),
+    b"hf": ("hf_",),
+}
+_BEFORE_UNDERSCORE |= {f"gh{each}".encode(): (f"gh{each}_",) for each in "pousr"}
+_BEFORE_UNDERSCORE |= {
+    bytes([each]) + b"hf": ("hf_",) for each in range(256) if not chr(each).isalnum() or each > 127
+}
 #: After so many in vain, going from one character to the next is slower than another search.
 _MANY = 16
 
 
-def _may_begin(encoded: bytes) -> bool:
-    """Whether any beginning of a secret is in a text in UTF-8. A no is certain.
+def _begun(encoded: bytes) -> list[str]:
+    """Which beginnings of secrets may be in a text in UTF-8; the others surely are not.
 
     A single character is found many times faster than two of them.
     """
-    for part in _PARTS:
-        if part in encoded:
-            return True
-    for part, rare in _WITH_RARE:
+    found = [each for each, part in _PLAIN if part in encoded]
+    for each, part, rare in _WITH_RARE:
         if _has(encoded, part, rare):
-            return True
+            found.append(each)
     place = encoded.find(b"sk-")
     while place >= 0:
         if not encoded[max(place - 1, 0) : place].isalnum():  # unlike `task-`
-            return True
+            found += ("sk-", "sk-ant-")
+            break
         place = encoded.find(b"sk-", place + 1)
     place = encoded.find(b"_")
     for _ in range(_MANY):
         if place < 0:
-            return False
+            return found
         if encoded[max(place - 3, 0) : place] in _BEFORE_UNDERSCORE:
-            return True
+            break
         place = encoded.find(b"_", place + 1)
-    parts = encoded.split(b"_")
-    return not _BEFORE_UNDERSCORE.isdisjoint([each[-3:] for each in parts])
+    ends = {each[-3:] for each in encoded.split(b"_")}
+    for end in _BEFORE_UNDERSCORE.keys() & ends:
+        found += _BEFORE_UNDERSCORE[end]
+    return found
 
 
 def _has(encoded: bytes, part: bytes, rare: int) -> bool:
@@ -292,10 +304,12 @@ def _has(encoded: bytes, part: bytes, rare: int) -> bool:
 
 def masked(text: str) -> str:
     """The text with asterisks for the part of each secret that varies; its length stays."""
-    if not _may_begin(text.encode("utf-8", "surrogatepass")):
+    encoded = text.encode("utf-8", "surrogatepass")
+    begun = _begun(encoded)
+    if not begun:
         return text
-    shaped = {match.span(): match for match, _ in _shaped(text)}
-    for found in reversed(list(secrets(text)) if shaped else []):
+    shaped = {match.span(): match for match, _ in _shaped(text, begun)}
+    for found in reversed(list(secrets(text, encoded)) if shaped else []):
         match = shaped[found.range]
         first, end = match.start(match.lastindex or 0), match.end()
         hidden = re.sub(r"\S", "*", text[first:end])

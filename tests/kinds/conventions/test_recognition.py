@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equipage
+from equipage.kinds.mcp import CLAUDE, DIALECTS, dialect_of
 from equipage.loading.recognise import kind_of_path
 from equipage.loading.registry import (
     BUILT_IN,
@@ -19,7 +21,6 @@ from equipage.loading.registry import (
     conventions,
     kind_named,
     names,
-    path_pattern,
 )
 from equipage.loading.signs import kind_of_header
 from equipage.loading.unread import UNREAD
@@ -74,6 +75,13 @@ _STEPS = sorted({step for glob in _GLOBS for step in glob.split("/")[:-1] if "*"
 _NAMES = sorted({glob.split("/")[-1].replace("*", "x") for glob in _GLOBS})
 
 
+def path_pattern(globs: Iterable[str]) -> str:
+    """An expression that is found in absolute paths whose end matches one of the globs."""
+    plain = (re.escape(each) for glob in globs for each in choices(glob))
+    ends = (each.replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*", "[^/]*") for each in plain)
+    return f"/(?:{'|'.join(ends)})\\Z"
+
+
 @given(
     st.lists(st.sampled_from([*_STEPS, "x"]), max_size=4),
     st.sampled_from([*_NAMES, "x", "x.y", "x.json", "SKILL.MD", ".md"]),
@@ -83,6 +91,13 @@ def test_a_place_is_that_of_the_first_glob_that_matches(steps: list[str], name: 
     matching = ((kind, glob) for kind, globs in _ROWS for row in globs for glob in choices(row))
     first = next((each for each in matching if re.search(path_pattern(each[1:]), path)), None)
     assert _PLACES.find(path) == first
+
+
+@given(st.lists(st.sampled_from([*_STEPS, "x"]), max_size=4), st.sampled_from([*_NAMES, "x.json"]))
+def test_the_dialect_is_the_first_whose_paths_match(steps: list[str], name: str) -> None:
+    path = "/".join(["", "r", *steps, name])
+    first = (each for each in DIALECTS if re.search(path_pattern(each.paths), path))
+    assert dialect_of(path) is next(first, CLAUDE)
 
 
 def test_every_place_has_a_kind() -> None:

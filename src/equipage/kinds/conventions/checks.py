@@ -124,6 +124,8 @@ _STRICT_ABOUT_TEXT = ("GitHub Copilot", "OpenCode")
 #: Kinds whose name has to be text wherever the file lies: Claude Code reads another value as text,
 #: but its validator refuses it.
 NAMED_BY_TEXT = ("claude-agent", "claude-command")
+#: The folders whose files they are, at any depth.
+_LOADED = {"claude-agent": "/agents/", "claude-command": "/commands/"}
 
 
 def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -134,7 +136,7 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
     if convention.mismatch == "error" or not _may_keep(tree.value, session):
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.type is str]
-    if is_copied(session):
+    if _has_gaps(convention, session):
         tree = _keep_placeholders(tree, paths)
     tree, facts = keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
     # A version is shown as it is written, whatever it looks like.
@@ -150,6 +152,15 @@ def _may_keep(value: Any, session: Session) -> bool:
     """Whether a file has anything to keep as it is written: in most, every value is text."""
     types = set(map(type, value.values())) if isinstance(value, dict) else {dict}
     return not types.isdisjoint(_NUMBERS) or (not types <= _PLAIN and is_copied(session))
+
+
+def _has_gaps(convention: Convention, session: Session) -> bool:
+    """Whether a file is a template whose gaps are filled in where it is copied to. One below a
+    folder of commands or agents is not: Claude Code loads everything below it as it is."""
+    if convention.kind not in NAMED_BY_TEXT:
+        return is_copied(session)
+    above, loaded, _ = session.path.replace(os.sep, "/").rpartition(_LOADED[convention.kind])
+    return is_copied(session, above + loaded if loaded else None)
 
 
 #: Types of values that may be meant as text; and of those that are text, or nothing.

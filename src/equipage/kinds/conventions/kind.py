@@ -183,11 +183,7 @@ def read(
     if convention.syntax == "text":
         return read_text(source, session)
     if convention.syntax != "header":
-        document, facts = session.parse(source, convention.syntax)
-        if not convention.measured and not source.text.strip():
-            # Whether a tool refuses an empty file is not known.
-            facts = [msgspec.structs.replace(each, severity="warning") for each in facts]
-        return document, facts
+        return session.parse(source, convention.syntax)
     assert style is not None
     document, facts = read_header(source, session, style)
     return document, facts + checks.before_header(convention, source)

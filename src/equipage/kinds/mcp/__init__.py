@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import re
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
 
 from equipage.kinds.tables import Field, Names, Table
-from equipage.loading.registry import path_pattern
+from equipage.loading.registry import Places
 from equipage.syntax.document import Format
 
 
@@ -361,7 +361,13 @@ DIALECTS: tuple[Dialect, ...] = (
 
 def dialect_of(path: str) -> Dialect:
     """The dialect of a file by its path, by default that of `.mcp.json`."""
-    return next((each for each in DIALECTS if re.search(path_pattern(each.paths), path)), CLAUDE)
+    found = _places().find(path)
+    return CLAUDE if found is None else next(each for each in DIALECTS if each.tool == found[0])
+
+
+@cache
+def _places() -> Places:
+    return Places((each.tool, each.paths) for each in DIALECTS)
 
 
 #: Every file that lists MCP servers and nothing else.

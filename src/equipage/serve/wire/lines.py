@@ -13,6 +13,7 @@ import json
 import os
 import stat
 import sys
+from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -21,12 +22,19 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
+from equipage.core.diagnostics import UsageError
 from equipage.serve.children import settle, writable
 
 #: The longest line, in bytes.
 MAX_LINE = 4 * 1024 * 1024
 #: The deepest nesting of a message.
 MAX_NESTING = 256
+#: How many bytes of answers to lines that are not messages wait for a client that does not read.
+MAX_REFUSALS = 4 * 1024 * 1024
+#: What it takes to keep an answer, beside its text.
+_KEPT = 128
+#: How long the last of them may take after the client closed its end, in seconds.
+_LAST = 2.0
 _CHUNK = 1 << 16
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
 
@@ -151,19 +159,65 @@ async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
         loop.remove_reader(descriptor)
 
 
+class _Refusals:
+    """Answers to lines that are not messages. They wait beside the reader: one that waits for a
+    client that never reads would not notice that the client closed its end."""
+
+    def __init__(self, pipes: Pipes) -> None:
+        self._pipes = pipes
+        self._lines: deque[bytes] = deque()
+        self._size = 0
+        self._more, self._sent = asyncio.Event(), asyncio.Event()
+
+    @property
+    def too_many(self) -> bool:
+        return self._size > MAX_REFUSALS
+
+    def put(self, line: bytes) -> None:
+        self._lines.append(line)
+        self._size += len(line) + _KEPT
+        self._sent.clear()
+        self._more.set()
+
+    async def write(self) -> None:
+        """Write whatever comes; to a client that is gone, nothing."""
+        while True:
+            await self._more.wait()
+            self._more.clear()
+            while self._lines:
+                with contextlib.suppress(OSError):
+                    await self._pipes.write(self._lines[0])
+                self._size -= len(self._lines.popleft()) + _KEPT
+            self._sent.set()
+
+    async def sent(self) -> None:
+        """Wait until none is left, for a moment."""
+        if self._lines:
+            with anyio.move_on_after(_LAST):
+                await self._sent.wait()
+
+
 async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
-    """Serve one client until it closes its end. Calls under way are then cancelled."""
+    """Serve one client until it closes its end. Calls under way are then cancelled.
+
+    Raises `UsageError` if it sends lines that are not messages, and does not read what we say.
+    """
     to_server, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     answers, to_client = anyio.create_memory_object_stream[SessionMessage](0)
+    refusals = _Refusals(pipes)
 
     async def read() -> None:
         splitter = LineSplitter()
         async with to_server:
             async for data in pipes.chunks():
                 for line in splitter.feed(data):
-                    await _take(line, pipes, to_server)
+                    await _take(line, refusals, to_server)
+                    if refusals.too_many:
+                        group.cancel_scope.cancel()
+                        return
             for line in splitter.feed(b""):
-                await _take(line, pipes, to_server)
+                await _take(line, refusals, to_server)
+            await refusals.sent()
 
     async def write() -> None:
         async with to_client:
@@ -177,12 +231,15 @@ async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(read)
         group.start_soon(write)
+        group.start_soon(refusals.write)
         # It returns when the client closes its end; the scope then ends the reader and the writer.
         await server.run(received, answers, server.create_initialization_options())
         group.cancel_scope.cancel()
+    if refusals.too_many:
+        raise UsageError("the client sends lines that are not messages, and reads no answers")
 
 
-async def _take(line: bytes | None, pipes: Pipes, to_server: Any) -> None:
+async def _take(line: bytes | None, refusals: _Refusals, to_server: Any) -> None:
     """Pass a message on, or answer that it is none."""
     if line is not None and not line.strip():
         return
@@ -199,5 +256,5 @@ async def _take(line: bytes | None, pipes: Pipes, to_server: Any) -> None:
             return
     code, text, number = problem
     answer = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
-    with contextlib.suppress(OSError):
-        await pipes.write(json.dumps(answer).encode() + b"\n")
+    refusals.put(json.dumps(answer).encode() + b"\n")
+    await asyncio.sleep(0)  # a client that reads gets it before the next line is looked at

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Fact, Severity, Shown
+from equipage.core.diagnostics import Code, Fact, Severity, Shown
 from equipage.core.source import Source, Span
 from equipage.core.text import expression
 from equipage.files import real_path
@@ -168,13 +168,16 @@ class _Trail:
 
 
 def links_lead_somewhere(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
-    """The files exist that a text links. Links into a folder that is missing are one finding."""
+    """The files exist that a text links, in the project. Links into a folder that is missing are
+    one finding, and so are all that leave the project."""
     source = session.documents[0].source if session.documents else None
     if source is None or is_copied(session):
         return
     # A skill that lies in no folder of a tool is installed elsewhere, with other neighbours.
     moves = convention.kind == "skill" and convention.tool == "Agent Skills"
     missing: dict[str, list[Link]] = {}
+    bases: list[str] = []
+    outside: list[Link] = []
     for each in links(source.text):
         is_path = re.search(r"/|\.\w+\Z", each.path) and not _PLACEHOLDER.search(each.path)
         if not is_path or (moves and each.path.startswith("../")):
@@ -183,12 +186,15 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
             continue
         # One place after the other: nearly every link leads somewhere from the first one.
         inside: list[str] = []
-        for target in _targets(each.path, source, session):
+        bases = bases or _bases(source, session)
+        for target in _targets(each.path, bases, session):
             if session.files.exists(target):
-                inside.clear()
                 break
             inside.append(target)
-        if inside:
+        else:
+            if not inside:
+                outside.append(each)
+                continue
             folders = map(os.path.dirname, inside)
             alone = any(map(session.files.exists, folders))
             # Without an ending and a folder to lie in, it is a page of the site of the text.
@@ -197,11 +203,18 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
             key = each.path if alone else os.path.dirname(each.path)
             missing.setdefault(key, []).append(each)
     for key, (first, *others) in missing.items():
-        links_lead = "link leads" if len(others) == 1 else "links lead"
         where = "there" if key == first.path else "into the same missing folder"
-        more = f"; {len(others)} more {links_lead} {where}" if others else ""
-        span = Span(source, *first.range)
-        yield codes.LINK_MISSING.at(span=span, file=Shown(first.path), more=more)
+        yield _link(codes.LINK_MISSING, source, first, others, where)
+    # `../../issues` leads to a page of the repository, where it is shown.
+    if files := [each for each in outside if _FILE.match(each.path)]:
+        yield _link(codes.LINK_LEAVES, source, files[0], files[1:], "outside")
+
+
+def _link(code: Code, source: Source, first: Link, others: list[Link], where: str) -> Fact:
+    """What is wrong with the first of some links, and how many there are like it."""
+    links_lead = "link leads" if len(others) == 1 else "links lead"
+    more = f"; {len(others)} more {links_lead} {where}" if others else ""
+    return code.at(span=Span(source, *first.range), file=Shown(first.path), more=more)
 
 
 def _is_quoted(text: str, start: int) -> bool:
@@ -209,13 +222,18 @@ def _is_quoted(text: str, start: int) -> bool:
     return text.count('"', text.rfind("\n", 0, start) + 1, start) % 2 == 1
 
 
-def _targets(path: str, source: Source, session: Session) -> Iterator[str]:
-    """Where a link may lead inside the project: from the file, from the file that it is a link to,
-    or from the root of the project, which is as good for an agent."""
+def _bases(source: Source, session: Session) -> list[str]:
+    """Where links may begin: at the file, at the file that it is a link to, or at the root of the
+    project, which is as good for an agent."""
     folders = [os.path.dirname(session.path), session.root]
     if source.filename is not None:
         folders.append(os.path.dirname(real_path(source.filename)))
-    for base in dict.fromkeys(folders):
+    return list(dict.fromkeys(folders))
+
+
+def _targets(path: str, bases: list[str], session: Session) -> Iterator[str]:
+    """Where a link may lead inside the project."""
+    for base in bases:
         target = _target(path.lstrip("/"), base, session)
         if target is not None:
             yield target
