@@ -61,7 +61,7 @@ def _from_code() -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 for identity in _marked(node):
                     yield identity, f"{where}::{node.name}"
-            # A marker that is no decorator is in `pytest.param(…, marks=…)`.
+            # Any other marker is in `pytest.param(…, marks=…)`.
             elif isinstance(node, ast.Call) and id(node) not in decorators and _is_marker(node):
                 for argument in node.args:
                     yield ast.literal_eval(argument), where
