@@ -1116,6 +1116,16 @@ class AmpSettingsFile(Struct, frozen=True, kw_only=True):
     """Tools that are left out; restricts the agent, so a misspelling is an error."""
     amp_mcpPermissions: Any | None = None
     """Which servers may be used; restricts the agent, so a misspelling is an error."""
+    amp_dangerouslyAllowAll: Any | None = None
+    """Whether nothing is asked."""
+    amp_commands_allowlist: Any | None = None
+    """Commands that are not asked about."""
+    amp_guardedFiles_allowlist: Any | None = None
+    """Guarded files that may be changed."""
+    amp_toolbox_path: Any | None = None
+    """Folders with tools of the project."""
+    amp_skills_path: Any | None = None
+    """Folders with more skills."""
 
 class ApprovalPolicyOfCodex(Struct, frozen=True, kw_only=True):
     """An approval policy of Codex."""
@@ -4867,5 +4877,7 @@ class ZedSettingsFile(Struct, frozen=True, kw_only=True):
 
     context_servers: dict[str, dict[str, Any]] | None = None
     """MCP servers, by name."""
+    agent_servers: dict[str, Any] | None = None
+    """Agents of others that run as programs, by name."""
     agent: AgentSettingsOfZed | None = None
     """Settings of the agent."""

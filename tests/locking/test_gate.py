@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lab import commit, environment, in_process, settle, write
+from locking.ways import WAYS
 
 AGENT = "---\nname: reviewer\ndescription: d\ntools: {}\n---\nReview.\n"
 
@@ -202,6 +203,37 @@ def test_code_that_a_client_runs_from_a_place_is_named(name: str, what: str) -> 
     write(Path(), {name: "{}"})
     code, out, _ = gate()
     assert (code, out) == (1, f"cannot be judged: {name}: {what} added; equipage does not read it\n")  # fmt: skip
+
+
+def put(files: Any) -> None:
+    """Write files, remove those without a content, and set the marks of programs."""
+    for name, content in files.items():
+        mark, text = content if isinstance(content, tuple) else (None, content)
+        if isinstance(text, int):
+            mark = text
+        elif text is None:
+            Path(name).unlink()
+        else:
+            write(Path(), {name: text})
+        if mark is not None:
+            Path(name).chmod(mark)
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "said", "verified"), [pytest.param(*way[1:], id=way[0]) for way in WAYS]
+)
+@pytest.mark.requirement("GT-01")
+def test_every_way_through_files_is_seen(
+    before: Any, change: Any, said: str, verified: bool
+) -> None:
+    put(before)
+    commit(Path.cwd())
+    assert in_process(["lock"]).code == 0
+    assert (gate().code, in_process(["verify"]).code) == (0, 0)
+    put(change)
+    code, out, err = gate()
+    assert (code, said in out) == (1 if said else 0, True), out + err
+    assert in_process(["verify"]).code == (1 if verified else 0)
 
 
 RULES = """

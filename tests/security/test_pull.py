@@ -16,6 +16,7 @@ import subprocess
 import tarfile
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any
 import pytest
 
 from clock import Stopwatch
+from equipage.files import writing
 from equipage.ship import ShipError, artifact
 from equipage.ship.artifact import packed, shipped, unpacked
 from equipage.ship.credentials import Credentials
@@ -121,6 +123,23 @@ ARCHIVES: dict[str, tuple[bytes, str]] = {
     "git's folder with a dot": (tar((".git./config", None, b"")), "not a file name on every system"),
     "git's folder with a blank": (tar((".git /config", None, b"")), "not a file name on every system"),
     "git's folder with an invisible letter": (tar((".g\u200cit/config", None, b"")), "not a file name on every system"),
+    "a repository without a work tree": (tar(("a/HEAD", None, b""), ("a/config", None, b""), ("a/objects/x", None, b""), ("a/refs/x", None, b"")), "'a/HEAD', which belongs to git"),
+    "such a repository at the top": (tar(("HEAD", None, b""), ("objects/x", None, b"")), "'HEAD', which belongs to git"),
+    "such a repository in other letters": (tar(("a/head", None, b""), ("a/OBJECTS/x", None, b"")), "'a/head', which belongs to git"),
+    "such a repository below one of its names": (tar(("refs/a/HEAD", None, b""), ("refs/a/objects/x", None, b"")), "'refs/a/HEAD', which belongs to git"),
+    "a repository that is elsewhere": (tar(("a/HEAD", None, b""), ("a/commondir", None, b"../b")), "'a/HEAD', which belongs to git"),
+    "a repository of Mercurial": (tar((".hg/hgrc", None, b"[hooks]")), "belongs to a repository"),
+    "a repository of Subversion": (tar(("a/.SVN/wc.db", None, b"")), "belongs to a repository"),
+    "an absolute name in a PAX header": (pax(path="/etc/cron.d/a") + header("a", 0, b"0") + END, "leads out"),
+    "a hard link to what comes later": (tar(("a", of_type(tarfile.LNKTYPE, "z"), b""), ("z", None, b"1")), "is a link"),
+    "a hard link out": (tar(("a", of_type(tarfile.LNKTYPE, "../../etc/passwd"), b"")), "is a link"),
+    "a name with an escape": (tar(("a\x1b[2J", None, b"")), "not a file name on every system"),
+    "a name with a line break": (tar(("a\nb", None, b"")), "not a file name on every system"),
+    "a name that ends with a dot": (tar(("skills/a.", None, b"")), "not a file name on every system"),
+    "a name that ends with a blank": (tar(("skills/a ", None, b"")), "not a file name on every system"),
+    "a stream of a file": (tar(("a:b", None, b"")), "not a file name on every system"),
+    "the lock in other letters": (tar(("equipage.lock", None, b""), ("Equipage.LOCK", None, b"")), "one file on some systems"),
+    "a file below the lock": (tar(("equipage.lock/x", None, b""), ("equipage.lock", None, b"")), "is below a name that is a file"),
     "a device of Windows": (tar(("skills/nul.md", None, b"")), "not a file name on every system"),
     "a name with a bidirectional mark": (tar(("a\u202egpj.md", None, b"")), "not a file name on every system"),
     "a name that is half a character": (header("a\udcff".encode("utf-8", "surrogateescape").decode("latin-1"), 0, b"0") + END, ""),
@@ -141,6 +160,14 @@ def test_archives(name: str, folder: Path) -> None:
     assert time.process_time() - started < 2
 
 
+def zeros(count: int) -> bytes:
+    """The start of an archive that never ends, with so many bytes: a part of it again and again."""
+    part = bytes(1 << 20)
+    packer = zlib.compressobj(1, wbits=31)
+    first, again = (packer.compress(part) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    return first + again * (count // len(part) - 1)
+
+
 def test_a_million_members_end_at_the_limit(folder: Path) -> None:
     """About four megabytes that are half a gigabyte: not all of it is unpacked or read."""
     lock = (folder / "equipage.lock").read_bytes()
@@ -150,7 +177,7 @@ def test_a_million_members_end_at_the_limit(folder: Path) -> None:
     with pytest.raises(ShipError, match="more than 20,000 files"):
         shipped(bomb, lock)
     with pytest.raises(ShipError, match="holds more than"):
-        shipped(gzip.compress(bytes(artifact.MAX_BYTES * 2), 1), lock)
+        shipped(zeros(artifact.MAX_BYTES * 2), lock)
     assert time.process_time() - started < 15
 
 
@@ -185,6 +212,77 @@ def test_what_is_executable_is_executable_and_nothing_more(folder: Path) -> None
     assert in_process(["pull", "../a.tar", "../new"]).code == 0
     modes = {each.stat().st_mode & 0o7777 for each in Path("../new").rglob("*") if each.is_file()}
     assert modes <= {0o755, 0o644}
+
+
+def test_a_signed_guard_arrives_as_a_program(folder: Path) -> None:
+    """A lock may be signed and an archive is not: its marks of programs are held to the lock."""
+    group = {"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard.sh"}]}
+    write(
+        folder, {".claude/settings.json": {"hooks": {"PreToolUse": [group]}}, "guard.sh": "exit 2"}
+    )
+    write(folder, {".clinerules/hooks/PreToolUse": "exit 2"})
+    (folder / "guard.sh").chmod(0o755)
+    assert in_process(["lock"]).code == 0
+    lock = (folder / "equipage.lock").read_bytes()
+    files = {name: (folder / name).read_bytes() for name in json.loads(lock)["files"]}
+    assert shipped(archive_of(lock, files, "guard.sh"), lock).executable == {"guard.sh"}
+    with pytest.raises(
+        ShipError, match=r"guard\.sh may be run where it was locked, but not in the"
+    ):
+        shipped(archive_of(lock, files), lock)
+    # One that nobody marked does not become a hook on the way.
+    with pytest.raises(ShipError, match="PreToolUse may be run in the archive, but not where it"):
+        shipped(archive_of(lock, files, "guard.sh", ".clinerules/hooks/PreToolUse"), lock)
+
+
+def archive_of(lock: bytes, files: dict[str, bytes], *programs: str) -> bytes:
+    made = packed(lock, files, frozenset(programs))
+    wanted, _ = artifact.parts_of(made.manifest)
+    return made.blobs[wanted.digest]
+
+
+def test_a_folder_that_is_exchanged_while_files_are_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing stays outside, and nothing there is taken for ours and removed."""
+    outside = folder.parent / "outside"
+    write(outside, {"one": "mine"})
+    real = writing._put_new
+
+    def put(path: str, data: bytes) -> None:
+        if path.endswith("two"):
+            target.joinpath("a").rename(folder.parent / "moved")
+            target.joinpath("a").symlink_to(outside)
+        real(path, data)
+
+    target = folder.parent / "there"
+    monkeypatch.setattr(writing, "_put_new", put)
+    with pytest.raises(writing.NotWritten, match="leads out of the project"):
+        writing.write_tree(str(target), {"a/one": b"1", "a/two": b"2"}, ["a/two"])
+    assert below(outside) == {"one": b"mine"}
+    assert not os.access(outside / "one", os.X_OK)
+
+
+def test_a_program_that_is_exchanged_before_it_is_marked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = folder.parent / "mine"
+    mine.write_text("mine")
+    real = writing._require_inside
+    calls: list[str] = []
+
+    def require(path: str, root: str) -> None:
+        real(path, root)
+        calls.append(path)
+        if len(calls) == 3:  # before a folder is made, before it is written, and after
+            os.unlink(path)
+            os.link(mine, path)
+
+    monkeypatch.setattr(writing, "_require_inside", require)
+    with pytest.raises(writing.NotWritten, match="exchanged"):
+        writing.write_tree(str(folder.parent / "there"), {"run": b"1"}, ["run"])
+    assert not os.access(mine, os.X_OK)
+    assert mine.read_text() == "mine"
 
 
 def test_a_file_is_not_taken_for_a_registry(folder: Path, registry: Any) -> None:
@@ -331,7 +429,7 @@ FLOODS = {
     "a manifest": OK + b"\r\n" + b"[" * 6_000_000,
     "one header": OK + b"X: " + b"x" * 6_000_000,
     "many headers": OK + b"X: y\r\n" * 1_000_000,
-    "chunks of one byte": OK + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 5_000_000,
+    "chunks of one byte": OK + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 400_000,
     "a length that is a lie": OK + b"Content-Length: 10\r\n\r\n" + b"x" * 6_000_000,
     "a negative length": OK + b"Content-Length: -1\r\n\r\n" + b"{}",
     "a length with five thousand digits": OK + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n{}",
@@ -339,13 +437,22 @@ FLOODS = {
 }
 
 
+#: Where a flood is slow to read, the limit is lower.
+LIMITS = {"chunks of one byte": 300_000}
+
+
 @pytest.mark.parametrize("name", FLOODS)
-def test_floods_end_at_the_limit(name: str, raw: Any) -> None:
+def test_floods_end_at_the_limit(name: str, raw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    reasons = []
+    if name in LIMITS:
+        monkeypatch.setattr("equipage.ship.registry.MAX_MANIFEST", LIMITS[name])
+        reasons = [f"sends more than {LIMITS[name]:,} bytes"]
+
     def script(client: socket.socket, _heard: bytes) -> None:
         client.sendall(FLOODS[name])
 
     server = raw(script)
-    refused(["pull", server.reference, "../new", "--timeout", "20"])
+    refused(["pull", server.reference, "../new", "--timeout", "20"], *reasons)
 
 
 def elsewhere(*answers: bytes) -> Callable[[socket.socket, bytes], None]:
@@ -407,6 +514,39 @@ def test_a_host_that_a_redirect_leads_to_gets_no_password(raw: Any) -> None:
     assert b"Authorization" in server.heard[1]
     assert len(thief.heard) == 1
     assert b"Authorization" not in thief.heard[0]
+
+
+ADDRESSES = (
+    "http://127.0.0.1:abc/x",
+    "http://127.0.0.1:99999999999999999999/x",
+    "http://127.0.0.1:65536/x",
+    "http://127.0.0.1:0/x",
+    "http://127.0.0.1:-1/x",
+    "http://a b/x",
+    "http://a\x1b[31m/x",
+    "http://a\x85b/x",
+    "https://127.0.0.1:abc/x",
+)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_addresses_that_are_none(address: str, raw: Any) -> None:
+    """Wherever a registry may write one: a redirect, a place to sign in, a place to upload to."""
+    redirect = f"HTTP/1.1 307 T\r\nLocation: {address}\r\nContent-Length: 0\r\n\r\n"
+    challenge = wants(address.replace("http:", "https:")).decode("latin-1")
+    for answer in (redirect, challenge):
+        server = raw(elsewhere(answer.encode("latin-1")))
+        err = refused(["pull", server.reference, "../new", "--timeout", "5"], "not allowed")
+        assert err.strip().isprintable()
+    missing = elsewhere(b"HTTP/1.1 404 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    upload = f"HTTP/1.1 202 Go\r\nLocation: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"  # fmt: skip
+    server = raw(missing, elsewhere(upload.encode("latin-1")))
+    refused(["push", server.reference, "--timeout", "5"], "not allowed")
+
+
+def test_a_port_that_is_none_in_a_reference() -> None:
+    for port in ("65536", "9" * 30, "0"):
+        refused(["pull", f"127.0.0.1:{port}/a/b:1", "../new", "--timeout", "5"], "not allowed")
 
 
 PLACES = ("ftp://127.0.0.1:{port}/x", "http://me@127.0.0.1:{port}/x", "file:///tmp/x", "gopher://x")
@@ -526,6 +666,10 @@ def test_who_may_sign_and_for_what(keys: tuple[str, str]) -> None:
         f'me valid-before="20200101" {ours}': False,
         f'me valid-after="20990101" {ours}': False,
         f"me cert-authority {ours}": False,
+        # Of several lines with one key, `ssh-keygen` names the first that is valid today.
+        f'git namespaces="git" {ours}me namespaces="equipage" {ours}': False,
+        f'old valid-before="20200101" {ours}me {ours}': True,
+        f'git namespaces="git" {ours}me cert-authority {ours}': False,
         f"me {strange}me {ours}": True,
     }.items():
         code, err = signed_pull(signers)

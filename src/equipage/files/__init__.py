@@ -81,6 +81,12 @@ def look_at(path: str) -> os.stat_result | None:
         return None
 
 
+def is_executable(path: str) -> bool:
+    """Whether a file may be run, links followed. Windows has no such mark: there each one may."""
+    found = look_at(path)
+    return found is not None and (os.name == "nt" or bool(found.st_mode & 0o100))
+
+
 def real_path(path: str) -> str:
     """The absolute path with every link followed."""
     overlay = active()

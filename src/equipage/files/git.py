@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import subprocess
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
 
 from equipage.core.diagnostics import UsageError
@@ -17,6 +18,8 @@ from equipage.files.walking import EXTENSIONS, Found, Wanted, enters
 
 #: The mode of a symbolic link, whose content is the path it leads to.
 _LINK, _LINKS_FOLLOWED = "120000", 10
+#: The mode of a file that may be run.
+_PROGRAM = "100755"
 #: A repository is data here: nothing that its configuration names may run, nothing is fetched. A
 #: missing object of a partial clone is missing, because no transport is allowed.
 _OVERRIDES = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "core.pager": "cat"}
@@ -48,6 +51,7 @@ class Revision(Mapping[str, bytes]):
         self.top = _git(folder, "rev-parse", "--show-toplevel").decode().strip()
         verify = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
         self._entries = dict(self._listed(_git(folder, *verify).decode().strip()))
+        self._sorted: list[str] | None = None  #: the paths, once they are asked for by folder
         self._process: subprocess.Popen[bytes] | None = None
 
     def _listed(self, tree: str) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -75,6 +79,24 @@ class Revision(Mapping[str, bytes]):
             return self[path] is not None
         except KeyError:
             return False
+
+    def may_run(self, path: str) -> bool:
+        """Whether a file has the mark of a program, links followed."""
+        for _ in range(_LINKS_FOLLOWED):
+            mode, number = self._entries.get(path, ("", ""))
+            if mode != _LINK:
+                return mode == _PROGRAM
+            target = os.fsdecode(self._object(number))
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+        return False
+
+    def names_below(self, folder: str) -> list[str]:
+        """The paths of files below a folder, relative to it, in order."""
+        if self._sorted is None:
+            self._sorted = sorted(self._entries)
+        start = folder.rstrip("/") + "/"
+        first, last = bisect_left(self._sorted, start), bisect_left(self._sorted, start[:-1] + "0")
+        return [each.removeprefix(start) for each in self._sorted[first:last]]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -137,6 +159,14 @@ class _RevisionFiles(MemoryFiles):
 
     def exists(self, path: str) -> bool:
         return super().exists(path) or (posixpath.basename(path) == ".git" and os.path.exists(path))
+
+    def may_run(self, path: str) -> bool:
+        return isinstance(self.contents, Revision) and self.contents.may_run(path)
+
+    def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
+        if not isinstance(self.contents, Revision):
+            return super().names_below(folder, most=most)
+        return self.contents.names_below(self._absolute_path(folder))[:most]
 
 
 def _walk_order(relative: str) -> list[tuple[bool, str]]:

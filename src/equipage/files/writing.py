@@ -56,25 +56,45 @@ def write_tree(folder: str, files: Mapping[str, bytes], executable: Collection[s
             raise NotWritten(f"{name} is there already")
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise NotWritten("it is not a folder")
-    made: list[str] = []
+    made: list[tuple[str, os.stat_result]] = []
     with Undisturbed():
         try:
             for name in sorted(files):
-                _require_inside(paths[name], folder)  # before a folder is made there
-                made += _make_folders(os.path.dirname(paths[name]))
-                write_new(paths[name], files[name], folder)
-                made.append(paths[name])
+                path = paths[name]
+                _require_inside(path, folder)  # before a folder is made there
+                made += ((each, os.lstat(each)) for each in _make_folders(os.path.dirname(path)))
+                write_new(path, files[name], folder)
+                made.append((path, os.lstat(path)))
+                _require_inside(path, folder)  # a folder may have become a link meanwhile
                 if name in executable:
-                    os.chmod(paths[name], os.stat(paths[name]).st_mode | 0o111)
+                    _mark(path, made[-1][1])
         except BaseException as error:
             # Files before the folders that they are in; what was there before stays.
-            for path in reversed(made):
+            for path, status in reversed(made):
                 with contextlib.suppress(OSError):
-                    os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
+                    _take_back(path, status)
             if not isinstance(error, NotWritten | OSError):
                 raise  # an interrupt
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise NotWritten(reason or type(error).__name__) from None
+
+
+def _mark(path: str, made: os.stat_result) -> None:
+    """Let a file that was just made be run, and no other that is in its place now."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        status = os.fstat(descriptor)
+        if not os.path.samestat(status, made):
+            raise NotWritten("a file was exchanged while it was written")
+        os.chmod(descriptor if os.chmod in os.supports_fd else path, status.st_mode | 0o111)
+    finally:
+        os.close(descriptor)
+
+
+def _take_back(path: str, made: os.stat_result) -> None:
+    """Remove what was made at a path, unless something else is there now."""
+    if os.path.samestat(os.lstat(path), made):
+        os.rmdir(path) if stat.S_ISDIR(made.st_mode) else os.unlink(path)
 
 
 def _make_folders(folder: str) -> list[str]:

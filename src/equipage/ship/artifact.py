@@ -22,7 +22,7 @@ import msgspec
 
 from equipage.ship import ShipError
 from equipage.views.lock import LockError
-from equipage.views.workspace_lock import NAME, WorkspaceLock, read
+from equipage.views.workspace_lock import NAME, UNREAD, WorkspaceLock, read
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -32,6 +32,9 @@ SIGNATURE = f"{NAME}.sig"
 MAX_FILES, MAX_BYTES, MAX_PACKED = 20_000, 256 * 1024 * 1024, 128 * 1024 * 1024
 MAX_MANIFEST = 4 * 1024 * 1024
 _LONGEST_NAME = 1000
+#: Beside a file `HEAD`, these make a repository of a folder.
+_OF_GIT = frozenset({"objects", "refs", "commondir"})
+_REPOSITORIES = frozenset({".hg", "hg~1", ".svn", "svn~1", ".bzr", "bzr~1", ".jj", "_darcs"})
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 #: The annotation by which tools such as ORAS name the file of a part.
 _TITLE = "org.opencontainers.image.title"
@@ -233,6 +236,13 @@ def shipped(archive: bytes, lock: bytes) -> Shipped:
             raise ShipError(f"{name} is in the archive, but not locked")
         if hashlib.sha256(files[name]).hexdigest() != known.files[name]:
             raise ShipError(f"{name} is not what was locked")
+    # A lock may be signed, an archive is not: without its mark, a program that guards never runs.
+    for name in sorted({name for item in known.items.values() for name in item.executable}):
+        if name in files and name not in executable:
+            raise ShipError(f"{name} may be run where it was locked, but not in the archive")
+    for name, item in known.items.items():
+        if item.kind == UNREAD and name in executable and name not in item.executable:
+            raise ShipError(f"{name} may be run in the archive, but not where it was locked")
     return Shipped(known, lock, files, signature, executable)
 
 
@@ -282,12 +292,27 @@ def unpacked(data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
     # A header may say that another one follows, which the standard library reads by recursion.
     except (tarfile.TarError, EOFError, OverflowError, ValueError, OSError, RecursionError):
         raise ShipError("the archive is damaged") from None
+    _require_no_repository(folded)
     for key, name in folded.items():
         steps = key.split("/")
         # A file cannot be a folder, too; writing would fail halfway.
         if any("/".join(steps[:depth]) in folded for depth in range(1, len(steps))):
             raise ShipError(f"{name} is below a name that is a file, too")
     return files, frozenset(executable)
+
+
+def _require_no_repository(folded: Mapping[str, str]) -> None:
+    """Raises `ShipError` for a folder that git would take for a repository without a work tree.
+
+    Its settings name programs, which run as soon as anybody asks git for its state there.
+    """
+    inside = set()
+    for steps in (key.split("/") for key in folded):
+        inside |= {"/".join(steps[:at]) for at, step in enumerate(steps) if step in _OF_GIT}
+    for key, name in folded.items():
+        folder, _, last = key.rpartition("/")
+        if last == "head" and folder in inside:
+            raise ShipError(f"the archive holds {name!a}, which belongs to git")
 
 
 def _folded(name: str) -> str:
@@ -321,4 +346,7 @@ def _harmless(entry: tarfile.TarInfo) -> str:
     # The second is the short name of the first on Windows.
     if any(step.casefold() in (".git", "git~1") for step in steps):
         raise ShipError(f"the archive holds {shown}, which belongs to git")
+    # Their settings name programs that run, as git's do.
+    if any(step.casefold() in _REPOSITORIES for step in steps):
+        raise ShipError(f"the archive holds {shown}, which belongs to a repository")
     return name

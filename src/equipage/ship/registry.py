@@ -242,9 +242,13 @@ class Registry:
     def _address(self, base: str, written: str) -> SplitResult:
         """An address that the registry wrote, seen from another one. Raises `ShipError`."""
         try:
-            return urlsplit(urljoin(base, written))
-        except ValueError:  # half an address of IPv6
-            raise ShipError(f"{self.host} names an address that is not allowed") from None
+            found = urlsplit(urljoin(base, written))
+            is_odd = found.port == 0 or not found.netloc.isprintable() or " " in found.netloc
+        except ValueError:  # half an address of IPv6, a port that is none
+            is_odd = True
+        if is_odd:
+            raise ShipError(f"{self.host} names an address that is not allowed")
+        return found
 
     def _exchange(
         self,

@@ -61,6 +61,7 @@ def _meanings(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[str, str
         if was.code != now.code:
             yield name, "the code that it runs changed"
         yield from ((name, what) for what in _inside(was, now, old, new, name))
+        yield from ((name, what) for what in _marks(was, now, name))
         if was.variables != now.variables:
             gone = [f"-{each}" for each in was.variables if each not in now.variables]
             come = [f"+{each}" for each in now.variables if each not in was.variables]
@@ -88,6 +89,16 @@ def _inside(
             yield f"{shown} {'added' if path in after else 'removed'}"
         elif one != other and not (path in now.names and _are_known(path, old, new)):
             yield f"{shown} changed"
+
+
+def _marks(was: Item, now: Item, name: str) -> Iterator[str]:
+    """Programs that lost their mark: they are still named, and do not run. Or that got one."""
+    for each in sorted({*was.executable, *now.executable}):
+        is_own = each == name
+        if each not in now.executable and (is_own or each in now.runs):
+            yield f"{each} cannot be run any more"
+        elif is_own and each not in was.executable:
+            yield f"{each} can be run now"
 
 
 def _are_known(path: str, *locks: WorkspaceLock) -> bool:

@@ -6,6 +6,7 @@ although the configuration itself is the same.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from equipage.core.path import Path
-from equipage.files import is_file, real_path
+from equipage.files import is_executable, is_file, real_path
 from equipage.files.reading import sha256_of
 from equipage.files.walking import is_ignored
 from equipage.kinds.conventions.claude.instructions import DEPTH, imported_by
@@ -27,6 +28,8 @@ _HERE = re.compile(
 )
 #: Commands that print that folder, inside of others.
 _ASKED = re.compile(r"(?:\$\(|`)(?:git rev-parse --show-toplevel|pwd)(?:\)|`)/?")
+#: What is between the words of a command.
+_WORD = re.compile(r"[\s\"'`]+")
 #: What ends a word inside of a word: a shell runs `sh -c "a.sh && b.sh"`, an option has `--file=x`.
 _BETWEEN = re.compile(r"[\s;&|()<>\"'`=,]+")
 #: How texts name files that a client puts in their place.
@@ -55,6 +58,22 @@ def named_by(commands: Iterable[list[str]]) -> Iterator[str]:
         # As they are, since a path may hold a blank; then as a shell inside would divide them.
         yield from map(_inner, words)
         yield from _named_inside(_BETWEEN.split(_ASKED.sub("./", " ".join(words))))
+
+
+#: What ends a command inside of a text, and what may come before the program of one.
+_NEXT = re.compile(r"&&|\|\||[;|&\n({]|(?<=\s)-c\s")
+_BEFORE = re.compile(r"(?:\w+=\S*|exec|command|env|then|do|else|if|!|time|nohup|sudo)\Z")
+
+
+def run_by_name(commands: Iterable[list[str]]) -> frozenset[str]:
+    """The files in commands that are run as programs, and not given to one: `./x`, not `sh x`."""
+    found: set[str] = set()
+    for words in commands:
+        for each in _NEXT.split(_ASKED.sub("./", " ".join(words))):
+            rest = itertools.dropwhile(_BEFORE.match, _WORD.split(each.strip()))
+            found.update(map(_inner, itertools.islice(rest, 1)))
+        found.update(map(_inner, words[:1]))  # a path may hold a blank
+    return frozenset(found)
 
 
 def _named_inside(words: list[str]) -> Iterator[str]:
@@ -116,6 +135,11 @@ class NamedFiles:
         """The files that commands run, such as the scripts of hooks."""
         for word in named_by(commands):
             yield from self._found(word)
+
+    def marked_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
+        """Of these, the files that are run by their name, as far as they may be run."""
+        for word in run_by_name(commands):
+            yield from (each for each in self._found(word) if is_executable(each[0]))
 
     def named_in(
         self, outcome: Outcome, nodes: Iterable[tuple[Path, Any]]

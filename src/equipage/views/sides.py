@@ -20,14 +20,24 @@ from equipage.files.reading import Files, files_here
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
-from equipage.loading.unread import CODEX_RULE, unread_sort
-from equipage.workspace.loads import FileLoad, Place, load_all, with_folders
+from equipage.loading.unread import CODEX_RULE, HOOK_FILE, unread_sort
+from equipage.views.parts import OWNERS, editor_part, parts_of, reach_of_part
+from equipage.workspace.loads import (
+    Candidate,
+    FileLoad,
+    Place,
+    load_all,
+    load_candidate,
+    with_folders,
+)
 from equipage.workspace.project import projects_of, settings_file, settings_load
 from equipage.workspace.reach import Difference, Reach, differences, reaches_of
 from equipage.workspace.reach.rows import divided
 
 #: What other commands verify already, see `views.foreign_locks`.
 _VERIFIED = frozenset({"list of skills"})
+#: The kind of what workflows of agents are compiled to.
+_COMPILED = "agentic-workflow-lock"
 
 
 class Loads(msgspec.Struct, frozen=True):
@@ -68,9 +78,47 @@ def loads_at(place: Place, path: str, request: Request, kind: str | None = None)
             if file is not None:
                 loads.outcomes[_name(file, path)] = settings_load(file, project.root, run.files)
     if is_folder:
+        if kind is None:
+            _add_parts(loads, path, request, run)
         for outcome in loads.outcomes.values():
             loads.guards.update(_guards(outcome, path, run.files))
     return loads
+
+
+def _add_parts(loads: Loads, folder: str, request: Request, run: Run) -> None:
+    """Take up the files that count because of those that were loaded."""
+    owners = [each for each in loads.outcomes.values() if each.kind.name in OWNERS]
+    top, files = real_path(folder), run.files
+    found = [
+        part
+        for each in owners
+        if each.session is not None
+        for part in parts_of(each.kind.name, real_path(each.session.path), files)
+    ]
+    roots = {top, *(real_path(each.root) for each in projects_of(run))}
+    found += filter(None, (editor_part(root, files) for root in sorted(roots)))
+    for part in found:
+        name = _name(part.path, top)
+        # What a text or colours say is not a permission, and a link may lead anywhere.
+        is_known = name in loads.outcomes or name in loads.unread
+        if is_known or not part.acts or not is_below(real_path(part.path), top):
+            continue
+        if part.kind and not part.is_judged:
+            loaded = load_candidate(Candidate(part.path), request, run, kind=part.kind)
+            if loaded.outcome is not None:
+                loads.outcomes[name] = loaded.outcome
+                continue
+        data = files.peek(part.path)
+        if data is not None:
+            loads.unread[name] = part.what, _content(data, part.path, files, runs=part.runs)
+            reach = reach_of_part(part, data, name)
+            if reach is not None:
+                loads.rules[name] = reach
+
+
+def _content(data: bytes, path: str, files: Files, *, runs: bool) -> str:
+    """What tells one content of a file from another; of a program, its mark is a part of it."""
+    return f"{hashlib.sha256(data).hexdigest()}{' runs' * (runs and files.may_run(path))}"
 
 
 def _guards(outcome: Outcome, folder: str, files: Files) -> Iterator[tuple[str, str]]:
@@ -85,17 +133,24 @@ def _guards(outcome: Outcome, folder: str, files: Files) -> Iterator[tuple[str, 
     ]
     if not commands or outcome.session is None:
         return
-    from equipage.views.named_files import folders_up, may_be_path, named_by  # few have any
+    from equipage.views.named_files import (  # few have any
+        folders_up,
+        may_be_path,
+        named_by,
+        run_by_name,
+    )
 
     root = real_path(outcome.session.root)
     places = folders_up(os.path.dirname(real_path(outcome.session.path)), root)
+    direct = run_by_name(commands)
     for word in dict.fromkeys(named_by(commands)):
         if may_be_path(word) and not os.path.isabs(word):
             found = (os.path.normpath(os.path.join(place, word)) for place in places)
             read = ((path, files.peek(path)) for path in found if is_below(path, root))
             path, data = next((each for each in read if each[1] is not None), ("", None))
             if data is not None:
-                yield _name(path, real_path(folder)), hashlib.sha256(data).hexdigest()
+                content = _content(data, path, files, runs=word in direct)
+                yield _name(path, real_path(folder)), content
 
 
 def loads_in(found: Iterable[FileLoad], path: str) -> Loads:
@@ -117,7 +172,8 @@ def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files) -> Load
             sort = unread_sort(os.path.abspath(each.path).replace(os.sep, "/")) or ""
             data = files.peek(each.path)
             if data is not None and sort not in _VERIFIED:
-                loads.unread[name] = sort, hashlib.sha256(data).hexdigest()
+                content = _content(data, each.path, files, runs=sort == HOOK_FILE)
+                loads.unread[name] = sort, content
                 if sort == CODEX_RULE:
                     _add_rules(loads, name, name or os.path.basename(each.path), data)
         else:
@@ -156,14 +212,18 @@ def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
         elif was_broken:
             reason = "it could not be loaded before, so all that it allows counts as new"
             yield Unjudged(name, reason, counts=False)
+    yield from _compiled(old, new)
     known = {(each.name, each.code) for each in old.problems}
     for each in new.problems:
         if each.severity == "error":
             counts = (each.name, each.code) not in known
             yield Unjudged(each.name or "", each.message, counts)
     for name, digest in sorted(old.guards.items()):
-        if new.guards.get(name) != digest:
-            how = "changed" if name in new.guards else "is gone, or no longer run"
+        other = new.guards.get(name)
+        # One that can be run now, and could not before, guards more.
+        if other not in (digest, f"{digest} runs"):
+            how = "changed" if other is not None else "is gone, or no longer run"
+            how = "cannot be run any more" if f"{other} runs" == digest else how
             yield Unjudged(name, f"a program that guards {how}; equipage does not read it", True)
     for name in sorted({*old.unread, *new.unread}):
         was, now = old.unread.get(name), new.unread.get(name)
@@ -171,6 +231,17 @@ def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             how = "added" if was is None else "removed" if now is None else "changed"
             what = (now or was or ("", ""))[0]
             yield Unjudged(name, f"{what} {how}; equipage does not read it", counts=True)
+
+
+def _compiled(old: Loads, new: Loads) -> Iterator[Unjudged]:
+    """Compiled workflows that changed while their sources did not: they are what runs."""
+    for name, outcome in sorted(new.outcomes.items()):
+        if outcome.kind.name != _COMPILED or _hash(outcome) == _hash(old.outcomes.get(name)):
+            continue
+        source = name.removesuffix(".lock.yml") + ".md"
+        before, after = (_hash(each.outcomes.get(source)) for each in (old, new))
+        if before == after:
+            yield Unjudged(name, "a compiled workflow changed, and its source did not", counts=True)
 
 
 def rule_changes(old: Loads, new: Loads) -> list[Difference]:

@@ -22,7 +22,7 @@ from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path
 from equipage.core.text import visible_json
-from equipage.files import is_inside, real_path
+from equipage.files import is_executable, is_inside, real_path
 from equipage.files.reading import peek, sha256_of
 from equipage.files.trees import TooMany, hashed_below
 from equipage.kinds.conventions.references import references
@@ -34,11 +34,12 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL, canonical, portable
 from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
-from equipage.loading.unread import CODEX_RULE, unread_sort
+from equipage.loading.unread import CODEX_RULE, HOOK_FILE, unread_sort
 from equipage.syntax.suspicious import masked
 from equipage.views.code_digest import CodeProblem, CodeRead, from_folder
 from equipage.views.lock import LockError, code_of_load
-from equipage.views.named_files import Lookups, NamedFiles
+from equipage.views.named_files import Lookups, NamedFiles, is_private
+from equipage.views.parts import OWNERS, Part, editor_part, parts_of, reach_of_part
 from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.check import by_chunks
 from equipage.workspace.loads import (
@@ -115,6 +116,7 @@ class Item(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     refers: tuple[str, ...] = ()  #: agents, skills, servers and tools that it names
     folder: tuple[str, ...] = ()  #: the files of a skill, from its folder
     runs: tuple[str, ...] = ()  #: files of the project that its commands run
+    executable: tuple[str, ...] = ()  #: of those, what is run by its name and may be run
     names: tuple[str, ...] = ()  #: other files of the project that it names, such as imports
     launches: tuple[Launched, ...] = ()
     code: LockedCode | None = None
@@ -220,6 +222,7 @@ def gathered(
     read = {source for each in found.values() for source in each.item.sources}
     kept = [each for each in found.values() if not (each.guessed and each.file in read)]
     kept += _settings(run, root)
+    kept += _parts(kept, root, run)
     problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems] + lost
     problems += [
         f"{each.file}: it has errors, so its meaning is not locked"
@@ -241,7 +244,9 @@ def _unread(file: str, root: str) -> LockedFile | None:
     digest = sha256_of(real)
     if digest is None or sort is None:
         return None
-    name, item = relative(file, root), Item(UNREAD, digest, what=sort)
+    name = relative(file, root)
+    runs = (name,) if sort == HOOK_FILE and is_executable(real) else ()
+    item = Item(UNREAD, digest, what=sort, executable=runs)
     if sort == CODEX_RULE:
         from equipage.views import codex_rules  # few projects have any
 
@@ -268,6 +273,43 @@ def _settings(run: Run, root: str) -> Iterator[LockedFile]:
         yield msgspec.structs.replace(locked, files=files)
 
 
+def _parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[LockedFile]:
+    """The files that count because of others: programs of plugins, settings of editors.
+
+    What a manifest names by a path, its own item has already.
+    """
+    known = {each.file for each in kept}
+    found = [
+        part
+        for each in kept
+        if each.item.kind in OWNERS
+        for part in parts_of(each.item.kind, os.path.join(root, *each.file.split("/")), run.files)
+    ]
+    roots = {root, *(real_path(each.root) for each in projects_of(run))}
+    found += filter(None, (editor_part(each, run.files) for each in sorted(roots)))
+    for part in found:
+        name = relative(part.path, root)
+        if name in known or not is_inside(part.path, root) or is_private(name):
+            continue
+        known.add(name)
+        data = peek(part.path)
+        if data is not None:
+            yield _part(part, data, name)
+
+
+def _part(part: Part, data: bytes, name: str) -> LockedFile:
+    digest = hashlib.sha256(data).hexdigest()
+    reach = reach_of_part(part, data, name)
+    runs = (name,) if part.runs and is_executable(part.path) else ()
+    item = Item(UNREAD, digest, what=part.what, executable=runs)
+    if reach is not None:
+        # Most of such a file is about other things: of it, what it allows counts.
+        grants = dict(_reach([reach]))
+        meaning = hashlib.sha256(canonical(msgspec.to_builtins(grants))).hexdigest()
+        item = Item(part.kind, meaning, what=part.what, reach=grants)
+    return LockedFile(name, item, ((name, digest),))
+
+
 def locked_file(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile:
     """What a lock says about a load of `file`; paths start at `root`, which has no links.
 
@@ -292,7 +334,9 @@ def locked_file(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile:
     commands = [words for _, words in commands_among(nodes)]
     reaches = () if loaded is None else reach_of_value(outcome.kind, plain, name, usual_modes=False)
     others = NamedFiles(os.path.dirname(real), root, run.cache(Lookups))
-    runs = _kept(others.run_by([*commands, *_programs(reaches, commands)]), root, files)
+    commands = [*commands, *_programs(reaches, commands)]
+    runs = _kept(others.run_by(commands), root, files)
+    marked = _kept(others.marked_by(commands), root, {}) if runs else ()
     named = _kept(others.named_in(outcome, nodes), root, files)
     item = Item(
         outcome.kind.name,
@@ -302,6 +346,7 @@ def locked_file(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile:
         refers=() if loaded is None else _sorted(_refers(outcome.kind.name, plain)),
         folder=folder,
         runs=tuple(each for each in runs if each != name),
+        executable=marked,
         names=tuple(each for each in named if each not in (name, *runs)),
         launches=() if loaded is None else _launches(commands, nodes),
         code=None if loaded is None else _code(outcome, root, files, run),

@@ -18,10 +18,11 @@ from equipage.kinds.mcp import dialect_of
 from equipage.loading.kind import Kind, Sensitive
 from equipage.loading.outcome import Outcome
 from equipage.loading.tree import get, walk
-from equipage.workspace.reach.clients import Subject, program_of, subjects_of, value_with_defaults
+from equipage.workspace.reach.clients import program_of, subjects_of, value_with_defaults
 from equipage.workspace.reach.order import Difference, Step
 from equipage.workspace.reach.order import order as _ordered
 from equipage.workspace.reach.rows import Row, anything, mode
+from equipage.workspace.reach.subjects import Subject
 from equipage.workspace.reach.values import (
     EFFECTS,
     EVERYTHING,

@@ -157,7 +157,8 @@ def rules(field: str, tool: str, decision: str, words: Mapping[str, Effect], *pa
     """A list of rules, each about a tool or several and with a decision; `parts` limit it."""
 
     def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
-        entries = [each for each in enumerate(value) if isinstance(each[1], dict)]
+        listed = value if isinstance(value, list) else ()
+        entries = [each for each in enumerate(listed) if isinstance(each[1], dict)]
         # Where rules have a priority, the highest decides.
         entries.sort(key=lambda each: -_number(each[1].get("priority")))
         for number, rule in entries:

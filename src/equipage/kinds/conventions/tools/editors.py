@@ -313,6 +313,7 @@ ZED_SETTINGS = Convention(
     servers="Zed",
     fields=(
         Field("context_servers", "MCP servers, by name", _SERVERS),
+        Field("agent_servers", "agents of others that run as programs, by name", Table),
         Field(
             "agent",
             "settings of the agent",

@@ -60,6 +60,11 @@ AMP_SETTINGS = Convention(
         ),
         Field("amp.tools.disable", "tools that are left out", Names, restricts=True),
         Field("amp.mcpPermissions", "which servers may be used", Any, restricts=True),
+        Field("amp.dangerouslyAllowAll", "whether nothing is asked", Any),
+        Field("amp.commands.allowlist", "commands that are not asked about", Any),
+        Field("amp.guardedFiles.allowlist", "guarded files that may be changed", Any),
+        Field("amp.toolbox.path", "folders with tools of the project", Any),
+        Field("amp.skills.path", "folders with more skills", Any),
     ),
     example_path=".amp/settings.json",
     example="""\

@@ -1,0 +1,190 @@
+"""Files that count because of a file beside them, and that no load of their own finds.
+
+A plugin puts programs on the path and brings settings, its manifest names more files; an extension
+has folders of its own; an editor keeps what agents may do among its other settings. A lock and a
+comparison hold them, so that they do not change unseen.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from equipage.files.reading import Files
+from equipage.kinds.jsonc import without_comments
+from equipage.loading.kind import Kind
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.document import load_value
+from equipage.workspace.reach import Reach, reach_of_value
+
+#: The kinds of parts of which only the table of what they allow is known: no load is of them.
+PLUGIN_SETTINGS, MONITORS, EDITOR = "claude-plugin-settings", "claude-monitors", "vscode-settings"
+_TABLES_ALONE = frozenset({PLUGIN_SETTINGS, MONITORS, EDITOR})
+#: More files than this are not looked for in one folder.
+_MOST = 100_000
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A file, and what it is to the one beside it."""
+
+    path: str
+    what: str
+    kind: str = ""  #: the kind it is read as; empty if only its bytes count
+    runs: bool = False  #: whether it is run by its name, so that its mark as a program counts
+    acts: bool = True  #: whether it may change what an agent can do, and not only how it writes
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether only a table says what it allows."""
+        return self.kind in _TABLES_ALONE
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """Where parts are, from the root of what they belong to; `*` is any text, also with `/`."""
+
+    glob: str
+    what: str
+    kind: str = ""
+    runs: bool = False
+    acts: bool = True
+
+
+#: kind of a manifest → places that count without being named
+_PLACES: dict[str, tuple[_Place, ...]] = {
+    "claude-plugin": (
+        _Place("bin/*", "program that a plugin puts on the path", runs=True),
+        _Place("settings.json", "settings of a plugin", PLUGIN_SETTINGS),
+        _Place("output-styles/*", "output style of a plugin", acts=False),
+        _Place("themes/*", "theme of a plugin", acts=False),
+    ),
+    "cursor-plugin": (_Place("mcp.json", "list of servers of a plugin", "mcp"),),
+    "gemini-extension": (
+        _Place("policies/*.toml", "policy of an extension", "gemini-policy"),
+        _Place("commands/*.toml", "command of an extension", "gemini-command"),
+    ),
+}
+#: kind of a manifest → field that names files or folders → the same about what it names
+_NAMED: dict[str, dict[str, _Place]] = {
+    "claude-plugin": {
+        "hooks": _Place("", "list of hooks of a plugin", "claude-hooks"),
+        "mcpServers": _Place("", "list of servers of a plugin", "mcp"),
+        "lspServers": _Place("", "list of servers of a plugin", "claude-lsp"),
+        "monitors": _Place("", "list of monitors of a plugin", MONITORS),
+        "outputStyles": _Place("", "output style of a plugin", acts=False),
+        "themes": _Place("", "theme of a plugin", acts=False),
+    },
+    "codex-plugin": {
+        "hooks": _Place("", "list of hooks of a plugin", "codex-hooks"),
+        "mcpServers": _Place("", "list of servers of a plugin", "mcp"),
+        "apps": _Place("", "list of apps of a plugin"),
+    },
+    "cursor-plugin": {
+        "hooks": _Place("", "list of hooks of a plugin", "cursor-hooks"),
+        "mcpServers": _Place("", "list of servers of a plugin", "mcp"),
+    },
+    "cursor-environment": {"build/dockerfile": _Place("", "image that agents run in")},
+}
+#: Manifests that lie in a folder of the root that they describe.
+_INNER = frozenset({"claude-plugin", "codex-plugin", "cursor-plugin"})
+_MARKETPLACE = "claude-marketplace"
+#: The kinds of files that may have parts.
+OWNERS = frozenset({*_PLACES, *_NAMED, _MARKETPLACE})
+
+
+def parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:
+    """The parts of a file of a kind, by its absolute path; a link among them is left to others."""
+    if kind not in OWNERS:
+        return
+    value = _value(files.peek(file))
+    folder = os.path.dirname(file)
+    if kind != _MARKETPLACE:
+        root = os.path.dirname(folder) if kind in _INNER else folder
+        yield from _below(kind, root, value, files)
+        return
+    # An entry whose plugin is here says as much as a manifest, and may be in its place.
+    entries = value.get("plugins")
+    before = _get(value, "metadata/pluginRoot")
+    for entry in entries if isinstance(entries, list) else ():
+        source = entry.get("source") if isinstance(entry, dict) else None
+        if isinstance(source, str):
+            base = before if isinstance(before, str) and not source.startswith(".") else "."
+            place = _inside(os.path.dirname(folder), f"{base}/{source}")
+            if place is not None:
+                yield from _below("claude-plugin", place, entry, files)
+
+
+def editor_part(root: str, files: Files) -> Part | None:
+    """The settings of an editor for the folder `root`, if there are any."""
+    path = os.path.join(root, ".vscode", "settings.json")
+    return Part(path, "settings of an editor", EDITOR) if files.exists(path) else None
+
+
+def _below(kind: str, root: str, manifest: Mapping[str, Any], files: Files) -> Iterator[Part]:
+    for place in _PLACES.get(kind, ()):
+        head, slash, pattern = place.glob.partition("/")
+        path = os.path.join(root, head)
+        names = files.names_below(path, most=_MOST) if slash else [head]
+        for name in fnmatch.filter(names, pattern) if slash else names:
+            found = os.path.join(path, name) if slash else path
+            if slash or (files.exists(found) and not files.is_folder(found)):
+                yield _part(found, place)
+    for field, place in _NAMED.get(kind, {}).items():
+        written = _get(manifest, field)
+        for each in written if isinstance(written, list) else [written]:
+            named = _inside(root, each) if isinstance(each, str) else None
+            if named is None or not files.exists(named):
+                continue
+            if files.is_folder(named):
+                below = files.names_below(named, most=_MOST)
+                yield from (_part(os.path.join(named, name), place) for name in below)
+            else:
+                yield _part(named, place)
+
+
+def _part(path: str, place: _Place) -> Part:
+    # A bundle of servers is an archive, and a list of them a text.
+    is_text = path.endswith((".json", ".jsonc", ".toml"))
+    return Part(path, place.what, place.kind if is_text else "", place.runs, place.acts)
+
+
+def _inside(root: str, written: str) -> str | None:
+    """The path that a manifest names; None if it leads out of the plugin."""
+    path = os.path.normpath(os.path.join(root, written.replace("\\", "/")))
+    is_below = path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+    return path if is_below and "\0" not in path else None
+
+
+def _get(value: Mapping[str, Any], field: str) -> Any:
+    found: Any = value
+    for key in field.split("/"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
+
+
+def _value(data: bytes | None) -> dict[str, Any]:
+    found = parsed(data)
+    return found if isinstance(found, dict) else {}
+
+
+def parsed(data: bytes | None) -> Any:
+    """The value of a JSON text, which may have comments; None if it has none."""
+    try:
+        text = (data or b"").decode("utf-8-sig")
+        return load_value("json", without_comments(text))
+    except (SyntaxProblem, UnicodeDecodeError):
+        return None
+
+
+def reach_of_part(part: Part, data: bytes, name: str) -> Reach | None:
+    """What a part allows of which only the table is known; None if it cannot be read."""
+    value = parsed(data)
+    if part.kind == MONITORS and isinstance(value, list):
+        value = {"monitors": value}
+    if not part.is_judged or not isinstance(value, dict):
+        return None
+    found = reach_of_value(Kind(part.kind, part.what, dict), value, name)
+    return found[0] if found else None
