@@ -158,7 +158,7 @@ def open_named(real: str, full: str) -> tuple[int, str]:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-#: Folders that are no repositories, as they were when that was seen: device, inode, times.
+#: Folders that hold no repository, as they were when that was seen: device, inode, times.
 PlainFolders = set[tuple[int, int, int, int]]
 #: A folder that changed in the last two seconds, in nanoseconds, may change again unseen.
 _RECENTLY = 2_000_000_000
@@ -173,8 +173,8 @@ def open_inside(
 ) -> tuple[int, str]:
     """A descriptor of the file that a reference leads to from a base, and its real path.
 
-    Nothing outside the roots is opened. What is in `plain` is not looked at again; folders that
-    are found to be no repositories are added to it. Raises `FileProblem`.
+    Nothing outside the roots is opened. What is in `plain` is not looked at again; folders
+    that turn out to hold no repository are added to it. Raises `FileProblem`.
     """
     asked = trace()
     if asked is None:
