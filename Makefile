@@ -7,7 +7,8 @@ INSTALL := tools/install.py --editable
 PIP := -m pip install --quiet --disable-pip-version-check
 # Every process would compile all of its modules if it could not keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
-# The tests run on a second Python too, the first of these that works, without those marked `long`.
+# The tests run on a second Python too, the first of these that works, without those marked `long` and
+# with fewer random inputs.
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
@@ -58,10 +59,9 @@ types: $(VENV)/.ready
 # one. On 3.11 it costs about as much as the tests.
 COVERED := --cov --cov-report=term --cov-fail-under=95
 
-# Three processes for two cores, because many tests wait for a process or a time. Each takes a third of
-# the files, so that what the tests of a file share is made once; one that is done takes over tests of
-# another.
-SPREAD := -n 3 --dist worksteal
+# Three processes for two cores, because many tests wait for a process or a time. Each takes one file
+# after the other, those with most tests first, so that what the tests of a file share is made once.
+SPREAD := -n 3 --dist loadfile
 
 unit: $(VENV)/.ready
 	$(PY) -m pytest -q $(SPREAD) $(if $(SECOND),,$(COVERED))
@@ -83,7 +83,7 @@ ifeq ($(SECOND),)
 	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
 else
 	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(INSTALL) --dev && touch .venv-second/.ready; }
-	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED) -m "not long"
+	COVERAGE_CORE=sysmon EQUIPAGE_TEST_FEWER=1 .venv-second/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED) -m "not long"
 endif
 
 # Installs other programs (Node.js, PHP, clients) and takes some minutes. Nothing may be skipped.

@@ -13,6 +13,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ names, not a count: a missing number was never used, or its requirement became p
 """
 
 
+@cache
 def claims() -> dict[str, list[str]]:
     """Requirement id → the tests that claim it."""
     found: dict[str, list[str]] = {}
@@ -44,15 +46,23 @@ def claims() -> dict[str, list[str]]:
 
 def _from_code() -> Iterator[tuple[str, str]]:
     for path in sorted(TESTS.rglob("*.py")):
-        module = ast.parse(path.read_text())
+        text = path.read_text()
+        if "mark.requirement(" not in text:
+            continue
+        nodes = list(ast.walk(ast.parse(text)))
         where = path.relative_to(ROOT).as_posix()
-        for node in ast.walk(module):
+        decorators = {
+            id(decorator)
+            for node in nodes
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+            for decorator in node.decorator_list
+        }
+        for node in nodes:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 for identity in _marked(node):
                     yield identity, f"{where}::{node.name}"
-            elif (
-                isinstance(node, ast.Call) and _is_marker(node) and _inside_parameters(module, node)
-            ):
+            # Any other marker is in `pytest.param(…, marks=…)`.
+            elif isinstance(node, ast.Call) and id(node) not in decorators and _is_marker(node):
                 for argument in node.args:
                     yield ast.literal_eval(argument), where
 
@@ -65,18 +75,8 @@ def _marked(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
 
 
 def _is_marker(call: ast.Call) -> bool:
-    return ast.unparse(call.func) == "pytest.mark.requirement"
-
-
-def _inside_parameters(module: ast.Module, call: ast.Call) -> bool:
-    """Whether a marker is in `pytest.param(…, marks=…)` and not above a function."""
-    decorators = {
-        id(decorator)
-        for node in ast.walk(module)
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        for decorator in node.decorator_list
-    }
-    return id(call) not in decorators
+    named = isinstance(call.func, ast.Attribute) and call.func.attr == "requirement"
+    return named and ast.unparse(call.func) == "pytest.mark.requirement"
 
 
 def _from_cases() -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
 import threading
 import time
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from equipage.loading import registry
-from lab import ABSENT, PLUGIN, SHARED
+from lab import ABSENT, PLUGIN, SHARED, tries
 
 # Every machine runs the same examples, without a bound on time, because a busy machine is not a
 # failure. `make fuzz` tries random input.
@@ -22,6 +23,7 @@ settings.register_profile(
     "equipage",
     deadline=None,
     derandomize=True,
+    max_examples=tries(100),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("equipage")
@@ -36,6 +38,16 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+_LONG = re.compile(r"^pytestmark = pytest\.mark\.long$", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where long tests are left out, files that hold nothing else are not even imported."""
+    if config.option.markexpr == "not long" and collection_path.match("test_*.py"):
+        return bool(_LONG.search(collection_path.read_text(encoding="utf-8"))) or None
+    return None
 
 
 #: How long a thread that is ending may take, on a busy machine.

@@ -8,6 +8,7 @@ machinery), `security/world` (a valid file of every kind), `syntax/documents` (r
 from __future__ import annotations
 
 import base64
+import importlib
 import importlib.util
 import io
 import json
@@ -54,6 +55,16 @@ MEASURED = {name: value for name, value in os.environ.items() if name.startswith
 
 #: Rewrite the expectations of cases and pages instead of comparing them.
 UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
+
+
+#: Whether laws are tried with fewer random inputs, as on a second Python: what holds on the first
+#: can only fail there because of the Python, and that shows with few.
+FEWER = bool(os.environ.get("EQUIPAGE_TEST_FEWER"))
+
+
+def tries(count: int) -> int:
+    """How many random inputs a law is tried with, where the usual hundred are not right."""
+    return count // 5 if FEWER else count
 
 
 # Files. A test names them by path and gives their content; what is not text or bytes is JSON.
@@ -112,7 +123,8 @@ def commit(folder: Path) -> None:
     )
     git = ["git", *(word for each in settings for word in ("-c", each))]
     env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
+    # Without a template, no samples of hooks are copied.
+    for arguments in (["init", "-q", "--template="], ["add", "-A"], ["commit", "-q", "-m", "x"]):
         subprocess.run([*git, *arguments], cwd=folder, env=env, check=True)
 
 
@@ -260,6 +272,23 @@ def module_at(path: Path) -> ModuleType:
     sys.modules[name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def needs(package: str, reason: str) -> None:
+    """Skip the tests of a file without a package. Unlike `pytest.importorskip` this imports nothing:
+    every process of a run collects every file, and `mcp` takes a second."""
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(reason, allow_module_level=True)
+
+
+class Later:
+    """A module that a test imports when it first uses it, because collecting it would take long."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self._name), attribute)
 
 
 # Threads.

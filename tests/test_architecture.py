@@ -36,19 +36,25 @@ def parsed(path: Path) -> ast.Module:
 
 
 @cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Everything in a module; many tests look at it, and a walk takes as long as parsing it."""
+    return tuple(ast.walk(parsed(path)))
+
+
+@cache
 def runtime_imports(path: Path) -> frozenset[str]:
     """The modules of equipage that a module imports, except for what only the type checker sees."""
-    return frozenset(_imports(parsed(path)))
+    return frozenset(_imports(nodes(path)))
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
+def _imports(tree: tuple[ast.AST, ...]) -> Iterator[str]:
     skipped = {
         id(node)
-        for branch in ast.walk(tree)
+        for branch in tree
         if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.dump(branch.test)
         for node in ast.walk(branch)
     }
-    for node in ast.walk(tree):
+    for node in tree:
         if id(node) in skipped:
             continue
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "equipage":
@@ -66,7 +72,7 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 @cache
 def calls(path: Path) -> list[str]:
     """What a module calls, as it is written."""
-    return [ast.unparse(each.func) for each in ast.walk(parsed(path)) if isinstance(each, ast.Call)]
+    return [ast.unparse(each.func) for each in nodes(path) if isinstance(each, ast.Call)]
 
 
 MODULES = dict(modules())
@@ -175,7 +181,7 @@ def test_the_command_imports_what_serves_inside_its_functions() -> None:
     for name, path in MODULES.items():
         if _is_in("cli", name):
             outside = [each for each in parsed(path).body if not isinstance(each, FUNCTIONS)]
-            found = set(_imports(ast.Module(outside, [])))
+            found = set(_imports(tuple(ast.walk(ast.Module(outside, [])))))
             assert not [each for each in found if _is_in("serve", each) or _is_in("lsp", each)], (
                 name
             )

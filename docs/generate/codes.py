@@ -84,6 +84,7 @@ def _link(kind: str) -> str:
     return f"[`{kind}`]({page})"
 
 
+@cache
 def owners() -> dict[str, list[str]]:
     """The kinds that bring each code; none for those of every kind."""
     found: dict[str, list[str]] = {code.name: [] for code in CORE_CODES}

@@ -14,6 +14,8 @@ import pytest
 
 from lab import REPOSITORY
 
+pytestmark = pytest.mark.long
+
 TOOLS = REPOSITORY / "tools" / "clients"
 
 

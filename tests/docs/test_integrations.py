@@ -26,6 +26,8 @@ from equipage.cli.arguments.parsing import parser
 from equipage.files.walking import EXTENSIONS
 from lab import REPOSITORY, commit, environment, in_process, repository, settle, write
 
+pytestmark = pytest.mark.long
+
 HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
 BROKEN = (
@@ -97,7 +99,6 @@ def test_the_action_installs_its_own_checkout() -> None:
     assert [each for each in ACTION["runs"]["steps"] if "uses" in each] == []
 
 
-@pytest.mark.long
 def test_the_install_step_runs_in_a_hostile_checkout(tmp_path: Path) -> None:
     """The step makes an environment of its own, and runs the installer of the action with it.
 
@@ -314,7 +315,6 @@ class Comments(BaseHTTPRequestHandler):
         """Stay silent."""
 
 
-@pytest.mark.long
 def test_the_action_comments_on_what_became_wider_and_on_nothing_else(
     tmp_path: Path, command: dict[str, str]
 ) -> None:
@@ -389,7 +389,6 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.decode().strip()
 
 
-@pytest.mark.long
 def test_the_action_holds_to_the_lock(tmp_path: Path, command: dict[str, str]) -> None:
     folder = repository(tmp_path / "project", {".claude/agents/a.md": AGENT.format("Read")})
     for arguments, expected in ((["check"], "1"), (["lock"], "0")):

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equipage
+from equipage.files import index
 from equipage.files.index import DamagedIndex, _parsed, tracked_in
+from equipage.files.tracing import Trace, traced
 from equipage.files.walking import walk
 from equipage.loading.registry import agent_folders
 from lab import write
@@ -118,14 +120,14 @@ def test_a_damaged_index_is_a_note(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     write(tmp_path, {".gitignore": "a*\n", "a.tool.yaml": "", "b.md": ""})
     git(tmp_path, "add", "-f", ".")
-    index = tmp_path / ".git/index"
-    index.write_bytes(index.read_bytes()[:90])
+    file = tmp_path / ".git/index"
+    file.write_bytes(file.read_bytes()[:90])
     report = equipage.check([tmp_path], env={})
     assert [(each.code, each.severity) for each in report.diagnostics] == [
         ("index-damaged", "note")
     ]
     assert "cut off" in report.diagnostics[0].message
-    index.write_bytes(b"nonsense")
+    file.write_bytes(b"nonsense")
     assert "does not start" in equipage.check([tmp_path], env={}).diagnostics[0].message
 
 
@@ -212,16 +214,31 @@ def test_the_shared_part_is_named_by_its_hash(hash_size: int) -> None:
         assert _parsed(data) == (KEPT, own.hex())
     data = an_index(2, ENTRIES, hash_size=hash_size, extensions=other)
     assert _parsed(data) == (KEPT, None)
-    for wrong in (other[:-1], other + b"x", b"TREE"):
+    for wrong in (other[:-1], other + b"x", b"TREE", b"TREE\x01\0\0\x0512345"):
         with pytest.raises(DamagedIndex, match=r"^an entry is cut off or has no end$"):
             _parsed(an_index(2, ENTRIES, hash_size=hash_size, extensions=wrong))
 
 
 def test_what_is_no_index_of_a_known_version() -> None:
-    for data in (b"", b"DIRC", b"dirc" + an_index(2, [])[4:], an_index(1, []), an_index(5, [])):
+    large = b"DIRC\x01" + an_index(2, [])[5:]
+    for data in (
+        b"",
+        b"DIRC",
+        b"dirc" + an_index(2, [])[4:],
+        an_index(1, []),
+        large,
+        an_index(5, []),
+    ):
         with pytest.raises(DamagedIndex, match=r"^it does not start like an index of git$"):
             _parsed(data)
     assert _parsed(an_index(2, [])) == ([], None)
+
+
+def test_an_index_has_as_many_entries_as_it_says() -> None:
+    data = an_index(2, ENTRIES)
+    for count in (len(ENTRIES) + 1, len(ENTRIES) + (1 << 24), (1 << 32) - 1, 5, 0):
+        with pytest.raises(DamagedIndex):
+            _parsed(data[:8] + count.to_bytes(4, "big") + data[12:])
 
 
 def test_a_name_cannot_drop_more_than_the_one_before_has() -> None:
@@ -239,8 +256,8 @@ def test_a_name_cannot_drop_more_than_the_one_before_has() -> None:
 
 def test_tracked_names_are_looked_up_exactly(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
-    index = tmp_path / ".git" / "index"
-    index.write_bytes(an_index(2, [("z", 8), ("b/c", 8), ("b/c", 8), ("a.md", 8)]))
+    file = tmp_path / ".git" / "index"
+    file.write_bytes(an_index(2, [("z", 8), ("b/c", 8), ("b/c", 8), ("a.md", 8)]))
     tracked = tracked_in(str(tmp_path))
     assert tracked is not None
     assert tracked.names == ["a.md", "b/c", "z"]
@@ -248,7 +265,7 @@ def test_tracked_names_are_looked_up_exactly(tmp_path: Path) -> None:
     assert [tracked.has(each) for each in ("", "a", "a.mdx", "b", "b/", "zz")] == [False] * 6
     assert tracked.has_below("b/")
     assert [tracked.has_below(each) for each in ("a/", "c/", "b/c/", "zz/")] == [False] * 4
-    index.write_bytes(an_index(2, []))
+    file.write_bytes(an_index(2, []))
     empty = tracked_in(str(tmp_path))
     assert empty is not None
     assert (empty.names, empty.has("a"), empty.has_below("a/")) == ([], False, False)
@@ -267,6 +284,33 @@ def test_the_rest_of_a_split_index_is_beside_it(tmp_path: Path) -> None:
     (folder / f"sharedindex.{own.hex()}").write_bytes(b"nonsense")
     with pytest.raises(DamagedIndex):
         tracked_in(str(tmp_path))
+
+
+def test_an_index_is_read_up_to_a_size_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ".git"
+    folder.mkdir()
+    own = bytes(range(20))
+    data = an_index(2, [("b", 8)], extensions=b"link" + (20).to_bytes(4, "big") + own)
+    shared = an_index(2, [("a", 8), ("c" * 300, 8)])
+    (folder / "index").write_bytes(data)
+    (folder / f"sharedindex.{own.hex()}").write_bytes(shared)
+    for size, expected in ((len(shared), ["a", "b", "c" * 300]), (len(data) - 1, None)):
+        monkeypatch.setattr(index, "_MAX_BYTES", size)
+        tracked = tracked_in(str(tmp_path))
+        assert (tracked and tracked.names) == expected
+    monkeypatch.setattr(index, "_MAX_BYTES", len(shared) - 1)
+    with pytest.raises(DamagedIndex):
+        tracked_in(str(tmp_path))
+
+
+def test_a_path_with_a_zero_byte_is_not_even_asked_for(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_text("gitdir: ../a\0b")
+    with traced(Trace()) as asked:
+        assert tracked_in(str(tmp_path)) is None
+    assert asked.answers
+    assert not [each for each in asked.answers if "\0" in each[1]]
 
 
 def test_where_the_file_of_a_worktree_leads(tmp_path: Path) -> None:

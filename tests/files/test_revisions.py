@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,3 +78,147 @@ def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     with pytest.raises(NoRevision, match="not a git repository"):
         Revision("HEAD", str(tmp_path))
+
+
+def walked(revision: Revision, folder: Path, *agents: str) -> list[str]:
+    found = revision.walk(str(folder), set(agents), NOTHING)
+    return [os.path.relpath(each.path, folder) for each in found]
+
+
+def test_a_name_that_looks_like_an_option_is_not_given_to_git(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    for name in ("", "-x", "--help"):
+        with pytest.raises(NoRevision, match=f"^`{name}` is not a revision$"):
+            Revision(name, ".")
+    with pytest.raises(NoRevision, match=r"^git is not installed$"):
+        Revision("HEAD", ".")
+
+
+def test_what_git_says_is_told_in_one_line(repository: Path) -> None:
+    with pytest.raises(NoRevision, match=r"^there is no such revision$"):
+        Revision("nope", ".")
+    with pytest.raises(NoRevision, match=r"^fatal: cannot change to '[^\n]*$"):
+        Revision("HEAD", "nowhere")
+
+
+def test_names_with_any_letters_and_links_among_them(repository: Path) -> None:
+    write(
+        repository,
+        {
+            "t\tb.yaml": "t: 1\n",
+            "l\nb.yaml": "l: 1\n",
+            "deep/er/x.yaml": Link("../../a.yaml"),
+            "deep/y.yaml": Link("er/x.yaml"),
+            "loop.yaml": Link("loop.yaml"),
+            "A.YAML": "A: 1\n",
+            "a/0.yaml": "",
+            "deep/z.txt": "",
+        },
+    )
+    commit(repository)
+    revision = Revision("HEAD", str(repository / "deep"))
+    assert (revision.name, revision.top) == ("HEAD", str(repository))
+    assert revision[str(repository / "t\tb.yaml")] == b"t: 1\n"
+    assert revision[str(repository / "l\nb.yaml")] == b"l: 1\n"
+    assert revision[str(repository / "deep/y.yaml")] == b"a: 1\n"
+    for name, there in (("deep/y.yaml", True), ("loop.yaml", False), ("lost.yaml", False)):
+        assert (str(repository / name) in revision) is there
+    assert 5 not in revision
+    with pytest.raises(KeyError):
+        revision[str(repository / "loop.yaml")]
+    assert len(revision) == len(list(revision)) == 15
+    assert walked(revision, repository / "deep") == ["y.yaml", "er/x.yaml"]
+    assert walked(revision, repository)[:3] == ["A.YAML", "a.yaml", "l\nb.yaml"]
+    assert walked(revision, repository)[-4:] == [
+        "a/0.yaml",
+        "deep/y.yaml",
+        "deep/er/x.yaml",
+        "sub/é b.yaml",
+    ]
+    for folder, there in (("deep", True), ("deep/er/", True), ("dee", False), ("a.yaml", False)):
+        assert revision.is_folder(str(repository / folder)) is there
+    assert not revision.is_folder(str(repository / "deep/er/x.yaml"))
+    revision.close()
+    revision.close()
+
+
+def test_links_are_followed_ten_times_and_no_more(repository: Path) -> None:
+    chain = {f"c{number}.yaml": Link(f"c{number + 1}.yaml") for number in range(10)}
+    write(repository, {**chain, "c10.yaml": "end"})
+    commit(repository)
+    revision = Revision("HEAD", ".")
+    assert revision[str(repository / "c1.yaml")] == b"end"
+    assert str(repository / "c0.yaml") not in revision
+    with pytest.raises(KeyError, match=r"c10\.yaml"):
+        revision[str(repository / "c0.yaml")]
+    revision.close()
+
+
+def test_hidden_folders_count_only_where_agents_live(repository: Path) -> None:
+    write(
+        repository,
+        {".claude/.x/a.md": "", ".x/.claude/b.md": "", ".x/c.md": "", "node_modules/d.md": ""},
+    )
+    commit(repository)
+    revision = Revision("HEAD", ".")
+    found = walked(revision, repository, ".claude")
+    assert [each for each in found if each.endswith(".md")] == [
+        ".claude/d.md",
+        ".claude/.x/a.md",
+        ".x/.claude/b.md",
+    ]
+    revision.close()
+
+
+def test_an_object_that_is_missing_is_named(repository: Path) -> None:
+    revision = Revision("HEAD", ".")
+    number = revision._entries[str(repository / "a.yaml")][1]
+    (repository / ".git/objects" / number[:2] / number[2:]).unlink()
+    with pytest.raises(
+        NoRevision, match=f"^the object {number} of `HEAD` is missing in this clone$"
+    ):
+        revision[str(repository / "a.yaml")]
+    assert revision[str(repository / "e.txt")] == b"e"  # the process goes on
+    revision.close()
+
+
+def test_the_mark_of_a_repository_is_there_and_nothing_else_of_the_disk(repository: Path) -> None:
+    write(repository, {"later.yaml": ""})
+    revision = Revision("HEAD", ".")
+    files = revision.files()
+    assert files.exists(str(repository / ".git"))
+    assert files.exists(str(repository / "a.yaml"))
+    assert not files.exists(str(repository / "later.yaml"))
+    assert not files.exists(str(repository / "sub" / ".git"))
+    revision.close()
+
+
+def test_nothing_is_asked_of_a_terminal_or_a_network(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the variables of the user say."""
+    given: list[dict[str, str]] = []
+    run, start = subprocess.run, subprocess.Popen
+
+    def ran(*words: Any, **how: Any) -> Any:
+        given.append(how["env"])
+        return run(*words, **how)
+
+    def started(*words: Any, **how: Any) -> Any:
+        if "env" in how:
+            given.append(how["env"])
+        return start(*words, **how)
+
+    monkeypatch.setenv("GIT_ALLOW_PROTOCOL", "https")
+    monkeypatch.setenv("OTHER", "kept")
+    monkeypatch.setattr(subprocess, "run", ran)
+    monkeypatch.setattr(subprocess, "Popen", started)
+    revision = Revision("HEAD", ".")
+    assert revision[str(repository / "a.yaml")] == b"a: 1\n"
+    revision.close()
+    assert len(given) >= 4
+    for env in given:
+        assert (env["GIT_ALLOW_PROTOCOL"], env["GIT_NO_LAZY_FETCH"]) == ("none", "1")
+        assert (env["GIT_TERMINAL_PROMPT"], env["OTHER"]) == ("0", "kept")

@@ -157,12 +157,12 @@ ENTRIES = [
 
 
 @needs_git
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(10))
 def test_git_agrees_on_anything(tmp_path: Path, seed: int) -> None:
-    """Hundreds of files of random lines, each in a folder of its own, and one question to git."""
+    """Files of random lines, each in a folder of its own, and one question to git."""
     chance = random.Random(seed)
     given: dict[str, str] = {}
-    for number in range(200):
+    for number in range(40):
         lines = ("".join(chance.choices(PIECES, k=chance.randint(1, 5))) for _ in range(3))
         given[f"p{number}"] = "\n".join(lines)
         folder = tmp_path / f"p{number}"
@@ -182,7 +182,7 @@ def test_git_agrees_on_anything(tmp_path: Path, seed: int) -> None:
         if is_ignored_with_folders(patterns, each)
     }
     assert {(path, given[path.split("/")[0]]) for path in ours ^ theirs} == set()
-    assert 200 < len(ours) < len(paths) // 2  # the question is not one that has one answer
+    assert 40 < len(ours) < len(paths) // 2  # the question is not one that has one answer
 
 
 def is_ignored_with_folders(patterns: str, path: str) -> bool:

@@ -13,6 +13,7 @@ from equipage.core.diagnostics import Fact
 from equipage.core.path import format_path
 from equipage.loading.model import Shape, build
 from equipage.loading.tree import HOLE
+from lab import tries
 
 
 class Circle(
@@ -244,7 +245,7 @@ NEARLY = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=tries(400))
 @given(NEARLY | ANYTHING)
 def test_the_collector_is_silent_exactly_when_convert_succeeds(value: Any) -> None:
     try:
@@ -257,7 +258,7 @@ def test_the_collector_is_silent_exactly_when_convert_succeeds(value: Any) -> No
     assert converts == (not facts)
 
 
-@settings(max_examples=300)
+@settings(max_examples=tries(300))
 @given(NEARLY | ANYTHING)
 def test_what_the_collector_prunes_converts(value: Any) -> None:
     config, _, facts = build(value, Drawing, Shape(unknown="warning", null_is_absent=True))

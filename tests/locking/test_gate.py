@@ -222,6 +222,7 @@ def put(files: Any) -> None:
 @pytest.mark.parametrize(
     ("before", "change", "said", "verified"), [pytest.param(*way[1:], id=way[0]) for way in WAYS]
 )
+@pytest.mark.long
 @pytest.mark.requirement("GT-01")
 def test_every_way_through_files_is_seen(
     before: Any, change: Any, said: str, verified: bool

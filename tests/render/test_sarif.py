@@ -20,6 +20,8 @@ from equipage.render import sarif
 from equipage.workspace.report import FileReport, Report
 from lab import TESTS
 
+pytestmark = pytest.mark.long
+
 SCHEMA = json.loads((TESTS / "data" / "sarif-2.1.0-minimal.schema.json").read_text())
 VALIDATOR = jsonschema_rs.Draft202012Validator(SCHEMA, offline=True, validate_formats=True)
 CODES = {code.name: code for code in CORE_CODES}
@@ -158,13 +160,11 @@ def test_fingerprints_do_not_depend_on_lines() -> None:
     assert len(set(prints(here, moved, finding(pointer="/x")))) == 3
 
 
-@pytest.mark.long
 @given(st.text(), st.text(min_size=1))
 def test_any_text_makes_a_valid_log(message: str, name: str) -> None:
     log(finding(message, span=span(name.replace("\0", "") or "a"), path=message))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("case", list(cases_in(TESTS / "cases")), ids=lambda case: case.path.stem)
 def test_every_case_makes_a_valid_log(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -49,7 +49,7 @@ KEYWORDS = st.sampled_from(
             "minLength",
             "maxItems",
         ),
-        *("additionalProperties", "items", "properties", "pattern", "$ref", "format"),
+        *("additionalProperties", "items", "properties", "pattern", "$ref", "$schema", "format"),
     )
 )
 SCHEMAS = st.recursive(
@@ -83,10 +83,14 @@ def test_what_is_plain_is_valid_in_every_draft(schema: dict[str, Any]) -> None:
         },
         {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3},
         {"additionalProperties": False, "description": "x", "default": None},
+        # Whether they can be read, and lead somewhere, is not a matter of meta-schemas.
+        {"$schema": "x", "properties": {"a": {"$ref": "#/%%"}, "b": {"pattern": "("}}},
     ],
 )
 def test_plain(schema: dict[str, Any]) -> None:
     assert is_plain(schema)
+    for draft in DRAFTS:
+        assert draft.validator is None or meta_validator(draft).is_valid(schema)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +107,10 @@ def test_plain(schema: dict[str, Any]) -> None:
         {"properties": {"a": "string"}},
         {"items": [{}]},
         {"enum": [1]},
-        {"$ref": "x"},
-        {"$schema": "x"},
-        {"pattern": "("},
+        {"$ref": 1},
+        {"$schema": None},
+        {"pattern": ["("]},
+        {"format": "x"},
         {"default": float("nan")},
     ],
 )

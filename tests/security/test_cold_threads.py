@@ -73,6 +73,7 @@ def run_script(
 ) -> subprocess.CompletedProcess[str]:
     # The first two entries of the path are those of the plugin.
     path = os.pathsep.join(sys.path[:2])
+    env = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
     # As in a fresh clone: imports take long, so that threads meet in the middle of them.
     cold = {"PYTHONPYCACHEPREFIX": str(folder / "none"), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
@@ -82,7 +83,7 @@ def run_script(
         cwd=folder,
         timeout=120,
         check=False,
-        env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": path, **({} if compiled else cold)},
+        env={**env, "PYTHONHASHSEED": "0", "PYTHONPATH": path, **({} if compiled else cold)},
     )
 
 

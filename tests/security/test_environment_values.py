@@ -17,6 +17,8 @@ from equipage.syntax.variables import substitute
 from . import world
 from .world import load
 
+pytestmark = pytest.mark.long
+
 MARK = "s3cr3tmark"
 
 #: What a value may hold; each contains the mark.
@@ -177,7 +179,6 @@ def test_nothing_is_scanned_twice() -> None:
     assert replaced.text == "a ${B} $$ ${A} ${B} ${A} z"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

@@ -14,6 +14,8 @@ from lab import repository
 
 from . import world
 
+pytestmark = pytest.mark.long
+
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object, default: %s}}\nresponse: {content: [{type: text, text: t}]}\n"
 
 
@@ -48,7 +50,6 @@ def test_many_ways_into_one_cycle(tmp_path: Path) -> None:
     assert seconds < SLACK
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("width", [2, 10, 100])
 @pytest.mark.parametrize(
     "env", [{}, {"THOUGHTJACK_MAX_INCLUDE_DEPTH": "100"}], ids=["usual depth", "the most"]
@@ -74,7 +75,6 @@ def test_a_diamond_is_not_walked_by_every_path(
     assert seconds < SLACK
 
 
-@pytest.mark.long
 def test_a_large_file_included_often(tmp_path: Path) -> None:
     """Two files of some megabytes, multiplied: a thousand million nodes, if they were written out."""
     repository(tmp_path, {"library/big.yaml": "[" + "1, " * 300_000 + "1]\n"})

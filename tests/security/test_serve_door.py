@@ -16,14 +16,16 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="the extra `serve` is not installed")
-
 from equipage.serve import templates
 from equipage.serve.cache import ENTRY, Cache, key_of
 from equipage.serve.outcome import Failure
-from equipage.serve.wire import http
+from lab import Later, needs
 from serve.packs import pack, write_packs
 from serve.talk import META, Http, Lines
+
+needs("mcp", "the extra `serve` is not installed")
+
+http = Later("equipage.serve.wire.http")
 
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")
 
@@ -228,7 +230,7 @@ def test_headers_that_drip_end_the_connection_also_after_an_answer(
     import uvicorn
     from uvicorn.server import ServerState
 
-    monkeypatch.setattr(http, "HEADER_TIME", 0.1)
+    monkeypatch.setattr("equipage.serve.wire.http.HEADER_TIME", 0.1)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await http._refuse(send, 401, b"invalid_token")

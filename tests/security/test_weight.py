@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.core.frozen import CHARACTERS_PER_NODE, is_deeper, levels, outweighs, weight
+from equipage.core.frozen import CHARACTERS_PER_NODE, Weights, is_deeper, levels, outweighs, weight
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -51,6 +51,17 @@ LONG_TEXTS = st.lists(st.integers(0, 200).map("x".__mul__), max_size=20)
 )
 def test_the_quick_look_agrees_with_the_scales(value: Any, allowed: int) -> None:
     assert outweighs(value, allowed) is (weight(value) > allowed)
+
+
+@given(st.lists(VALUES | LONG_TEXTS, max_size=5), st.integers(1, 4), st.integers(0, 200))
+def test_what_was_weighed_is_not_walked_and_counts_the_same(
+    shared: list[Any], times: int, allowed: int
+) -> None:
+    weights = Weights()
+    weights.note(shared)
+    weights.note("text")
+    value = [{"a": shared, "b": "x"}] * times
+    assert outweighs(value, allowed, weights) is (weight(value) > allowed)
 
 
 def test_growth_without_bound_takes_no_time() -> None:

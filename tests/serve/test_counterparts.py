@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="the extra `serve` is not installed")
-
-from lab import REPOSITORY, SHARED, environment, write
+from lab import REPOSITORY, SHARED, environment, needs, write
 from serve.packs import COUNT, EVERYTHING, TEXT, missing, pack, write_packs
 from serve.talk import TRUSTED, Http
+
+needs("mcp", "the extra `serve` is not installed")
 
 pytestmark = [
     pytest.mark.long,

@@ -15,12 +15,14 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="the extra `serve` is not installed")
-
 from clock import Stopwatch
-from equipage.serve.wire import http
+from lab import Later, needs
 from serve.packs import COUNT, EVERYTHING, TEXT, WORDS, pack, write_packs
 from serve.talk import META, Http, is_there, wait_until
+
+needs("mcp", "the extra `serve` is not installed")
+
+http = Later("equipage.serve.wire.http")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")
 
@@ -148,7 +150,7 @@ def through_the_door(body_time: float, *, close: bool) -> list[dict[str, Any]]:
             await door({"type": "http", "headers": []}, receive, send)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(http, "BODY_TIME", body_time)
+        patch.setattr("equipage.serve.wire.http.BODY_TIME", body_time)
         asyncio.run(main())
     return sent
 

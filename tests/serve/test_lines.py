@@ -19,23 +19,26 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="the extra `serve` is not installed")
+from lab import Later, needs
 
-from mcp.server.lowlevel import Server
+needs("mcp", "the extra `serve` is not installed")
 
-from equipage.serve.wire.lines import (
-    MAX_LINE,
-    MAX_NESTING,
-    MAX_REFUSALS,
-    LineSplitter,
-    Pipes,
-    problem_of,
-    serve_lines,
-)
+
+wire = Later("equipage.serve.wire.lines")
+lowlevel = Later("mcp.server.lowlevel")
+#: The deepest nesting of a message.
+MAX_NESTING = 256
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _imported() -> None:
+    """Before this process is copied, or each copy would import them."""
+    assert wire.Pipes
+    assert lowlevel.Server
 
 
 def split(*pieces: bytes, longest: int = 5) -> list[bytes | None]:
-    splitter = LineSplitter(longest)
+    splitter = wire.LineSplitter(longest)
     found = [line for piece in pieces for line in splitter.feed(piece)]
     return [*found, *splitter.feed(b"")]
 
@@ -64,11 +67,11 @@ def test_lines(pieces: tuple[bytes, ...], expected: list[bytes | None]) -> None:
 
 
 def test_what_is_skipped_is_not_kept() -> None:
-    splitter = LineSplitter(10)
+    splitter = wire.LineSplitter(10)
     for _ in range(1000):
         list(splitter.feed(b"x" * 1000))
     assert len(splitter._rest) <= 1000
-    assert LineSplitter().longest == MAX_LINE == 4 * 1024 * 1024
+    assert wire.LineSplitter().longest == wire.MAX_LINE == 4 * 1024 * 1024
 
 
 def message(**fields: Any) -> bytes:
@@ -114,7 +117,7 @@ NO_MESSAGE = "The object is not a message of JSON-RPC 2.0"
     ],
 )
 def test_what_is_no_message(line: bytes | None, problem: tuple[int, str, Any] | None) -> None:
-    assert problem_of(line) == problem
+    assert wire.problem_of(line) == problem
 
 
 # A whole conversation, in a copy of this process whose input and output are pipes.
@@ -146,10 +149,10 @@ class Served:
             os.close(descriptor)
 
     async def _serve(self, more: Any) -> None:
-        pipes = Pipes()
+        pipes = wire.Pipes()
         os.write(1, b"a print of some library")
         print("and ours", flush=True)
-        await serve_lines(Server("t"), pipes)
+        await wire.serve_lines(lowlevel.Server("t"), pipes)
         pipes.close()
         if more is not None:
             more(pipes)
@@ -285,7 +288,7 @@ def test_a_client_that_sends_nonsense_and_never_reads_is_left() -> None:
     os.set_blocking(served.input, False)
     sent, until = 0, time.monotonic() + 30
     try:
-        while sent < 100 * MAX_REFUSALS and time.monotonic() < until:
+        while sent < 100 * wire.MAX_REFUSALS and time.monotonic() < until:
             try:
                 sent += os.write(served.input, b"{\n" * 1000)
             except BlockingIOError:
@@ -294,7 +297,7 @@ def test_a_client_that_sends_nonsense_and_never_reads_is_left() -> None:
         pass
     assert ended_within(served, 10)
     os.close(served.input)
-    assert sent < MAX_REFUSALS
+    assert sent < wire.MAX_REFUSALS
     said = printed_by(served)
     assert "the client sends lines that are not messages, and reads no answers" in said
     assert "UsageError" in said
@@ -350,9 +353,9 @@ def test_input_and_output_may_be_files(tmp_path: Path) -> None:
             for name, target in (("out", 1), ("err", 2)):
                 os.dup2(os.open(tmp_path / name, os.O_WRONLY | os.O_CREAT, 0o600), target)
             sys.stderr = os.fdopen(2, "w", closefd=False)
-            pipes = Pipes()
+            pipes = wire.Pipes()
             assert os.get_blocking(pipes._output)
-            asyncio.run(serve_lines(Server("t"), pipes))
+            asyncio.run(wire.serve_lines(lowlevel.Server("t"), pipes))
             os.write(2, b"ended")
         except BaseException:
             os.write(2, traceback.format_exc().encode())
@@ -367,16 +370,17 @@ def test_input_and_output_may_be_files(tmp_path: Path) -> None:
 
 def test_depth_is_that_of_brackets() -> None:
     """What is counted decides; texts with brackets count, too, and closing ones take away."""
+    assert wire.MAX_NESTING == MAX_NESTING
     pair = b"[]" * MAX_NESTING
-    assert problem_of(message(method="x", params="?").replace(b'"?"', b"[" + pair[:-1] + b"]")) == (
-        NOT_JSON
-    )
+    assert wire.problem_of(
+        message(method="x", params="?").replace(b'"?"', b"[" + pair[:-1] + b"]")
+    ) == (NOT_JSON)
     # Exactly as deep as may be, with more brackets beside it, and texts with any letters.
     for beside in (b"[],[[]],", b"[],[[],[]],{},", b'"XXXX",[],' + b'"X",' * 9):
         for depth, fits in ((MAX_NESTING - 2, True), (MAX_NESTING - 1, False)):
             inner = b"[" + beside + b"[" * depth + b"]" * depth + b',[],"X"]'
-            found = problem_of(message(method="x", params="?").replace(b'"?"', inner))
+            found = wire.problem_of(message(method="x", params="?").replace(b'"?"', inner))
             assert found == (None if fits else (INVALID, "The message is nested too deep", None))
     wide = b"[" + b",".join([b"[[]]"] * MAX_NESTING) + b"]"
-    assert problem_of(message(method="x", params="?").replace(b'"?"', wide)) is None
-    assert problem_of(message(method="x", params="X" * 1000)) is None
+    assert wire.problem_of(message(method="x", params="?").replace(b'"?"', wide)) is None
+    assert wire.problem_of(message(method="x", params="X" * 1000)) is None

@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 import yaml
 
-pytest.importorskip("mcp", reason="the extra `serve` is not installed")
-pytest.importorskip("watchfiles", reason="watchfiles is not installed")
-
+from lab import needs
 from serve.packs import EVERYTHING, pack, write_packs
 from serve.talk import Http, Lines, wait_until
+
+needs("mcp", "the extra `serve` is not installed")
+needs("watchfiles", "watchfiles is not installed")
 
 pytestmark = [
     pytest.mark.long,

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="the extra `serve` is not installed")
-
 from clock import Stopwatch
-from lab import write
+from lab import needs, write
 from serve.packs import COUNT, EVERYTHING, TEXT, WORDS, pack, write_packs
 from serve.talk import META, Lines, Server, is_there, wait_until
+
+needs("mcp", "the extra `serve` is not installed")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")
 

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from equipage.core.path import ROOT, Path
 from equipage.syntax.yaml.scalars import resolve_plain
+from lab import tries
 
 #: For laws over whole documents: those take a while to make, more so on a busy machine.
-LAW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=tries(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 #: Letters, quotes, brackets, blanks, escapes, line breaks of all sorts, and characters beyond 16
 #: bits.

@@ -13,6 +13,8 @@ from equipage.core.path import format_path
 from equipage.loading.kind import Sensitive
 from equipage.views.comparing import MEANINGS, compare
 
+pytestmark = pytest.mark.long
+
 SENSITIVE = (
     Sensitive("tools.*", "tool"),
     Sensitive("agents.*", "agent"),

@@ -17,6 +17,8 @@ from equipage import models
 from equipage.models import fields
 from equipage.views.meanings import meaning_of
 
+pytestmark = pytest.mark.long
+
 STUB = Path(models.__file__).with_suffix(".pyi")
 
 

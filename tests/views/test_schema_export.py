@@ -32,6 +32,8 @@ from equipage.syntax.document import load_value
 from equipage.views.schema import VARIABLE, schema_for
 from lab import CASES
 
+pytestmark = pytest.mark.long
+
 #: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.
 BY_OPTION = {"toolpack/legacy-keys-option-reads-old-names.md"}
 
@@ -67,7 +69,6 @@ def authored(outcome: Outcome) -> Any:
     return entry.value if value is None else value
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "case", list(cases_in(CASES)), ids=lambda case: f"{case.path.relative_to(CASES)}"
 )
@@ -89,7 +90,6 @@ def test_every_case_that_loads_validates(
     assert not problems, [(problem.instance_path, problem.message) for problem in problems]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", names())
 def test_every_kind_has_a_valid_schema(name: str) -> None:
     validator_of(name)  # refuses a schema that is not valid
@@ -348,7 +348,6 @@ def slots(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
             yield from slots(each, f"{place}/{key}")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", names())
 def test_every_field_is_described(name: str) -> None:
     found = list(slots(schema_of(name)))
@@ -390,7 +389,6 @@ def smallest(table: Convention) -> dict[str, Any]:
     return {**empty, **lists, **owner}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("table", WRITTEN, ids=lambda each: each.kind)
 def test_a_field_is_typed_as_the_loader_judges_it(table: Convention) -> None:
     """Whatever the loader takes, the schema takes; what does not fit a field, neither does."""
@@ -420,7 +418,6 @@ def slips_of(name: str) -> Iterator[str]:
     yield re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).replace("-", "_").lower()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("table", GUARDED, ids=lambda each: each.kind)
 def test_a_misspelling_of_what_restricts_is_refused_as_the_loader_refuses_it(
     table: Convention,

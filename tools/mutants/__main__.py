@@ -72,7 +72,7 @@ PARTS = {
     "templates": Part(("serve/templates.py",), _CALLS),
     "catalogue": Part(("serve/wire/catalogue.py",), _serve("catalogue", "skills")),
     "lines": Part(("serve/wire/lines.py",), _serve("lines")),
-    "archives": Part(("ship/artifact.py",), ("locking/test_ship.py", "security/test_pull.py")),
+    "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
         ("files/sandbox.py",),
         ("files/test_sandbox.py", *_security("links", "roots", "special_files", "path_spellings")),
@@ -93,13 +93,13 @@ PARTS = {
     "walking": Part(("files/walking.py", "files/trees.py"), _files("walking", "wanted", "trees")),
     "lists": Part(
         ("files/gitignore.py", "files/index.py", "files/git.py"),
-        _files("walking", "index", "questions", "revisions"),
+        _files("walking", "gitignore", "index", "questions", "revisions"),
     ),
     "keeping": Part(("files/keeping.py",), _files("keeping")),
-    "cache": Part(("workspace/cache.py",), ("workspace/test_cache.py", *_KEEPING)),
+    "cache": Part(("workspace/cache.py",), ("workspace/test_cache_pieces.py",)),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
-        (*_files("tracing"), "workspace/test_cache.py", "workspace/test_watching.py", *_KEEPING),
+        _files("tracing", "vouching", "watching"),
     ),
 }
 

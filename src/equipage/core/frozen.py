@@ -314,27 +314,44 @@ CHARACTERS_PER_NODE = 64
 _LIGHT = 200_000
 
 
-def outweighs(value: Any, allowed: int) -> bool:
+class Weights:
+    """Values that many loads share, which are never changed: each is weighed once."""
+
+    def __init__(self) -> None:
+        #: by identity; with the value, so that no other gets its place
+        self._known: dict[int, tuple[Any, int]] = {}
+
+    def note(self, value: Any) -> None:
+        if isinstance(value, dict | list) and id(value) not in self._known:
+            self._known[id(value)] = value, weight(value)
+
+    def is_lighter(self, value: Any, limit: int) -> bool:
+        """A quick walk that ends at the limit, and at values that were weighed."""
+        known, left = self._known, limit
+        stack: list[Any] = [value]
+        while stack and left > 0:
+            node = stack.pop()
+            left -= 1 + len(node)
+            for child in node.values() if isinstance(node, dict) else node:
+                if child.__class__ is str:
+                    if len(child) >= CHARACTERS_PER_NODE:
+                        left -= len(child) // CHARACTERS_PER_NODE
+                elif isinstance(child, (dict, list)):
+                    weighed = known.get(id(child))
+                    if weighed is None:
+                        stack.append(child)
+                    else:
+                        left -= weighed[1]
+        return left > 0
+
+
+def outweighs(value: Any, allowed: int, weights: Weights | None = None) -> bool:
     """Whether a value is heavier than `allowed`."""
     if not isinstance(value, dict | list):
         return False
     # The quick walk rounds each text down and so may miss up to half of the weight.
-    return not _is_lighter(value, min(allowed // 2, _LIGHT)) and weight(value) > allowed
-
-
-def _is_lighter(value: Any, limit: int) -> bool:
-    """A quick walk that ends at the limit."""
-    left = limit
-    stack: list[Any] = [value]
-    while stack and left > 0:
-        node = stack.pop()
-        left -= 1 + len(node)
-        for child in node.values() if isinstance(node, dict) else node:
-            if child.__class__ is str:
-                left -= len(child) // CHARACTERS_PER_NODE
-            elif isinstance(child, (dict, list)):
-                stack.append(child)
-    return left > 0
+    is_light = (weights or Weights()).is_lighter(value, min(allowed // 2, _LIGHT))
+    return not is_light and weight(value) > allowed
 
 
 def weight(value: Any) -> int:

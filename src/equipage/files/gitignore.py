@@ -55,8 +55,8 @@ class Pattern(msgspec.Struct, frozen=True):
     folders_only: bool
     names_only: bool  #: matched against the last step of a path alone
 
-    def matches(self, path: str, name: str) -> bool:
-        subject = name if self.names_only else path
+    def matches(self, subject: str) -> bool:
+        """Whether a name, or a path, is what the line means."""
         return _compiled(self.glob, self.names_only).fullmatch(subject) is not None
 
 
@@ -66,10 +66,10 @@ def _compiled(glob: str, names_only: bool) -> re.Pattern[str]:
     return re.compile(glob_expression(glob, whole=names_only), re.DOTALL)
 
 
-#: A set of the plainest form, which is one character.
-_SET = expression(r"\[[^\[\]\\/]+\]")
-#: A glob that is text, or text with one star; and the text before the first wildcard.
-_PLAIN = expression(r"[^*?\[\\]*")
+#: A set of the plainest form, which is one character. In `[!]a]`, the first bracket is a member.
+_SET = expression(r"\[(?![!^]\])[^\[\]\\/]+\]")
+#: What ends the text at the beginning of a glob; and a glob that is text with one star.
+_WILDCARD = expression(r"[*?\[\\]")
 _ONE_STAR = expression(r"([^*?\[\\/]*)\*([^*?\[\\/]*)")
 
 
@@ -117,15 +117,14 @@ class Patterns:
         self._in_folder: tuple[str, list[_Line]] | None = None
 
     def _add(self, number: int, each: Pattern) -> None:
-        if _PLAIN.fullmatch(each.glob):
+        start, *rest = _WILDCARD.split(each.glob, 1)
+        if not rest:
             table = self._names if each.names_only else self._paths
             _replace(table.setdefault(each.glob, []), number, self.patterns)
         elif each.names_only and (star := _ONE_STAR.fullmatch(each.glob)):
             found = self._stars.setdefault(star[1], {}).setdefault(star[2], [])
             _replace(found, number, self.patterns)
         else:
-            plain = _PLAIN.match(each.glob)
-            start = plain[0] if plain is not None else ""
             # The steps before the first wildcard, or the first letter of a name.
             key = start[:1] if each.names_only else start.rpartition("/")[0]
             lines = self._others.setdefault(f"{'' if each.names_only else '/'}{key}", [])
@@ -158,7 +157,7 @@ class Patterns:
                 lines = self._stars[start].get(name[len(name) - after :], ())
                 last = self._last_in(lines, last, is_folder=is_folder)
         for key in ("", name[:1]):
-            last = self._last_other(self._others.get(key, ()), name, name, last, is_folder)
+            last = self._last_other(self._others.get(key, ()), name, last, is_folder)
         return last
 
     def _last_of_path(self, path: str, name: str, last: int, *, is_folder: bool) -> int:
@@ -169,7 +168,7 @@ class Patterns:
         known = self._in_folder
         if known is None or known[0] != folder:
             known = self._in_folder = folder, self._tried_in(folder)
-        return self._last_other(known[1], path, name, last, is_folder) if known[1] else last
+        return self._last_other(known[1], path, last, is_folder) if known[1] else last
 
     def _last_in(self, lines: Iterable[int], last: int, *, is_folder: bool) -> int:
         for number in lines:
@@ -177,17 +176,15 @@ class Patterns:
                 last = number
         return last
 
-    def _last_other(
-        self, lines: Iterable[_Line], path: str, name: str, last: int, is_folder: bool
-    ) -> int:
+    def _last_other(self, lines: Iterable[_Line], subject: str, last: int, is_folder: bool) -> int:
         for number, needed, ending in lines:
             if number <= last:
                 break
             # A search for text spares nearly all lines their expression, and its compilation.
-            if needed not in path or not path.endswith(ending):
+            if needed not in subject or not subject.endswith(ending):
                 continue
             each = self.patterns[number]
-            if (is_folder or not each.folders_only) and each.matches(path, name):
+            if (is_folder or not each.folders_only) and each.matches(subject):
                 return number
         return last
 

@@ -33,6 +33,7 @@ from equipage.files.sandbox import (
     MAX_BYTES,
     FileProblem,
     PathPolicy,
+    PlainFolders,
     above,
     check_reference,
     is_below,
@@ -104,6 +105,7 @@ class Files:
         "_asked",
         "_folders",
         "_known",
+        "_plain",
         "_reals",
         "_referred",
         "_renamed",
@@ -126,6 +128,7 @@ class Files:
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
+        self._plain: PlainFolders = set()
         self._reals: dict[str, tuple[tuple[int, int], str]] = {}
         self._within: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, int], bool]] = {}
 
@@ -135,7 +138,7 @@ class Files:
         other = object.__new__(type(self))
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
-        other._renamed = self._renamed
+        other._renamed, other._plain = self._renamed, self._plain
         other._reals, other._within = self._reals, self._within
         other._sources, other._asked = {}, {}
         other.within = None
@@ -298,7 +301,7 @@ class Files:
         way = full[len(start) :] if full.startswith(start) else os.path.relpath(full, base)
         way = way.replace(os.sep, "/")
         try:
-            return open_inside(base, way, (root, base), self.real_folder)
+            return open_inside(base, way, (root, base), self.real_folder, self._plain)
         except FileProblem as problem:
             if problem.code == codes.REFERENCE_ESCAPES:
                 raise FileProblem(codes.LINK_OUTSIDE, file=name) from None
@@ -426,7 +429,7 @@ class Files:
     def _inside(
         self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
     ) -> Source:
-        descriptor, real = open_inside(base, reference, roots)
+        descriptor, real = open_inside(base, reference, roots, plain=self._plain)
         # What other loads call it makes no difference: a load says the same, whatever was before.
         known = self._sources.get(real)
         return self._take(

@@ -16,6 +16,7 @@ import errno
 import os
 import posixpath
 import stat
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Literal
@@ -157,19 +158,30 @@ def open_named(real: str, full: str) -> tuple[int, str]:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
+#: Folders that hold no repository, as they were when that was seen: device, inode, times.
+PlainFolders = set[tuple[int, int, int, int]]
+#: A folder that changed in the last two seconds, in nanoseconds, may change again unseen.
+_RECENTLY = 2_000_000_000
+
+
 def open_inside(
-    base: str, reference: str, roots: tuple[str, ...], real_path: Callable[[str], str] = real_path
+    base: str,
+    reference: str,
+    roots: tuple[str, ...],
+    real_path: Callable[[str], str] = real_path,
+    plain: PlainFolders | None = None,
 ) -> tuple[int, str]:
     """A descriptor of the file that a reference leads to from a base, and its real path.
 
-    Nothing outside the roots is opened. Raises `FileProblem`.
+    Nothing outside the roots is opened. What is in `plain` is not looked at again; folders
+    that turn out to hold no repository are added to it. Raises `FileProblem`.
     """
     asked = trace()
     if asked is None:
-        return _open_inside(base, reference, roots, real_path)
+        return _open_inside(base, reference, roots, real_path, plain)
     question = ("inside", base, reference, *roots)
     try:
-        descriptor, real = _open_inside(base, reference, roots, real_path)
+        descriptor, real = _open_inside(base, reference, roots, real_path, plain)
     except FileProblem as problem:
         asked.note(question, problem.answer())
         raise
@@ -178,11 +190,15 @@ def open_inside(
 
 
 def _open_inside(
-    base: str, reference: str, roots: tuple[str, ...], real_path: Callable[[str], str]
+    base: str,
+    reference: str,
+    roots: tuple[str, ...],
+    real_path: Callable[[str], str],
+    plain: PlainFolders | None,
 ) -> tuple[int, str]:
     if not HAS_DESCRIPTORS:
         return _open_checked(base, reference, roots)
-    walk = _Walk(reference)
+    walk = _Walk(reference, plain)
     try:
         real = real_path(base)
         walk.roots = [real if root == base else real_path(root) for root in roots]
@@ -220,9 +236,10 @@ class _Walk:
     is what is still to be walked, the next part last.
     """
 
-    def __init__(self, reference: str) -> None:
+    def __init__(self, reference: str, plain: PlainFolders | None = None) -> None:
         self.roots: list[str] = []  #: without links
         self.reference = reference
+        self.plain = plain
         self.stack: list[tuple[int, str]] = []
         self.links = 0
 
@@ -265,12 +282,23 @@ class _Walk:
                 continue
             # On the stack at once, so that `close` finds it whatever happens next.
             self.stack.append((descriptor, f"{where.rstrip('/')}/{part}"))
-            if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISDIR(status.st_mode):
                 if any(each not in ("", ".") for each in pending):
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 return descriptor
-            refuse_repository(descriptor, self.reference)
+            self.refuse(descriptor, status)
         return None
+
+    def refuse(self, folder: int, status: os.stat_result) -> None:
+        """As `refuse_repository`. A folder whose times are the same holds what it held."""
+        changed = status.st_mtime_ns, status.st_ctime_ns
+        identity = (status.st_dev, status.st_ino, *changed)
+        if self.plain is not None and identity in self.plain:
+            return
+        refuse_repository(folder, self.reference)
+        if self.plain is not None and max(changed) < time.time_ns() - _RECENTLY:
+            self.plain.add(identity)
 
     def up(self, pending: list[str]) -> None:
         """One step up.

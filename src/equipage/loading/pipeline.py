@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from equipage.core import codes
 from equipage.core.diagnostics import Fact
-from equipage.core.frozen import MAX_ADDED, outweighs
+from equipage.core.frozen import MAX_ADDED, Weights, outweighs
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
 from equipage.files.reading import Files
@@ -161,7 +161,8 @@ def _grew_too_large(tree: Tree, session: Session) -> bool:
     sources = session.files.sources()
     if len(sources) <= 1:
         return False
-    return outweighs(tree.value, MAX_ADDED + sum(len(source.data) for source in sources))
+    allowed = MAX_ADDED + sum(len(source.data) for source in sources)
+    return outweighs(tree.value, allowed, session.run.cache(Weights))
 
 
 def _invisible(session: Session, root: Source) -> Iterator[Fact]:

@@ -150,7 +150,8 @@ _PLAIN: dict[str, Callable[[Any], bool]] = {
     "additionalProperties": lambda value: True,
     "default": lambda value: isinstance(value, str | bool | None) or _is_number(value),
     "type": lambda value: _is_text(value) and value in TYPES,
-    **dict.fromkeys(("description", "title"), _is_text),
+    # What patterns and references mean is checked elsewhere; meta-schemas ask for texts alone.
+    **dict.fromkeys(("$ref", "$schema", "description", "pattern", "title"), _is_text),
     **dict.fromkeys(("enum", "required"), _are_names),
     **dict.fromkeys(("maximum", "minimum"), _is_number),
     **dict.fromkeys(

@@ -16,7 +16,7 @@ from equipage.loading.registry import kind_named
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.syntax.document import load_value
-from lab import CASES
+from lab import CASES, tries
 
 BLUEPRINT, AGENT_MD = kind_named("blueprint"), kind_named("agent_md")
 
@@ -92,7 +92,7 @@ def damaged(draw: st.DrawFn) -> Any:
 
 @pytest.mark.long
 @pytest.mark.requirement("BP-17")
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(damaged())
 def test_damaged_blueprints(value: Any) -> None:
     agent = "---\nname: a\n---\nHello.\n"
@@ -129,7 +129,7 @@ HEADERS = st.dictionaries(
 
 
 @pytest.mark.long
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(HEADERS, st.text(max_size=20))
 def test_odd_headers(header: dict[str, Any], body: str) -> None:
     text = f"---\n{json.dumps(header)}\n---\n{body}"
@@ -139,7 +139,7 @@ def test_odd_headers(header: dict[str, Any], body: str) -> None:
         assert outcome.config.profile.system_prompt == body
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(st.text(alphabet="-\n\r: abn[]{}!&*'\"\ufeff\0", max_size=40))
 def test_any_text_as_an_agent_file(text: str) -> None:
     for start in ("", "---\n", "---\nname: a\n"):

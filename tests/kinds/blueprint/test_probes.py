@@ -10,6 +10,8 @@ import pytest
 import lab
 from equipage.loading.outcome import Outcome
 
+pytestmark = pytest.mark.long
+
 PROBES = lab.probes("blueprint")
 
 

@@ -14,6 +14,8 @@ from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.tables import Convention
 from lab import Link, check, write
 
+pytestmark = pytest.mark.long
+
 #: One value of each type; none of them is what most fields want.
 VALUES: tuple[Any, ...] = (5, 1.5, True, "text", "", [], [5], [[["x"]]], {}, {"a": 5}, None)
 #: Names that would move a cursor, hide text, or end a line of output.
@@ -50,7 +52,6 @@ def findings(convention: Convention, text: str) -> tuple[Diagnostic, ...]:
     return report.diagnostics
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("convention", TABLES, ids=lambda each: each.kind)
 def test_fields_of_any_wrong_type_are_findings(convention: Convention) -> None:
     for value in VALUES:
@@ -64,7 +65,6 @@ def test_files_that_are_no_mapping_are_findings(convention: Convention, whole: s
     findings(convention, f"---\n{whole}\n---\nText.\n" if is_header else whole)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("convention", TABLES, ids=lambda each: each.kind)
 def test_names_with_control_characters_are_shown_harmlessly(convention: Convention) -> None:
     for name in HOSTILE:
@@ -80,7 +80,6 @@ def test_names_with_control_characters_are_shown_harmlessly(convention: Conventi
                 assert letter != "\u202e", words
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("convention", TABLES, ids=lambda each: each.kind)
 def test_thousands_of_keys_are_counted(convention: Convention) -> None:
     keys = {f"k{number}": number for number in range(400)}

@@ -17,6 +17,8 @@ from equipage.kinds.conventions.copies import (
 )
 from equipage.loading.kind import Offer
 
+pytestmark = pytest.mark.long
+
 
 def skill(path: str, size: int = 100, said: int = 1) -> Offer:
     return Offer("skill", f"/p/{path}/SKILL.md", ("any", path.rpartition("/")[2]), (size, said))

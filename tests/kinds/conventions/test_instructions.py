@@ -10,6 +10,8 @@ import equipage
 from equipage.kinds.conventions.claude.instructions import imports
 from equipage.syntax.markdown import links, without_code
 
+pytestmark = pytest.mark.long
+
 
 def findings(folder: Path) -> list[str]:
     return [each.code for each in equipage.check([folder]).diagnostics]

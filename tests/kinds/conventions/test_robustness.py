@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import equipage
 import lab
-from lab import write
+from lab import tries, write
 
 EXAMPLES = lab.EXAMPLES / "conventions"
 
@@ -87,7 +87,9 @@ _WORDS = st.sampled_from(
 
 @pytest.mark.requirement("CV-05")
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(place=st.sampled_from(PLACES), words=st.lists(_WORDS, max_size=30), fenced=st.booleans())
 def test_any_file_is_reported(place: str, words: list[str], fenced: bool, tmp_path: Path) -> None:

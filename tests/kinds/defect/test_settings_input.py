@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from equipage.files.roots import find_places
 from equipage.kinds.defect.profile import find_profiles
 from equipage.kinds.defect.settings_layers import find_settings
+from lab import tries
 
 KEYS = st.sampled_from(
     [
@@ -71,7 +72,7 @@ OVERRIDES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(user=TABLES, project=TABLES, servers=VALUES, header=TABLES, overrides=OVERRIDES)
 def test_any_input(
     user: Any, project: Any, servers: Any, header: Any, overrides: list[str]

@@ -21,7 +21,7 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.session import Request, Run
 from kinds.toolpack.making import pack
-from lab import load, repository
+from lab import load, repository, tries
 
 
 def outcome(folder: Path, schema: Any, files: dict[str, Any] | None = None) -> Outcome:
@@ -578,7 +578,9 @@ INSTANCES: list[Any] = [
 
 @pytest.mark.requirement("TP-02", "TP-29")
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(documents(), st.sampled_from(["2020-12", "2019-09", "draft-07"]))
 def test_a_resolved_schema_accepts_what_the_written_one_accepts(

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from equipage.core.diagnostics import Also, Code, Fact, Shown
-from equipage.core.frozen import frozen
+from equipage.core.frozen import Weights, frozen
 from equipage.core.path import ROOT, Path
 from equipage.directives import Directive, Expansion, Node, codes
 from equipage.directives.ref import inline
@@ -185,6 +185,7 @@ class Known:
             if not reference.startswith("#") and (alone or target.draft is part.draft):
                 draft = _ANY_DRAFT if alone else part.draft.name
                 self.targets[self.session.root, self.session.base, draft, reference] = target
+                self.session.run.cache(Weights).note(target.tree.value)
 
     def schema(self, schema: dict[str, Any], origin: Origin) -> Tree | None:
         """The resolved schema, if an earlier load has done all the work."""
@@ -193,7 +194,9 @@ class Known:
             if target is None:
                 return None
             self._note(target)
-            return inline.via_reference(inline.rooted(target, self.default), origin.child((REF,)))
+            tree = inline.rooted(target, self.default)
+            self.session.run.cache(Weights).note(tree.value)
+            return inline.via_reference(tree, origin.child((REF,)))
         if not self.targets:
             return None
         draft, odd = written_draft(schema, self.default)
