@@ -123,7 +123,8 @@ def commit(folder: Path) -> None:
     )
     git = ["git", *(word for each in settings for word in ("-c", each))]
     env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
+    # Without a template, no samples of hooks are copied.
+    for arguments in (["init", "-q", "--template="], ["add", "-A"], ["commit", "-q", "-m", "x"]):
         subprocess.run([*git, *arguments], cwd=folder, env=env, check=True)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from equipage.files.sandbox import MAX_BYTES
 from lab import commit, environment, in_process, settle, write
-from locking.ways import WAYS
+from locking.ways import WAYS, plugin
 
 AGENT = "---\nname: reviewer\ndescription: d\ntools: {}\n---\nReview.\n"
 
@@ -222,6 +224,7 @@ def put(files: Any) -> None:
 @pytest.mark.parametrize(
     ("before", "change", "said", "verified"), [pytest.param(*way[1:], id=way[0]) for way in WAYS]
 )
+@pytest.mark.long
 @pytest.mark.requirement("GT-01")
 def test_every_way_through_files_is_seen(
     before: Any, change: Any, said: str, verified: bool
@@ -234,6 +237,32 @@ def test_every_way_through_files_is_seen(
     code, out, err = gate()
     assert (code, said in out) == (1 if said else 0, True), out + err
     assert in_process(["verify"]).code == (1 if verified else 0)
+
+
+def test_programs_of_any_size_and_links_are_seen() -> None:
+    """A file too large to be read, and a link that leads out of the project, are there as well."""
+    put(plugin())
+    commit(Path.cwd())
+    put({"bin/large": "x"})
+    os.truncate("bin/large", MAX_BYTES + 1)
+    Path("bin/link").symlink_to("/bin/sh")
+    code, out, _ = gate()
+    assert code == 1
+    assert "bin/large: program that a plugin puts on the path added" in out
+    assert "bin/link: program that a plugin puts on the path added" in out
+    commit(Path.cwd())
+    assert gate().code == 0
+    assert in_process(["lock"]).code == 0
+    assert in_process(["verify"]).code == 0
+    os.truncate("bin/large", MAX_BYTES + 2)
+    Path("bin/link").unlink()
+    out = gate().out
+    assert "bin/large: program that a plugin puts on the path changed" in out
+    assert "bin/link: program that a plugin puts on the path removed" in out
+    code, out, _ = in_process(["verify"])
+    assert code == 1
+    assert "bin/large" in out
+    assert "bin/link" in out
 
 
 RULES = """

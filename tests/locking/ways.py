@@ -117,6 +117,7 @@ WAYS: list[tuple[str, Files, Files, str, bool]] = [
     ("guard: the mark, in a shell", {**guard("bash -c 'X=1 ./g.sh'"), "g.sh": (PROGRAM, "exit 2\n")}, {"g.sh": TEXT}, "g.sh: a program that guards cannot be run any more", True),
     ("guard: the mark, behind another", {**guard("true && exec ./g.sh"), "g.sh": (PROGRAM, "exit 2\n")}, {"g.sh": TEXT}, "g.sh: a program that guards cannot be run any more", True),
     ("guard: the mark, in a plugin", {**plugin(), "hooks/hooks.json": hooks("${CLAUDE_PLUGIN_ROOT}/g.sh"), "g.sh": (PROGRAM, "exit 2\n")}, {"g.sh": TEXT}, "g.sh: a program that guards cannot be run any more", True),
+    ("guard: the mark, in another folder", {**guard("cd sub && ./h.sh"), "sub/h.sh": (PROGRAM, "exit 2\n")}, {"sub/h.sh": TEXT}, "sub/h.sh: a program that guards cannot be run any more", True),
     ("guard: given to a shell", {**guard("sh ./g.sh"), "g.sh": (PROGRAM, "exit 2\n")}, {"g.sh": TEXT}, "", False),
     ("guard: the mark comes", guard("./g.sh"), {"g.sh": PROGRAM}, "", False),
     ("hook of Cline: the mark", {".clinerules/hooks/PreToolUse": (PROGRAM, "exit 2\n")}, {".clinerules/hooks/PreToolUse": TEXT}, "Cline hook changed", True),

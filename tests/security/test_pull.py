@@ -22,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from clock import Stopwatch
@@ -30,6 +31,8 @@ from equipage.ship import ShipError, artifact
 from equipage.ship.artifact import packed, shipped, unpacked
 from equipage.ship.credentials import Credentials
 from equipage.ship.registry import Registry, reference_of
+from equipage.views.workspace_lock import LockedFile, assembled, read
+from equipage.views.workspace_lock import write as write_lock
 from lab import environment, in_process, settle, write
 from locking.test_ship import AGENT, SKILL, Fake, below, of_type, pushed, registry, tar
 
@@ -233,6 +236,23 @@ def test_a_signed_guard_arrives_as_a_program(folder: Path) -> None:
     # One that nobody marked does not become a hook on the way.
     with pytest.raises(ShipError, match="PreToolUse may be run in the archive, but not where it"):
         shipped(archive_of(lock, files, "guard.sh", ".clinerules/hooks/PreToolUse"), lock)
+
+
+def test_a_lock_that_lies_about_what_files_mean(folder: Path) -> None:
+    """Its hashes are right and it is sealed anew, so it is pulled; `verify` says what it hides."""
+    known = read((folder / "equipage.lock").read_bytes())
+    name = ".claude/agents/reviewer.md"
+    items = {**known.items, name: msgspec.structs.replace(known.items[name], reach={}, refers=())}
+    plain = msgspec.structs.replace(known, items=items)
+    files = [LockedFile(name, item, ()) for name, item in plain.items.items()]
+    files.append(msgspec.structs.replace(files[0], files=tuple(plain.files.items())))
+    text = write_lock(assembled(files, plain.paths)).encode()
+    (folder / "equipage.lock").write_bytes(text)
+    assert in_process(["pack", "-o", "../a.tar"]).code == 0
+    assert in_process(["pull", "../a.tar", "../new"]).code == 0
+    os.chdir("../new")
+    code, out, _ = in_process(["verify"])
+    assert (code, f"reach widened: {name}" in out) == (1, True), out
 
 
 def archive_of(lock: bytes, files: dict[str, bytes], *programs: str) -> bytes:

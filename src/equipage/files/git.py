@@ -92,11 +92,15 @@ class Revision(Mapping[str, bytes]):
 
     def names_below(self, folder: str) -> list[str]:
         """The paths of files below a folder, relative to it, in order."""
+        names, start = self._in_order(), folder.rstrip("/") + "/"
+        # The character after the slash is a zero.
+        first, last = bisect_left(names, start), bisect_left(names, f"{start[:-1]}0")
+        return [each.removeprefix(start) for each in names[first:last]]
+
+    def _in_order(self) -> list[str]:
         if self._sorted is None:
             self._sorted = sorted(self._entries)
-        start = folder.rstrip("/") + "/"
-        first, last = bisect_left(self._sorted, start), bisect_left(self._sorted, start[:-1] + "0")
-        return [each.removeprefix(start) for each in self._sorted[first:last]]
+        return self._sorted
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -105,8 +109,13 @@ class Revision(Mapping[str, bytes]):
         return len(self._entries)
 
     def is_folder(self, path: str) -> bool:
-        start = path.rstrip("/") + "/"
-        return path not in self._entries and any(each.startswith(start) for each in self._entries)
+        return path not in self._entries and self.has_below(path)
+
+    def has_below(self, folder: str) -> bool:
+        """Whether there is a file below a folder."""
+        names, start = self._in_order(), folder.rstrip("/") + "/"
+        first = bisect_left(names, start)
+        return first < len(names) and names[first].startswith(start)
 
     def walk(self, folder: str, agents: Collection[str], wanted: Wanted) -> Iterator[Found]:
         """Every candidate file below a folder, in the order a walk of the disk would give."""
@@ -160,8 +169,10 @@ class _RevisionFiles(MemoryFiles):
     def exists(self, path: str) -> bool:
         return super().exists(path) or (posixpath.basename(path) == ".git" and os.path.exists(path))
 
-    def may_run(self, path: str) -> bool:
-        return isinstance(self.contents, Revision) and self.contents.may_run(path)
+    def is_folder(self, path: str) -> bool:
+        if not isinstance(self.contents, Revision):
+            return super().is_folder(path)
+        return self.contents.has_below(self._absolute_path(path))
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
         if not isinstance(self.contents, Revision):

@@ -20,7 +20,6 @@ from equipage.core.source import Source
 from equipage.files import (
     active,
     exists,
-    is_executable,
     is_folder,
     is_link,
     is_possible,
@@ -224,10 +223,6 @@ class Files:
     def peek(self, path: str) -> bytes | None:
         """The content of a file that is not a source of this load; None if it cannot be read."""
         return peek(path)
-
-    def may_run(self, path: str) -> bool:
-        """Whether a file may be run as a program; see `is_executable`."""
-        return is_executable(path)
 
     def beginning(self, path: str, size: int) -> bytes | None:
         """The first bytes of what `peek` gives."""

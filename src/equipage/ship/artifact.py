@@ -335,7 +335,8 @@ def _harmless(entry: tarfile.TarInfo) -> str:
         what = "a link" if entry.issym() or entry.islnk() else "neither a file nor a folder"
         raise ShipError(f"the archive holds {shown}, which is {what}")
     steps = name.split("/")
-    if name.startswith("/") or {"", ".", ".."}.intersection(steps) or len(name) > _LONGEST_NAME:
+    # A slash at the beginning or the end is an empty step, too.
+    if {"", ".", ".."}.intersection(steps) or len(name) > _LONGEST_NAME:
         raise ShipError(f"the archive holds {shown}, which leads out of the folder")
     # Backslashes and colons are separators and drives elsewhere; git must not be fooled either.
     if any(letter in name for letter in "\\:\0") or not name.isprintable():

@@ -69,9 +69,12 @@ def run_by_name(commands: Iterable[list[str]]) -> frozenset[str]:
     """The files in commands that are run as programs, and not given to one: `./x`, not `sh x`."""
     found: set[str] = set()
     for words in commands:
+        folder = ""
         for each in _NEXT.split(_ASKED.sub("./", " ".join(words))):
-            rest = itertools.dropwhile(_BEFORE.match, _WORD.split(each.strip()))
-            found.update(map(_inner, itertools.islice(rest, 1)))
+            inner = list(itertools.dropwhile(_BEFORE.match, _WORD.split(each.strip())))
+            if inner[:1] in (["cd"], ["pushd"]) and len(inner) > 1:
+                folder = f"{_inner(inner[1])}/"
+            found.update(f"{before}{_inner(word)}" for word in inner[:1] for before in ("", folder))
         found.update(map(_inner, words[:1]))  # a path may hold a blank
     return frozenset(found)
 

@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.files import real_path
-from equipage.files.reading import Files, files_here
+from equipage.files.reading import Files, files_here, sha256_of
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
@@ -24,6 +24,7 @@ from equipage.loading.unread import CODEX_RULE, HOOK_FILE, unread_sort
 from equipage.views.parts import OWNERS, editor_part, parts_of, reach_of_part
 from equipage.workspace.loads import (
     Candidate,
+    Disk,
     FileLoad,
     Place,
     load_all,
@@ -71,7 +72,7 @@ def loads_at(place: Place, path: str, request: Request, kind: str | None = None)
     is_folder = place.is_folder(path)
     run = Run(place.files(), with_folders(request, [path]).folders, isolated=request.isolated)
     found = list(load_all([path], request, kind=kind, place=place, run=run))
-    loads = _sorted(found, path if is_folder else None, run.files)
+    loads = _sorted(found, path if is_folder else None, run.files, place)
     if is_folder and kind is None and not request.isolated:
         for project in projects_of(run):
             file = settings_file(project.root, run.files)
@@ -79,13 +80,13 @@ def loads_at(place: Place, path: str, request: Request, kind: str | None = None)
                 loads.outcomes[_name(file, path)] = settings_load(file, project.root, run.files)
     if is_folder:
         if kind is None:
-            _add_parts(loads, path, request, run)
+            _add_parts(loads, path, request, run, place)
         for outcome in loads.outcomes.values():
-            loads.guards.update(_guards(outcome, path, run.files))
+            loads.guards.update(_guards(outcome, path, run.files, place))
     return loads
 
 
-def _add_parts(loads: Loads, folder: str, request: Request, run: Run) -> None:
+def _add_parts(loads: Loads, folder: str, request: Request, run: Run, place: Place) -> None:
     """Take up the files that count because of those that were loaded."""
     owners = [each for each in loads.outcomes.values() if each.kind.name in OWNERS]
     top, files = real_path(folder), run.files
@@ -99,29 +100,40 @@ def _add_parts(loads: Loads, folder: str, request: Request, run: Run) -> None:
     found += filter(None, (editor_part(root, files) for root in sorted(roots)))
     for part in found:
         name = _name(part.path, top)
-        # What a text or colours say is not a permission, and a link may lead anywhere.
-        is_known = name in loads.outcomes or name in loads.unread
-        if is_known or not part.acts or not is_below(real_path(part.path), top):
+        # What a text or colours say is not a permission.
+        if name in loads.outcomes or name in loads.unread or not part.acts:
             continue
-        if part.kind and not part.is_judged:
+        is_out = isinstance(place, Disk) and not is_below(real_path(part.path), top)
+        if part.kind and not part.is_judged and not is_out:
             loaded = load_candidate(Candidate(part.path), request, run, kind=part.kind)
             if loaded.outcome is not None:
                 loads.outcomes[name] = loaded.outcome
                 continue
-        data = files.peek(part.path)
-        if data is not None:
-            loads.unread[name] = part.what, _content(data, part.path, files, runs=part.runs)
-            reach = reach_of_part(part, data, name)
-            if reach is not None:
-                loads.rules[name] = reach
+        # A link may lead anywhere: of one that leads out, only that it is there counts.
+        data = None if is_out else files.peek(part.path)
+        content = None if is_out else _content(data, part.path, place, runs=part.runs)
+        loads.unread[name] = part.what, content or _OUT
+        reach = None if data is None else reach_of_part(part, data, name)
+        if reach is not None:
+            loads.rules[name] = reach
 
 
-def _content(data: bytes, path: str, files: Files, *, runs: bool) -> str:
-    """What tells one content of a file from another; of a program, its mark is a part of it."""
-    return f"{hashlib.sha256(data).hexdigest()}{' runs' * (runs and files.may_run(path))}"
+#: In place of the hash of a file that is not one of the project.
+_OUT = "elsewhere"
 
 
-def _guards(outcome: Outcome, folder: str, files: Files) -> Iterator[tuple[str, str]]:
+def _content(data: bytes | None, path: str, place: Place, *, runs: bool) -> str | None:
+    """What tells one content of a file from another; of a program, its mark is a part of it.
+
+    Without `data`, it is of a file that is too large to be looked at; None if there is none.
+    """
+    if data is None and not isinstance(place, Disk):
+        return None
+    digest = sha256_of(path) if data is None else hashlib.sha256(data).hexdigest()
+    return None if digest is None else f"{digest}{' runs' * (runs and place.may_run(path))}"
+
+
+def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterator[tuple[str, str]]:
     """The files that hooks of a configuration run which can stop a call, each with its hash."""
     reaches = reaches_of(outcome)
     guarding = {grant.path for each in reaches for grant in each.of("guard")}
@@ -145,11 +157,15 @@ def _guards(outcome: Outcome, folder: str, files: Files) -> Iterator[tuple[str, 
     direct = run_by_name(commands)
     for word in dict.fromkeys(named_by(commands)):
         if may_be_path(word) and not os.path.isabs(word):
-            found = (os.path.normpath(os.path.join(place, word)) for place in places)
-            read = ((path, files.peek(path)) for path in found if is_below(path, root))
-            path, data = next((each for each in read if each[1] is not None), ("", None))
-            if data is not None:
-                content = _content(data, path, files, runs=word in direct)
+            found = (os.path.normpath(os.path.join(each, word)) for each in places)
+            runs = word in direct
+            read = (
+                (path, _content(files.peek(path), path, place, runs=runs))
+                for path in found
+                if is_below(path, root)
+            )
+            path, content = next((each for each in read if each[1] is not None), ("", None))
+            if content is not None:
                 yield _name(path, real_path(folder)), content
 
 
@@ -158,10 +174,10 @@ def loads_in(found: Iterable[FileLoad], path: str) -> Loads:
     here = os.path.abspath(path)
     mine = [each for each in found if is_below(os.path.abspath(each.path), here)]
     alone = len(mine) == 1 and os.path.abspath(mine[0].path) == here
-    return _sorted(mine, None if alone else path, files_here())
+    return _sorted(mine, None if alone else path, files_here(), Disk())
 
 
-def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files) -> Loads:
+def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files, place: Place) -> Loads:
     loads = Loads({}, unread={}, rules={}, guards={})
     problems: list[Diagnostic] = []
     for each in found:
@@ -171,10 +187,10 @@ def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files) -> Load
         elif each.problem is not None and each.problem.code == codes.NOT_READ:
             sort = unread_sort(os.path.abspath(each.path).replace(os.sep, "/")) or ""
             data = files.peek(each.path)
-            if data is not None and sort not in _VERIFIED:
-                content = _content(data, each.path, files, runs=sort == HOOK_FILE)
+            content = _content(data, each.path, place, runs=sort == HOOK_FILE)
+            if content is not None and sort not in _VERIFIED:
                 loads.unread[name] = sort, content
-                if sort == CODEX_RULE:
+                if sort == CODEX_RULE and data is not None:
                     _add_rules(loads, name, name or os.path.basename(each.path), data)
         else:
             problems += each.diagnostics

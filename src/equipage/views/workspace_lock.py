@@ -70,6 +70,8 @@ VERSION = 3
 NAME = "equipage.lock"
 #: The kind of an item that a tool reads and equipage does not: its bytes are all that is known.
 UNREAD = "unread"
+#: The digest of a file that is not one of the project.
+_ELSEWHERE = hashlib.sha256(b"elsewhere").hexdigest()
 
 _TABLES = {each.kind: each for each in (*CONVENTIONS, OPEN)}
 
@@ -288,18 +290,23 @@ def _parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[LockedFi
     roots = {root, *(real_path(each.root) for each in projects_of(run))}
     found += filter(None, (editor_part(each, run.files) for each in sorted(roots)))
     for part in found:
-        name = relative(part.path, root)
-        if name in known or not is_inside(part.path, root) or is_private(name):
+        # Of a link that leads out, a lock has the name: what it leads to belongs to one machine.
+        is_out = not is_inside(part.path, root)
+        name = _from_root(part.path, root) if is_out else relative(part.path, root)
+        if name in known or is_private(name):
             continue
         known.add(name)
-        data = peek(part.path)
-        if data is not None:
-            yield _part(part, data, name)
+        if is_out:
+            yield LockedFile(name, Item(UNREAD, _ELSEWHERE, what=f"{part.what}, elsewhere"), ())
+        elif (digest := sha256_of(part.path)) is not None:
+            yield _part(part, digest, name)
 
 
-def _part(part: Part, data: bytes, name: str) -> LockedFile:
-    digest = hashlib.sha256(data).hexdigest()
-    reach = reach_of_part(part, data, name)
+def _part(part: Part, digest: str, name: str) -> LockedFile:
+    data = peek(part.path)
+    # What is understood and what is hashed must be the same bytes.
+    is_same = data is not None and hashlib.sha256(data).hexdigest() == digest
+    reach = reach_of_part(part, data, name) if data is not None and is_same else None
     runs = (name,) if part.runs and is_executable(part.path) else ()
     item = Item(UNREAD, digest, what=part.what, executable=runs)
     if reach is not None:

@@ -11,7 +11,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError
 from equipage.core.text import raised
-from equipage.files import entries_of, exists, is_folder, is_link, real_path
+from equipage.files import entries_of, exists, is_executable, is_folder, is_link, real_path
 from equipage.files.reading import Files, Seen, display_name, files_here
 from equipage.files.sandbox import is_below
 from equipage.loading.kind import Kind, Offer
@@ -96,6 +96,10 @@ class Place(Protocol):
 
     def files(self) -> Files: ...
 
+    def may_run(self, path: str) -> bool:
+        """Whether a file may be run as a program."""
+        ...
+
 
 class Disk:
     """The usual place."""
@@ -110,6 +114,9 @@ class Disk:
 
     def files(self) -> Files:
         return files_here()
+
+    def may_run(self, path: str) -> bool:
+        return is_executable(path)
 
 
 def load_all(
