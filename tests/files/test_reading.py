@@ -13,6 +13,7 @@ from equipage.files.reading import Files, peek, stamp_of
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.files.tracing import Trace, traced
 from equipage.files.watching import is_of_folder
+from lab import write
 
 
 @pytest.fixture
