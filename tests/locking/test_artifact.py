@@ -39,10 +39,10 @@ from .test_ship import of_type, tar
 TITLE = "org.opencontainers.image.title"
 
 
-def lock_of(files: dict[str, bytes]) -> bytes:
+def lock_of(files: dict[str, bytes], items: dict[str, Item] | None = None) -> bytes:
     """The lock of these files."""
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    items = {"a.md": Item("instructions")}
+    items = items or {"a.md": Item("instructions")}
     lock = WorkspaceLock(workspace_lock.VERSION, workspace_lock.CANONICAL, (".",), items, hashes)
     sealed = msgspec.structs.replace(lock, seal=workspace_lock._seal(lock))
     return workspace_lock.write(sealed).encode()
@@ -364,6 +364,28 @@ def test_what_is_not_as_locked_is_refused(entries: tuple[Any, ...], said: str) -
     assert reason(shipped, sent(*entries), LOCK) == said
 
 
+def test_what_may_be_run_is_what_was_locked() -> None:
+    """A lock may be signed, an archive is not: a mark that is lost or added is refused."""
+
+    def runs(entry: tarfile.TarInfo) -> None:
+        entry.mode = 0o755
+
+    marked = Item("claude-hooks", executable=("b/run.sh", "elsewhere"))
+    lock = lock_of(FILES, {"x": marked})
+    assert shipped(sent(A, ("b/run.sh", runs, b"echo")), lock).executable == {"b/run.sh"}
+    said = "b/run.sh may be run where it was locked, but not in the archive"
+    assert reason(shipped, sent(A, B), lock) == said
+    # Other files of a client may be run, unless they were locked as files that are not read.
+    both = sent(("a.md", runs, b"text"), ("b/run.sh", runs, b"echo"))
+    assert shipped(both, lock).executable == {"a.md", "b/run.sh"}
+    unread = lock_of(
+        FILES, {"a.md": Item("unread"), "b/run.sh": Item("unread", executable=("b/run.sh",))}
+    )
+    said = "a.md may be run in the archive, but not where it was locked"
+    assert reason(shipped, both, unread) == said
+    assert shipped(sent(A, ("b/run.sh", runs, b"echo")), unread).files == FILES
+
+
 def test_a_lock_that_is_none_is_refused() -> None:
     said = reason(shipped, sent(A, B), b"{}")
     assert said.startswith("its lock cannot be used: it has no version")
@@ -437,6 +459,8 @@ GIT = "which belongs to git"
         (".git/a", GIT),
         ("a/.GIT", GIT),
         ("Git~1/a", GIT),
+        (".hg/hgrc", "which belongs to a repository"),
+        ("a/.SVN/b", "which belongs to a repository"),
     ],
 )
 def test_names_that_are_refused(name: str, said: str) -> None:
@@ -458,10 +482,42 @@ def test_names_that_are_refused(name: str, said: str) -> None:
         "com10",
         "xnul",
         "é",
+        "XX",
+        "hg/a",
     ],
 )
 def test_names_that_are_let_through(name: str) -> None:
     assert unpacked(tar((name, None, b"1"))) == ({name: b"1"}, frozenset())
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("HEAD", "objects/x", "config"),
+        ("a/b/head", "a/b/refs/heads/x", "z"),
+        ("z", "a/Commondir", "a/HEAD"),
+        ("q/objects/x", "a/refs/y", "a/HEAD", "r/objects/z"),
+    ],
+)
+def test_a_repository_without_a_work_tree_is_refused(names: tuple[str, ...]) -> None:
+    head = next(name for name in names if name.casefold().endswith("head"))
+    found = reason(unpacked, tar(*((name, None, b"") for name in names)))
+    assert found == f"the archive holds {head!a}, which belongs to git"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("HEAD", "a/objects/x"),
+        ("a/HEAD", "objects/x"),
+        ("a/b/HEAD", "a/objects/x", "refs"),
+        ("ahead", "objects/x", "heads/x"),
+        ("objects/HEAD/x", "refs"),
+        ("a/HEAD",),
+    ],
+)
+def test_names_of_git_that_make_no_repository(names: tuple[str, ...]) -> None:
+    assert unpacked(tar(*((name, None, b"") for name in names)))[0].keys() == set(names)
 
 
 @pytest.mark.parametrize(

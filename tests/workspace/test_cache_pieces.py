@@ -13,6 +13,7 @@ import pytest
 
 from equipage.core.diagnostics import Diagnostic
 from equipage.files import keeping, vouching
+from equipage.files.replaying import Replay
 from equipage.files.tracing import Trace, digest, traced
 from equipage.loading.kind import Limits, Offer
 from equipage.loading.session import Request
@@ -30,12 +31,16 @@ TEXT = "---\nname: a\ndescription: d\nmodel: [5]\n---\nText.\n"
 OPENED: list[Cache] = []
 
 
-@pytest.fixture(autouse=True)
-def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@pytest.fixture(autouse=True, params=["asked", "vouched"])
+def way(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """Whether everything counts as young, so that all is asked again, or as old enough."""
+    monkeypatch.setattr(vouching, "MARGIN", 10**15 if request.param == "asked" else -(10**15))
     repository(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(module, "installed", lambda: "this")
-    yield
+    yield request.param
     while OPENED:
         OPENED.pop()._kept.close()
 
@@ -221,6 +226,81 @@ def test_a_checker_notes_what_it_asked_once_for_all() -> None:
     assert found[0].trace.answers
     alone = TracedChecker(Request(env={}), "server", digests=True).check(candidates("s.yaml"))
     assert alone[0].checked.kind == "server"
+
+
+def test_what_signatures_vouch_for_is_not_read_again(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = agents("a")
+    first = opened()
+    checked(first, files)
+    first.save()
+    read: list[str] = []
+    real = Replay._content_now
+
+    def counted(self: Replay, path: str, limit: int) -> Any:
+        read.append(os.path.basename(path))
+        return real(self, path, limit)
+
+    monkeypatch.setattr(Replay, "_content_now", counted)
+    assert checked(opened(), files)[1] == []
+    assert ("a.md" in read) is (way == "asked")
+
+
+def test_the_kind_that_was_asked_for_counts() -> None:
+    write(".", {"odd.conf": "server: {name: x, version: '1'}\ntools: []\n"})
+    files = [Candidate(os.path.abspath("odd.conf"), named=True)]
+    first = opened(kind="server")
+    assert checked(first, files)[0][0].kind == "server"
+    first.save()
+    assert checked(opened(kind="server"), files)[1] == []
+    found, asked = checked(opened(kind="blueprint"), files)
+    assert (found[0].kind, asked) == ("blueprint", ["odd.conf"])
+    direct = TracedChecker(Request(env={}), "blueprint", digests=True).check(files)
+    assert direct[0].checked.kind == "blueprint"
+
+
+@pytest.mark.parametrize("digests", [True, False])
+def test_digests_are_made_if_they_are_wanted(digests: bool) -> None:
+    files = agents("a", text=TEXT.replace("[5]", "opus"))
+    first = opened(digests=digests)
+    assert (checked(first, files)[0][0].digest is not None) is digests
+    first.save()
+    found, asked = checked(opened(digests=digests), files)
+    assert ((found[0].digest is not None), asked) == (digests, [])
+    found, asked = checked(opened(digests=not digests), files)
+    assert ((found[0].digest is None), asked) == (digests, ["a.md"])
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_findings_have_the_texts_of_their_files_if_they_are_wanted(texts: bool) -> None:
+    files = agents("a")
+    first = opened(texts=texts)
+    checked(first, files)
+    first.save()
+    span = checked(opened(texts=texts), files)[0][0].diagnostics[0].span
+    assert span.source.position(span.start) == (4, 8)
+    assert (span.source.text == TEXT) is texts
+
+
+def test_a_file_that_changes_after_it_was_looked_at_has_no_old_findings(way: str) -> None:
+    """Its text is read again for them, and is another one."""
+    files = agents("a")
+    first = opened()
+    checked(first, files)
+    first.save()
+    second = opened()
+    piece = second._holds(next(iter(second._book.pieces)))
+    assert piece is not None
+    write(".", {".claude/agents/a.md": "another"})
+    assert checked(second, files)[1] == ["a.md"]
+
+
+def test_programs_are_looked_for_where_the_variables_say(tmp_path: Path) -> None:
+    (tmp_path / "run-me").write_text("")
+    (tmp_path / "run-me").chmod(0o755)
+    assert opened(env={"PATH": str(tmp_path)})._answer(("program", "run-me")) is True
+    assert opened(env={"PATH": "/nowhere"})._answer(("program", "run-me")) is False
 
 
 # --- what a piece rests on ------------------------------------------------------------------------

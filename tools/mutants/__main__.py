@@ -96,7 +96,9 @@ PARTS = {
         _files("walking", "gitignore", "index", "questions", "revisions"),
     ),
     "keeping": Part(("files/keeping.py",), _files("keeping")),
-    "cache": Part(("workspace/cache.py",), ("workspace/test_cache_pieces.py",)),
+    "cache": Part(
+        ("workspace/cache.py",), ("workspace/test_cache_pieces.py", "workspace/test_cache.py")
+    ),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
         _files("tracing", "vouching", "watching"),
@@ -146,8 +148,10 @@ def _run(name: str, children: int, *, again: bool) -> dict[str, Any]:
             "PYTHONPATH": os.pathsep.join(map(str, (root / "src", root / "tests"))),
         }
         here = root / "tools" / "mutants" / "running.py"
+        plan = Path(made, "plan.json")  # too long for an argument, if much is known
+        plan.write_text(json.dumps(told))
         done = subprocess.run(
-            [sys.executable, str(here), json.dumps(told)],
+            [sys.executable, str(here), str(plan)],
             cwd=root,
             env=env,
             check=False,

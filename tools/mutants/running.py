@@ -417,7 +417,7 @@ def _simple(node: ast.expr, otherwise: Any) -> Any:
 
 
 def main(arguments: list[str]) -> int:
-    told = json.loads(arguments[0])
+    told = json.loads(Path(arguments[0]).read_text())
     root = Path(told["root"])
     runner = Runner(
         root,
