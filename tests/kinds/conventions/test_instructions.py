@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from unittest import mock
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import equipage
+import lab
+from equipage.kinds.conventions.claude import instructions
 from equipage.kinds.conventions.claude.instructions import imports
 from equipage.syntax.markdown import links, without_code
 
@@ -92,3 +98,16 @@ def test_it_takes_linear_time(text: str) -> None:
 )
 def test_code_is_left_out(text: str, kept: str) -> None:
     assert without_code(text) == kept
+
+
+#: Pieces of which paths, code and comments are made, side by side or apart.
+PIECES = ("@", "a", "b/", ".md", ".mdc", ".txt", "~/", "../", "`", "\\", "\\ ", " ", "\n", ".", ",")
+PIECES += ("```\n", "<!-- ", " -->", "é", "-", "@a.md", "@x", ".json)", "\t")
+
+
+@settings(max_examples=lab.tries(1_000))
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+def test_a_text_that_is_not_searched_imports_nothing(text: str) -> None:
+    with mock.patch.object(instructions, "_MAY_IMPORT", re.compile("")):
+        searched = list(imports(text))
+    assert list(imports(text)) == searched

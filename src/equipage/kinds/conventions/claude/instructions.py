@@ -24,6 +24,8 @@ from equipage.syntax.markdown import Link, links, without_code
 
 #: `@path` at the start of a word; a backslash keeps a blank in the path.
 _IMPORT = expression(r"(?<!\S)@(?P<path>(?:[^\s\\]|\\ )+)")
+#: What every such path has in it, between code or not: most texts have none, and are not searched.
+_MAY_IMPORT = expression(r"@(?:[\w./~-]|\\ )*\.(?:md|markdown|txt|json|ya?ml|toml)")
 #: What surely is the path of a file, and not a person, a package or a decorator.
 _FILE = expression(r"(?:~?/|\.{0,2}/)?[\w./ -]+\.(?:md|mdc|markdown|txt|json|ya?ml|toml)\Z")
 #: Words that mean a path of the reader.
@@ -52,7 +54,7 @@ class Import(msgspec.Struct, frozen=True):
 
 def imports(text: str) -> Iterator[Import]:
     """The imports of a text that are surely meant as such."""
-    if "@" not in text:
+    if "@" not in text or not _MAY_IMPORT.search(text):
         return
     for match in _IMPORT.finditer(without_code(text)):
         path = match["path"].replace("\\ ", " ")
