@@ -13,6 +13,7 @@ from equipage.files.reading import Files, peek, stamp_of
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.files.tracing import Trace, traced
 from equipage.files.watching import is_of_folder
+from lab import write
 
 
 @pytest.fixture
@@ -321,3 +322,18 @@ def test_a_folder_or_a_missing_file_by_a_name_with_an_end(world: Path) -> None:
         assert raised.value.values["file"] == shown
         assert load.shown(name) == shown
     assert load.shown("a\0b") == "a\0b"
+
+
+def test_a_folder_that_became_a_link_is_no_longer_inside(tmp_path: Path) -> None:
+    root = write(tmp_path, {"in/a/x.md": "x", "out/x.md": "x"}) / "in"
+    path, files = str(root / "a" / "x.md"), Files(cwd=str(root))
+    (root / "a" / "link.md").symlink_to(tmp_path / "out" / "x.md")
+    for _ in range(2):
+        assert files.is_within(path, str(root))
+        assert files.is_within(str(root / "a" / "missing.md"), str(root))
+        assert not files.is_within(str(root / "a" / "link.md"), str(root))
+    (root / "a").rename(root / "b")
+    (root / "a").symlink_to(tmp_path / "out")
+    assert not files.is_within(path, str(root))
+    assert not files.is_within(str(root / "a" / "missing.md"), str(root))
+    assert files.is_within(str(root / "b" / "x.md"), str(root))

@@ -24,6 +24,7 @@ from equipage.files.reading import (
     stamp_of,
 )
 from equipage.files.sandbox import FileProblem, PathPolicy, check_reference, read_regular, refusal
+from lab import write
 
 STRICT = PathPolicy()
 INSIDE = PathPolicy(parents="inside")
@@ -861,3 +862,59 @@ def test_a_reference_with_half_a_character_is_shown() -> None:
             "lone-surrogate",
             {"reference": reference},
         )
+
+
+# Whether a folder is a repository is asked once, as long as nothing in it comes or goes.
+
+
+def _opened(folder: Path, plain: sandbox.PlainFolders) -> str:
+    descriptor, real = sandbox.open_inside(str(folder), "a/b/x.md", (str(folder),), plain=plain)
+    os.close(descriptor)
+    return real
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Each look for the marks of a repository."""
+    found: list[str] = []
+    asked = sandbox.refuse_repository
+
+    def noted(folder: int | str, reference: str) -> None:
+        found.append(reference)
+        asked(folder, reference)
+
+    monkeypatch.setattr(sandbox, "refuse_repository", noted)
+    return found
+
+
+def test_a_folder_that_stays_as_it_is_is_looked_at_once(
+    tmp_path: Path, looks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write(tmp_path, {"a/b/x.md": "x", "a/c/y.md": "y"})
+    monkeypatch.setattr(sandbox, "_RECENTLY", -(10**12))  # as if long ago
+    plain: sandbox.PlainFolders = set()
+    assert [_opened(root, plain) for _ in range(3)] == [f"{os.path.realpath(root)}/a/b/x.md"] * 3
+    assert (len(looks), len(plain)) == (2, 2)
+    for name in ("HEAD", "objects", "refs"):
+        (root / "a" / name).mkdir()
+    with pytest.raises(FileProblem) as caught:
+        _opened(root, plain)
+    assert caught.value.code == codes.REFERENCE_PRIVATE
+    assert len(plain) == 2
+
+
+def test_a_folder_that_just_changed_is_looked_at_again(tmp_path: Path, looks: list[str]) -> None:
+    root, plain = write(tmp_path, {"a/b/x.md": "x"}), set()
+    for _ in range(2):
+        _opened(root, plain)
+    assert (len(looks), plain) == (4, set())
+
+
+def test_an_old_folder_that_just_got_its_inode_is_not_trusted(
+    tmp_path: Path, looks: list[str]
+) -> None:
+    root, plain = write(tmp_path, {"a/b/x.md": "x"}), set()
+    for folder in (root / "a", root / "a" / "b"):
+        os.utime(folder, (0, 0))  # what anyone can set; the system says when that was
+    _opened(root, plain)
+    assert (len(looks), plain) == (2, set())

@@ -362,7 +362,7 @@ WAYS = [
     ("claude-settings", settings(hooks={"PreToolUse": [{"hooks": [{"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": 1}}]}]}), settings(hooks={"PreToolUse": [{"hooks": [{"type": "mcp_tool", "server": "s", "tool": "t", "input": {"a": 2}}]}]}), "program s/t (another value): denies → allows"),
     # Fields that steer an agent from elsewhere, by client.
     ("claude-command", header(description="d"), header(description="d", context="fork", agent="b"), "agent b: denies → allows"),
-    ("claude-command", header(description="d"), "---\ndescription: d\n---\n```!\ncurl x\n```\n", "program curl x\n: denies → allows"),
+    ("claude-command", header(description="d"), "---\ndescription: d\n---\n```!\ncurl x\n```\n", "program curl x: denies → allows"),
     ("claude-plugin", settings(name="p"), settings(name="p", settings={"subagentStatusLine": {"type": "command", "command": "./x"}}), "program ./x: denies → allows"),
     ("claude-plugin", settings(name="p"), settings(name="p", settings={"agent": "b"}), "agent b: denies → allows"),
     ("claude-plugin", settings(name="p"), settings(name="p", monitors="./m.json"), "program ./m.json: denies → allows"),

@@ -260,10 +260,11 @@ def _begun(encoded: bytes) -> list[str]:
     it begins with a letter that many words have.
     """
     found = [each for each, part in _PLAIN if part in encoded]
-    for each in (_WITH_A, _WITH_UNDERSCORE):
-        if each.search(encoded) is not None:
-            found += [every for every in _ALL if every.encode() in encoded]
-            break
+    # One character is found many times faster than an expression that begins with it.
+    if _WITH_A.search(encoded) is not None or (
+        b"_" in encoded and _WITH_UNDERSCORE.search(encoded) is not None
+    ):
+        found += [each for each in _ALL if each.encode() in encoded]
     place = encoded.find(b"sk-")
     while place >= 0:
         if not encoded[max(place - 1, 0) : place].isalnum():  # unlike `task-`

@@ -7,6 +7,7 @@ comparison hold them, so that they do not change unseen.
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
 from collections.abc import Iterator, Mapping
@@ -174,9 +175,12 @@ def parsed(data: bytes | None) -> Any:
     """The value of a JSON text, which may have comments; None if it has none."""
     try:
         text = (data or b"").decode("utf-8-sig")
-        return load_value("json", without_comments(text))
-    except (SyntaxProblem, UnicodeDecodeError):
+    except UnicodeDecodeError:
         return None
+    for write in (str, without_comments):  # few have any
+        with contextlib.suppress(SyntaxProblem):
+            return load_value("json", write(text))
+    return None
 
 
 def reach_of_part(part: Part, data: bytes, name: str) -> Reach | None:

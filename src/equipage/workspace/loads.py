@@ -237,7 +237,7 @@ def load_candidate(
         # Files of its own: what one load looked at is known, while contents are shared.
         files = run.files.again()
         if not candidate.named and not candidate.outside:
-            files.within = _walked(path, project.root, request.folders)
+            files.within = _walked_in(path, project, request, projects or run)
             if files.within is not None and not _belong_together(*files.within, files):
                 # Since the walk, one of its folders has become a link to somewhere else.
                 return FileLoad(path, problem=_left(path))
@@ -271,11 +271,7 @@ def load_candidate(
 
 def _is_none(path: str, project: Project, request: Request, run: Run, projects: Run) -> bool:
     """Whether a file that a walk found is surely not ours, as nearly all are."""
-    walked = projects.cache(_WalkedFolders)
-    folder = path[: max(path.rfind("/"), path.rfind(os.sep)) + 1]
-    if folder not in walked:
-        walked[folder] = _walked(path, project.root, request.folders)
-    within = walked[folder]
+    within = _walked_in(path, project, request, projects)
     if within is not None:
         known = run.cache(_Together)
         if within not in known:
@@ -332,6 +328,17 @@ def ended(candidate: Candidate, reason: str) -> Checked:
     problem = _finding(codes.CHECK_ENDED, candidate.path, reason=reason)
     name = display_name(candidate.path)
     return Checked(candidate.path, name, None, ok=False, diagnostics=(problem,))
+
+
+def _walked_in(
+    path: str, project: Project, request: Request, projects: Run
+) -> tuple[str, str] | None:
+    """As `_walked`, worked out once for each folder of a run."""
+    walked = projects.cache(_WalkedFolders)
+    folder = path[: max(path.rfind("/"), path.rfind(os.sep)) + 1]
+    if folder not in walked:
+        walked[folder] = _walked(path, project.root, request.folders)
+    return walked[folder]
 
 
 def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | None:

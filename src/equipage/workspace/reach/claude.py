@@ -143,7 +143,7 @@ _CLAUDE_SETTINGS = (
 )
 
 #: Commands in a block of a text of Claude Code.
-_BLOCK = r"(?m)^[ \t]*```![ \t]*\n(.*?)^[ \t]*```"
+_BLOCK = r"```![ \t]*\n(.*?)\n[ \t]*```"
 
 #: What commands and skills of Claude Code share; other tools read most of it, too.
 _CALLED = (
