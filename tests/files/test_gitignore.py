@@ -124,6 +124,7 @@ LINES: list[tuple[str, str, bool | None]] = [
     ("?b/", "xb/", True),
     # Anything but a line break ends a line; in a name it is a character like others.
     ("a*b?", "a\nb\n", True),
+    ("a/**", "a/x\ny", True),
     ("a\\?*", "a?b", True),
     ("a\\?*", "axb", None),
     ("x/[*]/*c", "x/*/c", True),
