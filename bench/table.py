@@ -98,8 +98,8 @@ PAGE = """\
 
 Made by `make bench`; do not edit. One interleaved run on one machine: the *ratios* can be compared
 from run to run, times cannot. Minimum of at least {repeats} repeats, of up to {most} where they are
-short. Each peer does what comes nearest; equipage does the whole job: read, compose, check, freeze,
-exact places available afterwards.
+short, of two where they take more than ten seconds each. Each peer does what comes nearest;
+equipage does the whole job: read, compose, check, freeze, exact places available afterwards.
 
 {machine}; {versions}.
 
