@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from time import process_time
 from typing import Any, Literal
 
 REPEATS = 7
@@ -78,7 +79,7 @@ def measure(row: Row, *, collect: bool = True, repeats: int = REPEATS) -> Result
     If `collect` is False, the garbage collector is off on both sides.
     """
     least, spent = [float("inf")] * 2, [0.0, 0.0]
-    clock = time.perf_counter if row.elsewhere else time.process_time
+    clock = time.perf_counter if row.elsewhere else process_time
     for number in range(MOST_REPEATS):
         if number >= repeats and sum(spent) > ENOUGH_SECONDS:
             break
@@ -93,7 +94,7 @@ def measure(row: Row, *, collect: bool = True, repeats: int = REPEATS) -> Result
 
 
 def timed(
-    work: Callable[[], object], *, collect: bool, clock: Callable[[], float] = time.process_time
+    work: Callable[[], object], *, collect: bool, clock: Callable[[], float] = process_time
 ) -> float:
     """What some work takes by a clock, by default the clock of this process's own work."""
     gc.collect()
@@ -114,12 +115,22 @@ def peak_growth(code: str) -> int:
 
     A line `# ---` divides `code` into what to prepare and what to measure.
     """
+    return int(_grown(code, "peak_memory"))
+
+
+def fresh_time(code: str) -> float:
+    """The seconds of the processor that `code`, divided as above, takes in a fresh interpreter,
+    which remembers nothing of a repeat before."""
+    return _grown(code, "process_time")
+
+
+def _grown(code: str, counter: str) -> float:
     setup, work = code.split("# ---\n")
-    before = f"from harness import peak_memory\n{setup}\nbefore = peak_memory()\n"
-    script = f"{before}{work}\nprint(peak_memory() - before)"
+    before = f"from harness import peak_memory, process_time\n{setup}\nbefore = {counter}()\n"
+    script = f"{before}{work}\nprint({counter}() - before)"
     command = [sys.executable, "-c", script]
     folder = Path(__file__).parent
-    return int(
+    return float(
         subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout
     )
 
