@@ -10,14 +10,16 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from equipage.files.reading import Files
+from equipage.files.sandbox import is_below
 from equipage.kinds.jsonc import without_comments
 from equipage.loading.kind import Kind
+from equipage.loading.tree import get, mapping
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.workspace.reach import Reach, reach_of_value
@@ -96,11 +98,23 @@ _MARKETPLACE = "claude-marketplace"
 OWNERS = frozenset({*_PLACES, *_NAMED, _MARKETPLACE})
 
 
-def parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:
-    """The parts of a file of a kind, by its absolute path; a link among them is left to others."""
+def all_parts(
+    owners: Iterable[tuple[str, str]], roots: Iterable[str], files: Files
+) -> Iterator[Part]:
+    """The parts of files, each given by kind and absolute path, and of the folders of projects."""
+    for kind, file in owners:
+        yield from _parts_of(kind, file, files)
+    for root in sorted(roots):
+        path = os.path.join(root, ".vscode", "settings.json")
+        if files.exists(path):
+            yield Part(path, "settings of an editor", EDITOR)
+
+
+def _parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:
+    """The parts of one file; a link among them is left to others."""
     if kind not in OWNERS:
         return
-    value = _value(files.peek(file))
+    value = mapping(parsed(files.peek(file)))
     folder = os.path.dirname(file)
     if kind != _MARKETPLACE:
         root = os.path.dirname(folder) if kind in _INNER else folder
@@ -108,7 +122,7 @@ def parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:
         return
     # An entry whose plugin is here says as much as a manifest, and may be in its place.
     entries = value.get("plugins")
-    before = _get(value, "metadata/pluginRoot")
+    before = get(value, ("metadata", "pluginRoot"))
     for entry in entries if isinstance(entries, list) else ():
         source = entry.get("source") if isinstance(entry, dict) else None
         if isinstance(source, str):
@@ -116,12 +130,6 @@ def parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:
             place = _inside(os.path.dirname(folder), f"{base}/{source}")
             if place is not None:
                 yield from _below("claude-plugin", place, entry, files)
-
-
-def editor_part(root: str, files: Files) -> Part | None:
-    """The settings of an editor for the folder `root`, if there are any."""
-    path = os.path.join(root, ".vscode", "settings.json")
-    return Part(path, "settings of an editor", EDITOR) if files.exists(path) else None
 
 
 def _below(kind: str, root: str, manifest: Mapping[str, Any], files: Files) -> Iterator[Part]:
@@ -134,7 +142,7 @@ def _below(kind: str, root: str, manifest: Mapping[str, Any], files: Files) -> I
             if slash or (files.exists(found) and not files.is_folder(found)):
                 yield _part(found, place)
     for field, place in _NAMED.get(kind, {}).items():
-        written = _get(manifest, field)
+        written = get(manifest, tuple(field.split("/")))
         for each in written if isinstance(written, list) else [written]:
             named = _inside(root, each) if isinstance(each, str) else None
             if named is None or not files.exists(named):
@@ -155,20 +163,7 @@ def _part(path: str, place: _Place) -> Part:
 def _inside(root: str, written: str) -> str | None:
     """The path that a manifest names; None if it leads out of the plugin."""
     path = os.path.normpath(os.path.join(root, written.replace("\\", "/")))
-    is_below = path == root or path.startswith(root.rstrip(os.sep) + os.sep)
-    return path if is_below and "\0" not in path else None
-
-
-def _get(value: Mapping[str, Any], field: str) -> Any:
-    found: Any = value
-    for key in field.split("/"):
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
-
-
-def _value(data: bytes | None) -> dict[str, Any]:
-    found = parsed(data)
-    return found if isinstance(found, dict) else {}
+    return path if is_below(path, root) and "\0" not in path else None
 
 
 def parsed(data: bytes | None) -> Any:

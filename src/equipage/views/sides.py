@@ -21,7 +21,7 @@ from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
 from equipage.loading.unread import CODEX_RULE, HOOK_FILE, unread_sort
-from equipage.views.parts import OWNERS, editor_part, parts_of, reach_of_part
+from equipage.views.parts import OWNERS, all_parts, reach_of_part
 from equipage.workspace.loads import (
     Candidate,
     Disk,
@@ -88,17 +88,14 @@ def loads_at(place: Place, path: str, request: Request, kind: str | None = None)
 
 def _add_parts(loads: Loads, folder: str, request: Request, run: Run, place: Place) -> None:
     """Take up the files that count because of those that were loaded."""
-    owners = [each for each in loads.outcomes.values() if each.kind.name in OWNERS]
     top, files = real_path(folder), run.files
-    found = [
-        part
-        for each in owners
-        if each.session is not None
-        for part in parts_of(each.kind.name, real_path(each.session.path), files)
+    owners = [
+        (each.kind.name, real_path(each.session.path))
+        for each in loads.outcomes.values()
+        if each.kind.name in OWNERS and each.session is not None
     ]
     roots = {top, *(real_path(each.root) for each in projects_of(run))}
-    found += filter(None, (editor_part(root, files) for root in sorted(roots)))
-    for part in found:
+    for part in all_parts(owners, roots, files):
         name = _name(part.path, top)
         # What a text or colours say is not a permission.
         if name in loads.outcomes or name in loads.unread or not part.acts:

@@ -39,7 +39,7 @@ from equipage.syntax.suspicious import masked
 from equipage.views.code_digest import CodeProblem, CodeRead, from_folder
 from equipage.views.lock import LockError, code_of_load
 from equipage.views.named_files import Lookups, NamedFiles, is_private
-from equipage.views.parts import OWNERS, Part, editor_part, parts_of, reach_of_part
+from equipage.views.parts import OWNERS, Part, all_parts, reach_of_part
 from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.check import by_chunks
 from equipage.workspace.loads import (
@@ -281,15 +281,13 @@ def _parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[LockedFi
     What a manifest names by a path, its own item has already.
     """
     known = {each.file for each in kept}
-    found = [
-        part
+    owners = [
+        (each.item.kind, os.path.join(root, *each.file.split("/")))
         for each in kept
         if each.item.kind in OWNERS
-        for part in parts_of(each.item.kind, os.path.join(root, *each.file.split("/")), run.files)
     ]
     roots = {root, *(real_path(each.root) for each in projects_of(run))}
-    found += filter(None, (editor_part(each, run.files) for each in sorted(roots)))
-    for part in found:
+    for part in all_parts(owners, roots, run.files):
         # Of a link that leads out, a lock has the name: what it leads to belongs to one machine.
         is_out = not is_inside(part.path, root)
         name = _from_root(part.path, root) if is_out else relative(part.path, root)

@@ -122,10 +122,8 @@ def _cut(document: Document, path: Path, located: Located) -> Fact | None:
 #: Tools that drop a skill whose name or description is anything but text.
 _STRICT_ABOUT_TEXT = ("GitHub Copilot", "OpenCode")
 #: Kinds whose name has to be text wherever the file lies: Claude Code reads another value as text,
-#: but its validator refuses it.
-NAMED_BY_TEXT = ("claude-agent", "claude-command")
-#: The folders whose files they are, at any depth.
-_LOADED = {"claude-agent": "/agents/", "claude-command": "/commands/"}
+#: but its validator refuses it. With the folder whose files they are, at any depth.
+NAMED_BY_TEXT = {"claude-agent": "/agents/", "claude-command": "/commands/"}
 
 
 def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -159,7 +157,7 @@ def _has_gaps(convention: Convention, session: Session) -> bool:
     folder of commands or agents is not: Claude Code loads everything below it as it is."""
     if convention.kind not in NAMED_BY_TEXT:
         return is_copied(session)
-    above, loaded, _ = session.path.replace(os.sep, "/").rpartition(_LOADED[convention.kind])
+    above, loaded, _ = session.path.replace(os.sep, "/").rpartition(NAMED_BY_TEXT[convention.kind])
     return is_copied(session, above + loaded if loaded else None)
 
 
