@@ -101,7 +101,7 @@ PARTS = {
     ),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
-        _files("tracing", "vouching", "watching"),
+        _files("replaying", "tracing", "vouching", "watching"),
     ),
 }
 
