@@ -55,17 +55,8 @@ types: $(VENV)/.ready
 # after the other, those with most tests first, so that what the tests of a file share is made once.
 SPREAD := -n 3 --dist loadfile
 
-# Tests write many small files, which takes a third of their time on a disk: so they are written to
-# memory, where the system has a folder for that with enough room, in which programs may run.
-define IN_MEMORY
-set -e; test -d /dev/shm; folder=$$(mktemp -d /dev/shm/equipage.XXXXXX); trap 'rm -r "$$folder"' EXIT; \
-printf '#!/bin/sh\n' > "$$folder/program"; chmod +x "$$folder/program"; "$$folder/program"; \
-test $$(df -Pk "$$folder" | awk 'END { print $$4 }') -gt 2000000; echo /dev/shm
-endef
-TEMPORARY = $(if $(TMPDIR),,$(addprefix TMPDIR=,$(shell { $(IN_MEMORY); } 2>/dev/null)))
-
 unit: $(VENV)/.ready
-	$(TEMPORARY) $(PY) -m pytest -q $(SPREAD)
+	sh tests/in_memory.sh $(PY) -m pytest -q $(SPREAD)
 
 # Every test on the other Pythons, which must be there: a command, or a version of pyenv. The lines
 # that tests run are counted here: that costs next to nothing on 3.13, and twice the time on 3.11.
@@ -80,8 +71,8 @@ found = $(shell for each in python$(1) "$$HOME"/.pyenv/versions/$(1).*/bin/pytho
 	@touch $@
 
 test-pythons: .venv-3.12/.ready .venv-3.13/.ready
-	$(TEMPORARY) .venv-3.12/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider
-	$(TEMPORARY) COVERAGE_CORE=sysmon .venv-3.13/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED)
+	sh tests/in_memory.sh .venv-3.12/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider
+	COVERAGE_CORE=sysmon sh tests/in_memory.sh .venv-3.13/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED)
 
 # pyright is a program for Node.js, which it brings along: so it has a target of its own.
 test-typing: $(VENV)/.ready
