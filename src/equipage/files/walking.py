@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import msgspec
 
 from equipage.files import entries_of, exists, is_folder, is_link, real_path, repository_root
-from equipage.files.gitignore import Patterns, parse_ignores
+from equipage.files.gitignore import Ignores, parse_ignores
 from equipage.files.index import DamagedIndex, Tracked, tracked_in
 from equipage.files.reading import peek
 
@@ -96,27 +96,6 @@ class Found(msgspec.Struct, frozen=True):
     outside: bool = False  #: whether it is a link out of the project
 
 
-class _Ignores(msgspec.Struct, frozen=True):
-    """The patterns in force in a folder: its own, then those of the folders above."""
-
-    base: str
-    patterns: Patterns
-    above: _Ignores | None = None
-
-    def ignore(self, path: str, name: str, *, is_folder: bool) -> bool:
-        # A pattern further down decides before those above.
-        here: _Ignores | None = self
-        while here is not None:
-            patterns = here.patterns
-            # Where a name is all that lines speak of, nothing else is looked at.
-            inside = path[len(here.base) :] if patterns.has_paths else name
-            decided = patterns.decide(inside, name, is_folder=is_folder)
-            if decided is not None:
-                return decided
-            here = here.above
-        return False
-
-
 class _Repository:
     """What a repository tracks, read when something of it is ignored for the first time."""
 
@@ -145,7 +124,7 @@ class _Folder(msgspec.Struct, frozen=True):
 
     shown: str
     absolute: str
-    ignores: _Ignores | None
+    ignores: Ignores | None
     repository: _Repository | None
     holds_agents: bool = False
     #: whether it lies in a hidden folder of no agent tool: only names that are known count there
@@ -357,25 +336,25 @@ def _slashed(folder: str) -> str:
 # ---------------------------------------------------------------------------------------- ignores
 
 
-def _ignores_in(here: _Folder, names: Collection[str]) -> _Ignores | None:
+def _ignores_in(here: _Folder, names: Collection[str]) -> Ignores | None:
     # A repository inside another one decides for itself.
     above = _excluded(here.absolute) if ".git" in names else here.ignores
     return _with_file(here.absolute, ".gitignore", above) if ".gitignore" in names else above
 
 
-def _excluded(folder: str) -> _Ignores | None:
+def _excluded(folder: str) -> Ignores | None:
     """What a repository ignores without saying so in its files."""
     return _with_file(folder, ".git/info/exclude", None)
 
 
-def _with_file(folder: str, name: str, above: _Ignores | None) -> _Ignores | None:
+def _with_file(folder: str, name: str, above: Ignores | None) -> Ignores | None:
     data = peek(folder + name)
     if data is None:
         return above
-    return _Ignores(folder, parse_ignores(data.decode("utf-8", "surrogateescape")), above)
+    return Ignores(folder, parse_ignores(data.decode("utf-8", "surrogateescape")), above)
 
 
-def _ignores_above(folder: str) -> _Ignores | None:
+def _ignores_above(folder: str) -> Ignores | None:
     """The patterns of the folders between the root of the repository and the start of a walk.
 
     The folder itself is walked even if it is ignored: the caller named it.
