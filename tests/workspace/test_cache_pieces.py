@@ -12,15 +12,16 @@ import msgspec
 import pytest
 
 from equipage.core.diagnostics import Diagnostic
-from equipage.files import keeping, vouching
+from equipage.files import exists, keeping, vouching
 from equipage.files.replaying import Replay
 from equipage.files.tracing import Trace, digest, traced
 from equipage.loading.kind import Limits, Offer
 from equipage.loading.session import Request
 from equipage.workspace import cache as module
+from equipage.workspace.amending import Judged
 from equipage.workspace.cache import Cache, Traced, TracedChecker, cache_of
 from equipage.workspace.loads import Candidate, Checked, Walked
-from equipage.workspace.report import Report
+from equipage.workspace.report import FileReport, Report
 from lab import repository, write
 
 FOLDER = keeping.NAME
@@ -530,6 +531,255 @@ def test_a_run_uses_what_it_used_before() -> None:
     second.save()
     assert checked(opened(), files)[1] == []
     assert opened().walk() == a_walk("a")
+
+
+# --- a report that is amended ---------------------------------------------------------------------
+
+
+@pytest.fixture
+def single(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file is a piece."""
+    monkeypatch.setattr(module, "_PIECE", 1)
+
+
+def report_of(found: Sequence[Checked]) -> Report:
+    rows = tuple(FileReport(each.name, each.kind, each.ok, each.digest) for each in found)
+    return Report(rows, tuple(one for each in found for one in each.diagnostics))
+
+
+def first_run(names: str = "abc", cache: Cache | None = None, **how: Any) -> list[Candidate]:
+    """Files that were checked, with a report about them."""
+    files, first = agents(*names), cache or opened()
+    found, _ = checked(first, files)
+    kept_whole(first, **{"report": report_of(found), "ties": frozenset({"another"}), **how})
+    return files
+
+
+class Judge:
+    """What the project of the files makes of them: they are as they are."""
+
+    def __init__(self, then: Callable[[], object] = list) -> None:
+        self.then = then
+        self.changed: list[str] = []
+
+    def __call__(self, changed: Any) -> Judged:
+        found = {each.name: each for each in changed}
+        self.changed += sorted(found)
+        self.then()
+        findings = [one for each in found.values() for one in each.diagnostics]
+        bad = frozenset(name for name, each in found.items() if not each.ok)
+        return Judged(found, findings, bad, bad)
+
+
+def shown(report: Report | None) -> Any:
+    if report is None:
+        return None
+    return report.files, report.rows(), report.hidden, report.left_out
+
+
+def edited(name: str, text: str) -> None:
+    write(".", {f".claude/agents/{name}.md": text.replace("name: a", f"name: {name}")})
+
+
+@pytest.mark.usefixtures("single")
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"b": TEXT.replace("[5]", "opus")},
+        {"b": TEXT.replace("[5]", "[6]")},
+        {"b": TEXT.replace("[5]", "[5]\ncolour: [7]")},
+        {"c": TEXT.replace("[5]", "opus"), "a": TEXT.replace("[5]", "[5]\ntools: {}")},
+    ],
+)
+def test_changes_in_single_files_amend_the_report(texts: dict[str, str]) -> None:
+    files = first_run()
+    for name, text in texts.items():
+        edited(name, text)
+    second, judge = opened(), Judge()
+    assert second.report() is None
+    found = second.amended(judge, Trace())
+    assert judge.changed == [f".claude/agents/{name}.md" for name in sorted(texts)]
+    fresh = TracedChecker(Request(env={}), None, digests=True).check(files)
+    expected = shown(report_of([each.checked for each in fresh]))
+    assert shown(found) == expected
+    second.save()
+    # The next run knows all of it, and what it rests on.
+    third = opened()
+    assert shown(third.report()) == expected
+    assert third.walk() == a_walk("a")
+    assert checked(third, files)[1] == []
+    for name in "abc":
+        before = Path(f".claude/agents/{name}.md").read_text()
+        edited(name, "changed")
+        again = opened()
+        assert again.report() is None
+        assert checked(again, files)[1] == [f"{name}.md"]
+        edited(name, before)
+
+
+@pytest.mark.usefixtures("single")
+def test_a_change_that_says_nothing_new_leaves_the_report_as_it_is() -> None:
+    files = first_run("ab")
+    edited("b", TEXT.replace("Text.", "Other."))
+    second, judge = opened(digests=True), Judge()
+    known = shown(opened().amended(Judge(), Trace()))
+    assert known is not None
+    os.utime(files[0].path, (1, 1))
+    assert shown(second.amended(judge, Trace())) == known
+
+
+@pytest.mark.usefixtures("single")
+@pytest.mark.parametrize(("count", "is_amended"), [(8, True), (9, False)])
+def test_more_changes_than_a_few_are_checked_by_several_processes(
+    count: int, is_amended: bool
+) -> None:
+    names = "abcdefghi"
+    first_run(names)
+    for name in names[:count]:
+        edited(name, TEXT.replace("[5]", "opus"))
+    judge = Judge()
+    found = opened().amended(judge, Trace())
+    assert (found is not None, len(judge.changed)) == (is_amended, count if is_amended else 0)
+
+
+def asked_about(path: str) -> Trace:
+    with traced(Trace()) as trace:
+        exists(os.path.abspath(path))
+    return trace
+
+
+@pytest.mark.usefixtures("single")
+@pytest.mark.parametrize("piece", ["walk", "asked"])
+def test_only_single_files_are_amended(piece: str) -> None:
+    first_run("ab", **{piece: asked_about("x")})
+    edited("a", TEXT.replace("[5]", "opus"))
+    assert opened().amended(Judge(), Trace()) is not None
+    write(".", {"x": ""})
+    assert opened().amended(Judge(), Trace()) is None
+    assert opened().report() is None
+
+
+@pytest.mark.usefixtures("single")
+def test_a_report_that_holds_is_not_amended() -> None:
+    first_run("a")
+    judge = Judge()
+    assert opened().amended(judge, Trace()) is None
+    assert judge.changed == []
+
+
+@pytest.mark.usefixtures("single")
+@pytest.mark.parametrize("ties", [None, frozenset({".claude/agents/a.md"})])
+def test_what_concerns_other_files_is_not_amended(ties: frozenset[str] | None) -> None:
+    first_run("ab", ties=ties)
+    edited("a", TEXT.replace("[5]", "opus"))
+    assert opened().amended(Judge(), Trace()) is None
+
+
+@pytest.mark.usefixtures("single")
+def test_what_a_project_cannot_judge_is_not_amended() -> None:
+    files = first_run("ab")
+    path = ".claude/agents/a.md"
+    edited("a", TEXT.replace("[5]", "opus"))
+    unsure = Trace()
+    unsure.complete = False
+    odd = Judged({"odd": a_file()}, (), frozenset(), frozenset())
+    of_a_run = Diagnostic("internal-error", "error", "x", file=path)
+    unfit = Judged({path: a_file()}, (of_a_run,), frozenset(), frozenset())
+    assert opened().amended(lambda _: None, Trace()) is None
+    assert opened().amended(Judge(), unsure) is None
+    assert opened().amended(lambda _: odd, Trace()) is None
+    assert opened().amended(lambda _: unfit, Trace()) is None
+    # Another file is read again for the texts of its findings, and changes at that moment.
+    assert opened().amended(Judge(lambda: edited("b", "other")), Trace()) is None
+    write(".", {path: "no agent"})
+    assert opened().amended(Judge(), Trace()) is None
+    os.unlink(files[0].path)
+    assert opened().amended(Judge(), Trace()) is None
+
+
+@pytest.mark.usefixtures("single")
+def test_pieces_that_cannot_be_read_are_not_amended() -> None:
+    def damaged(fields: list[Any]) -> None:
+        for key, piece in fields[3].items():
+            if key.startswith("files"):
+                parts = msgspec.msgpack.decode(piece)
+                parts[4] = b"\xc1"
+                fields[3][key] = msgspec.msgpack.encode(parts)
+
+    first_run("a")
+    rewritten(damaged)
+    edited("a", TEXT.replace("[5]", "opus"))
+    assert opened().amended(Judge(), Trace()) is None
+
+
+@pytest.mark.usefixtures("single")
+def test_a_file_that_may_not_be_kept_is_not_amended() -> None:
+    """Its questions now hold the value of a variable."""
+    env = {"SECRET": "swordfish"}
+    files = servers("1")
+    first = opened(env=env)
+    found, _ = checked(first, files)
+    kept_whole(first, report=report_of(found), ties=frozenset())
+    servers("1${SECRET}")
+    assert opened(env=env).amended(Judge(), Trace()) is not None
+    write(".", {"s.yaml": "server: {name: x}\ntools: [{$include: '${SECRET}.yaml'}]\n"})
+    judge = Judge()
+    assert opened(env=env).amended(judge, Trace()) is None
+    assert judge.changed == []
+
+
+@pytest.mark.usefixtures("single")
+def test_an_amended_report_rests_on_what_was_asked_before_and_now() -> None:
+    before, now = asked_about("before"), asked_about("now")
+    before.variables["A"] = "1"
+    first_run("ab", opened({"A": "1", "B": "2"}), asked=before)
+    edited("a", TEXT.replace("[5]", "opus"))
+    now.variables["B"] = "2"
+    second = opened({"A": "1", "B": "2"})
+    assert second.amended(Judge(), now) is not None
+    second.save()
+    assert opened({"A": "1", "B": "2"}).report() is not None
+    assert opened({"A": "2", "B": "2"}).report() is None
+    assert opened({"A": "1", "B": "3"}).report() is None
+    for name in ("before", "now"):
+        write(".", {name: ""})
+        assert opened({"A": "1", "B": "2"}).report() is None
+        os.unlink(name)
+    assert opened({"A": "1", "B": "2"}).report() is not None
+
+
+@pytest.mark.usefixtures("single")
+@pytest.mark.parametrize("who", ["before", "now"])
+def test_an_amended_report_has_no_value_of_a_variable(who: str) -> None:
+    """Neither of one that it asked for before, nor of one that it asks for now."""
+    traces, env = {"before": Trace(), "now": Trace()}, {"A": "colour"}
+    traces[who].variables |= env
+    first_run("ab", opened(env), asked=traces["before"])
+    edited("a", TEXT.replace("[5]", "opus"))
+    assert opened(env).amended(Judge(), traces["now"]) is not None
+    edited("a", TEXT.replace("[5]", "[5]\ncolour: [7]"))
+    assert opened(env).amended(Judge(), traces["now"]) is None
+
+
+@pytest.mark.usefixtures("single")
+def test_only_what_rests_on_a_change_is_in_doubt(way: str) -> None:
+    first_run("ab")
+    keys = {name: key for key in opened()._book.pieces for name in "ab" if _is_about(key, name)}
+    doubts = opened()._in_doubt()
+    assert doubts == (frozenset() if way == "vouched" else frozenset(keys.values()))
+    for round_ in range(2):
+        edited("b", TEXT.replace("[5]", f"[{round_}]"))
+        if way == "vouched":
+            assert opened()._in_doubt() == {keys["b"]}
+        second = opened()
+        assert second.amended(Judge(), Trace()) is not None
+        second.save()
+        assert (opened()._in_doubt() == frozenset()) is (way == "vouched")
+
+
+def _is_about(key: str, name: str) -> bool:
+    (file,) = candidates(f".claude/agents/{name}.md")
+    return key == module._key("files", module._written(file))
 
 
 # --- the book -------------------------------------------------------------------------------------
