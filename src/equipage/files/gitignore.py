@@ -286,7 +286,9 @@ class Ignores:
         self.base = base  #: the folder of the patterns, absolute, with `/` at its end
         self.patterns = patterns
         self.above = above
-        self._hints = patterns.hints.below(base, _Hints() if above is None else above._hints)
+        self._hints: _Hints = patterns.hints.below(
+            base, _Hints() if above is None else above._hints
+        )
 
     def ignore(self, path: str, name: str, *, is_folder: bool) -> bool:
         """Whether an absolute path with that name at its end is ignored."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
 from typing import Any, Protocol
 
 import msgspec
@@ -162,6 +163,7 @@ def walk(
     ignored_above = None if all_files else _ignores_above(start)
     first = _Folder(folder, _slashed(start), ignored_above, repository, holds_agents)
     stack = [first]
+    asked_for: Names | None = None
     while stack:
         here = stack.pop()
         problem: OSError | None = None
@@ -182,12 +184,16 @@ def walk(
         if here is not first and ".git" in names:
             repository = _Repository(here.absolute)
             repositories.append(repository)
-        wanted_names, wanted_ends = wanted.names_in(here.absolute)
+        if (wanted_here := wanted.names_in(here.absolute)) is not asked_for:
+            asked_for, tails = wanted_here, _tails(wanted_here)
+            wanted_names, wanted_ends = wanted_here
         folders: list[_Folder] = []
         for entry, name, lower in zip(entries, names, small, strict=True):
             # The cheap questions come first: patterns are matched only against what is left.
-            has_extension = lower.endswith(EXTENSIONS)
-            may_be_wanted = name in wanted_names or lower.endswith(wanted_ends)
+            has_extension = may_be_wanted = False
+            if tails is None or lower.rpartition(".")[2] in tails:
+                has_extension = lower.endswith(EXTENSIONS)
+                may_be_wanted = name in wanted_names or lower.endswith(wanted_ends)
             try:  # as `leads_to_folder`, without a call for each of thousands
                 leads_on = entry.is_dir()
             except OSError:
@@ -242,6 +248,18 @@ def walk(
     for each in repositories:
         if each.problem is not None:
             yield Found(each.root, each.problem, is_index=True)
+
+
+@lru_cache(maxsize=16)
+def _tails(wanted: Names) -> frozenset[str] | None:
+    """What is behind the last dot of all names that count, in small letters; None if any may.
+
+    One look at it spares most names a comparison with every end.
+    """
+    names, ends = wanted
+    if not all("." in end for end in ends):
+        return None
+    return frozenset(each.lower().rpartition(".")[2] for each in (*EXTENSIONS, *names, *ends))
 
 
 def enters(name: str, agents: Collection[str]) -> bool:
