@@ -56,7 +56,7 @@ types: $(VENV)/.ready
 SPREAD := -n 3 --dist loadfile
 
 unit: $(VENV)/.ready
-	$(PY) -m pytest -q $(SPREAD)
+	sh tests/in_memory.sh $(PY) -m pytest -q $(SPREAD)
 
 # Every test on the other Pythons, which must be there: a command, or a version of pyenv. The lines
 # that tests run are counted here: that costs next to nothing on 3.13, and twice the time on 3.11.
@@ -71,8 +71,8 @@ found = $(shell for each in python$(1) "$$HOME"/.pyenv/versions/$(1).*/bin/pytho
 	@touch $@
 
 test-pythons: .venv-3.12/.ready .venv-3.13/.ready
-	.venv-3.12/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider
-	COVERAGE_CORE=sysmon .venv-3.13/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED)
+	sh tests/in_memory.sh .venv-3.12/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider
+	COVERAGE_CORE=sysmon sh tests/in_memory.sh .venv-3.13/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED)
 
 # pyright is a program for Node.js, which it brings along: so it has a target of its own.
 test-typing: $(VENV)/.ready

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic
+from equipage.files import keeping
 from equipage.files.keeping import Kept, installed, open_kept
 from equipage.files.replaying import Replay, essential
 from equipage.files.tracing import Answer, Question, Trace, digest, plain, traced
@@ -143,6 +144,7 @@ class Cache:
         self._fresh: dict[str, list[Any]] = {}  #: results that are known by their keys
         self._renewed: dict[str, Piece] = {}
         self._new: dict[str, Piece] = {}
+        self._size = 0  #: of these, in bytes
         self._is_whole = True  #: whether all that this run found can be kept
 
     # The whole report.
@@ -424,7 +426,7 @@ class Cache:
     ) -> None:
         """Keep what a piece found; what it refers to was read by itself, or is in `more`."""
         piece = None
-        if trace.complete:
+        if trace.complete and not self._is_too_large():
             try:
                 found = pack(Packer((*trace.answers.items(), *more), self._known))
             except Unfit:
@@ -434,6 +436,11 @@ class Cache:
             self._is_whole = False
         else:
             self._new[key] = piece
+            self._size += len(piece.found) + len(piece.sure)
+
+    def _is_too_large(self) -> bool:
+        """Whether there is so much to keep that it will not be written, see `Kept.write`."""
+        return self._size > keeping.MOST_BYTES
 
     def _piece(self, trace: Trace, found: Any) -> Piece | None:
         """A piece to write down; None if that cannot be, or must not."""
@@ -453,6 +460,8 @@ class Cache:
 
     def save(self) -> None:
         """Keep what this run used and found, if that is not what is there already."""
+        if self._is_too_large():
+            return
         new = {key: piece for key, piece in self._renewed.items() if key in self._used} | self._new
         if not new and self._used.keys() == self._book.pieces.keys():
             return
