@@ -7,12 +7,7 @@ INSTALL := tools/install.py --editable
 PIP := -m pip install --quiet --disable-pip-version-check
 # Every process would compile all of its modules if it could not keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
-# The tests run on a second Python too, the first of these that works, without those marked `long` and
-# with fewer random inputs.
-SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
-	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
-
-.PHONY: help demo test test-serve test-registry test-bytes test-lsp test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
+.PHONY: help demo test test-serve test-registry test-bytes test-lsp test-typing test-scale test-pythons lint types unit cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -22,6 +17,7 @@ help:
 	@echo "make test-bytes  one changed byte in each of two thousand locked files"
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
+	@echo "make test-pythons   every test on 3.12 and on 3.13, where the lines that run are counted"
 	@echo "make bench [ROWS='servers linters']   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz [INPUTS=100000]   random input for every surface; twenty minutes of two cores"
 	@echo "make mutants [PART='jail cache']   small wrong changes against the tests of what everything rests on"
@@ -46,7 +42,7 @@ $(VENV)/.ready: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@$(PY) examples/demo.py
 
-test: demo lint types unit unit-second
+test: demo lint types unit
 
 lint: $(VENV)/.ready
 	$(PY) -m ruff check .
@@ -55,16 +51,28 @@ lint: $(VENV)/.ready
 types: $(VENV)/.ready
 	$(PY) -m mypy
 
-# Coverage costs next to nothing on Python 3.12 and later, so the second run measures it if there is
-# one. On 3.11 it costs about as much as the tests.
-COVERED := --cov --cov-report=term --cov-fail-under=95
-
 # Three processes for two cores, because many tests wait for a process or a time. Each takes one file
 # after the other, those with most tests first, so that what the tests of a file share is made once.
 SPREAD := -n 3 --dist loadfile
 
 unit: $(VENV)/.ready
-	$(PY) -m pytest -q $(SPREAD) $(if $(SECOND),,$(COVERED))
+	sh tests/in_memory.sh $(PY) -m pytest -q $(SPREAD)
+
+# Every test on the other Pythons, which must be there: a command, or a version of pyenv. The lines
+# that tests run are counted here: that costs next to nothing on 3.13, and twice the time on 3.11.
+COVERED := --cov --cov-report=term --cov-fail-under=95
+found = $(shell for each in python$(1) "$$HOME"/.pyenv/versions/$(1).*/bin/python; do \
+	"$$each" -c 'import venv' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
+
+.venv-3.%/.ready: pyproject.toml constraints.txt constraints-dev.txt
+	@test -n "$(call found,3.$*)" || { echo "Python 3.$* is not here"; exit 1; }
+	"$(call found,3.$*)" -m venv .venv-3.$*
+	.venv-3.$*/bin/python $(INSTALL) --dev
+	@touch $@
+
+test-pythons: .venv-3.12/.ready .venv-3.13/.ready
+	sh tests/in_memory.sh .venv-3.12/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider
+	COVERAGE_CORE=sysmon sh tests/in_memory.sh .venv-3.13/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED)
 
 # pyright is a program for Node.js, which it brings along: so it has a target of its own.
 test-typing: $(VENV)/.ready
@@ -77,14 +85,6 @@ test-scale:
 	@test -e .venv-scale/.ready || { $(PYTHON) -m venv .venv-scale && .venv-scale/bin/python $(PIP) --editable ".[dev,scale]" && touch .venv-scale/.ready; }
 	.venv-scale/bin/python -m pytest -q -rs -p no:cacheprovider tests/scale | tee .scale.log; ! grep -Eq 'skipped|failed|error' .scale.log
 	@rm -f .scale.log
-
-unit-second: $(VENV)/.ready
-ifeq ($(SECOND),)
-	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
-else
-	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(INSTALL) --dev && touch .venv-second/.ready; }
-	COVERAGE_CORE=sysmon EQUIPAGE_TEST_FEWER=1 .venv-second/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED) -m "not long"
-endif
 
 # Installs other programs (Node.js, PHP, clients) and takes some minutes. Nothing may be skipped.
 test-serve: $(VENV)/.ready
@@ -197,4 +197,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-second .venv-lsp .venv-mutants .clients .peers .mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*
+	rm -rf dist .venv .venv-3.* .venv-lsp .venv-mutants .clients .peers .mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*

@@ -30,7 +30,7 @@ _LONG_SECONDS = 20.0
 @dataclass(frozen=True)
 class Row:
     """One comparison: `ours` should be `bound` times faster than `theirs` ("faster"), or cost at
-    most `bound` times as much ("at most").
+    most `bound` times as much ("at most"). Without a bound it is there to be known.
 
     `counts`: the two sides return what is compared, such as bytes, instead of being timed.
     `elsewhere`: other processes do the work, so that the collector of this one does not matter.
@@ -38,7 +38,7 @@ class Row:
 
     work: str
     against: str
-    bound: float
+    bound: float | None
     sense: Literal["faster", "at most"]
     ours: Callable[[], Any]
     theirs: Callable[[], Any]
@@ -58,6 +58,8 @@ class Result:
 
     @property
     def holds(self) -> bool:
+        if self.row.bound is None:
+            return True
         return (
             self.ratio >= self.row.bound
             if self.row.sense == "faster"
@@ -66,8 +68,8 @@ class Result:
 
     def line(self) -> str:
         sign = "≥" if self.row.sense == "faster" else "≤"
-        mark = "yes" if self.holds else "**no**"
-        bound = f"{sign} {self.row.bound:g} ×"
+        mark = "–" if self.row.bound is None else "yes" if self.holds else "**no**"
+        bound = "none" if self.row.bound is None else f"{sign} {self.row.bound:g} ×"
         return (
             f"| {self.row.work} | {self.row.against} | {bound} | **{self.ratio:.2f} ×** | {mark} |"
         )

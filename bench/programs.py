@@ -70,7 +70,9 @@ def ours(program: str, name: str, *options: str, edits: bool = False) -> peers.P
 
     def prepare(tree: Path) -> None:
         if "--no-cache" not in options:
-            subprocess.run(command, cwd=tree, capture_output=True, check=False)
+            # Making its folder changes that of the project, so that the second run asks once more.
+            for _ in range(2):
+                subprocess.run(command, cwd=tree, capture_output=True, check=False)
         if edits:
             file = next(iter(sorted((tree / ".claude").rglob("*.md"))))
             file.write_bytes(file.read_bytes() + b"One more line.\n")

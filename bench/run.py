@@ -18,6 +18,7 @@ ENVIRONMENT = HERE / f".venv-{sys.version_info.major}.{sys.version_info.minor}"
 PYTHON = ENVIRONMENT / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 PEERS = ["PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter", "fastmcp"]
 PEERS += ["dask[distributed]", "pyarrow"]  # the engine of `scale.py`
+PEERS += ["annotatedyaml", "yamlrocks"] if sys.version_info >= (3, 13) else []
 
 
 def pip(*arguments: str) -> None:
@@ -32,8 +33,7 @@ def prepare() -> None:
     ready = ENVIRONMENT / f".ready-{len(PEERS)}"  # another one for other peers
     if not ready.exists():
         venv.create(ENVIRONMENT, clear=True, with_pip=True)
-        newer = ["annotatedyaml"] if sys.version_info >= (3, 13) else []
-        pip(*PEERS, *newer, f"{HERE.parent}[serve]")
+        pip(*PEERS, f"{HERE.parent}[serve]")
         ready.touch()
     pip("--force-reinstall", "--no-deps", str(HERE.parent))
     subprocess.run([PYTHON, "-m", "compileall", "-q", str(ENVIRONMENT)], check=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from harness import Row, peak_growth
@@ -24,7 +25,7 @@ def rows(folder: Path, *, tools: int = 1000) -> list[Row]:
     )  # less would drown in what the interpreter has at hand
     return [
         *_against_peers(size, big),
-        _varied(folder, tools * 2 // 5),
+        *_varied(folder, tools * 2 // 5),
         *_errors(folder, text, big, size),
         _includes(folder),
         *memory,
@@ -74,7 +75,7 @@ def _against_peers(size: str, big: Path) -> list[Row]:
     ]
 
 
-def _varied(folder: Path, tools: int) -> Row:
+def _varied(folder: Path, tools: int) -> list[Row]:
     import yaml
 
     text = data.varied_server(tools)
@@ -82,10 +83,26 @@ def _varied(folder: Path, tools: int) -> Row:
     bound = 4 if sys.version_info < (3, 13) else 3
     work = f"one {len(text) / 1e6:.1f} MB server, no two values alike"
 
-    def theirs() -> object:
-        return yaml.load(text, Loader=yaml.CSafeLoader)
+    peers: list[tuple[str, float | None, Callable[[], object]]] = [
+        (PARSE_ONLY, bound, lambda: yaml.load(text, Loader=yaml.CSafeLoader))
+    ]
+    if sys.version_info >= (3, 13):
+        import yamlrocks  # type: ignore[import-not-found]
 
-    return Row(work, PARSE_ONLY, bound, "faster", lambda: load(path), theirs)
+        # Native, and it parses only: no bound, but what a native parser would be worth.
+        places = yamlrocks.OPT_ANNOTATED
+        peers += [
+            ("yamlrocks, parsing only", None, lambda: yamlrocks.loads(text)),
+            (
+                "yamlrocks with places, parsing only",
+                None,
+                lambda: yamlrocks.loads(text, option=places),
+            ),
+        ]
+    return [
+        Row(work, name, least, "faster", lambda: load(path), theirs)
+        for name, least, theirs in peers
+    ]
 
 
 def _errors(folder: Path, text: str, big: Path, size: str) -> list[Row]:

@@ -29,6 +29,7 @@ PEERS = (
     "ruamel.yaml",
     "python-frontmatter",
     "annotatedyaml",
+    "yamlrocks",
     "fastmcp",
 )
 PARTS = ("blake3", "jsonschema-rs", "msgspec", "packaging", "rtoml")

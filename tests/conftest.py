@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
 import sys
 import threading
 import time
@@ -38,16 +37,6 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-_LONG = re.compile(r"^pytestmark = pytest\.mark\.long$", re.MULTILINE)
-
-
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Where long tests are left out, files that hold nothing else are not even imported."""
-    if config.option.markexpr == "not long" and collection_path.match("test_*.py"):
-        return bool(_LONG.search(collection_path.read_text(encoding="utf-8"))) or None
-    return None
 
 
 #: How long a thread that is ending may take, on a busy machine.

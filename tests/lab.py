@@ -57,8 +57,7 @@ MEASURED = {name: value for name, value in os.environ.items() if name.startswith
 UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
 
 
-#: Whether laws are tried with fewer random inputs, as on a second Python: what holds on the first
-#: can only fail there because of the Python, and that shows with few.
+#: Whether laws are tried with fewer random inputs: for a quick look, never in `make test`.
 FEWER = bool(os.environ.get("EQUIPAGE_TEST_FEWER"))
 
 
@@ -113,18 +112,22 @@ def repository(folder: Path, files: Mapping[str, Any] | None = None) -> Path:
 
 def commit(folder: Path) -> None:
     """Commit everything in `folder` to a repository of its own."""
-    if not (folder / ".git" / "HEAD").exists():
-        shutil.rmtree(folder / ".git", ignore_errors=True)
     settings = (
         "user.name=A",
         "user.email=a@example.org",
         "init.defaultBranch=main",
         "commit.gpgsign=false",
+        "maintenance.auto=false",  # a process more for each commit
+        "gc.auto=0",
     )
     git = ["git", *(word for each in settings for word in ("-c", each))]
     env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
-    # Without a template, no samples of hooks are copied.
-    for arguments in (["init", "-q", "--template="], ["add", "-A"], ["commit", "-q", "-m", "x"]):
+    steps = [["add", "-A"], ["commit", "-q", "-m", "x"]]
+    if not (folder / ".git" / "HEAD").exists():
+        shutil.rmtree(folder / ".git", ignore_errors=True)
+        # Without a template, no samples of hooks are copied.
+        steps.insert(0, ["init", "-q", "--template="])
+    for arguments in steps:
         subprocess.run([*git, *arguments], cwd=folder, env=env, check=True)
 
 

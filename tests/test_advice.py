@@ -11,8 +11,6 @@ import lab
 from casefiles import Case, cases_in
 from equipage.core.diagnostics import Diagnostic, Fix
 
-pytestmark = pytest.mark.long
-
 #: Fixes after which something else is wrong at the place, and why that is right.
 REASONS = {
     "generator-type-unknown": "which parameters are missing is known only with the type",

@@ -19,8 +19,6 @@ from equipage.core.diagnostics import Code
 from equipage.loading.registry import all_codes, kind_named, names
 from lab import CASES, REPOSITORY, TESTS, module_at, python, repository
 
-pytestmark = pytest.mark.long
-
 ROOT = Path(equipage.__file__).parent
 
 

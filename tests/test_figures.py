@@ -10,8 +10,6 @@ import pytest
 import equipage
 from lab import REPOSITORY, module_at
 
-pytestmark = pytest.mark.long
-
 #: The figures that bind always, whatever is added: each with how it compares to its bound.
 BOUNDS: dict[str, tuple[Callable[[float, float], bool], float]] = {
     "top_files": (operator.le, 12),

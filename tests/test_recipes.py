@@ -15,8 +15,6 @@ import pytest
 
 from lab import REPOSITORY, SOURCES, Result, environment, python, repository
 
-pytestmark = pytest.mark.long
-
 
 class Clone:
     """A copy of the package, and the files that a recipe touches in it."""

@@ -31,7 +31,6 @@ def test_console(case: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert session == case.session, case.title
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "case",
     [case for case in CASES if case.settings.get("process")],

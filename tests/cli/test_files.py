@@ -40,7 +40,6 @@ def test_a_first_file_checks_clean(kind: str) -> None:
     assert in_process(["new", kind, "first-1", "--stdout"])[1] == Path(path).read_text()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind", names())
 def test_every_kind_has_a_schema(kind: str) -> None:
     code, out, _ = in_process(["schema", kind])

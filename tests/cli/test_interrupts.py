@@ -66,7 +66,6 @@ def is_alone(process: subprocess.Popen[str]) -> bool:
     return False
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("arguments", [(), ("--jobs", "2"), ("--fix", "--unsafe-fixes")])
 def test_an_interrupt_ends_a_check_wherever_it_is(
     project: Path, arguments: tuple[str, ...]

@@ -97,7 +97,6 @@ def _everything(project: Path, order: str = "as it is", **variables: str) -> str
     return done.out
 
 
-@pytest.mark.long
 def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
     project: Path,
 ) -> None:
@@ -121,7 +120,6 @@ def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
 # --- pipes ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [["check"], ["list"], ["graph", "."], ["rule"], ["--help"], ["show", "server.yaml"]],
@@ -138,7 +136,6 @@ def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str])
     )
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments", [["check"], ["diff", "server.yaml", "other.yaml"]], ids=" ".join
 )
@@ -167,7 +164,6 @@ def test_a_full_disk_is_no_bug(project: Path, unbuffered: str, arguments: list[s
     assert "Traceback" not in done.err
 
 
-@pytest.mark.long
 def test_tables_are_made_to_fit_for_terminals_only(project: Path) -> None:
     folder = project / ("long-" * 12) / ("name-" * 12)
     folder.mkdir(parents=True)
@@ -236,7 +232,6 @@ def test_colour_and_progress_on_a_terminal(project: Path) -> None:
     assert said.index("checking [") < said.index("\r\x1b[K\x1b[1;3") < said.index("error[")
 
 
-@pytest.mark.long
 def test_no_colour_where_it_is_not_wanted(project: Path) -> None:
     code = "from equipage.cli import main; main(['check'])"
     for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
@@ -284,7 +279,6 @@ def test_values_have_colour_and_read_the_same(
 # --- every command -------------------------------------------------------------------------------
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize(
     "columns", ["40", "0", "9" * 5_000], ids=["narrow", "none", "longer than Python reads"]
@@ -353,7 +347,6 @@ def test_every_command_on_a_broken_file(
         assert "bug" not in err
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "folder",
     sorted(

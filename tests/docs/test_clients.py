@@ -14,8 +14,6 @@ import pytest
 
 from lab import REPOSITORY
 
-pytestmark = pytest.mark.long
-
 TOOLS = REPOSITORY / "tools" / "clients"
 
 

@@ -10,8 +10,6 @@ import pytest
 import equipage
 from lab import REPOSITORY, module_at
 
-pytestmark = pytest.mark.long
-
 SLIPS: list[Any] = module_at(REPOSITORY / "tools" / "comparison" / "slips.py").slips()
 PAGE = (REPOSITORY / "docs" / "comparison.md").read_text("utf-8")
 

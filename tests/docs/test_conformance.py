@@ -8,8 +8,6 @@ import pytest
 
 from lab import REPOSITORY, module_at
 
-pytestmark = pytest.mark.long
-
 
 @pytest.fixture(scope="module")
 def report() -> ModuleType:

@@ -14,8 +14,6 @@ from docs.pages import Page, pages
 from equipage.loading.registry import all_codes, names
 from lab import REPOSITORY, UPDATE, environment, settle
 
-pytestmark = pytest.mark.long
-
 sys.path.insert(0, str(REPOSITORY / "docs"))
 
 

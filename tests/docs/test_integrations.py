@@ -26,8 +26,6 @@ from equipage.cli.arguments.parsing import parser
 from equipage.files.walking import EXTENSIONS
 from lab import REPOSITORY, commit, environment, in_process, repository, settle, write
 
-pytestmark = pytest.mark.long
-
 HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
 BROKEN = (

@@ -14,8 +14,6 @@ import pytest
 
 from lab import REPOSITORY
 
-pytestmark = pytest.mark.long
-
 #: “there is no file” says what is missing; “a README is no agent” wants “is not an agent”. Words
 #: may be on two lines, as long as the lines belong to one sentence.
 AVOIDED = re.compile(

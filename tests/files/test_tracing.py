@@ -194,7 +194,12 @@ def test_one_path_is_one_question_however_it_is_spelt(
         assert noted("exists", "a.txt", True) is True
         noted("exists", str(world / "a.txt"), True)
         noted("exists", "../a.txt", False)
-    assert made.answers == {("exists", str(world / "a.txt")): True, ("exists", "../a.txt"): False}
+        noted("exists", "/a/./b", False)
+    assert made.answers == {
+        ("exists", str(world / "a.txt")): True,
+        ("exists", "../a.txt"): False,  # behind a link, it leads elsewhere
+        ("exists", "/a/./b"): False,  # one path from the root is as good as another
+    }
     assert noted("exists", "a.txt", "anything") == "anything"
 
 
@@ -204,6 +209,13 @@ def test_plain_paths(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert plain("/a//b") == "/a/b"
     assert plain("/a/../b") is None
     assert plain("/a\0b") is None
+
+
+def test_a_signature_is_that_of_a_file_however_its_path_is_spelt(world: Path) -> None:
+    made, status = Trace(), os.stat(world / "a.txt")
+    made.sign(f"{world}/./a.txt", status)
+    made.sign(f"{world}/sub/../a.txt", status)
+    assert list(made.signatures) == [f"{world}/a.txt", f"{world}/sub/../a.txt"]
 
 
 def test_code_of_others_may_ask_anything(noting: Trace) -> None:

@@ -78,7 +78,7 @@ def test_this_era(monkeypatch: pytest.MonkeyPatch) -> None:
     assert era is not None
     assert era.boot == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert era.goes_on_in(this_era())
-    times = {time.CLOCK_REALTIME: 9_000_000_000, time.CLOCK_BOOTTIME: 4_000_000_000}
+    times = {time.CLOCK_REALTIME: 9_000_999_999, time.CLOCK_BOOTTIME: 4_000_000_000}
     monkeypatch.setattr(time, "clock_gettime_ns", times.get)
     assert this_era() == Era(era.boot, 5_000)
     monkeypatch.setattr(vouching, "_said_by_kernel", lambda _: "")
@@ -90,7 +90,8 @@ def test_this_era(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_who_a_process_is(monkeypatch: pytest.MonkeyPatch) -> None:
     status = "Name:\tx\nCapInh:\t1\nCapEff:\t0f\nUid:\t5\n"
-    monkeypatch.setattr(vouching, "_said_by_kernel", lambda _: status)
+    said = {"/proc/self/status": status}
+    monkeypatch.setattr(vouching, "_said_by_kernel", lambda path: said.get(path, ""))
     monkeypatch.setattr(os, "getgroups", lambda: [7, 5])
     assert process_identity() == (os.geteuid(), os.getegid(), [5, 7], ["CapEff:\t0f"])
     monkeypatch.delattr(os, "geteuid")
@@ -109,9 +110,11 @@ def test_mounts(monkeypatch: pytest.MonkeyPatch) -> None:
         "2 1 8:2 / /a\\040b\\134c rw master:2 shared:3 - xfs /dev/x - rw",
         "3 1 8:3 / /twice rw - ext4 x rw",
         "4 1 8:4 / /twice rw - nfs4 x rw",
+        "5 1 8:5 / /a\u2028b\x85c rw - btrfs x rw",
     )
     mounted(monkeypatch, "\n".join(lines))
-    assert vouching._mounts() == {"/": "ext4", "/a b\\c": "xfs", "/twice": "nfs4"}
+    odd = {"/a\u2028b\x85c": "btrfs"}  # to the kernel, these are letters
+    assert vouching._mounts() == {"/": "ext4", "/a b\\c": "xfs", "/twice": "nfs4", **odd}
 
 
 # --- what is vouched for --------------------------------------------------------------------------
@@ -182,6 +185,7 @@ def test_no_other_question_is_vouched_for(root: Path, name: str) -> None:
 def test_what_is_young_is_noted_without_a_signature(root: Path) -> None:
     """Then the question is asked again by the next run, which may know more."""
     path = root / "a.txt"
+    os.utime(path, (1, 1))  # anyone can set this time, and it says nothing
     stamped = path.stat().st_ctime_ns
     row = (("content", str(path), "9"), digest(b"a"))
     for since, expected in (

@@ -20,8 +20,6 @@ from lab import environment, python
 
 from .making import HERE, LIMITS, make
 
-pytestmark = pytest.mark.long
-
 SEEDS = st.integers(0, 2**64 - 1)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 SIZES = st.one_of(st.integers(0, 3000), st.integers(0, 3).map(lambda n: f"{n} kb"))

@@ -276,7 +276,6 @@ def test_a_path_may_be_a_list() -> None:
     assert loaded().explain(["server", "name"]).value == "x"  # type: ignore[arg-type]
 
 
-@pytest.mark.long
 def test_a_file_below_more_folders_than_calls_may_nest() -> None:
     folders = ["/".join(["a"] * depth) for depth in range(1, 1_200)]
     file = Path(folders[-1], "x.md")

@@ -46,7 +46,6 @@ def test_a_comment_is_not_unused_because_of_the_cap(tmp_path: Path) -> None:
     assert {each.code for each in found(HEAD + "\n".join(keys), tmp_path)} == {"unknown-field"}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "keys",
     [

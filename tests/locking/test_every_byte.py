@@ -122,7 +122,6 @@ def _other_text(name: str, text: str) -> str | None:
     return f"---\n# A comment.{text[3:]}" if closed else None
 
 
-@pytest.mark.long
 @pytest.mark.requirement("LK-03")
 def test_order_and_comments_change_no_meaning_in_any_kind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,19 @@ from locking.ways import WAYS, plugin
 AGENT = "---\nname: reviewer\ndescription: d\ntools: {}\n---\nReview.\n"
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository to copy, because making one takes five processes."""
     policy = '[policy]\nmay-widen = ["lead"]\n'
-    write(
-        tmp_path / "work",
-        {".claude/agents/a.md": AGENT.format("Read, Grep"), "equipage.toml": policy},
-    )
-    commit(tmp_path / "work")
+    made = tmp_path_factory.mktemp("committed")
+    write(made, {".claude/agents/a.md": AGENT.format("Read, Grep"), "equipage.toml": policy})
+    commit(made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, committed: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(committed, tmp_path / "work")
     settle(monkeypatch, tmp_path / "work", environment())
     return tmp_path / "work"
 
@@ -224,7 +230,6 @@ def put(files: Any) -> None:
 @pytest.mark.parametrize(
     ("before", "change", "said", "verified"), [pytest.param(*way[1:], id=way[0]) for way in WAYS]
 )
-@pytest.mark.long
 @pytest.mark.requirement("GT-01")
 def test_every_way_through_files_is_seen(
     before: Any, change: Any, said: str, verified: bool

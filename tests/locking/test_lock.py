@@ -715,7 +715,6 @@ def test_the_code_of_tools_is_locked_without_the_programs_of_the_machine(tmp_pat
 # Every byte.
 
 
-@pytest.mark.long
 @pytest.mark.requirement("LK-03")
 def test_a_changed_byte_in_any_of_two_thousand_files_is_named(tmp_path: Path) -> None:
     root = tmp_path / "many"

@@ -56,6 +56,12 @@ def vscode(**fields: Any) -> Files:
     return {".vscode/settings.json": {"editor.tabSize": 2, **fields}}
 
 
+def asked(**fields: Any) -> Files:
+    """The servers of VS Code, and one value that it asks for."""
+    entry = {"id": "a", "type": "promptString", **fields}
+    return {".vscode/mcp.json": {"inputs": [entry], "servers": {"a": SERVER}}}
+
+
 def _read(name: str, before: Any, after: Any) -> tuple[Files, Files]:
     return {name: before}, {name: after}
 
@@ -131,6 +137,15 @@ WAYS: list[tuple[str, Files, Files, str, bool]] = [
     ("VS Code: not JSON", vscode(), {".vscode/settings.json": '{"chat.tools.autoApprove": true'}, "settings of an editor changed", True),
     ("VS Code: something else", vscode(), vscode(**{"editor.rulers": [100]}), "", False),
     ("VS Code: less", vscode(**{"chat.tools.autoApprove": True}), vscode(), "", True),
+    ("VS Code: a command answers", asked(), asked(type="command", command="x.pick"), "permission widened: inputs[0].command", True),
+    ("VS Code: another command answers", asked(type="command", command="x.pick"), asked(type="command", command="y.pick"), "permission widened: inputs[0].command", True),
+    ("VS Code: with other arguments", asked(type="command", command="x.pick", args={"shell": "ls"}), asked(type="command", command="x.pick", args={"shell": "id"}), "permission widened: inputs[0].args.shell", True),
+    ("VS Code: one more choice", asked(type="pickString", options=["dev"]), asked(type="pickString", options=["dev", "live"]), "permission widened: inputs[0].options", True),
+    ("VS Code: another usual answer", asked(default="dev"), asked(default="live"), "permission widened: inputs[0].default", True),
+    ("VS Code: the answer can be read", asked(password=True), asked(), "permission widened: inputs[0].password", True),
+    ("VS Code: among entries that do not fit", asked(), {".vscode/mcp.json": {"inputs": [1, {"type": "command", "command": "x"}], "servers": {"a": SERVER}}}, "permission widened: inputs", True),
+    ("VS Code: asked in other words", asked(), asked(description="Which?"), "", True),
+    ("VS Code: a command answers in the settings", vscode(), vscode(mcp={"inputs": [{"id": "a", "type": "command", "command": "x"}]}), "setting mcp.inputs.command = x", True),
     # GitHub.
     ("workflow: compiled alone", {**workflow(), ".github/workflows/a.lock.yml": _COMPILED.format("ls")}, {".github/workflows/a.lock.yml": _COMPILED.format("curl")}, "a compiled workflow changed, and its source did not", True),
     ("workflow: compiled with its source", {**workflow(), ".github/workflows/a.lock.yml": _COMPILED.format("ls")}, {**workflow(name="b"), ".github/workflows/a.lock.yml": _COMPILED.format("ls -l")}, "", True),

@@ -25,10 +25,7 @@ WANTED = bool(os.environ.get("EQUIPAGE_TEST_LSP"))
 HERE = Path(__file__).parent / "clients"
 COMMAND = str(Path(sys.executable).with_name("equipage"))
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not WANTED, reason="starts other programs; run `make test-lsp`"),
-]
+pytestmark = pytest.mark.skipif(not WANTED, reason="starts other programs; run `make test-lsp`")
 
 
 def program(name: str) -> str:

@@ -31,7 +31,7 @@ import pytest_lsp
 from lsprotocol import converters
 from lsprotocol import types as lsp
 
-pytestmark = [pytest.mark.long, pytest.mark.asyncio]
+pytestmark = pytest.mark.asyncio
 
 MAIN, INCLUDED = "main.yaml", "library/tools/echo.yaml"
 UNSAVED = TOOL.replace("echo", "shout")

@@ -14,8 +14,6 @@ from equipage.core.source import Source, Span
 from equipage.render import github
 from equipage.workspace.report import Report
 
-pytestmark = pytest.mark.long
-
 TEXT = "a: 1\nb: 2\n"
 
 

@@ -20,8 +20,6 @@ from equipage.render import sarif
 from equipage.workspace.report import FileReport, Report
 from lab import TESTS
 
-pytestmark = pytest.mark.long
-
 SCHEMA = json.loads((TESTS / "data" / "sarif-2.1.0-minimal.schema.json").read_text())
 VALIDATOR = jsonschema_rs.Draft202012Validator(SCHEMA, offline=True, validate_formats=True)
 CODES = {code.name: code for code in CORE_CODES}

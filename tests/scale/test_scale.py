@@ -13,8 +13,6 @@ import pytest
 
 from lab import REPOSITORY
 
-pytestmark = pytest.mark.long
-
 EXAMPLES = REPOSITORY / "examples/scale"
 GOOD = b"---\nname: a\ndescription: Does a thing\n---\nDo it.\n"
 BAD = b"---\nname: a\n---\nDo it.\n"

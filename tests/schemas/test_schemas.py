@@ -84,7 +84,6 @@ _SCHEMAS = st.recursive(
 )
 
 
-@pytest.mark.long
 @pytest.mark.requirement("TP-03", "TP-27")
 @settings(max_examples=400, deadline=None)
 @given(_SCHEMAS, st.sampled_from(sorted(DRAFTS)))

@@ -12,8 +12,6 @@ from equipage.syntax.yaml.values import MAX_ALIAS_NODES
 from . import world
 from .world import Sample, load
 
-pytestmark = pytest.mark.long
-
 
 def laughs(
     width: int, levels: int, opening: str = "[", closing: str = "]", first: str = "x"

@@ -139,7 +139,6 @@ print(stopped)
 """
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("playbook_installed")
 def test_an_interrupt_in_the_first_load_leaves_nothing_half_built(tmp_path: Path) -> None:
     """No interrupt kills the process, and the same file loads a moment later."""

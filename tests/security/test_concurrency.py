@@ -15,8 +15,6 @@ from lab import environment, repository
 
 from . import world
 
-pytestmark = pytest.mark.long
-
 PROCESSES, THREADS, TIMES = 10, 32, 3
 
 SCRIPT = """

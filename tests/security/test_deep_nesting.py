@@ -60,7 +60,6 @@ FORMS: dict[str, Form] = {
 REFUSED = {"nesting-too-deep", "schema-too-deep", "json-syntax", "yaml-syntax", "toml-syntax"}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("small", [False, True], ids=["ordinary", "512 kB stack"])
 @pytest.mark.parametrize("form", FORMS)
 def test_depth_is_a_finding(form: str, tmp_path: Path, *, small: bool) -> None:

@@ -17,8 +17,6 @@ from equipage.syntax.variables import substitute
 from . import world
 from .world import load
 
-pytestmark = pytest.mark.long
-
 MARK = "s3cr3tmark"
 
 #: What a value may hold; each contains the mark.

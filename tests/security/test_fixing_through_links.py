@@ -8,8 +8,6 @@ import pytest
 
 from lab import Link, command, write
 
-pytestmark = pytest.mark.long
-
 TEXT = "server: {name: x, version: 1.0.0}\ntools: []\nunknow_methods: ignore\n"
 
 

@@ -94,7 +94,6 @@ print(peaks[1] - peaks[0])
 """
 
 
-@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is counted in other units")
 @pytest.mark.parametrize(
     ("path", "text"),

@@ -12,8 +12,6 @@ from lab import write
 from . import world
 from .world import load
 
-pytestmark = pytest.mark.long
-
 BOM = "\ufeff"
 
 #: Text → (what an agent file comes to, what a profile comes to): the prompt, or the code of the

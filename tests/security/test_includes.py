@@ -14,8 +14,6 @@ from lab import repository
 
 from . import world
 
-pytestmark = pytest.mark.long
-
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object, default: %s}}\nresponse: {content: [{type: text, text: t}]}\n"
 
 

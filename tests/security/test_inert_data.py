@@ -99,7 +99,6 @@ def test_a_template_in_a_prompt(template: str, tmp_path: Path) -> None:
     assert outcome.config.prompt.text == template
 
 
-@pytest.mark.long
 def test_no_load_executes_imports_or_starts_anything(tmp_path: Path) -> None:
     """Python itself tells of every execution: nothing is started, compiled or imported because of a
     file."""

@@ -15,8 +15,6 @@ import pytest
 import lab
 from lab import Result, environment, python, repository
 
-pytestmark = pytest.mark.long
-
 OLD = "server: {name: a, versoin: 1.0.0}\ntools: []\n"
 
 

@@ -25,8 +25,6 @@ from lab import Link, command, environment, write
 from . import world
 from .world import CANARY
 
-pytestmark = pytest.mark.long
-
 INSIDE = PathPolicy(parents="inside")
 #: So many swaps, or as many as can be done in so many seconds; but never fewer than enough.
 SWAPS, SECONDS, ENOUGH = 10_000, 15, 500

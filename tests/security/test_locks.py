@@ -18,8 +18,6 @@ from equipage.loading.session import Request
 from equipage.views.lock import lock_of, read, verify, write
 from lab import load, repository
 
-pytestmark = pytest.mark.long
-
 FILES = {
     "main.yaml": "# a comment\nserver: {name: a, version: 1.0.0}\ntools:\n  - $include: one.yaml\n  - $include: two.yaml\n",
     "library/one.yaml": "# one\ntool: {name: one, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, $file: text.txt}]}\n",

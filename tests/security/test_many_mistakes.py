@@ -19,8 +19,6 @@ from equipage import blueprints
 from equipage.loading.findings import MOST_SHOWN as MOST
 from lab import repository
 
-pytestmark = pytest.mark.long
-
 SERVER = "server: {name: a, version: 1.0.0}\n"
 TOOL = "  - tool: {name: %s, description: d, inputSchema: {type: object}}\n    response: {content: []}\n"
 PACK = """\

@@ -193,7 +193,6 @@ def _toml(value: Any) -> str:
     return "".join(f"{json.dumps(key)} = {inline(each)}\n" for key, each in value.items())
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_slip_is_silent(kind: str) -> None:
     """A slip changes what is found: at the least, the unknown field is named."""

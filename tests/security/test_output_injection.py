@@ -19,8 +19,6 @@ from lab import command, environment
 
 from . import world
 
-pytestmark = pytest.mark.long
-
 EVIL = [
     "\x1b[2J\x1b[1;1H",
     "\x1b]0;title\x07",

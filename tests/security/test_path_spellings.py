@@ -20,8 +20,6 @@ from equipage.kinds.toolpack.loader import ToolpackLoader
 from . import world
 from .world import CANARY, run_script
 
-pytestmark = pytest.mark.long
-
 #: Spellings of a way out of `project/sub` to a file beside the project. `{out}` is that file,
 #: absolute.
 SPELLINGS = [

@@ -14,8 +14,6 @@ import pytest
 from . import world
 from .world import CANARY, run_script
 
-pytestmark = pytest.mark.long
-
 
 class _Door(socketserver.BaseRequestHandler):
     """Whoever knocks is remembered."""

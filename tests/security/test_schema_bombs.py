@@ -14,8 +14,6 @@ from equipage.loading.outcome import Outcome
 from . import world
 from .world import load
 
-pytestmark = pytest.mark.long
-
 #: Each is exponential, or worse than quadratic, in some engine.
 PATTERNS = [
     "(a+)+$", "(a*)*$", "(a|a)*$", "(a|aa)+$", "([a-zA-Z]+)*$", "(.*a){25}", "(a?){60}a{60}", "((a{1,100}){1,100}){1,100}",

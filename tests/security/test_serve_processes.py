@@ -428,7 +428,6 @@ def f(p):
 """
 
 
-@pytest.mark.long
 def test_a_chain_of_processes_ends(tmp_path: Path) -> None:
     """A process that is always another one is ended with its call."""
     beat = tmp_path / "w/beat"

@@ -23,8 +23,6 @@ from equipage.workspace.check import check_paths
 from lab import repository, write
 from workspace.editing import MARGIN, OLD_ENOUGH
 
-pytestmark = pytest.mark.long
-
 AGENT = "---\nname: {}\ndescription: d\nmodel: [5]\n---\nText.\n"
 FILES = {f".claude/agents/{name}.md": AGENT.format(name) for name in "abcdef"} | {
     ".claude/skills/one/SKILL.md": "---\nname: one\ndescription: d\n---\nSee [it](more.md).\n",

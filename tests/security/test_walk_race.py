@@ -15,8 +15,6 @@ from equipage.render import text as text_render
 from . import world
 from .world import CANARY
 
-pytestmark = pytest.mark.long
-
 #: How long each check is raced, and how many checks are enough on a machine that is busy.
 SECONDS, ENOUGH = 0.6, 20
 

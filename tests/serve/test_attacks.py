@@ -24,10 +24,7 @@ from equipage.serve.snapshot import take
 from equipage.serve.tools import Settings
 from serve.packs import EVERYTHING, WORDS, missing, need, pack, write_packs
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")
 only_with_time = pytest.mark.skipif(not EVERYTHING, reason="`make test-serve` runs it")
 
 

@@ -24,10 +24,7 @@ from serve.talk import TRUSTED, Http
 
 needs("mcp", "the extra `serve` is not installed")
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not EVERYTHING, reason="`make test-serve` runs these"),
-]
+pytestmark = pytest.mark.skipif(not EVERYTHING, reason="`make test-serve` runs these")
 
 TOOLS = REPOSITORY / ".test-serve" / "node_modules"
 #: Scenario, revision if it must be named, and how many checks succeed.

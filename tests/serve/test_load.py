@@ -22,7 +22,6 @@ from equipage.serve.tools import Settings
 from serve.packs import COUNT, EVERYTHING, TEXT, pack, write_packs
 
 pytestmark = [
-    pytest.mark.long,
     pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux"),
     pytest.mark.skipif(not EVERYTHING, reason="`make test-serve` runs it"),
 ]

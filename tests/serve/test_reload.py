@@ -19,7 +19,6 @@ needs("mcp", "the extra `serve` is not installed")
 needs("watchfiles", "watchfiles is not installed")
 
 pytestmark = [
-    pytest.mark.long,
     pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux"),
     pytest.mark.skipif(not EVERYTHING, reason="`make test-serve` runs these"),
 ]

@@ -19,7 +19,6 @@ def folder(tmp_path: Path) -> Path:
     return write_packs(tmp_path, [pack("a.b", "t:f")], {"t.py": MARKER})
 
 
-@pytest.mark.long
 def test_nothing_else_runs_code(folder: Path) -> None:
     for arguments in (["check"], ["list"], ["lock", "a.b.tool.yaml"]):
         assert command(*arguments, cwd=folder).code == 0

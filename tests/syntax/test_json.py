@@ -259,7 +259,6 @@ def test_what_a_lost_duplicate_held_is_not_found() -> None:
     assert locate('{"a": {"b": 1}, "a": {}}', [("a", "b")]) == {}
 
 
-@pytest.mark.long
 def test_locating_is_linear() -> None:
     text = "{" + ", ".join('"a": {"b": [1]}' for _ in range(50_000)) + "}"
     wanted = [("a", "b", 0), *(("a", "x", number) for number in range(1000)), ("a",) * 5000]

@@ -8,8 +8,6 @@ import os
 import re
 from pathlib import Path
 
-import pytest
-
 from casefiles import cases_in
 from lab import CASES, SOURCES, TESTS, environment, python
 
@@ -38,7 +36,6 @@ print(json.dumps(outcomes))
 """
 
 
-@pytest.mark.long
 def test_the_same_codes_and_the_same_results(tmp_path: Path) -> None:
     env = environment(PYTHONPATH=f"{SOURCES}{os.pathsep}{TESTS}")
     done = python("-c", SCRIPT, str(CASES), cwd=tmp_path, env=env, timeout=300)

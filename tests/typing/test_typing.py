@@ -26,8 +26,6 @@ from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.loading.registry import kind_named, names
 from lab import REPOSITORY, module_at, repository, write
 
-pytestmark = pytest.mark.long
-
 HERE = Path(__file__).parent
 PROGRAMS = sorted((HERE / "programs").glob("*.py"))
 WRONG = HERE / "wrong.py"

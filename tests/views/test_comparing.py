@@ -13,8 +13,6 @@ from equipage.core.path import format_path
 from equipage.loading.kind import Sensitive
 from equipage.views.comparing import MEANINGS, compare
 
-pytestmark = pytest.mark.long
-
 SENSITIVE = (
     Sensitive("tools.*", "tool"),
     Sensitive("agents.*", "agent"),

@@ -17,8 +17,6 @@ from equipage import models
 from equipage.models import fields
 from equipage.views.meanings import meaning_of
 
-pytestmark = pytest.mark.long
-
 STUB = Path(models.__file__).with_suffix(".pyi")
 
 

@@ -499,7 +499,6 @@ def holding(at: tuple[str, ...], value: Any) -> Any:
     return value
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("kind", "subject", "row"), ROWS)
 @pytest.mark.requirement("GT-01")
 def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, row: Any) -> None:

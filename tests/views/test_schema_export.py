@@ -32,8 +32,6 @@ from equipage.syntax.document import load_value
 from equipage.views.schema import VARIABLE, schema_for
 from lab import CASES
 
-pytestmark = pytest.mark.long
-
 #: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.
 BY_OPTION = {"toolpack/legacy-keys-option-reads-old-names.md"}
 

@@ -39,7 +39,6 @@ def told(report: equipage.Report, folder: str = "/project") -> str:
     return "\n".join(map(written, report.diagnostics)).replace(folder, "FOLDER")
 
 
-@pytest.mark.long
 def test_every_case_is_the_same_in_memory_and_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

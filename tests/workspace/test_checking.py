@@ -43,7 +43,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
 def test_the_report_is_the_same_whatever_the_number_of_processes(project: Path) -> None:
     reports = [check_paths(["."], REQUEST, jobs=jobs) for jobs in (1, 2, 3, 0)]
     written = [render_json.render(report) for report in reports]

@@ -97,11 +97,12 @@ PARTS = {
     ),
     "keeping": Part(("files/keeping.py",), _files("keeping")),
     "cache": Part(
-        ("workspace/cache.py",), ("workspace/test_cache_pieces.py", "workspace/test_cache.py")
+        ("workspace/cache.py", "workspace/amending.py", "workspace/pieces.py"),
+        ("workspace/test_cache_pieces.py", "workspace/test_amending.py"),
     ),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
-        _files("tracing", "vouching", "watching"),
+        _files("replaying", "tracing", "vouching", "watching"),
     ),
 }
 

@@ -31,7 +31,7 @@ _KEY = "key"
 _KEY_BYTES = _MAC_BYTES = 32
 #: How many files there may be, and how many bytes: one by one, and together.
 MOST_FILES = 24
-MOST_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 128 * 1024 * 1024
 MOST_TOGETHER = 256 * 1024 * 1024
 #: Seconds after which an unfinished file belongs to no run that still goes on.
 _LONG_AGO = 3600

@@ -104,7 +104,7 @@ class Replay:
         self._status: dict[str, os.stat_result | None] = {}
         self._looks: dict[str, Signature | None] = {}
         self._cwd = working_directory()
-        self._real: dict[str, str] = {"/": "/"}
+        self._real: dict[str, str] = {}
         self._read: dict[str, tuple[Answer, int]] = {}
         self._opens: dict[tuple[str, str], bool] = {}
         self._ask: dict[str, Callable[..., Answer]] = {
@@ -191,7 +191,7 @@ class Replay:
         if known is not None:
             return known
         # Behind a link, two dots lead elsewhere; and folders may be deeper than calls may nest.
-        if ".." in path or "\0" in path or path.count("/") > _DEEP:
+        if ".." in path or path.count("/") > _DEEP:
             return os.path.realpath(path)
         # As `realpath` does it, but each folder is looked at once for all paths in it.
         full = os.path.normpath(os.path.join(self._cwd, path))
@@ -216,17 +216,15 @@ class Replay:
         """The digest of a file that is not a link, or the problem with it; and its size."""
         try:
             descriptor = os.open(path, FLAGS | _NOFOLLOW)
-        except (OSError, ValueError) as error:
-            return refusal(error, path).answer(), 0
-        try:
-            status = os.fstat(descriptor)
-            data = read_regular(descriptor, status, path, path, limit)
+            try:
+                status = os.fstat(descriptor)
+                data = read_regular(descriptor, status, path, path, limit)
+            finally:
+                os.close(descriptor)
         except FileProblem as problem:
             return problem.answer(), 0
-        except OSError as error:
+        except (OSError, ValueError) as error:
             return refusal(error, path).answer(), 0
-        finally:
-            os.close(descriptor)
         self._status.setdefault(path, status)
         self.signatures[plain(path) or path] = signature(status)
         return digest(data), len(data)

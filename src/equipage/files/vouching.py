@@ -104,8 +104,8 @@ def process_identity() -> tuple[object, ...]:
 
 def _said_by_kernel(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+        with open(path, "rb") as file:
+            return os.fsdecode(file.read())
     except OSError:
         return ""
 
@@ -113,7 +113,8 @@ def _said_by_kernel(path: str) -> str:
 def _mounts() -> dict[str, str]:
     """The types of file systems by where they are mounted; the last one at a place counts."""
     found: dict[str, str] = {}
-    for line in _said_by_kernel("/proc/self/mountinfo").splitlines():
+    # Only "\n" ends a line: a name may hold everything else that Python takes for the end of one.
+    for line in filter(None, _said_by_kernel("/proc/self/mountinfo").split("\n")):
         before, _, after = line.partition(" - ")
         # Blanks and the like are written as octal numbers.
         place = before.split(" ")[4]
@@ -143,8 +144,9 @@ class Vouching:
         self._status: dict[str, os.stat_result | None] = {}
         self._chains: dict[str, tuple[str, ...] | None] = {}
         mounts = _mounts()
-        around = max((place for place in mounts if is_below(root, place)), key=len, default="")
-        is_exact = mounts.get(around) in _EXACT and os.path.realpath(root) == root
+        # Each of them lies in the one before.
+        around = [mounts[place] for place in sorted(mounts) if is_below(root, place)]
+        is_exact = bool(around) and around[-1] in _EXACT and os.path.realpath(root) == root
         self._first = self._look(root) if is_exact else None
         #: other file systems in the project
         self._elsewhere = [place for place in mounts if place != root and is_below(place, root)]

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic
+from equipage.files import keeping
 from equipage.files.keeping import Kept, installed, open_kept
 from equipage.files.replaying import Replay, essential
 from equipage.files.tracing import Answer, Question, Trace, digest, plain, traced
@@ -143,6 +144,7 @@ class Cache:
         self._fresh: dict[str, list[Any]] = {}  #: results that are known by their keys
         self._renewed: dict[str, Piece] = {}
         self._new: dict[str, Piece] = {}
+        self._size = 0  #: of these, in bytes
         self._is_whole = True  #: whether all that this run found can be kept
 
     # The whole report.
@@ -153,7 +155,7 @@ class Cache:
             return None
         found = self._recall(_WHOLE, self._unpacker.report)
         if found is not None:
-            self._used |= self._book.pieces
+            self._used.update(self._book.pieces)
         return found
 
     def amended(
@@ -164,11 +166,12 @@ class Cache:
         `judge` says what their projects make of them, and `asked` is what that asked. None if more
         changed than that.
         """
-        failing, whole = self._failing(), None
-        if failing and len(failing) <= _AMENDED and all(map(_is_of_files, failing)):
-            whole = self._holds(_WHOLE)
+        failing = self._failing()
+        if not failing or len(failing) > _AMENDED or not all(map(_is_of_files, failing)):
+            return None
+        whole = self._holds(_WHOLE)
         known = None if whole is None else _read(whole.found, Packed)
-        if failing is None or whole is None or known is None or known.whole is None:
+        if whole is None or known is None or known.whole is None:
             return None
         from equipage.workspace.amending import amended, is_apart
 
@@ -188,12 +191,14 @@ class Cache:
         packer = Packer((*asked.answers.items(), *read), self._known)
         try:
             new = packer.amended(known, lambda old, pack: amended(old, known.sources, judged, pack))
-            report = None if new is None else self._unpacker.report(new)
+            if new is None:
+                return None
+            report = self._unpacker.report(new)
         except (Unfit, Changed):
             return None
-        if new is None or report is None or not self._keep_amended(whole, new, asked):
+        if not self._keep_amended(whole, new, asked):
             return None
-        self._used |= self._book.pieces
+        self._used.update(self._book.pieces)
         return report
 
     def _checked_again(
@@ -424,7 +429,7 @@ class Cache:
     ) -> None:
         """Keep what a piece found; what it refers to was read by itself, or is in `more`."""
         piece = None
-        if trace.complete:
+        if trace.complete and not self._is_too_large():
             try:
                 found = pack(Packer((*trace.answers.items(), *more), self._known))
             except Unfit:
@@ -434,6 +439,11 @@ class Cache:
             self._is_whole = False
         else:
             self._new[key] = piece
+            self._size += len(piece.found) + len(piece.sure)
+
+    def _is_too_large(self) -> bool:
+        """Whether there is so much to keep that it will not be written, see `Kept.write`."""
+        return self._size > keeping.MOST_BYTES
 
     def _piece(self, trace: Trace, found: Any) -> Piece | None:
         """A piece to write down; None if that cannot be, or must not."""
@@ -453,6 +463,8 @@ class Cache:
 
     def save(self) -> None:
         """Keep what this run used and found, if that is not what is there already."""
+        if self._is_too_large():
+            return
         new = {key: piece for key, piece in self._renewed.items() if key in self._used} | self._new
         if not new and self._used.keys() == self._book.pieces.keys():
             return

@@ -90,7 +90,6 @@ def damaged(draw: st.DrawFn) -> Any:
     return value
 
 
-@pytest.mark.long
 @pytest.mark.requirement("BP-17")
 @settings(max_examples=tries(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(damaged())
@@ -128,7 +127,6 @@ HEADERS = st.dictionaries(
 )
 
 
-@pytest.mark.long
 @settings(max_examples=tries(200), deadline=None)
 @given(HEADERS, st.text(max_size=20))
 def test_odd_headers(header: dict[str, Any], body: str) -> None:

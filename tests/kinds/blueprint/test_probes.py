@@ -10,8 +10,6 @@ import pytest
 import lab
 from equipage.loading.outcome import Outcome
 
-pytestmark = pytest.mark.long
-
 PROBES = lab.probes("blueprint")
 
 

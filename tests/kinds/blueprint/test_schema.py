@@ -18,8 +18,6 @@ from equipage.syntax.document import load_value
 from kinds.blueprint.test_probes import PROBES
 from lab import CASES
 
-pytestmark = pytest.mark.long
-
 
 @cache
 def validator(name: str) -> Draft202012Validator:

@@ -14,8 +14,6 @@ from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.tables import Convention
 from lab import Link, check, write
 
-pytestmark = pytest.mark.long
-
 #: One value of each type; none of them is what most fields want.
 VALUES: tuple[Any, ...] = (5, 1.5, True, "text", "", [], [5], [[["x"]]], {}, {"a": 5}, None)
 #: Names that would move a cursor, hide text, or end a line of output.

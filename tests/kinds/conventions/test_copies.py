@@ -17,8 +17,6 @@ from equipage.kinds.conventions.copies import (
 )
 from equipage.loading.kind import Offer
 
-pytestmark = pytest.mark.long
-
 
 def skill(path: str, size: int = 100, said: int = 1) -> Offer:
     return Offer("skill", f"/p/{path}/SKILL.md", ("any", path.rpartition("/")[2]), (size, said))

@@ -16,8 +16,6 @@ from equipage.syntax.frontmatter import CONVENTION, Header, split
 from equipage.workspace.fixes import repair
 from equipage.workspace.report import Report
 
-pytestmark = pytest.mark.long
-
 CORPUS = SHARED / "corpus"
 
 

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 import equipage
 from equipage.kinds.conventions import checks
 
-pytestmark = pytest.mark.long
-
 _values = st.sampled_from(
     ["", " x", " #FF0000", " x #y", " x # y", " x\t#y", " 'x' #y", " [a] #b", " |\n  # a\n  #b"]
 )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-import pytest
-
 from equipage.kinds.conventions import kind as models
 from equipage.kinds.conventions.kind import groups_of, kind_of, sensitive_of
 from equipage.kinds.conventions.tools import CONVENTIONS
@@ -14,8 +12,6 @@ from equipage.kinds.tables import Convention, Field, Group, Names, by_name, eith
 from equipage.loading.pipeline import load_text
 from equipage.loading.session import Request
 from lab import lines
-
-pytestmark = pytest.mark.long
 
 LOCK = Group(
     "a lock of a test",

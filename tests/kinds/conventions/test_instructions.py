@@ -16,8 +16,6 @@ from equipage.kinds.conventions.claude import instructions
 from equipage.kinds.conventions.claude.instructions import imports
 from equipage.syntax.markdown import links, without_code
 
-pytestmark = pytest.mark.long
-
 
 def findings(folder: Path) -> list[str]:
     return [each.code for each in equipage.check([folder]).diagnostics]

@@ -11,8 +11,6 @@ from equipage.cli import main
 from equipage.views.listing import portability
 from lab import load, write
 
-pytestmark = pytest.mark.long
-
 
 def compared(folder: Path, name: str, text: str, kind: str) -> dict[str, tuple[str, ...]]:
     outcome = load(write(folder, {name: text}) / name, kind)

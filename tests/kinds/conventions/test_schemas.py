@@ -11,8 +11,6 @@ from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.tables import Convention
 from lab import ABSENT, SHARED
 
-pytestmark = pytest.mark.long
-
 SCHEMAS = SHARED / "schemas"
 #: The table, its schema, and where in the schema the file is described.
 ROWS = [

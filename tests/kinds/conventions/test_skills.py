@@ -15,8 +15,6 @@ from equipage.loading.session import Request
 from equipage.views.listing import list_all
 from lab import shared_probes, write
 
-pytestmark = pytest.mark.long
-
 
 @pytest.mark.requirement("SK-01", "SK-02", "SK-03", "SK-04", "SK-05", "SK-06", "SK-07")
 @pytest.mark.parametrize("probe", shared_probes("skills"))

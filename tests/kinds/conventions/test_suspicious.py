@@ -19,8 +19,6 @@ from equipage.syntax.suspicious import (  # what the quick looks ask
     secrets,
 )
 
-pytestmark = pytest.mark.long
-
 
 @pytest.mark.requirement("CV-08")
 @pytest.mark.parametrize(

@@ -16,8 +16,6 @@ from equipage.kinds.tables import Convention
 from equipage.loading.registry import names
 from lab import write
 
-pytestmark = pytest.mark.long
-
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
 
 

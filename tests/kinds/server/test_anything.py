@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -56,7 +55,6 @@ def replaced(value: Any, path: Path, new: Any) -> Any:
     }
 
 
-@pytest.mark.long
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(PLACES), ANYTHING, st.booleans())
 def test_a_good_configuration_with_one_part_replaced(

@@ -9,8 +9,6 @@ import pytest
 
 from lab import load, probes, write_probe
 
-pytestmark = pytest.mark.long
-
 
 @pytest.mark.requirement("F-006", "F-007")
 @pytest.mark.parametrize("probe", probes("server"), ids=lambda probe: probe["id"])

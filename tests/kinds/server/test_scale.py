@@ -42,14 +42,12 @@ def test_a_hundred_includes_load_in_less_than_a_second() -> None:
     assert seconds(distinct(100)) < 1
 
 
-@pytest.mark.long
 @pytest.mark.requirement("NFR-001")
 def test_time_grows_with_the_number_of_includes() -> None:
     few, many = seconds(distinct(100)), seconds(distinct(1000))
     assert many < 20 * few, "ten times the files; quadratic work would take a hundred times as long"
 
 
-@pytest.mark.long
 @pytest.mark.requirement("NFR-002")
 def test_a_file_included_often_takes_the_room_of_one() -> None:
     """What an override does not touch is shared, so a thousand uses cost little more than their

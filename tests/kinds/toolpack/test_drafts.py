@@ -89,7 +89,6 @@ def test_a_draft_unknown_in_a_referenced_file_is_reported(tmp_path: Path) -> Non
     assert [each.code for each in loader.warnings] == ["schema-dialect-unknown"]
 
 
-@pytest.mark.long
 @pytest.mark.requirement("TP-18")
 def test_plain_size_is_not_limited(tmp_path: Path) -> None:
     large = {"properties": {f"p{number}": {"type": "string"} for number in range(60_000)}}

@@ -12,8 +12,6 @@ import equipage
 from equipage.kinds.toolpack.loader import ToolpackLoader, ToolpackValidationError
 from lab import probes, write_probe
 
-pytestmark = pytest.mark.long
-
 PROBES = probes("toolpack")
 #: The seed asks for `module:callable`, and outranks the original, which takes blanks for both.
 SUPERSEDED = {"toolpack/089 exec py spaces": "invalid"}

@@ -31,8 +31,6 @@ from serve.faults.faultlab import (
     simple,
 )
 
-pytestmark = pytest.mark.long
-
 
 class Server:
     """A process that serves one configuration over pipes."""

@@ -76,9 +76,26 @@ class McpServers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
     servers: dict[str, McpServer] = msgspec.field(default_factory=dict)
     """The servers by name."""
+    inputs: tuple[Any, ...] = ()
+    """What VS Code asks for, or lets one of its commands answer, before a server starts."""
 
 
-SERVERS = "servers"
+class McpInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One value for `${input:ID}`, as VS Code describes it."""
+
+    TITLE: ClassVar[str] = "an entry of inputs"
+
+    id: str
+    type: Literal["promptString", "pickString", "command"]
+    description: Any = None
+    password: bool = False
+    default: Any = None
+    options: tuple[Any, ...] = ()
+    command: str | None = None
+    args: Any = None
+
+
+SERVERS, INPUTS = "servers", "inputs"
 _PROGRAM = frozenset({"command", "args", "env", "cwd"})
 _REMOTE = frozenset({"url", "headers"})
 #: A table with one of these keys looks like a server.
@@ -98,20 +115,24 @@ def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[
     entries = get(tree.value, found, {})
     if not isinstance(entries, dict):
         return Tree({SERVERS: entries}, origins, moves), facts
+    parts: dict[Path, Tree] = {}
     if dialect is CLAUDE:
         facts += collisions(entries, found)
     if dialect is VSCODE:
-        facts += undefined_inputs(entries, found, tree.value.get("inputs"), dialect.renamed)
-    servers: dict[Path, Tree] = {}
+        inputs = tree.value.get(INPUTS)
+        facts += undefined_inputs(entries, found, inputs, dialect.renamed)
+        facts += _unfit((INPUTS,), inputs, tuple[McpInput, ...], "warning")
+        if isinstance(inputs, list):
+            parts[(INPUTS,)] = tree.at((INPUTS,))
     guesses = Guesses()
     for name, value in entries.items():
         # At the root, the address of a schema may be among the servers.
         if found or name != "$schema":
-            servers[SERVERS, name], those = _server(dialect, tree, (*found, name), value, guesses)
+            parts[SERVERS, name], those = _server(dialect, tree, (*found, name), value, guesses)
             facts += those
     # Grafted one by one, so that each part keeps its place in the file.
-    empty = {SERVERS: dict.fromkeys(name for _, name in servers)}
-    return graft(Tree(empty, origins, moves), servers), facts
+    empty = {SERVERS: dict.fromkeys(path[1] for path in parts if path[0] == SERVERS)}
+    return graft(Tree(empty, origins, moves), parts), facts
 
 
 def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
@@ -224,12 +245,9 @@ def _fitting(
             facts += _unknown(dialect, place, value, guesses)
         elif each is not None:
             kind = dict[str, str] if key == "env" and dialect.refuses != "none" else field.type
-            _, _, found = build({"value": each}, _holder(kind), Shape())
             grave = key in refused or field.restricts or key in ("command", "url")
-            severity: Severity = "error" if grave and dialect.measured else "warning"
-            facts += [
-                replace(fact, path=(*place, *fact.path[1:]), severity=severity) for fact in found
-            ]
+            found = _unfit(place, each, kind, "error" if grave and dialect.measured else "warning")
+            facts += found
             if not found:
                 kept[key] = each
     return kept, facts
@@ -280,6 +298,12 @@ def _unknown(
 
 #: Keys that change nothing, or only spare a question, in the tools that know them.
 _IDLE_KEYS = frozenset({"description", "name", "alwaysAllow", "autoApprove", "gallery", "version"})
+
+
+def _unfit(path: Path, value: Any, kind: Any, severity: Severity) -> list[Fact]:
+    """Why a value is not of a type; nothing if it is absent."""
+    found = [] if value is None else build({"value": value}, _holder(kind), Shape())[2]
+    return [replace(fact, path=(*path, *fact.path[1:]), severity=severity) for fact in found]
 
 
 @cache
@@ -410,16 +434,22 @@ def author_schema(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
     fields = [
         (field.name, field.type | None, msgspec.field(default=None)) for field in dialect.fields
     ]
-    (reference,), definitions = msgspec.json.schema_components(
-        [msgspec.defstruct("Server", fields)], ref_template="#/$defs/{name}"
+    (reference, asked), definitions = msgspec.json.schema_components(
+        [msgspec.defstruct("Server", fields), McpInput], ref_template="#/$defs/{name}"
     )
     for field in dialect.fields:
         slot = definitions["Server"]["properties"][field.name]
         definitions["Server"]["properties"][field.name] = {"description": field.meaning, **slot}
     words = f"the MCP servers that {dialect.tool} may use, by name"
     servers = {"description": words, "type": "object", "additionalProperties": reference}
+    properties = {dialect.top: servers}
+    if dialect is VSCODE:
+        words = "values that VS Code asks for, or that one of its commands answers"
+        properties[INPUTS] = {"description": words, "type": "array", "items": asked}
+    else:
+        del definitions["McpInput"]
     prose = {key: schema[key] for key in schema.keys() & {"$schema", "title", "description"}}
-    return {**prose, "type": "object", "properties": {dialect.top: servers}, "$defs": definitions}
+    return {**prose, "type": "object", "properties": properties, "$defs": definitions}
 
 
 def _tolerant(dialect: Dialect) -> Kind:

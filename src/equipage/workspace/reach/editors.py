@@ -10,6 +10,7 @@ from equipage.workspace.reach.rows import (
     has,
     hooks,
     hosts,
+    inputs,
     mode,
     narrows,
     opaque,
@@ -41,7 +42,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
             )
         ),
         servers("mcp/servers"),
-        opaque("mcp/inputs"),
+        *inputs("mcp/inputs"),
         opaque("chat.mcp.access"),
         anything("chat.mcp.discovery.enabled"),
         anything("chat.mcp.autostart"),

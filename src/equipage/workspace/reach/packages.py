@@ -10,6 +10,7 @@ from equipage.workspace.reach.rows import (
     guards,
     hooks,
     hosts,
+    inputs,
     mode,
     narrows,
     runs,
@@ -90,7 +91,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         runs("retry/on_failure"),
     ),
     # MCP servers.
-    "mcp": one(servers("servers"), sort="servers"),
+    "mcp": one(servers("servers"), *inputs("inputs"), sort="servers"),
     "mcp-bundle": one(
         servers("server"), servers("server/mcp_config/platform_overrides"), sort="servers"
     ),

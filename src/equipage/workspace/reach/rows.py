@@ -195,6 +195,13 @@ def opaque(field: str, sort: str = "setting") -> Row:
     return Row(_at(field), sort, read)
 
 
+def inputs(field: str) -> tuple[Row, ...]:
+    """Values that an editor asks for or lets a command answer, and puts into servers. How it asks
+    changes nothing that they may do."""
+    answers = (opaque(f"{field}/*/{name}") for name in ("command", "args", "default", "options"))
+    return (*answers, guards(f"{field}/*/password"))
+
+
 def variables(field: str) -> Row:
     """Variables for programs; of some, the value counts as well."""
 
