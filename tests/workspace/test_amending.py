@@ -155,12 +155,12 @@ def test_findings_are_replaced_where_they_were(
     assert codes_of(after(found)) == expected
 
 
-def test_findings_of_a_file_that_had_none_go_between_those_of_others() -> None:
-    rows = (*WHOLE.files[:1], FileReport("aa", "skill", True), *WHOLE.files[1:])
-    whole = msgspec.structs.replace(WHOLE, files=rows)
-    assert codes_of(after({"aa": ["n"]}, whole=whole)) == [
-        "first", "old", "n", "b1", "b2", "c1",
-    ]  # fmt: skip
+@pytest.mark.parametrize(("name", "place"), [("A", 1), ("aa", 2), ("z", 5)])
+def test_findings_of_a_file_that_had_none_go_between_those_of_others(name: str, place: int) -> None:
+    """Those that are about no file come first."""
+    whole = msgspec.structs.replace(WHOLE, files=(*WHOLE.files, FileReport(name, "skill", ok=True)))
+    codes = codes_of(WHOLE)
+    assert codes_of(after({name: ["n"]}, whole=whole)) == [*codes[:place], "n", *codes[place:]]
 
 
 def test_rows_of_files_say_what_is_so_now() -> None:

@@ -12,7 +12,9 @@ import msgspec
 import pytest
 
 from equipage.core.diagnostics import Diagnostic
+from equipage.core.source import Span
 from equipage.files import exists, keeping, vouching
+from equipage.files.reading import Files, peek
 from equipage.files.replaying import Replay
 from equipage.files.tracing import Trace, digest, traced
 from equipage.loading.kind import Limits, Offer
@@ -21,6 +23,7 @@ from equipage.workspace import cache as module
 from equipage.workspace.amending import Judged
 from equipage.workspace.cache import Cache, Traced, TracedChecker, cache_of
 from equipage.workspace.loads import Candidate, Checked, Walked
+from equipage.workspace.packing import Unfit
 from equipage.workspace.report import FileReport, Report
 from lab import repository, write
 
@@ -28,6 +31,8 @@ FOLDER = keeping.NAME
 TEXT = "---\nname: a\ndescription: d\nmodel: [5]\n---\nText.\n"
 
 
+#: A test for which everything is old enough.
+VOUCHED = pytest.mark.parametrize("way", ["vouched"], indirect=True)
 #: What has to be closed after a test.
 OPENED: list[Cache] = []
 
@@ -373,6 +378,22 @@ def test_questions_that_had_two_answers_are_not_kept() -> None:
     assert not first._is_whole
 
 
+def test_what_cannot_be_written_down_is_not_kept() -> None:
+    def unfit(_: object) -> None:
+        raise Unfit
+
+    first = opened()
+    first._keep("k", Trace(), unfit)
+    assert "k" not in first._new
+    assert not first._is_whole
+
+
+def test_a_value_that_is_not_text_is_in_no_text() -> None:
+    first, trace = opened(), Trace()
+    trace.variables["A"] = "abc\udcff"
+    assert first._piece(trace, "nothing of it") is not None
+
+
 def test_digests_of_variables_need_the_key() -> None:
     first = opened()
     assert first._digest_of(None) is None
@@ -496,6 +517,30 @@ def test_a_report_does_not_hold_when_a_piece_does_not() -> None:
     assert opened().report() is None
 
 
+def test_a_report_rests_on_variables_and_on_answers_outside_the_project() -> None:
+    outside = f"{Path.cwd()}.txt"
+    asked = asked_about(outside)
+    asked.variables["A"] = "1"
+    kept_whole(opened({"A": "1"}), asked=asked)
+    for env, found in (({"A": "1"}, REPORT), ({"A": "2"}, None), ({}, None), ({"A": "1"}, REPORT)):
+        assert opened(env).report() == found
+    write(".", {outside: ""})
+    assert opened({"A": "1"}).report() is None
+
+
+def test_pieces_that_have_no_ground_in_common_are_looked_at_one_by_one() -> None:
+    files = agents("a")
+    first = opened()
+    checked(first, files)
+    kept_whole(first)
+    rewritten(lambda fields: fields.__setitem__(2, None))
+    again = opened()
+    assert again._in_doubt() == again._book.pieces.keys()
+    assert again.report() == REPORT
+    write(".", {".claude/agents/a.md": "changed"})
+    assert opened().report() is None
+
+
 def test_a_report_that_nothing_may_be_said_about_is_not_kept() -> None:
     for change in (
         {"report": None},
@@ -518,6 +563,23 @@ def test_a_known_walk_need_not_be_kept_again() -> None:
     third = opened()
     assert third.walk() == a_walk("a")
     assert third.report() == REPORT
+    kept_whole(third, walk=None)
+    assert opened().report() == REPORT
+
+
+def test_a_finding_may_be_in_a_file_that_the_walk_read() -> None:
+    """As settings are. In one that nothing has read, it cannot be kept."""
+    write(".", {"settings": "wrong"})
+    with traced(Trace()) as walk:
+        source = Files().read("settings")
+    found = Diagnostic("x", "error", "m", span=Span(source, 0, 5))
+    report = Report((), (found,))
+    kept_whole(opened(), report=report, walk=walk)
+    assert shown(opened().report()) == shown(report)
+    write(".", {"settings": "other"})
+    assert opened().report() is None
+    kept_whole(opened(about="other"), report=report)
+    assert opened(about="other").report() is None
 
 
 def test_a_run_uses_what_it_used_before() -> None:
@@ -628,6 +690,7 @@ def test_a_change_that_says_nothing_new_leaves_the_report_as_it_is() -> None:
     assert shown(second.amended(judge, Trace())) == known
 
 
+@VOUCHED
 @pytest.mark.usefixtures("single")
 @pytest.mark.parametrize(("count", "is_amended"), [(8, True), (9, False)])
 def test_more_changes_than_a_few_are_checked_by_several_processes(
@@ -642,9 +705,10 @@ def test_more_changes_than_a_few_are_checked_by_several_processes(
     assert (found is not None, len(judge.changed)) == (is_amended, count if is_amended else 0)
 
 
-def asked_about(path: str) -> Trace:
+def asked_about(*paths: str) -> Trace:
     with traced(Trace()) as trace:
-        exists(os.path.abspath(path))
+        for path in paths:
+            exists(os.path.abspath(path))
     return trace
 
 
@@ -667,6 +731,7 @@ def test_a_report_that_holds_is_not_amended() -> None:
     assert judge.changed == []
 
 
+@VOUCHED
 @pytest.mark.usefixtures("single")
 @pytest.mark.parametrize("ties", [None, frozenset({".claude/agents/a.md"})])
 def test_what_concerns_other_files_is_not_amended(ties: frozenset[str] | None) -> None:
@@ -675,6 +740,7 @@ def test_what_concerns_other_files_is_not_amended(ties: frozenset[str] | None) -
     assert opened().amended(Judge(), Trace()) is None
 
 
+@VOUCHED
 @pytest.mark.usefixtures("single")
 def test_what_a_project_cannot_judge_is_not_amended() -> None:
     files = first_run("ab")
@@ -697,21 +763,56 @@ def test_what_a_project_cannot_judge_is_not_amended() -> None:
     assert opened().amended(Judge(), Trace()) is None
 
 
+@VOUCHED
 @pytest.mark.usefixtures("single")
-def test_pieces_that_cannot_be_read_are_not_amended() -> None:
+@pytest.mark.parametrize("sort", ["files", "whole"])
+@pytest.mark.parametrize("found", [None, b"\xc1", msgspec.msgpack.encode([[]])])
+def test_pieces_that_cannot_be_read_are_not_amended(sort: str, found: bytes | None) -> None:
     def damaged(fields: list[Any]) -> None:
         for key, piece in fields[3].items():
-            if key.startswith("files"):
+            if key.startswith(sort):
                 parts = msgspec.msgpack.decode(piece)
-                parts[4] = b"\xc1"
-                fields[3][key] = msgspec.msgpack.encode(parts)
+                parts[4] = found
+                fields[3][key] = b"\xc1" if found is None else msgspec.msgpack.encode(parts)
 
     first_run("a")
     rewritten(damaged)
     edited("a", TEXT.replace("[5]", "opus"))
-    assert opened().amended(Judge(), Trace()) is None
+    judge = Judge()
+    assert opened().amended(judge, Trace()) is None
+    assert judge.changed == []
 
 
+@pytest.mark.usefixtures("single")
+def test_what_was_checked_again_in_vain_is_not_checked_twice() -> None:
+    files = first_run("ab")
+    edited("a", TEXT.replace("[5]", "opus"))
+    second = opened()
+    assert second.amended(lambda _: None, Trace()) is None
+    found, asked = checked(second, files)
+    assert asked == []
+    assert [len(each.diagnostics) for each in found] == [0, 1]
+
+
+@VOUCHED
+@pytest.mark.parametrize("digests", [True, False])
+def test_files_are_checked_again_as_they_were_checked_before(digests: bool) -> None:
+    text = "server: {name: x, version: '1'}\ntools: []\n"
+    write(".", {"odd.conf": text})
+    files = [Candidate(os.path.abspath("odd.conf"), named=True)]
+    first = opened(kind="server", digests=digests)
+    kept_whole(first, report=report_of(checked(first, files)[0]), ties=frozenset())
+    write(".", {"odd.conf": text.replace("1", "2") + "x: 5\n"})
+    found = opened(kind="server", digests=digests).amended(Judge(), Trace())
+    assert found is not None
+    assert [each.code for each in found.diagnostics] == ["unknown-field"]
+    write(".", {"odd.conf": text.replace("1", "2")})
+    found = opened(kind="server", digests=digests).amended(Judge(), Trace())
+    assert found is not None
+    assert [(each.kind, each.digest is not None) for each in found.files] == [("server", digests)]
+
+
+@VOUCHED
 @pytest.mark.usefixtures("single")
 def test_a_file_that_may_not_be_kept_is_not_amended() -> None:
     """Its questions now hold the value of a variable."""
@@ -730,7 +831,10 @@ def test_a_file_that_may_not_be_kept_is_not_amended() -> None:
 
 @pytest.mark.usefixtures("single")
 def test_an_amended_report_rests_on_what_was_asked_before_and_now() -> None:
-    before, now = asked_about("before"), asked_about("now")
+    here = str(Path.cwd())
+    names = ("before", "deep/before", f"{here}.before", "now", "other/now", f"{here}.now")
+    write(".", {"deep/x": "", "other/x": ""})
+    before, now = asked_about(*names[:3]), asked_about(*names[3:])
     before.variables["A"] = "1"
     first_run("ab", opened({"A": "1", "B": "2"}), asked=before)
     edited("a", TEXT.replace("[5]", "opus"))
@@ -741,13 +845,14 @@ def test_an_amended_report_rests_on_what_was_asked_before_and_now() -> None:
     assert opened({"A": "1", "B": "2"}).report() is not None
     assert opened({"A": "2", "B": "2"}).report() is None
     assert opened({"A": "1", "B": "3"}).report() is None
-    for name in ("before", "now"):
+    for name in names:
         write(".", {name: ""})
         assert opened({"A": "1", "B": "2"}).report() is None
         os.unlink(name)
     assert opened({"A": "1", "B": "2"}).report() is not None
 
 
+@VOUCHED
 @pytest.mark.usefixtures("single")
 @pytest.mark.parametrize("who", ["before", "now"])
 def test_an_amended_report_has_no_value_of_a_variable(who: str) -> None:
@@ -775,6 +880,15 @@ def test_only_what_rests_on_a_change_is_in_doubt(way: str) -> None:
         assert second.amended(Judge(), Trace()) is not None
         second.save()
         assert (opened()._in_doubt() == frozenset()) is (way == "vouched")
+    # Also with a file more: some pieces are new, and the others are those of before.
+    third = opened()
+    found, asked = checked(third, [*candidates(*AGENTS_AB), *agents("c")])
+    assert asked == ["c.md"]
+    kept_whole(third, report=report_of(found))
+    assert (opened()._in_doubt() == frozenset()) is (way == "vouched")
+
+
+AGENTS_AB = (".claude/agents/a.md", ".claude/agents/b.md")
 
 
 def _is_about(key: str, name: str) -> bool:
@@ -838,10 +952,121 @@ def test_without_its_era_every_question_is_asked_again(monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "this_era", lambda: other)
     second = opened()
     assert second._is_era is False
+    assert second._in_doubt() == second._book.pieces.keys()
     assert second.report() == REPORT
     second.save()
     write(".", {".claude/agents/a.md": "changed"})
     assert opened().report() is None
+
+
+# --- signatures that are renewed ------------------------------------------------------------------
+
+
+def read_again(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that a run reads to know that the report holds, which it does."""
+    read: list[str] = []
+    real = Replay._content_now
+
+    def counted(self: Replay, path: str, limit: int) -> Any:
+        if os.path.exists(path):
+            read.append(os.path.basename(path))
+        return real(self, path, limit)
+
+    with monkeypatch.context() as during:
+        during.setattr(Replay, "_content_now", counted)
+        assert cache.report() == REPORT
+    cache.save()
+    return read
+
+
+def known_report() -> None:
+    """A report that rests on files, two of which were only looked at."""
+    write(".", {"settings/x": "x", "settings/y": "y"})
+    with traced(Trace()) as asked:
+        for name in ("x", "y"):
+            peek(os.path.abspath(f"settings/{name}"))
+    first = opened()
+    checked(first, agents("a", "b"))
+    kept_whole(first, asked=asked)
+
+
+@VOUCHED
+@pytest.mark.parametrize("name", [".claude/agents/a.md", "settings/x"])
+def test_a_file_that_was_touched_is_read_once_more(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known_report()
+    assert read_again(opened(), monkeypatch) == []
+    os.utime(name, (1, 1))
+    assert read_again(opened(), monkeypatch) == [os.path.basename(name)]
+    assert read_again(opened(), monkeypatch) == []
+    write(".", {name: "changed"})
+    assert opened().report() is None
+
+
+@VOUCHED
+def test_files_that_were_young_are_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as during:
+        during.setattr(vouching, "MARGIN", 10**15)
+        known_report()
+    assert sorted(read_again(opened(), monkeypatch)) == ["a.md", "b.md", "x", "y"]
+    assert read_again(opened(), monkeypatch) == []
+
+
+@VOUCHED
+def test_all_is_asked_again_where_signatures_stop_to_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    known_report()
+    os.utime("settings/x", (1, 1))
+    monkeypatch.setattr(vouching, "_EXACT", frozenset())
+    for _ in range(2):
+        assert read_again(opened(), monkeypatch)
+    write(".", {"settings/y": "z"})
+    assert opened().report() is None
+
+
+@VOUCHED
+def test_rows_of_another_form_do_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(fields: list[Any]) -> None:
+        for key, piece in fields[3].items():
+            parts = msgspec.msgpack.decode(piece)
+            fields[3][key] = msgspec.msgpack.encode([*parts[:1], b"x", *parts[2:]])
+
+    known_report()
+    read_again(opened(), monkeypatch)
+    rewritten(damaged)
+    assert opened().report() == REPORT  # nothing has to be asked
+    os.utime("settings/x", (1, 1))
+    assert opened().report() is None
+
+
+@VOUCHED
+def test_an_era_is_that_of_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a clock could wander for ever, a little from run to run."""
+    files = agents("a")
+    for moment, is_same in ((0, False), (900, True), (1800, False)):
+        now = vouching.Era("boot", moment)
+        monkeypatch.setattr(module, "this_era", lambda now=now: now)
+        cache = opened(digests=False)
+        assert cache._is_era is is_same
+        write(".", {files[0].path: TEXT.replace("[5]", f"[{moment}]")})
+        checked(cache, files)
+        cache.save()
+
+
+@VOUCHED
+@pytest.mark.parametrize("later", [vouching.Era("boot", 9000), None])
+def test_signatures_do_not_count_if_the_clock_was_set_meanwhile(
+    later: vouching.Era | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eras = [vouching.Era("boot", 0)] if later else [None]
+    monkeypatch.setattr(module, "this_era", lambda: eras[-1])
+    first = opened()
+    eras.append(later)
+    kept_whole(first)
+    again = opened()
+    assert again._is_era is False
+    assert again._book.era is None
+    assert again.report() == REPORT
 
 
 # --- who may use it -------------------------------------------------------------------------------
@@ -895,6 +1120,9 @@ def test_everything_that_a_report_depends_on_names_the_book(
     monkeypatch.setattr(module, "_FORMAT", -1)
     described.add(module._described(plain, None, digests=False))
     assert len(described) == 14
+    # But not the order in which it is given.
+    ways = ({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    assert len({module._described(Request({}, each), None, digests=True) for each in ways}) == 1
 
 
 def test_when_a_run_began_by_the_clock_that_stamps_files(monkeypatch: pytest.MonkeyPatch) -> None:

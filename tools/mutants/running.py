@@ -426,7 +426,7 @@ def main(arguments: list[str]) -> int:
         told["children"],
     )
     runner.known = told["known"]
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "default", "-m", "not long"]
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "default"]
     return int(pytest.main([*options, *told["tests"]], plugins=[runner]))
 
 

@@ -20,7 +20,6 @@ _FENCE = expression(
     r"(?P<fence>`{3,}|~{3,})(?P<rest>[^\n]*)",
     re.MULTILINE,
 )
-_LINES = expression(r"[^\n]+")
 _TICKS = expression(r"`+|\n[ \t]*\n")
 #: An inline link with its address; addresses with brackets or blanks are in angle brackets.
 _LINK = expression(
@@ -51,7 +50,9 @@ def without_code(text: str) -> str:
 
 
 def _blank(text: str) -> str:
-    return _LINES.sub(lambda line: " " * len(line.group()), text)
+    if "\n" not in text:
+        return " " * len(text)  # nearly every code span
+    return "\n".join([" " * len(line) for line in text.split("\n")])
 
 
 def _without_blocks(text: str) -> str:
@@ -86,16 +87,16 @@ def _without_comments(text: str) -> str:
 def _spans(text: str) -> Iterator[Range]:
     """The code spans: from a run of backticks to the next of its length in the paragraph."""
     opened: dict[int, int] = {}
-    for match in _TICKS.finditer(text):
-        if match.group()[0] == "\n":
+    for match in _TICKS.finditer(text, max(text.find("`"), 0)):
+        begin, end = match.span()
+        if text[begin] == "\n":
             opened.clear()
             continue
-        length = match.end() - match.start()
-        start = opened.get(length)
+        start = opened.get(end - begin)
         if start is None:
-            opened[length] = match.start()
+            opened[end - begin] = begin
             continue
-        yield start, match.end()
+        yield start, end
         # What was opened inside the span was text of it.
         opened = {size: at for size, at in opened.items() if at < start}
 

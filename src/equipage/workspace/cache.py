@@ -155,7 +155,7 @@ class Cache:
             return None
         found = self._recall(_WHOLE, self._unpacker.report)
         if found is not None:
-            self._used |= self._book.pieces
+            self._used.update(self._book.pieces)
         return found
 
     def amended(
@@ -166,11 +166,12 @@ class Cache:
         `judge` says what their projects make of them, and `asked` is what that asked. None if more
         changed than that.
         """
-        failing, whole = self._failing(), None
-        if failing and len(failing) <= _AMENDED and all(map(_is_of_files, failing)):
-            whole = self._holds(_WHOLE)
+        failing = self._failing()
+        if not failing or len(failing) > _AMENDED or not all(map(_is_of_files, failing)):
+            return None
+        whole = self._holds(_WHOLE)
         known = None if whole is None else _read(whole.found, Packed)
-        if failing is None or whole is None or known is None or known.whole is None:
+        if whole is None or known is None or known.whole is None:
             return None
         from equipage.workspace.amending import amended, is_apart
 
@@ -190,12 +191,14 @@ class Cache:
         packer = Packer((*asked.answers.items(), *read), self._known)
         try:
             new = packer.amended(known, lambda old, pack: amended(old, known.sources, judged, pack))
-            report = None if new is None else self._unpacker.report(new)
+            if new is None:
+                return None
+            report = self._unpacker.report(new)
         except (Unfit, Changed):
             return None
-        if new is None or report is None or not self._keep_amended(whole, new, asked):
+        if not self._keep_amended(whole, new, asked):
             return None
-        self._used |= self._book.pieces
+        self._used.update(self._book.pieces)
         return report
 
     def _checked_again(

@@ -24,8 +24,8 @@ from equipage.directives.file import File
 from equipage.directives.generate import Generate
 from equipage.directives.include import Include
 from equipage.files import is_link
-from equipage.files.sandbox import PathPolicy, is_below
-from equipage.generators.parameters import GeneratorLimits, format_size, read_limit
+from equipage.files.sandbox import PathPolicy, above, is_below
+from equipage.generators.limits import GeneratorLimits, format_size, read_limit
 from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
 from equipage.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
@@ -181,9 +181,8 @@ def library_of(session: Session) -> str:
     own = cast(ServerOptions, session.options).project_library
     if own is not None:
         return own
-    folders = [session.root, session.base]
-    while is_below(folders[-1], session.root) and folders[-1] != session.root:
-        folders.append(os.path.dirname(folders[-1]))
+    between = (each for each in above(session.base) if is_below(each, session.root))
+    folders = [session.root, session.base, *between]
     choices = [os.path.join(each, "library") for each in folders]
     found = next((each for each in choices if files.is_folder(each)), None)
     if found is not None:
