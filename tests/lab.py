@@ -16,6 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -97,11 +98,12 @@ def write_file(name: str, content: str | bytes) -> Path:
 
 
 def save(path: Path, text: str) -> None:
-    """Replace a file of the working directory in one step, as editors do: a watch that looks at
-    any moment sees the old content or the new one, never an empty file."""
-    aside = Path.cwd().with_suffix(".aside")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(path)
+    """Replace a file of a test in one step, as editors do: a watch that looks at any moment sees the
+    old content or the new one, never an empty file."""
+    # Not in the folder itself, where a watch would see it, but on the same disk.
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", delete=False) as aside:
+        aside.write(text)
+    os.replace(aside.name, path)
 
 
 def repository(folder: Path, files: Mapping[str, Any] | None = None) -> Path:

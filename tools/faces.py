@@ -29,7 +29,7 @@ from typing import Any
 import msgspec
 
 from equipage.directives.generate import Generated
-from equipage.generators.parameters import GeneratorLimits
+from equipage.generators.limits import GeneratorLimits
 from equipage.kinds import convention_paths as paths
 from equipage.kinds import mcp
 from equipage.kinds.conventions import kind as conventions

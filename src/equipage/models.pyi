@@ -5,7 +5,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from equipage.directives.generate import Generated as Generated
-from equipage.generators.parameters import GeneratorLimits as GeneratorLimits
+from equipage.generators.limits import GeneratorLimits as GeneratorLimits
 from equipage.kinds.blueprint.model import (
     Add as Add,
     Agent as Agent,

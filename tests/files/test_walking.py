@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clock import promised
-from equipage.files.gitignore import parse_ignores
+from equipage.files.gitignore import Ignores, Patterns, parse_ignores
 from equipage.files.walking import walk, walk_files
 from equipage.loading.registry import agent_folders
 from lab import write
@@ -204,6 +204,47 @@ def test_what_was_asked_before_changes_nothing(seed: int) -> None:
         path, is_folder = each.rstrip("/"), each.endswith("/")
         decided = known.decide(path, path.rpartition("/")[2], is_folder=is_folder)
         assert bool(decided) == is_ignored(patterns, path, is_folder=is_folder), each
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_asked_of_several_files_at_once_changes_nothing(seed: int) -> None:
+    """Three files of patterns, one in the folder of the other, against each of them alone."""
+    chance = random.Random(seed)
+    several: list[tuple[str, Patterns]] = []
+    ignores = None
+    for base in ("/", "/d/", "/d/e/"):
+        lines = ("".join(chance.choices(PIECES, k=chance.randint(1, 5))) for _ in range(4))
+        several.insert(0, (base, parse_ignores("\n".join(lines))))
+        ignores = Ignores(*several[0], ignores)
+    for each in ENTRIES:
+        name, is_folder = each.rstrip("/").rpartition("/")[2], each.endswith("/")
+        path = f"/d/e/{each.rstrip('/')}"
+        alone = (
+            patterns.decide(path.removeprefix(base), name, is_folder=is_folder)
+            for base, patterns in several
+        )
+        expected = next((decided for decided in alone if decided is not None), False)
+        assert ignores is not None
+        assert ignores.ignore(path, name, is_folder=is_folder) is expected, each
+
+
+def test_many_lines_are_not_compared_at_once() -> None:
+    """What is found by a look at once stays small, however many lines and files there are."""
+    ignores = None
+    for depth, base in enumerate(("/", "/d/", "/d/d/")):
+        lines = [f"{depth}name{number}\n/{depth}path{number}\n" for number in range(150)]
+        lines += [f"{depth}x{number}*\n*{number}y{depth}\n" for number in range(10)]
+        ignores = Ignores(base, parse_ignores("".join(lines)), ignores)
+        # The third file is one too many.
+        assert ignores._hints.may_mean("/d/d/other", "other") is (depth == 2)
+        for name in (f"{depth}name149", f"{depth}x9", f"9y{depth}", f"{depth}path9"):
+            assert ignores.ignore(base + name, name, is_folder=False), name
+        assert not ignores.ignore(f"{base}other", "other", is_folder=False)
+    for texts in ([f"a{number}/*/b[c]" for number in range(51)], [f"n{n}" for n in range(1001)]):
+        hints = parse_ignores("\n".join(texts)).hints
+        assert hints.may_mean("other", "other")
+        fewer = parse_ignores("\n".join(texts[1:])).hints
+        assert not fewer.may_mean("other", "other")
 
 
 def test_a_pattern_full_of_stars_takes_no_time() -> None:

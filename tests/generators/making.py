@@ -10,7 +10,7 @@ from equipage.core.path import format_path
 from equipage.generators import build
 from equipage.generators.base import Generator
 from equipage.generators.codes import CODES
-from equipage.generators.parameters import GeneratorLimits
+from equipage.generators.limits import GeneratorLimits
 
 HERE = ("text", "$generate")
 LIMITS = GeneratorLimits()

@@ -11,7 +11,7 @@ import pytest
 from equipage.core.diagnostics import Shown
 from equipage.generators import build, registered
 from equipage.generators.codes import CODES
-from equipage.generators.parameters import GeneratorLimits
+from equipage.generators.limits import GeneratorLimits
 
 from .making import BY_NAME, HERE, LIMITS, findings, make
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from equipage.generators import build, registered, schema
 from equipage.generators.base import Buffered, Generator, PayloadTooLarge, Streamed
-from equipage.generators.parameters import GeneratorLimits
+from equipage.generators.limits import GeneratorLimits
 from lab import environment, python
 
 from .making import HERE, LIMITS, make

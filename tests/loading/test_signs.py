@@ -68,6 +68,24 @@ def test_no_key_of_yaml_is_missed(text: str) -> None:
             assert may_have_key(KEYS, text.encode() + b"# \xff\xe2\n")
 
 
+@given(texts(), st.sampled_from([KEYS, ("a",), ("flow",)]))
+@example("# x\n\na: 1\n*b : 2\n", KEYS)
+@example('a: 1\n"s\\x65rver": 2\n', KEYS)
+@example("a: 1\n'server': 2\n", KEYS)
+@example("? a\n", KEYS)
+@example("", KEYS)
+def test_a_look_at_each_line_finds_what_the_expressions_do(
+    text: str, keys: tuple[str, ...]
+) -> None:
+    data = signs._with_plain_breaks(text.encode())
+    found = signs._in_lines(keys, data)
+    if found is not None:
+        assert found is (next(signs._hits(keys, data), None) is not None)
+    # A longer text is looked at by the expressions alone.
+    longer = text.encode() + b"\n#" + b"x" * signs._FEW_LINES
+    assert may_have_key(keys, text.encode()) is may_have_key(keys, longer)
+
+
 _fillers = st.integers(0, 3 * signs._AT_ONCE).map(lambda length: "x" * length)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.schemas.checking import is_plain
+from equipage.schemas.plain import is_plain
 from equipage.schemas.structure import DRAFTS, meta_validator
 
 TEXTS = st.text("abc é", max_size=4)

@@ -140,7 +140,7 @@ def _allowance(options: argparse.Namespace) -> Allowance | None:
     """What the command line lets the run use. Raises `UsageError`."""
     if options.max_time is options.max_memory is options.max_bytes is options.max_files is None:
         return None
-    from equipage.generators.parameters import read_limit
+    from equipage.generators.limits import read_limit
     from equipage.kinds.server.grammar import parse_duration
     from equipage.workspace.allowance import Allowance
 

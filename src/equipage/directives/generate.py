@@ -21,7 +21,7 @@ from equipage.core.path import Path
 from equipage.directives import Directive, Expansion, Node, codes
 from equipage.generators import build
 from equipage.generators.codes import CODES as GENERATOR_CODES
-from equipage.generators.parameters import BLOCK, GeneratorLimits
+from equipage.generators.limits import BLOCK, GeneratorLimits
 from equipage.loading.tree import HOLE, Tree, walk
 
 if TYPE_CHECKING:  # imported with the first payload

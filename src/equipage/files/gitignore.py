@@ -26,6 +26,8 @@ _NEVER = "(?!)"
 _SHORT = 4096
 #: How many names a file of patterns remembers.
 _MOST_NAMES = 10_000
+#: How many texts a name is compared with at once, and how many names are looked up.
+_FEW, _MANY = 50, 1000
 #: What `[:name:]` means inside a set; git knows ASCII only.
 _CLASSES = {
     "alnum": "0-9A-Za-z",
@@ -77,6 +79,56 @@ _ONE_STAR = expression(r"([^*?\[\\/]*)\*([^*?\[\\/]*)")
 _Line = tuple[int, str, str]
 
 
+class _Hints(msgspec.Struct, frozen=True):
+    """What the lines of files of patterns have in common with the paths they take.
+
+    A repository has several such files, and nearly all paths are meant by no line of any. Of most
+    paths this says so after a few comparisons, without a look at each file.
+    """
+
+    names: frozenset[str] = frozenset()  #: names of files and folders
+    begins: tuple[str, ...] = ()  #: how names begin
+    ends: tuple[str, ...] = ()  #: how names end
+    parts: tuple[str, ...] = ()  #: what names contain
+    paths: frozenset[str] = frozenset()
+    #: how paths begin that a line takes whatever their names are
+    open_in: tuple[str, ...] = ()
+
+    def may_mean(self, path: str, name: str) -> bool:
+        """Whether a line may take a path with that name at its end; a no is certain."""
+        if name in self.names or name.endswith(self.ends) or name.startswith(self.begins):
+            return True
+        if path in self.paths or path.startswith(self.open_in):
+            return True
+        return bool(self.parts) and any(each in name for each in self.parts)
+
+    def below(self, base: str, above: _Hints) -> _Hints:
+        """These, of a file in the folder `base`, together with those of the folders above."""
+        return _hints(
+            self.names | above.names,
+            above.paths.union([base + each for each in self.paths]),
+            {*self.begins, *above.begins},
+            {*self.ends, *above.ends},
+            {*self.parts, *above.parts},
+            {*(base + each for each in self.open_in), *above.open_in},
+        )
+
+
+def _hints(
+    names: frozenset[str],
+    paths: frozenset[str],
+    begins: set[str],
+    ends: set[str],
+    parts: set[str],
+    open_in: set[str],
+) -> _Hints:
+    # Comparing with many texts would cost more than it spares, and so would copying many names.
+    few = len(begins) + len(ends) + len(parts) + len(open_in) <= _FEW
+    if not few or len(names) + len(paths) > _MANY:
+        return _Hints(ends=("",))
+    return _Hints(names, tuple(begins), tuple(ends), tuple(parts), paths, tuple(open_in))
+
+
 class Patterns:
     """All patterns of one file, sorted so that a path meets few of them.
 
@@ -111,6 +163,7 @@ class Patterns:
         self._steps = max((key.count("/") for key in self._others if key != "/"), default=0)
         #: whether any line speaks of more than a name
         self.has_paths = bool(self._paths) or any(key[:1] == "/" for key in self._others)
+        self._hints: _Hints | None = None
         #: the last line about a name, -1 for none; `/` is behind that of a folder
         self._of_name: dict[str, int] = {}
         #: the folder that was asked about last, and the lines with wildcards to be tried in it
@@ -129,6 +182,31 @@ class Patterns:
             key = start[:1] if each.names_only else start.rpartition("/")[0]
             lines = self._others.setdefault(f"{'' if each.names_only else '/'}{key}", [])
             lines.append((number, _needed(each.glob), _ending(each.glob)))
+
+    @property
+    def hints(self) -> _Hints:
+        """What the lines have in common with the paths they take, relative to the file."""
+        if self._hints is None:
+            self._hints = self._hints_of_lines()
+        return self._hints
+
+    def _hints_of_lines(self) -> _Hints:
+        begins = {each for each in self._stars if each}
+        ends, parts, open_in = set(self._ends), set[str](), set[str]()
+        for lines in self._others.values():
+            for number, needed, ending in lines:
+                each = self.patterns[number]
+                start, end = _WILDCARD.split(each.glob, 1)[0], ending.rpartition("/")[2]
+                if end:
+                    ends.add(end)
+                elif not each.names_only:
+                    open_in.add(start)
+                elif start:
+                    begins.add(start)
+                else:
+                    parts.add(needed)
+        names, paths = frozenset(self._names), frozenset(self._paths)
+        return _hints(names, paths, begins, ends, parts, open_in)
 
     def decide(self, path: str, name: str, *, is_folder: bool) -> bool | None:
         """Whether the path is ignored, None if no pattern speaks of it."""
@@ -199,6 +277,34 @@ class Patterns:
                 break
             lines += self._others.get(f"/{folder[:end]}", ())
         return sorted((*anywhere, *lines), reverse=True) if lines else anywhere
+
+
+class Ignores:
+    """The patterns in force in a folder: its own, then those of the folders above."""
+
+    def __init__(self, base: str, patterns: Patterns, above: Ignores | None = None) -> None:
+        self.base = base  #: the folder of the patterns, absolute, with `/` at its end
+        self.patterns = patterns
+        self.above = above
+        self._hints: _Hints = patterns.hints.below(
+            base, _Hints() if above is None else above._hints
+        )
+
+    def ignore(self, path: str, name: str, *, is_folder: bool) -> bool:
+        """Whether an absolute path with that name at its end is ignored."""
+        if not self._hints.may_mean(path, name):
+            return False  # nearly always
+        # A pattern further down decides before those above.
+        here: Ignores | None = self
+        while here is not None:
+            patterns = here.patterns
+            # Where a name is all that lines speak of, nothing else is looked at.
+            inside = path[len(here.base) :] if patterns.has_paths else name
+            decided = patterns.decide(inside, name, is_folder=is_folder)
+            if decided is not None:
+                return decided
+            here = here.above
+        return False
 
 
 def _needed(glob: str) -> str:

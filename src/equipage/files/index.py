@@ -28,19 +28,31 @@ class DamagedIndex(Exception):
 
 
 class Tracked:
-    """The names of tracked files, relative to the root of the repository, with `/`."""
+    """The names of tracked files, relative to the root of the repository, with `/`.
 
-    def __init__(self, names: list[str]) -> None:
+    They stay as git writes them: there are many thousand, and only a few are asked for.
+    """
+
+    def __init__(self, names: list[bytes]) -> None:
         self.names = names  #: sorted
 
     def has(self, name: str) -> bool:
-        place = bisect_left(self.names, name)
-        return place < len(self.names) and self.names[place] == name
+        wanted, found = self._at_or_after(name)
+        return found == wanted
 
     def has_below(self, folder: str) -> bool:
         """Whether there is a file below a folder, which ends with `/`."""
-        place = bisect_left(self.names, folder)
-        return place < len(self.names) and self.names[place].startswith(folder)
+        wanted, found = self._at_or_after(folder)
+        return found.startswith(wanted)
+
+    def _at_or_after(self, name: str) -> tuple[bytes, bytes]:
+        """A name as git writes it, and the first tracked one that is not before it, or a NUL."""
+        try:
+            wanted = os.fsencode(name)
+        except UnicodeEncodeError:  # no file has such a name
+            return b"/", b"\0"
+        place = bisect_left(self.names, wanted)
+        return wanted, self.names[place] if place < len(self.names) else b"\0"
 
 
 def tracked_in(root: str) -> Tracked | None:
@@ -56,9 +68,8 @@ def tracked_in(root: str) -> Tracked | None:
         if rest is None:
             raise DamagedIndex("the shared part of the index is missing")
         names += _parsed(rest)[0]
-    # Decoded at once: no name has a NUL in it. They are in order already, but for odd letters.
-    found = os.fsdecode(b"\0".join(names)).split("\0")
-    return Tracked(sorted(dict.fromkeys(filter(None, found))))
+    # Those of one file are in order already. What changed in a split index may have no name.
+    return Tracked(sorted(filter(None, names)))
 
 
 def _git_folder(root: str) -> str | None:
@@ -88,31 +99,60 @@ def _parsed(data: bytes) -> tuple[list[bytes], str | None]:
 
 def _entries(data: bytes, version: int, hash_size: int) -> tuple[list[bytes], int]:
     """The names of the entries, and where they end. Raises `IndexError` and `ValueError`."""
+    if version < 4:
+        return _padded_entries(data, hash_size)
     names: list[bytes] = []
     name, position = b"", 12
     flags, length = _NUMBERS + hash_size, len(data)
     for _ in range(int.from_bytes(data[8:12], "big")):
         first = data[position + flags]
         start = position + flags + (4 if first & _EXTENDED else _FLAGS)
-        if version == 4:  # the name begins as the one before it, but for some bytes at its end
-            dropped, start = _number(data, start)
-            if dropped > len(name):
-                raise ValueError(dropped)
-            end = data.index(b"\0", start)
-            name = name[: len(name) - dropped] + data[start:end]
-        else:
-            end = data.index(b"\0", start)
-            name = data[start:end]
+        # The name begins as the one before it, but for some bytes at its end.
+        dropped, start = _number(data, start)
+        if dropped > len(name):
+            raise ValueError(dropped)
+        end = data.index(b"\0", start)
+        name = name[: len(name) - dropped] + data[start:end]
         # With hashes of another size, this is not a length.
         written = (first << 8 | data[position + flags + 1]) & _LONG
         if written != len(name) and not (written == _LONG < len(name)):
             raise ValueError(written)
         if data[position + 26] >> 4 in _FILES:
             names.append(name)
-        # Entries of the older versions are padded to eight bytes, with one NUL at least.
-        position = end + 1 if version == 4 else end + 8 - (end - position) % 8
+        position = end + 1
         if position > length:
             raise IndexError(position)
+    return names, position
+
+
+def _padded_entries(data: bytes, hash_size: int) -> tuple[list[bytes], int]:
+    """As `_entries`, for the older versions.
+
+    Nearly every repository has one of them, so this does as little as it can for each entry: a name
+    is as long as its flags say, unless it is very long, and one look at all of them tells whether
+    any has a NUL in it.
+    """
+    names: list[bytes] = []
+    others: list[bytes] = []
+    position, length = 12, len(data)
+    flags, name_at = _NUMBERS + hash_size, _NUMBERS + hash_size + _FLAGS
+    for _ in range(int.from_bytes(data[8:12], "big")):
+        first = data[position + flags]
+        start = position + name_at
+        if first & _EXTENDED:
+            start += 2
+        # With hashes of another size, this is not a length.
+        written = (first << 8 | data[position + flags + 1]) & _LONG
+        end = start + written if written < _LONG else data.index(b"\0", start + _LONG)
+        if data[end]:
+            raise ValueError(end)
+        (names if data[position + 26] >> 4 in _FILES else others).append(data[start:end])
+        # Entries are padded to eight bytes, with one NUL at least.
+        position = end + 8 - (end - position) % 8
+        if position > length:
+            raise IndexError(position)
+    if b"\0" in b"".join(names) or b"\0" in b"".join(others):
+        raise ValueError(position)
     return names, position
 
 

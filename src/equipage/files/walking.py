@@ -15,12 +15,13 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
+from functools import lru_cache
 from typing import Any, Protocol
 
 import msgspec
 
 from equipage.files import entries_of, exists, is_folder, is_link, real_path, repository_root
-from equipage.files.gitignore import Patterns, parse_ignores
+from equipage.files.gitignore import Ignores, parse_ignores
 from equipage.files.index import DamagedIndex, Tracked, tracked_in
 from equipage.files.reading import peek
 
@@ -96,27 +97,6 @@ class Found(msgspec.Struct, frozen=True):
     outside: bool = False  #: whether it is a link out of the project
 
 
-class _Ignores(msgspec.Struct, frozen=True):
-    """The patterns in force in a folder: its own, then those of the folders above."""
-
-    base: str
-    patterns: Patterns
-    above: _Ignores | None = None
-
-    def ignore(self, path: str, name: str, *, is_folder: bool) -> bool:
-        # A pattern further down decides before those above.
-        here: _Ignores | None = self
-        while here is not None:
-            patterns = here.patterns
-            # Where a name is all that lines speak of, nothing else is looked at.
-            inside = path[len(here.base) :] if patterns.has_paths else name
-            decided = patterns.decide(inside, name, is_folder=is_folder)
-            if decided is not None:
-                return decided
-            here = here.above
-        return False
-
-
 class _Repository:
     """What a repository tracks, read when something of it is ignored for the first time."""
 
@@ -145,7 +125,7 @@ class _Folder(msgspec.Struct, frozen=True):
 
     shown: str
     absolute: str
-    ignores: _Ignores | None
+    ignores: Ignores | None
     repository: _Repository | None
     holds_agents: bool = False
     #: whether it lies in a hidden folder of no agent tool: only names that are known count there
@@ -183,6 +163,7 @@ def walk(
     ignored_above = None if all_files else _ignores_above(start)
     first = _Folder(folder, _slashed(start), ignored_above, repository, holds_agents)
     stack = [first]
+    asked_for: Names | None = None
     while stack:
         here = stack.pop()
         problem: OSError | None = None
@@ -203,12 +184,16 @@ def walk(
         if here is not first and ".git" in names:
             repository = _Repository(here.absolute)
             repositories.append(repository)
-        wanted_names, wanted_ends = wanted.names_in(here.absolute)
+        if (wanted_here := wanted.names_in(here.absolute)) is not asked_for:
+            asked_for, tails = wanted_here, _tails(wanted_here)
+            wanted_names, wanted_ends = wanted_here
         folders: list[_Folder] = []
         for entry, name, lower in zip(entries, names, small, strict=True):
             # The cheap questions come first: patterns are matched only against what is left.
-            has_extension = lower.endswith(EXTENSIONS)
-            may_be_wanted = name in wanted_names or lower.endswith(wanted_ends)
+            has_extension = may_be_wanted = False
+            if tails is None or lower.rpartition(".")[2] in tails:
+                has_extension = lower.endswith(EXTENSIONS)
+                may_be_wanted = name in wanted_names or lower.endswith(wanted_ends)
             try:  # as `leads_to_folder`, without a call for each of thousands
                 leads_on = entry.is_dir()
             except OSError:
@@ -263,6 +248,18 @@ def walk(
     for each in repositories:
         if each.problem is not None:
             yield Found(each.root, each.problem, is_index=True)
+
+
+@lru_cache(maxsize=16)
+def _tails(wanted: Names) -> frozenset[str] | None:
+    """What is behind the last dot of all names that count, in small letters; None if any may.
+
+    One look at it spares most names a comparison with every end.
+    """
+    names, ends = wanted
+    if not all("." in end for end in ends):
+        return None
+    return frozenset(each.lower().rpartition(".")[2] for each in (*EXTENSIONS, *names, *ends))
 
 
 def enters(name: str, agents: Collection[str]) -> bool:
@@ -357,25 +354,25 @@ def _slashed(folder: str) -> str:
 # ---------------------------------------------------------------------------------------- ignores
 
 
-def _ignores_in(here: _Folder, names: Collection[str]) -> _Ignores | None:
+def _ignores_in(here: _Folder, names: Collection[str]) -> Ignores | None:
     # A repository inside another one decides for itself.
     above = _excluded(here.absolute) if ".git" in names else here.ignores
     return _with_file(here.absolute, ".gitignore", above) if ".gitignore" in names else above
 
 
-def _excluded(folder: str) -> _Ignores | None:
+def _excluded(folder: str) -> Ignores | None:
     """What a repository ignores without saying so in its files."""
     return _with_file(folder, ".git/info/exclude", None)
 
 
-def _with_file(folder: str, name: str, above: _Ignores | None) -> _Ignores | None:
+def _with_file(folder: str, name: str, above: Ignores | None) -> Ignores | None:
     data = peek(folder + name)
     if data is None:
         return above
-    return _Ignores(folder, parse_ignores(data.decode("utf-8", "surrogateescape")), above)
+    return Ignores(folder, parse_ignores(data.decode("utf-8", "surrogateescape")), above)
 
 
-def _ignores_above(folder: str) -> _Ignores | None:
+def _ignores_above(folder: str) -> Ignores | None:
     """The patterns of the folders between the root of the repository and the start of a walk.
 
     The folder itself is walked even if it is ignored: the caller named it.

@@ -27,7 +27,7 @@ from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.files.tracing import opaque
 from equipage.generators import codes
-from equipage.generators.parameters import REFUSED, GeneratorLimits, instead, too_large
+from equipage.generators.limits import GeneratorLimits, too_large
 
 if TYPE_CHECKING:  # imported with the first payload
     from equipage.generators.base import Generator
@@ -147,6 +147,8 @@ def _class_of(params: Mapping[str, object], path: Path, *, plugins: bool) -> typ
         return codes.GENERATOR_PLUGIN_BROKEN.at(at, type=Shown(name), reason=str(problem))
     if cls is not None:
         return cls
+    from equipage.generators.parameters import instead
+
     meant = nearest(name, _known())
     return codes.GENERATOR_TYPE_UNKNOWN.at(
         at, remedy=instead(at, meant), found=Shown(name), allowed=allowed, nearest=meant
@@ -160,6 +162,8 @@ def _read(
 
     Absent ones keep their default.
     """
+    from equipage.generators.parameters import REFUSED
+
     values: dict[str, object] = {}
     facts: list[Fact] = []
     missing = False
@@ -179,6 +183,8 @@ def _read(
 
 def _unknown(cls: type[Generator], params: Mapping[str, object], path: Path) -> Iterator[Fact]:
     """A warning for each key that is not a parameter, with the unused parameter it may mean."""
+    from equipage.generators.parameters import instead
+
     unused = [name for name in cls.accepts if name not in params]
     for key in params:
         if key == "type" or key in cls.accepts:

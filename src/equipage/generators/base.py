@@ -17,7 +17,8 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from equipage.core.diagnostics import EquipageError
-from equipage.generators.parameters import BLOCK, CompactJson, Parameter, format_size
+from equipage.generators.limits import BLOCK, format_size
+from equipage.generators.parameters import CompactJson, Parameter
 
 # Two generators have a parameter called `bytes`, which hides that type inside their classes.
 Octets = bytes

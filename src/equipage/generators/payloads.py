@@ -21,8 +21,8 @@ from equipage.generators.base import (
     repeated,
     whole_characters,
 )
+from equipage.generators.limits import BLOCK
 from equipage.generators.parameters import (
-    BLOCK,
     SEED,
     AnyJson,
     ByteSize,

@@ -77,7 +77,8 @@ def table_at(value: Any, path: Path) -> dict[str, Any]:
 # Patterns for names of tools and paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\`.
 
 #: A `]` right after the opening bracket is a member of the class: `[]a]`, `[!]]`.
-_CLASS = expression(r"\[[!^]?+(?P<members>\]?+[^\]]*)\]")
+_WRITTEN_CLASS = r"\[[!^]?+(?P<members>\]?+[^\]]*)\]"
+_CLASS = expression(_WRITTEN_CLASS)
 _RANGE = expression(r"(.)-(.)", re.DOTALL)
 
 
@@ -129,7 +130,7 @@ def covers(wide: str, narrow: str) -> bool:
 
 
 #: Stars, `?`, a class; a backslash and the character it escapes, or any other character.
-_TOKEN = expression(rf"(?P<stars>\*+)|\?|{_CLASS.pattern}|\\?(?P<literal>.)", re.DOTALL)
+_TOKEN = expression(rf"(?P<stars>\*+)|\?|{_WRITTEN_CLASS}|\\?(?P<literal>.)", re.DOTALL)
 _GROUP = expression(r"\{([^{}\\\[]*)\}")
 _LONGEST_COMPARED = 1000
 #: A pattern with more alternatives than this is compared as it is written.

@@ -17,9 +17,9 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -52,6 +52,7 @@ from equipage.syntax.document import Format, load_value
 
 _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
+T = TypeVar("T")
 Basis = Literal["settings", "path", "plugin", "header", "content"]
 
 
@@ -135,7 +136,7 @@ class _Around:
         self.absolute = whole.replace(os.sep, "/").rstrip("/")
         self.conventions = project.conventions
         #: whether the settings or a place may say what they are, whatever their names
-        self.asks = project.claims_any or _asks_in(self.absolute)
+        self.asks = project.claims_any or _asks_in(self.absolute, run.cache(Silent))
         self._headers: str | None = _UNKNOWN
 
     def headers(self, run: Run) -> str | None:
@@ -177,7 +178,7 @@ def is_surely_none(path: str, project: Claims, run: Run) -> bool:
     if around is None:
         around = arounds[folder] = _Around(folder, project, run)
     lower = name.lower()
-    names, ends = _anywhere(registry.BUILT_IN)
+    names, ends = _anywhere()
     if around.asks or name in names or lower.endswith(ends):
         return False
     extension = extension_of(lower)
@@ -206,17 +207,38 @@ def _has_no_header(path: str, name: str, around: _Around, run: Run) -> bool:
     )
 
 
-@cache
-def _all_places(rows: tuple[Recognition, ...]) -> tuple[Places, ...]:
+_Rows = tuple[Recognition, ...]
+
+
+def _of_rows(make: Callable[[_Rows], T]) -> Callable[[], T]:
+    """What is made of the rows of the registry.
+
+    They are known by identity: every file and folder of a walk asks, and comparing all rows with
+    those of the last time would take longer than most answers.
+    """
+    made: tuple[_Rows, T] | None = None
+
+    def of_rows() -> T:
+        nonlocal made
+        known = made
+        if known is None or known[0] is not registry.BUILT_IN:
+            known = made = registry.BUILT_IN, make(registry.BUILT_IN)
+        return known[1]
+
+    return of_rows
+
+
+@_of_rows
+def _all_places(_rows: _Rows) -> tuple[Places, ...]:
     from equipage.loading.unread import unread_places  # only a walk asks for all
 
-    return _places(rows), _of_tools(), unread_places()
+    return _own_places(), _of_tools(), unread_places()
 
 
-@cache
-def _anywhere(rows: tuple[Recognition, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+@_of_rows
+def _anywhere(_rows: _Rows) -> tuple[frozenset[str], tuple[str, ...]]:
     """The names that say something in any folder, and the ends of such names in small letters."""
-    places = _all_places(rows)
+    places = _all_places()
     ends = {end.lower() for each in places for end in each.ends_anywhere}
     names = frozenset(name for each in places for name in each.names_anywhere)
     return names, tuple(sorted(ends | {*_ANY_CASE}))
@@ -231,10 +253,10 @@ def recognise_name(absolute: str, project: Claims, run: Run) -> Recognised | Non
     if claimed is not None:
         return Recognised(claimed, by="settings", why="the settings of the project say so")
     slashed = absolute.replace(os.sep, "/")
-    place = _places(registry.BUILT_IN).find(slashed)
+    place = _own_places().find(slashed)
     if place is None and slashed.lower().endswith(_ANY_CASE):
         # In other letters it is overlooked by loaders, which a load of it reports.
-        place = _places(registry.BUILT_IN).find(slashed.lower())
+        place = _own_places().find(slashed.lower())
     if place is None and project.conventions:
         place = _of_tools().find(slashed)
         if place is not None and place[0] not in _OF_SKILL and is_below_skill(slashed, run):
@@ -252,7 +274,7 @@ _OF_SKILL = frozenset({"skill", "codex-skill-metadata"})
 
 def recognise_path(path: str, *, conventions: bool = True) -> str | None:
     """The kind of a file by its absolute path with `/` alone."""
-    place = _places(registry.BUILT_IN).find(path)
+    place = _own_places().find(path)
     return place[0] if place is not None else kind_of_path(path) if conventions else None
 
 
@@ -262,9 +284,11 @@ def kind_of_path(path: str) -> str | None:
     return None if place is None else place[0]
 
 
-@cache
-def _places(rows: tuple[Recognition, ...]) -> Places:
+def _places(rows: _Rows) -> Places:
     return Places((each.kind, each.paths) for each in rows)
+
+
+_own_places = _of_rows(_places)
 
 
 @cache
@@ -277,34 +301,44 @@ _Names = tuple[frozenset[str], tuple[str, ...]]
 ALL_NAMES: _Names = frozenset(), ("",)
 
 
-def names_with_place(folder: str) -> _Names:
+class Silent(set[str]):
+    """Folders without a step that any place asks for; of those below, only the last counts."""
+
+
+def names_with_place(folder: str, silent: Silent | None = None) -> _Names:
     """The names of files in a folder whose path may say something; of others it surely does not.
 
-    The folder is absolute, with `/` at its end.
+    The folder is absolute, with `/` at its end. `silent` keeps what is known of the folders above.
     """
-    if not _asks_in(folder.rstrip("/")):
-        return _anywhere(registry.BUILT_IN)  # nearly every folder
-    open_ended, usual = _names_with_place(registry.BUILT_IN)
+    if not _asks_in(folder.rstrip("/"), Silent() if silent is None else silent):
+        return _anywhere()  # nearly every folder
+    open_ended, usual = _names_with_place()
     return ALL_NAMES if any(rule.is_in(folder) for rule in open_ended) else usual
 
 
-def _asks_in(folder: str) -> bool:
+def _asks_in(folder: str, silent: Silent) -> bool:
     """Whether any place asks for an absolute folder, which is written without `/` at its end."""
-    if _words(registry.BUILT_IN).isdisjoint((None, *folder.split("/"))):
+    if folder in silent:
+        return False
+    above, _, name = folder.rpartition("/")
+    words = _words()
+    steps = (None, name) if above in silent else (None, *folder.split("/"))
+    if words.isdisjoint(steps):
+        silent.add(folder)
         return False  # nearly always
-    return any(each.asks_in(folder) for each in _all_places(registry.BUILT_IN))
+    return any(each.asks_in(folder) for each in _all_places())
 
 
-@cache
-def _words(rows: tuple[Recognition, ...]) -> frozenset[str | None]:
+@_of_rows
+def _words(_rows: _Rows) -> frozenset[str | None]:
     """The steps of which a folder must have one for a place to ask for it; None if any will do."""
-    return frozenset(word for each in _all_places(rows) for word in each.words)
+    return frozenset(word for each in _all_places() for word in each.words)
 
 
-@cache
-def _names_with_place(rows: tuple[Recognition, ...]) -> tuple[list[Rule], _Names]:
+@_of_rows
+def _names_with_place(_rows: _Rows) -> tuple[list[Rule], _Names]:
     """The globs that take any name in their folders, and the names that count in others."""
-    places = _all_places(rows)
+    places = _all_places()
     names = frozenset(name for each in places for name in each.names)
     ends = {end for each in places for end in each.extensions if end}
     return [rule for each in places for rule in each.open_ended], (names, tuple(sorted(ends)))
@@ -416,7 +450,7 @@ def may_be_ours(data: bytes, syntax: Format) -> bool:
     """
     if _is_wide(data):
         data = _decoded(data).encode()
-    keys = _keys(registry.BUILT_IN)
+    keys = _keys()
     if _has_sign(keys, data, syntax):
         return True
     # One byte is found faster than two, and most texts have no `$`.
@@ -443,8 +477,8 @@ def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Format) -> bool:
     )
 
 
-@cache
-def _keys(rows: tuple[Recognition, ...]) -> tuple[str, ...]:
+@_of_rows
+def _keys(rows: _Rows) -> tuple[str, ...]:
     """Every key that a file needs one of to be of a kind by its content."""
     return tuple(dict.fromkeys(key for each in rows if each.by_content for key in each.keys))
 
@@ -519,13 +553,15 @@ def _finding(code: Code, path: str, **values: object) -> Diagnostic:
     return finding(code, display_name(path), values)
 
 
-def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:
+def folders_of_kinds(entered: str) -> Iterable[tuple[str, str]]:
     """The folders for files of one kind that a folder (absolute, with `/` at its end) is or holds.
 
     Each comes with its kind, without the `/`.
     """
-    if "defect/" not in entered:
-        return  # nearly every folder of a walk
+    return _kinds_in(entered) if "defect/" in entered else ()  # nearly no folder of a walk
+
+
+def _kinds_in(entered: str) -> Iterator[tuple[str, str]]:
     for kind, name in _folders():
         if entered.endswith("/.defect/"):
             yield kind, entered + name

@@ -134,6 +134,9 @@ _PLAIN_START = expression(rb"( *)[A-Za-z0-9_\"'$]")
 _BREAKS = (b"\r", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 #: Begins a key that is not written as it is: behind a tag or an anchor, or an explicit one.
 _ODD_KEYS = b"?!&*"
+_ODD_MARKS = (b"?", b"!", b"&", b"*")
+#: What a key may begin with beside letters and digits, see `_PLAIN_START`.
+_PLAIN_MARKS = (b"_", b'"', b"'", b"$")
 
 
 def may_have_key(keys: tuple[str, ...], data: bytes) -> bool:
@@ -141,7 +144,28 @@ def may_have_key(keys: tuple[str, ...], data: bytes) -> bool:
 
     A no is certain, a yes is not: parsing decides.
     """
-    return next(_hits(keys, _with_plain_breaks(data)), None) is not None
+    data = _with_plain_breaks(data)
+    found = _in_lines(keys, data) if len(data) <= _FEW_LINES else None
+    return next(_hits(keys, data), None) is not None if found is None else found
+
+
+#: A text so short is looked at line by line: the expressions take longer to compile.
+_FEW_LINES = 1 << 12
+
+
+def _in_lines(keys: tuple[str, ...], data: bytes) -> bool | None:
+    """Whether `_hits` finds anything; None if the text does not begin with a key in column 0."""
+    lines = data.split(b"\n")
+    first = next((at for at, each in enumerate(lines) if each and not each.startswith(b"#")), None)
+    if first is None or not (lines[first][:1].isalnum() or lines[first].startswith(_PLAIN_MARKS)):
+        return None
+    names = tuple(mark + each.encode() for each in keys for mark in (b"", b'"', b"'"))
+    return any(
+        each.startswith(names)
+        or (each.startswith(b'"') and b"\\" in each)
+        or (at > 0 and each.startswith(_ODD_MARKS))
+        for at, each in enumerate(lines[first:])
+    )
 
 
 def _with_plain_breaks(data: bytes) -> bytes:

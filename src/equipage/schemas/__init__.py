@@ -2,5 +2,6 @@
 
 `structure` knows the drafts, where subschemas are, and what a reference's fragment points to;
 `patterns` judges regular expressions; `checking` compares a schema with the meta-schema of its
-draft. Nothing here reads a file or opens a socket, whatever a schema says.
+draft, which `plain` ones need not. Nothing here reads a file or opens a socket, whatever a schema
+says.
 """

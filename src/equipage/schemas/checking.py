@@ -8,7 +8,7 @@ own place, in time that grows with the size of the schema alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
@@ -17,6 +17,7 @@ from equipage.core.path import ROOT, Path, format_path
 from equipage.core.text import nearest
 from equipage.loading.tree import HOLE, get
 from equipage.schemas import codes
+from equipage.schemas.plain import TYPES, is_plain
 from equipage.schemas.structure import (
     MAPS,
     Draft,
@@ -30,8 +31,6 @@ from equipage.schemas.structure import (
 
 #: Native validators recurse without a limit of their own; this is far below what they survive.
 MAX_DEPTH = 512
-
-TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
 def check(schema: Any, *, default_draft: str) -> list[Fact]:
@@ -102,63 +101,6 @@ def is_valid(schema: Any, draft: Draft) -> bool:
         or all(_enum_problem(each) is None for _, each in subschemas(schema))
     )
 
-
-# ------------------------------------------------------------------------------------ plain schemas
-# Most schemas of tools use only the plainest keywords with the plainest values, which the
-# meta-schema of every draft from 4 on accepts. `is_plain` recognises these without a validator;
-# a test compares its verdict with the meta-schemas.
-
-
-def is_plain(schema: Any) -> bool:
-    """Whether a schema is certainly valid, whatever its draft."""
-    stack = [schema]
-    while stack:
-        node = stack.pop()
-        if node.__class__ is not dict:
-            return False
-        for keyword, value in node.items():
-            if keyword == "properties" and value.__class__ is dict and all(map(_is_text, value)):
-                stack.extend(value.values())
-            elif keyword == "items" or (
-                keyword == "additionalProperties" and value.__class__ is not bool
-            ):
-                stack.append(value)
-            elif keyword not in _PLAIN or not _PLAIN[keyword](value):
-                return False
-    return True
-
-
-def _is_text(value: Any) -> bool:
-    return value.__class__ is str
-
-
-def _is_number(value: Any) -> bool:
-    """Whether it is an integer that every JSON parser reads exactly."""
-    return value.__class__ is int and abs(value) < 2**53
-
-
-def _are_names(value: Any) -> bool:
-    """Whether it is a list of different texts, at least one: old drafts ask for that."""
-    if value.__class__ is not list or not value or not all(map(_is_text, value)):
-        return False
-    return len(set(value)) == len(value)
-
-
-#: Keyword → whether a value is plain for it. `properties`, `items` and schemas for
-#: `additionalProperties` are walked instead.
-_PLAIN: dict[str, Callable[[Any], bool]] = {
-    "additionalProperties": lambda value: True,
-    "default": lambda value: isinstance(value, str | bool | None) or _is_number(value),
-    "type": lambda value: _is_text(value) and value in TYPES,
-    # What patterns and references mean is checked elsewhere; meta-schemas ask for texts alone.
-    **dict.fromkeys(("$ref", "$schema", "description", "pattern", "title"), _is_text),
-    **dict.fromkeys(("enum", "required"), _are_names),
-    **dict.fromkeys(("maximum", "minimum"), _is_number),
-    **dict.fromkeys(
-        ("maxItems", "maxLength", "minItems", "minLength"),
-        lambda value: value.__class__ is int and 0 <= value < 2**31,
-    ),
-}
 
 # --------------------------------------------------------------------------------------- mismatches
 

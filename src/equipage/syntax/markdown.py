@@ -20,8 +20,8 @@ _FENCE = expression(
     r"(?P<fence>`{3,}|~{3,})(?P<rest>[^\n]*)",
     re.MULTILINE,
 )
-_LINES = expression(r"[^\n]+")
-_TICKS = expression(r"`+|\n[ \t]*\n")
+_TICKS = expression(r"`+")
+_PARAGRAPH = expression(r"\n[ \t]*\n")
 #: An inline link with its address; addresses with brackets or blanks are in angle brackets.
 _LINK = expression(
     r"""\]\((?P<open><)?(?P<target>(?(open)[^<>\n]|[^()\s<>])+)(?(open)>)(?:\s+"[^"\n]*")?\)"""
@@ -51,7 +51,9 @@ def without_code(text: str) -> str:
 
 
 def _blank(text: str) -> str:
-    return _LINES.sub(lambda line: " " * len(line.group()), text)
+    if "\n" not in text:
+        return " " * len(text)  # nearly every code span
+    return "\n".join([" " * len(line) for line in text.split("\n")])
 
 
 def _without_blocks(text: str) -> str:
@@ -60,7 +62,7 @@ def _without_blocks(text: str) -> str:
         return text
     parts: list[str] = []
     opened, fence, position = 0, "", 0
-    for found in _FENCE.finditer(text):
+    for found in _fences(text):
         if not fence:
             # Backticks in the rest of the line make it a code span.
             if found["fence"][0] != "`" or "`" not in found["rest"]:
@@ -72,6 +74,26 @@ def _without_blocks(text: str) -> str:
         parts += (text[position:opened], _blank(text[opened:]))
         position = len(text)
     return "".join(parts) + text[position:]
+
+
+def _fences(text: str) -> Iterator[re.Match[str]]:
+    """The lines that may open or close a block.
+
+    Only lines with a mark in them are compared: an expression that tries each place of a text is
+    many times slower than a search for three characters.
+    """
+    marks = {mark: text.find(mark) for mark in ("```", "~~~")}
+    while places := [place for place in marks.values() if place >= 0]:
+        found = _FENCE.match(text, text.rfind("\n", 0, min(places)) + 1)
+        if found is not None:
+            yield found
+        end = text.find("\n", min(places))
+        if end < 0:
+            return
+        # One that was found further on, or nowhere, is not looked for again.
+        for mark, place in marks.items():
+            if 0 <= place < end:
+                marks[mark] = text.find(mark, end)
 
 
 def _without_comments(text: str) -> str:
@@ -86,23 +108,25 @@ def _without_comments(text: str) -> str:
 def _spans(text: str) -> Iterator[Range]:
     """The code spans: from a run of backticks to the next of its length in the paragraph."""
     opened: dict[int, int] = {}
-    for match in _TICKS.finditer(text):
-        if match.group()[0] == "\n":
+    position = 0
+    while (begin := text.find("`", position)) >= 0:
+        # Between spans nothing is open, and the end of a paragraph closes nothing.
+        if opened and _PARAGRAPH.search(text, position, begin):
             opened.clear()
-            continue
-        length = match.end() - match.start()
-        start = opened.get(length)
+        ticks = _TICKS.match(text, begin)
+        position = begin + 1 if ticks is None else ticks.end()
+        start = opened.get(position - begin)
         if start is None:
-            opened[length] = match.start()
+            opened[position - begin] = begin
             continue
-        yield start, match.end()
+        yield start, position
         # What was opened inside the span was text of it.
         opened = {size: at for size, at in opened.items() if at < start}
 
 
 def links(text: str) -> Iterator[Link]:
     """The links of a text to files, code left out."""
-    if _BEGINS_LINK.search(text) is None:
+    if "](" not in text or _BEGINS_LINK.search(text) is None:
         return  # nearly every link of most texts is one to the web
     for match in _LINK.finditer(without_code(text)):
         target = match["target"]

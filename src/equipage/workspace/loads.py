@@ -20,6 +20,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import (
     ALL_NAMES,
     Recognised,
+    Silent,
     is_surely_none,
     names_with_place,
     recognise,
@@ -190,11 +191,12 @@ class WantedOf:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._silent = run.cache(Silent)
 
     def names_in(self, folder: str) -> Names:
         if project_in(folder.rstrip("/") or "/", self._run).claims_any:
             return ALL_NAMES
-        return names_with_place(folder)
+        return names_with_place(folder, self._silent)
 
     def is_known(self, path: str) -> bool:
         """Whether a path says what must be there, and no discovery reports what is instead."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 from unittest import mock
@@ -14,6 +15,7 @@ import equipage
 import lab
 from equipage.kinds.conventions.claude import instructions
 from equipage.kinds.conventions.claude.instructions import imports
+from equipage.syntax import markdown
 from equipage.syntax.markdown import links, without_code
 
 
@@ -96,6 +98,30 @@ def test_it_takes_linear_time(text: str) -> None:
 )
 def test_code_is_left_out(text: str, kept: str) -> None:
     assert without_code(text) == kept
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_only_lines_with_a_mark_are_compared_with_a_fence(seed: int) -> None:
+    """It finds what the expression finds that tries every line of a text."""
+    pieces = [
+        "```",
+        "~~~~",
+        "`",
+        "~",
+        "\n",
+        "\n\n",
+        "  ",
+        "- ",
+        "1. ",
+        "> ",
+        "a",
+        "py",
+        "\r\n",
+        "\t",
+    ]
+    text = "".join(random.Random(seed).choices(pieces, k=40))
+    expected = [each.span() for each in markdown._FENCE.finditer(text)]
+    assert [each.span() for each in markdown._fences(text)] == expected
 
 
 #: Pieces of which paths, code and comments are made, side by side or apart.

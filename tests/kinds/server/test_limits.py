@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from equipage.core.diagnostics import Fact
-from equipage.generators.parameters import format_size
+from equipage.generators.limits import format_size
 from equipage.kinds.server import codes
 from equipage.kinds.server.compose import LIMITS, ServerLimits, limits_of
 

@@ -25,7 +25,7 @@ from equipage.directives.generate import Generate
 from equipage.directives.include import Include
 from equipage.files import is_link
 from equipage.files.sandbox import PathPolicy, above, is_below
-from equipage.generators.parameters import GeneratorLimits, format_size, read_limit
+from equipage.generators.limits import GeneratorLimits, format_size, read_limit
 from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
 from equipage.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo

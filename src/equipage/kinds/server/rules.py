@@ -24,8 +24,7 @@ from equipage.kinds.server.model import LARGEST, Condition
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, get, mapping
-from equipage.schemas.checking import check, is_valid
-from equipage.schemas.structure import draft_named
+from equipage.schemas.plain import is_plain
 
 # The server, and the two forms of a configuration.
 
@@ -138,11 +137,20 @@ def input_schemas_are_schemas(config: Any, session: Session) -> Iterator[Fact]:
         if "$generate" in schema:
             continue
         if id(schema) not in judged:
-            # Most schemas name no draft and have no patterns: one native call is enough for them.
-            plain = not patterns and "$schema" not in schema
-            good = plain and is_valid(schema, draft_named(DEFAULT_DRAFT))
-            judged[id(schema)] = [] if good else check(schema, default_draft=DEFAULT_DRAFT)
+            # Most schemas name no draft and have no patterns.
+            simple = not patterns and "$schema" not in schema
+            good = simple and is_plain(schema)
+            judged[id(schema)] = [] if good else _judged(schema, simple=simple)
         yield from (_below(path, each) for each in judged[id(schema)])
+
+
+def _judged(schema: Any, *, simple: bool) -> list[Fact]:
+    from equipage.schemas.checking import check, is_valid  # most schemas are plain
+    from equipage.schemas.structure import draft_named
+
+    # One native call is enough for a simple one.
+    good = simple and is_valid(schema, draft_named(DEFAULT_DRAFT))
+    return [] if good else check(schema, default_draft=DEFAULT_DRAFT)
 
 
 def _below(path: Path, each: Fact) -> Fact:

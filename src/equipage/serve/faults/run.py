@@ -20,7 +20,7 @@ import msgspec
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.directives.file import File
-from equipage.generators.parameters import read_limit
+from equipage.generators.limits import read_limit
 from equipage.kinds.server.grammar import DURATION_GRAMMAR, parse_duration
 from equipage.kinds.server.model import Delivery, ServerConfig
 from equipage.loading.result import Loaded
