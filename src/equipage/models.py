@@ -172,7 +172,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 #: module → names; where two parts share a name, `other=name`
 _HOMES: dict[str, str] = {
     "equipage.directives.generate": ("Generated "),
-    "equipage.generators.parameters": ("GeneratorLimits "),
+    "equipage.generators.limits": ("GeneratorLimits "),
     "equipage.kinds.blueprint.model": (
         "Add Agent AgentBlockInProcess AgentMeta Algo And Assign Audit Blueprint "
         "BlueprintAgentProfile=AgentProfile BlueprintMetadata Branch CallExtern CompilerHints "
