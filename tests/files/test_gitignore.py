@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from equipage.files import gitignore
-from equipage.files.gitignore import glob_pattern, parse_ignores
+from equipage.files.gitignore import Ignores, glob_pattern, parse_ignores
 from lab import write
 
 from .test_walking import git_ignores, is_ignored_with_folders, needs_git
@@ -100,6 +100,8 @@ LINES: list[tuple[str, str, bool | None]] = [
     ("xy/*.a\nxz/*.b", "xy/1.a", True),
     ("xy/*.a\nxz/*.b", "xz/1.b", True),
     ("xy/*.a\nxz/*.b", "xz/1.a", None),
+    ("a*/x/y/z", "ab/x/y/z", True),
+    ("a*/x/y/z", "ab/x/z", None),
     # What ends with a star, and what is before and after one.
     ("ab*cd", "abcd", True),
     ("ab*bc", "abc", None),
@@ -188,6 +190,10 @@ LINES: list[tuple[str, str, bool | None]] = [
 @pytest.mark.parametrize(("patterns", "path", "expected"), LINES)
 def test_lines(patterns: str, path: str, expected: bool | None) -> None:
     assert decided(patterns, path) is expected
+    # A first look at what lines have in common with a path never says no for one of them.
+    rules, plain = Ignores("/r/", parse_ignores(patterns)), path.rstrip("/")
+    name, is_folder = plain.rpartition("/")[2], path.endswith("/")
+    assert rules.ignore(f"/r/{plain}", name, is_folder=is_folder) is bool(expected)
 
 
 @needs_git

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import gc
 import importlib
 import json
@@ -157,6 +158,7 @@ class _Trials:
     def __init__(self, items: list[pytest.Item], seconds: dict[str, float], most: int) -> None:
         self.results: list[dict[str, Any]] = []
         self._items = {item.nodeid: item for item in items}
+        self._caches = _caches()
         self._seconds, self._most = seconds, most
         self._waiting: dict[int, _Trial] = {}
         self._idle: dict[int, tuple[int, float, float]] = {}
@@ -196,6 +198,8 @@ class _Trials:
         _bounded()
         if not _exchange(change, file, source, alive):
             os._exit(BROKEN)
+        for each in self._caches:
+            each.cache_clear()  # what the right code came to while tests were collected
         _scratch(self._items[tests[0]], folder)
         for test in tests:
             _seconds(_bound(self._seconds[test]))
@@ -367,6 +371,19 @@ def _alive(file: Path) -> Functions:
     for each in gc.get_objects():
         if isinstance(each, FunctionType) and each.__code__.co_filename == str(file):
             found[each.__code__.co_qualname, each.__code__.co_firstlineno].append(each)
+    gc.freeze()
+    return found
+
+
+def _caches() -> list[Any]:
+    """What functions of ours remember."""
+    gc.unfreeze()
+    found = [
+        each
+        for each in gc.get_objects()
+        if isinstance(each, functools._lru_cache_wrapper)
+        and str(getattr(each, "__module__", "")).startswith("equipage")
+    ]
     gc.freeze()
     return found
 
