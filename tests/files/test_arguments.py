@@ -79,6 +79,7 @@ def test_what_is_taken(act: Callable[..., object], given: tuple[Any, ...], expec
         (files.contents_given, ({5: ""},), "`files`: expected paths as str, found int"),
         (files.contents_given, ({"a": 5},), "`files['a']`: expected bytes or str, found int"),
         (files.contents_given, ({"a/b": "", "a": ""},), "`files`: 'a' is a file, so it cannot hold 'a/b'"),
+        (files.contents_given, ({"a/b/c": "", "a/b": ""},), "`files`: 'a/b' is a file, so it cannot hold 'a/b/c'"),
         (files.contents_given, ({"a": "", "a/b/c": ""},), "`files`: 'a' is a file, so it cannot hold 'a/b/c'"),
     ],
 )  # fmt: skip

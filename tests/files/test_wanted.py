@@ -60,6 +60,19 @@ def test_files_without_an_extension_are_found_if_they_are_wanted(tmp_path: Path)
     assert found(tmp_path, Wanting(known=("sub/Agentfile",))) == ["a.YAML", "sub/Agentfile"]
 
 
+def test_files_are_wanted_by_ends_with_and_without_a_dot(tmp_path: Path) -> None:
+    class ByEnds(Wanting):
+        def names_in(self, folder: str) -> walking.Names:
+            return frozenset(), self.known
+
+    make(tmp_path, "my-rules", "my.x-rules", "my-rules.x", "a.yaml", "X.RULES")
+    assert found(tmp_path, ByEnds(("-rules",))) == ["a.yaml", "my-rules", "my.x-rules"]
+    assert found(tmp_path, ByEnds((".x", "-rules"))) == [
+        "a.yaml", "my-rules", "my-rules.x", "my.x-rules",
+    ]  # fmt: skip
+    assert found(tmp_path, ByEnds((".x",))) == ["a.yaml", "my-rules.x"]
+
+
 def test_each_folder_is_asked_about_once(tmp_path: Path) -> None:
     make(tmp_path, "a/b/c.yaml", "d/e.yaml")
     wanting = Wanting()
