@@ -37,12 +37,14 @@ def disk(tmp_path: Path) -> Path:
 
 # --- alone ---------------------------------------------------------------------------------------
 
-ALONE = Overlay({"/p/b/c.txt": b"c", "/p/a.txt": b"a", "/p/b/a.txt": b"ba"}, root="/p")
+
+def alone() -> Overlay:
+    return Overlay({"/p/b/c.txt": b"c", "/p/a.txt": b"a", "/p/b/a.txt": b"ba"}, root="/p")
 
 
 def test_alone_it_is_all_there_is(disk: Path) -> None:
     there = str(disk / "a.txt")
-    with overlaid(ALONE):
+    with overlaid(alone()):
         assert files.stands_alone()
         assert files.working_directory() == "/p"
         assert not files.exists(there)
@@ -58,7 +60,7 @@ def test_alone_it_is_all_there_is(disk: Path) -> None:
 
 
 def test_alone_it_answers_by_any_spelling() -> None:
-    with overlaid(ALONE):
+    with overlaid(alone()):
         for path in ("/p/b/c.txt", "b/c.txt", "./b/../b/c.txt", "/p//b/c.txt"):
             assert (files.is_file(path), files.is_folder(path)) == (True, False)
             assert files.exists(path)
@@ -72,7 +74,7 @@ def test_alone_it_answers_by_any_spelling() -> None:
 
 
 def test_alone_its_root_is_a_repository() -> None:
-    with overlaid(ALONE):
+    with overlaid(alone()):
         assert files.exists("/p/.git")
         assert files.repository_root("/p/b") == "/p"
         assert not files.exists("/p/b/.git")
@@ -80,7 +82,7 @@ def test_alone_its_root_is_a_repository() -> None:
 
 
 def test_entries_come_by_name_and_say_what_they_are() -> None:
-    with overlaid(ALONE):
+    with overlaid(alone()):
         entries = files.entries_of("/p/")
         assert [(each.name, each.path) for each in entries] == [
             ("a.txt", "/p/a.txt"),
@@ -93,14 +95,33 @@ def test_entries_come_by_name_and_say_what_they_are() -> None:
         assert names("b") == ["a.txt", "c.txt"]
 
 
+def test_entries_of_a_folder_have_its_path() -> None:
+    overlay = Overlay({"/X/b": b"", "/X/a": b"", "/X/c/d": b"", "/X/c/e/f": b""})
+    for folder in ("/X", "X", "/X/"):
+        start = folder.rstrip("/")
+        assert [(each.path, each.is_dir(), each.is_file()) for each in overlay.entries(folder)] == [
+            (f"{start}/a", False, True),
+            (f"{start}/b", False, True),
+            (f"{start}/c", True, False),
+        ]
+    assert [(each.name, each.is_dir()) for each in overlay.entries("/X/c")] == [
+        ("d", False),
+        ("e", True),
+    ]
+    assert [(each.name, each.is_dir()) for each in overlay.entries("/")] == [("X", True)]
+    assert overlay.entries("/no") == []
+
+
 def test_an_empty_one_is_an_empty_folder() -> None:
     with overlaid(Overlay({}, root="/p")):
         assert files.is_folder("/p")
         assert names("/p") == []
+        assert files_here().is_folder("/p")
+        assert files_here().cwd == "/p"
 
 
 def test_a_folder_that_it_does_not_have_is_missing_and_a_file_is_no_folder() -> None:
-    with overlaid(ALONE):
+    with overlaid(alone()):
         with pytest.raises(FileNotFoundError) as missing:
             files.entries_of("/p/no")
         with pytest.raises(NotADirectoryError) as file:
@@ -113,10 +134,10 @@ def test_a_folder_that_it_does_not_have_is_missing_and_a_file_is_no_folder() -> 
 
 
 def test_a_load_from_it_reads_its_contents_alone(disk: Path) -> None:
-    with overlaid(ALONE):
+    with overlaid(alone()):
         load = files_here()
         assert isinstance(load, MemoryFiles)
-        assert (load.cwd, load.contents) == ("/p", ALONE.contents)
+        assert (load.cwd, load.contents) == ("/p", alone().contents)
         assert load.read("b/c.txt").text == "c"
         assert (load.is_folder("b"), load.exists("b"), load.exists("/p/.git")) == (True, True, True)
         assert (load.is_folder("a.txt"), load.exists("no")) == (False, False)
@@ -131,7 +152,7 @@ def test_files_in_memory_do_not_need_an_overlay() -> None:
     assert load.exists("/r/a")
     assert not load.exists("/r/no")
     assert (load.peek("/r/a/b.txt"), load.peek("/r/no")) == (b"b", None)
-    with overlaid(ALONE):  # and do not take the contents of another one
+    with overlaid(alone()):  # and do not take the contents of another one
         assert load.exists("/r/a")
         assert load.is_folder("/r/a")
         assert not load.exists("/p/b")
@@ -257,3 +278,11 @@ def test_what_was_emptied_and_not_saved_is_empty(disk: Path) -> None:
     path = f"{os.path.realpath(disk)}/a.txt"
     with overlaid(Overlay({path: b""}, over_disk=True)):
         assert files_here().read(path, max_bytes=0).data == b""
+
+
+def test_what_is_unsaved_has_the_same_name_for_every_load(disk: Path) -> None:
+    path = str(disk / "a.txt")
+    with overlaid(Overlay({path: b"unsaved"}, over_disk=True)):
+        load = files_here()
+        first = load.read(path)
+        assert load.again().read(path) is first

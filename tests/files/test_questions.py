@@ -30,6 +30,15 @@ def test_what_is_at_a_path(world: Path) -> None:
     assert (files.is_folder(file), files.is_file(file), files.is_link(file)) == (False, True, False)
 
 
+def test_what_may_be_run(world: Path) -> None:
+    file = world / "folder" / "file"
+    for mode, runs in ((0o644, False), (0o611, False), (0o744, True), (0o100, True)):
+        file.chmod(mode)
+        assert files.is_executable(str(file)) is runs
+        assert files.is_executable(str(world / "link" / "file")) is runs
+    assert files.is_executable(str(world / "broken")) is False
+
+
 def test_entries_are_sorted_and_links_to_folders_are_folders(world: Path) -> None:
     entries = files.entries_of(str(world))
     assert [entry.name for entry in entries] == ["broken", "folder", "link", "loop"]

@@ -9,9 +9,9 @@ import pytest
 
 from equipage.core.source import Source
 from equipage.files.overlay import Overlay, overlaid
-from equipage.files.reading import Files, peek, stamp_of
-from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.files.tracing import Trace, traced
+from equipage.files.reading import Files, MemoryFiles, peek, stamp_of
+from equipage.files.sandbox import MAX_BYTES, FileProblem, PathPolicy
+from equipage.files.tracing import Trace, digest, traced
 from equipage.files.watching import is_of_folder
 from lab import write
 
@@ -37,6 +37,14 @@ def test_a_name_that_no_file_can_have_is_inside_nothing(world: Path) -> None:
     assert not load.is_within(f"{inside}/a\ud800b", inside)
     assert load.is_within(f"{inside}/sub", f"{inside}\0", inside)
     assert not load.is_within(f"{inside}/sub", f"{inside}\0")
+
+
+def test_a_folder_is_inside_itself(world: Path) -> None:
+    load, inside = Files(cwd=str(world)), str(world / "in")
+    for spelt in (inside, f"{inside}/", f"{inside}/.", f"{inside}/sub/.."):
+        assert load.is_within(spelt, inside)
+        assert load.is_within(spelt, str(world))
+        assert not load.is_within(spelt, f"{inside}/sub")
 
 
 def test_a_file_is_inside_if_its_folder_is(world: Path) -> None:
@@ -92,10 +100,12 @@ def test_where_others_rely_on_it_each_file_is_asked_about(world: Path) -> None:
         assert ("real path", f"{folder}/{name}") in made.answers
 
 
-def test_an_overlay_alone_says_what_is_inside() -> None:
+def test_an_overlay_alone_says_what_is_inside(world: Path) -> None:
+    (world / "link").symlink_to("in")
     with overlaid(Overlay({"/p/sub/a": b""}, root="/p")):
         load = Files()
         assert load.real_folder("/p/sub/../sub") == "/p/sub"
+        assert load.real_folder(str(world / "link")) == str(world / "link")
         assert load.is_read_within("/p/sub/a", ("/p/sub",))
         assert not load.is_read_within("/p/sub/a", ("/q",))
 
@@ -119,6 +129,8 @@ def test_what_a_walk_found_is_opened_inside_its_folder(world: Path) -> None:
         assert (source.text, source.name) == ("a", "in/sub/a.txt")
         assert source.filename == f"{base}/sub/a.txt"
         assert load.again().within is None
+    load.within = (f"{world}//in", base)
+    assert load.read("in/sub/a.txt").text == "a"
 
 
 def test_a_link_that_was_put_in_its_place_leads_nowhere(world: Path) -> None:
@@ -233,6 +245,55 @@ def test_two_dots_behind_a_link_lead_up_from_its_target(world: Path) -> None:
     (world / "in" / "link").symlink_to("../out/deep")
     source = Files(cwd=str(world)).read("in/link/../a.txt")
     assert (source.text, source.filename) == ("secret", str(world / "out" / "a.txt"))
+
+
+def test_what_is_asked_about_two_dots_behind_a_link(world: Path) -> None:
+    (world / "link").symlink_to("in/sub")
+    with traced(Trace()) as asked, pytest.raises(FileProblem):
+        Files(cwd=str(world)).read("link/..")
+    named = [each for each in asked.answers if each[0] == "named"]
+    assert named == [("named", f"{world}/in/sub/..", f"{world}/link/..")]
+
+
+def test_a_reference_outside_is_that_also_under_another_name(world: Path) -> None:
+    (world / "in" / "link.txt").symlink_to("../out/a.txt")
+    inside, policy = (str(world / "in"),), PathPolicy("outside")
+    first = Files(cwd=str(world / "in"))
+    assert first.refer(str(world / "out" / "a.txt"), inside, inside, policy).outside is True
+    second = first.again()
+    named = second.read("link.txt")
+    found = second.refer(str(world / "out" / "a.txt"), inside, inside, policy)
+    assert (found.source, found.outside) == (named, True)
+
+
+def test_folders_may_be_deeper_than_calls_may_nest(world: Path) -> None:
+    deep = "x/" * 1200
+    load = Files(cwd=str(world))
+    assert load.shown(f"{deep}a") == f"{deep}a"
+    with pytest.raises(FileProblem) as raised:
+        load.read(f"{deep}a")
+    assert (raised.value.code.name, raised.value.values["file"]) == ("file-missing", f"{deep}a")
+    assert Files(cwd="/").shown("/x") == "x"
+
+
+def test_the_beginning_of_a_file(world: Path) -> None:
+    (world / "b").write_text("abcdef")
+    (world / "large").touch()
+    os.truncate(world / "large", MAX_BYTES + 1)
+    load = Files(cwd=str(world))
+
+    def beginnings() -> list[bytes | None]:
+        return [load.beginning(str(world / each), 3) for each in ("b", "no", "in", "large")]
+
+    assert beginnings() == [b"abc", None, None, None]
+    with traced(Trace()) as asked:
+        assert beginnings() == [b"abc", None, None, None]
+    # What others may rely on is the content as a whole.
+    assert asked.answers[("peek", str(world / "b"), str(MAX_BYTES))] == digest(b"abcdef")
+    with overlaid(Overlay({str(world / "b"): b"unsaved"}, over_disk=True)):
+        assert beginnings() == [b"uns", None, None, None]
+    memory = MemoryFiles({"/b": b"abcdef"})
+    assert (memory.beginning("/b", 3), memory.beginning("/no", 3)) == (b"abc", None)
 
 
 def test_a_name_that_no_file_can_have_is_refused_by_its_name(world: Path) -> None:

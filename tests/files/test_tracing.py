@@ -107,6 +107,8 @@ def test_entries_say_their_names_and_sorts(world: Path, noting: Trace) -> None:
     assert len({first, with_file, with_folder, with_link, with_loop}) == 5
     assert with_link.endswith(files.LINKS)
     assert with_loop.endswith(files.LINKS)
+    (world / "sub" / "d").touch()
+    assert listed().endswith(files.LINKS)  # wherever the link is among them
     noting.answers.clear()
     with pytest.raises(FileNotFoundError):
         files.entries_of(str(world / "no"))

@@ -388,6 +388,20 @@ def test_what_cannot_be_written_down_is_not_kept() -> None:
     assert not first._is_whole
 
 
+@VOUCHED
+def test_what_is_too_much_to_be_written_is_not_even_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = opened()
+    piece = first._piece(Trace(), "found")
+    assert piece is not None
+    monkeypatch.setattr(keeping, "MOST_BYTES", len(piece.found) + len(piece.sure))
+    for key in "abc":
+        first._keep(key, Trace(), lambda _: "found")
+    assert [*first._new] == ["a", "b"]  # as much as may be, and the piece that was too much
+    assert not first._is_whole
+    first.save()
+    assert opened()._book.pieces == {}
+
+
 def test_a_value_that_is_not_text_is_in_no_text() -> None:
     first, trace = opened(), Trace()
     trace.variables["A"] = "abc\udcff"
@@ -795,6 +809,18 @@ def test_what_was_checked_again_in_vain_is_not_checked_twice() -> None:
 
 
 @VOUCHED
+def test_the_kind_that_was_asked_for_counts_again() -> None:
+    write(".", {"odd.conf": "server: {name: x}\n"})
+    files = [Candidate(os.path.abspath("odd.conf"), named=True)]
+    first = opened(kind="blueprint")
+    kept_whole(first, report=report_of(checked(first, files)[0]), ties=frozenset())
+    write(".", {"odd.conf": "server: {name: x}\nmore: 5\n"})
+    found = opened(kind="blueprint").amended(Judge(), Trace())
+    assert found is not None
+    assert [each.kind for each in found.files] == ["blueprint"]
+
+
+@VOUCHED
 @pytest.mark.parametrize("digests", [True, False])
 def test_files_are_checked_again_as_they_were_checked_before(digests: bool) -> None:
     text = "server: {name: x, version: '1'}\ntools: []\n"
@@ -832,9 +858,9 @@ def test_a_file_that_may_not_be_kept_is_not_amended() -> None:
 @pytest.mark.usefixtures("single")
 def test_an_amended_report_rests_on_what_was_asked_before_and_now() -> None:
     here = str(Path.cwd())
-    names = ("before", "deep/before", f"{here}.before", "now", "other/now", f"{here}.now")
+    names = ("deep/before", "other/now", "before", "now", f"{here}.before", f"{here}.now")
     write(".", {"deep/x": "", "other/x": ""})
-    before, now = asked_about(*names[:3]), asked_about(*names[3:])
+    before, now = asked_about(*names[::2]), asked_about(*names[1::2])
     before.variables["A"] = "1"
     first_run("ab", opened({"A": "1", "B": "2"}), asked=before)
     edited("a", TEXT.replace("[5]", "opus"))
@@ -868,7 +894,8 @@ def test_an_amended_report_has_no_value_of_a_variable(who: str) -> None:
 
 @pytest.mark.usefixtures("single")
 def test_only_what_rests_on_a_change_is_in_doubt(way: str) -> None:
-    first_run("ab")
+    write(".", {"deep/x": ""})
+    files = first_run("ab")
     keys = {name: key for key in opened()._book.pieces for name in "ab" if _is_about(key, name)}
     doubts = opened()._in_doubt()
     assert doubts == (frozenset() if way == "vouched" else frozenset(keys.values()))
@@ -882,13 +909,11 @@ def test_only_what_rests_on_a_change_is_in_doubt(way: str) -> None:
         assert (opened()._in_doubt() == frozenset()) is (way == "vouched")
     # Also with a file more: some pieces are new, and the others are those of before.
     third = opened()
-    found, asked = checked(third, [*candidates(*AGENTS_AB), *agents("c")])
-    assert asked == ["c.md"]
+    write(".", {"deep/s.yaml": "server: {name: x}\ntools: []\n"})
+    found, asked = checked(third, [*files, *candidates("deep/s.yaml")])
+    assert asked == ["s.yaml"]
     kept_whole(third, report=report_of(found))
     assert (opened()._in_doubt() == frozenset()) is (way == "vouched")
-
-
-AGENTS_AB = (".claude/agents/a.md", ".claude/agents/b.md")
 
 
 def _is_about(key: str, name: str) -> bool:

@@ -81,7 +81,8 @@ PARTS = {
     "reading": Part(
         ("files/reading.py", "files/overlay.py", "files/memory.py", "files/__init__.py"),
         (
-            *_files("overlay", "questions", "reading", "sandbox", "tracing", "trees"),
+            *_files("arguments", "memory", "overlay", "questions", "reading", "sandbox"),
+            *_files("tracing", "trees"),
             *_security("links", "special_files", "what_is_never_read"),
             "loading/test_options_given.py",
         ),

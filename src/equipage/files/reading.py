@@ -88,6 +88,8 @@ def _stamp(status: os.stat_result) -> Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
+#: How deep a folder may lie for the short way to its name.
+_DEEP = 100
 #: Ends of paths that do not name a file.
 _NO_NAMES = ("", ".", "..")
 
@@ -168,7 +170,7 @@ class Files:
         if not is_possible(path):
             return False
         real = self._real_file(path)
-        return any(is_below(real, self.real_folder(each)) for each in filter(is_possible, folders))
+        return any(is_below(real, self.real_folder(each)) for each in folders)
 
     def _real_file(self, path: str) -> str:
         """As `real_path`, with one look at the folder and one at the file in it."""
@@ -211,10 +213,7 @@ class Files:
 
     def shown(self, path: str) -> str:
         """As `display_name`, looked up once for each folder."""
-        try:
-            return self._named(_from(self.cwd, path))[1]
-        except ValueError:  # a name that no file can have
-            return display_name(path, self.cwd)
+        return self._named(_from(self.cwd, path))[1]
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
@@ -265,10 +264,7 @@ class Files:
         """
         full = _from(self.cwd, path)
         self._asked[full] = None
-        try:
-            real, name = self._named(full)
-        except ValueError as error:
-            raise refusal(error, display_name(full, self.cwd)) from None
+        real, name = self._named(full)
         # A walk finds names, and a name can be replaced by a link before it is opened: what a walk
         # found is opened step by step inside its folder.
         if self.within is not None:
@@ -325,8 +321,9 @@ class Files:
     def _named_folder(self, folder: str) -> tuple[str, str]:
         """A folder without links, and as people are shown it, each with a slash at its end."""
         above, last = os.path.split(folder)
-        is_plain = last not in ("", ".", "..") and is_below(above, self.cwd)
-        if is_plain and not is_link(folder):
+        is_plain = last not in _NO_NAMES and is_below(above, self.cwd)
+        # Folders may be deeper than calls may nest.
+        if is_plain and folder.count(os.sep) <= _DEEP and not is_link(folder):
             # One look instead of one for each step: thousands of skills have a folder each.
             real, shown = self._folders.get(above) or self._named_folder(above)
             real, shown = f"{real}{last}{os.sep}", f"{shown}{last}/"
@@ -405,7 +402,7 @@ class Files:
         reads = policy.absolute == "outside"
         spelt = posixpath.normpath(reference).replace("//", "/", 1)
         real = real_path(spelt) if reads else spelt
-        allowed = tuple(filter(is_possible, (*roots, *home)))
+        allowed = (*roots, *home)
         for root in allowed:
             for way, base in ((spelt, root), (real, real_path(root))):
                 if way.startswith(base.rstrip("/") + "/"):
