@@ -302,6 +302,51 @@ def test_a_client_that_never_reads_does_not_keep_the_server_from_ending() -> Non
     assert printed_by(served) == PRINTED
 
 
+def asking_without_end(served: Served, least: int) -> int:
+    """Send requests and read no answer, until the server has not read on for a second."""
+    os.set_blocking(served.input, False)
+    sent, last = 0, time.monotonic()
+    while sent < least or (time.monotonic() < last + 1 and sent < 10 * least):
+        try:
+            line = message(id=sent, method="tools/list") + b"\n"
+            sent += os.write(served.input, line) == len(line)  # one is written whole, or not at all
+            last = time.monotonic()
+        except BlockingIOError:
+            time.sleep(0.001)
+    os.set_blocking(served.input, True)
+    return sent
+
+
+@pytest.fixture
+def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "MAX_UNDER_WAY", 50)
+
+
+@pytest.mark.usefixtures("few_calls")
+def test_a_client_that_asks_and_never_reads_is_not_read_until_it_does() -> None:
+    served = Served()
+    served.send(HELLO + b"\n")
+    served.answer()
+    sent = asking_without_end(served, least=1000)
+    # What both pipes hold, a chunk, and the calls that may be under way.
+    line = len(message(id=1000, method="tools/list")) + 1
+    assert sent < 4 * (1 << 16) // line + 100
+    assert sorted(served.answer()["id"] for _ in range(sent)) == list(range(sent))
+    served.send(message(id="last", method="ping") + b"\n")
+    assert served.answer()["id"] == "last"
+    assert served.end() == (b"", PRINTED)
+
+
+@pytest.mark.usefixtures("few_calls")
+def test_a_client_that_asks_and_never_reads_can_close_its_end() -> None:
+    served = Served()
+    served.send(HELLO + b"\n")
+    asking_without_end(served, least=1000)
+    os.close(served.input)
+    assert ended_within(served, 10)
+    assert printed_by(served) == PRINTED
+
+
 def ended_within(served: Served, seconds: float) -> bool:
     """Whether the server ends by itself in that time."""
     ended, until = 0, time.monotonic() + seconds

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import os
+import select
 import stat
 import sys
 from collections import deque
@@ -31,6 +32,11 @@ MAX_LINE = 4 * 1024 * 1024
 MAX_NESTING = 256
 #: How many bytes of answers to lines that are not messages wait for a client that does not read.
 MAX_REFUSALS = 4 * 1024 * 1024
+#: How many calls may be under way, or wait for a client that does not read what they answer. With
+#: more than that, nothing more is read.
+MAX_UNDER_WAY = 2_000
+#: How often it is looked whether there are fewer, in seconds.
+_PAUSE = 0.05
 #: What it takes to keep an answer, beside its text.
 _KEPT = 128
 #: How long the last of them may take after the client closed its end, in seconds.
@@ -134,6 +140,22 @@ class Pipes:
                 return
             yield data
 
+    async def calmed(self) -> bool:
+        """Wait until few calls are under way; false if the client closed its end meanwhile."""
+        while len(asyncio.all_tasks()) > MAX_UNDER_WAY:
+            if self._is_closed():
+                return False
+            await asyncio.sleep(_PAUSE)
+        return True
+
+    def _is_closed(self) -> bool:
+        """Whether the client closed its end, whatever it sent before; where the system says so."""
+        if not hasattr(select, "poll"):
+            return False
+        poll = select.poll()
+        poll.register(self._input, getattr(select, "POLLRDHUP", 0))
+        return bool(poll.poll(0))
+
     async def write(self, data: bytes) -> None:
         """Write one line. A client that does not read makes only its own answers wait."""
         async with self._writing:
@@ -215,6 +237,8 @@ async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
                     if refusals.too_many:
                         group.cancel_scope.cancel()
                         return
+                if not await pipes.calmed():
+                    return
             for line in splitter.feed(b""):
                 await _take(line, refusals, to_server)
             await refusals.sent()
