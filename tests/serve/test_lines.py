@@ -244,6 +244,49 @@ def test_the_last_message_need_not_end_its_line() -> None:
     assert printed == PRINTED
 
 
+def reading_from(descriptor: int) -> Any:
+    """The transport of a client, without what it does to this process."""
+    pipes = object.__new__(wire.Pipes)
+    pipes._input = descriptor
+    return pipes
+
+
+def test_a_client_that_closed_its_end_is_noticed_whatever_it_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        pipes = reading_from(ours.fileno())
+        assert pipes._is_closed() is False
+        theirs.send(b"x")
+        assert pipes._is_closed() is False
+        theirs.shutdown(socket.SHUT_WR)  # it may still read
+        assert pipes._is_closed() is True
+        monkeypatch.delattr(select, "poll")
+        assert pipes._is_closed() is False  # where the system does not say so
+
+
+def test_calls_under_way_are_waited_for_until_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("equipage.serve.wire.lines.MAX_UNDER_WAY", 3)
+    monkeypatch.setattr("equipage.serve.wire.lines._PAUSE", 0.001)
+    ours, theirs = socket.socketpair()
+    pipes = reading_from(ours.fileno())
+
+    async def tried() -> list[bool]:
+        calls = [asyncio.create_task(asyncio.sleep(60)) for _ in range(2)]
+        async with asyncio.timeout(5):
+            few = await pipes.calmed()
+            calls.append(asyncio.create_task(asyncio.sleep(0.01)))
+            fewer = await pipes.calmed()
+            assert calls[-1].done()
+            calls.append(asyncio.create_task(asyncio.sleep(60)))
+            theirs.close()
+            return [few, fewer, await pipes.calmed()]
+
+    with ours, theirs:
+        assert asyncio.run(tried()) == [True, True, False]
+
+
 def test_answers_that_wait_are_counted_with_what_it_takes_to_keep_them() -> None:
     class Reading:
         """A client that reads."""
@@ -319,7 +362,7 @@ def asking_without_end(served: Served, least: int) -> int:
 
 @pytest.fixture
 def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "MAX_UNDER_WAY", 50)
+    monkeypatch.setattr("equipage.serve.wire.lines.MAX_UNDER_WAY", 50)
 
 
 @pytest.mark.usefixtures("few_calls")
