@@ -341,7 +341,7 @@ def test_a_client_that_never_reads_does_not_keep_the_server_from_ending() -> Non
     while waiting_in(served.output) < 4000 and time.monotonic() < until:
         time.sleep(0.001)
     os.close(served.input)
-    assert ended_within(served, 10)
+    assert ended_within(served)
     assert printed_by(served) == PRINTED
 
 
@@ -386,12 +386,12 @@ def test_a_client_that_asks_and_never_reads_can_close_its_end() -> None:
     served.send(HELLO + b"\n")
     asking_without_end(served, least=1000)
     os.close(served.input)
-    assert ended_within(served, 10)
+    assert ended_within(served)
     assert printed_by(served) == PRINTED
 
 
-def ended_within(served: Served, seconds: float) -> bool:
-    """Whether the server ends by itself in that time."""
+def ended_within(served: Served, seconds: float = 60) -> bool:
+    """Whether the server ends by itself in that time, which is long for a busy machine."""
     ended, until = 0, time.monotonic() + seconds
     while not ended and time.monotonic() < until:
         ended, _ = os.waitpid(served.child, os.WNOHANG)
@@ -421,7 +421,7 @@ def test_a_client_that_sends_nonsense_and_never_reads_is_left() -> None:
                 time.sleep(0.001)
     except BrokenPipeError:
         pass
-    assert ended_within(served, 10)
+    assert ended_within(served)
     os.close(served.input)
     assert sent < wire.MAX_REFUSALS
     why = "the client sends lines that are not messages, and reads no answers"
@@ -434,7 +434,7 @@ def test_answers_to_nonsense_do_not_keep_the_server_from_ending() -> None:
     fcntl.fcntl(served.output, fcntl.F_SETPIPE_SZ, 4096)
     served.send(b"{\n" * 1000)
     os.close(served.input)
-    assert ended_within(served, 10)
+    assert ended_within(served)
     assert printed_by(served) == PRINTED
 
 
