@@ -4,6 +4,7 @@ give the answers of the long ones."""
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -212,4 +213,5 @@ def test_a_name_that_no_file_can_have(world: Path) -> None:
         assert real_path(path) == path
     assert [Replay({}).answer(each) for each in made.answers] == [path]
     answer = Replay({}).answer(("content", path, "9"))
-    assert answer == "file-unreadable reason=embedded null byte"
+    # The words are those of Python, which has others from 3.13 on.
+    assert re.match("file-unreadable reason=.*embedded null", str(answer))
