@@ -13,6 +13,11 @@ fi
 "$@"
 code=$?
 if test -n "$folder"; then
-    if test $code = 0 || test "$TMPDIR" != "$folder"; then rm -rf "$folder"; else echo "see $folder"; fi
+    if test $code = 0 || test "$TMPDIR" != "$folder"; then
+        chmod -R u+rwx "$folder"  # tests leave folders that their owner may not write to
+        rm -rf "$folder"
+    else
+        echo "see $folder"
+    fi
 fi
 exit $code
