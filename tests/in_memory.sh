@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a command whose temporary files are in memory: on a disk, they take a third of the time of all
-# tests. That needs a folder with enough room in which programs may run; else, or where TMPDIR is
+# Runs a command whose temporary files are in memory: on a disk, tests that write many files take half
+# as long again. That needs a folder with enough room in which programs may run; else, or where TMPDIR is
 # set, the command runs as it is. What a failing command leaves behind stays, to be looked at.
 folder=
 if test -z "$TMPDIR" && folder=$(mktemp -d /dev/shm/equipage.XXXXXX 2>/dev/null); then

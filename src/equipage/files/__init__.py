@@ -38,6 +38,8 @@ def stands_alone() -> bool:
 CACHE_FOLDER = ".equipage_cache"
 #: The end of the `listing` of a folder that has links in it.
 LINKS = " with links"
+#: How deep a folder may lie for ways that go step by step: calls may not nest as deep as folders.
+DEEP = 100
 #: How often a path is looked at that changes under our eyes.
 _TRIES = 100
 

@@ -18,6 +18,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.source import Source
 from equipage.files import (
+    DEEP,
     active,
     exists,
     is_folder,
@@ -88,8 +89,6 @@ def _stamp(status: os.stat_result) -> Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-#: How deep a folder may lie for the short way to its name.
-_DEEP = 100
 #: Ends of paths that do not name a file.
 _NO_NAMES = ("", ".", "..")
 
@@ -322,8 +321,7 @@ class Files:
         """A folder without links, and as people are shown it, each with a slash at its end."""
         above, last = os.path.split(folder)
         is_plain = last not in _NO_NAMES and is_below(above, self.cwd)
-        # Folders may be deeper than calls may nest.
-        if is_plain and folder.count(os.sep) <= _DEEP and not is_link(folder):
+        if is_plain and folder.count(os.sep) <= DEEP and not is_link(folder):
             # One look instead of one for each step: thousands of skills have a folder each.
             real, shown = self._folders.get(above) or self._named_folder(above)
             real, shown = f"{real}{last}{os.sep}", f"{shown}{last}/"

@@ -12,7 +12,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping
 
-from equipage.files import entries_of, listing, working_directory
+from equipage.files import DEEP, entries_of, listing, working_directory
 from equipage.files.reading import Files, names_digest, peek
 from equipage.files.sandbox import (
     FLAGS,
@@ -37,8 +37,6 @@ _OF_A_FILE = {
     "is folder": False,
     "is link": False,
 }
-#: How deep a folder may lie for the short ways.
-_DEEP = 100
 #: Their answers spare other questions, so they are asked first.
 _FIRST = ("content", "peek")
 
@@ -190,8 +188,8 @@ class Replay:
         known = self._real.get(path)
         if known is not None:
             return known
-        # Behind a link, two dots lead elsewhere; and folders may be deeper than calls may nest.
-        if ".." in path or path.count("/") > _DEEP:
+        # Behind a link, two dots lead elsewhere.
+        if ".." in path or path.count("/") > DEEP:
             return os.path.realpath(path)
         # As `realpath` does it, but each folder is looked at once for all paths in it.
         full = os.path.normpath(os.path.join(self._cwd, path))
@@ -269,7 +267,7 @@ class Replay:
         """Whether every folder from a root down can be opened, and none of them is a link."""
         key = root, folder
         if key not in self._opens:
-            self._opens[key] = folder.count("/") <= _DEEP and (
+            self._opens[key] = folder.count("/") <= DEEP and (
                 (folder == root or self._leads_down(root, os.path.dirname(folder)))
                 and _opens(folder)
             )
