@@ -219,10 +219,15 @@ class Catalogue:
 
     def words(self, code: Code) -> Words:
         if self._words is None:
-            import rtoml  # only runs with findings need it
+            # Only runs with findings need the words. No wheel of rtoml fits every machine.
+            try:
+                import rtoml as toml
+            except ImportError:
+                import tomllib as toml  # type: ignore[no-redef]
 
             with open(self._file, encoding="utf-8") as file:
-                self._words = {name: Words(**words) for name, words in rtoml.load(file).items()}
+                words = toml.loads(file.read())
+            self._words = {name: Words(**each) for name, each in words.items()}
         return self._words[code]
 
 
