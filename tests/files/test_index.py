@@ -204,6 +204,13 @@ def test_a_name_is_as_long_as_its_entry_says(version: int, length: int) -> None:
                 _parsed(bytes(data))
 
 
+@pytest.mark.parametrize("sort", [8, 10, 14], ids=["file", "link", "submodule"])
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_no_name_has_a_zero_byte(version: int, sort: int) -> None:
+    with pytest.raises(DamagedIndex, match="cut off"):
+        _parsed(an_index(version, [("a", 8), ("b\0c", sort), ("d", 8)]))
+
+
 @pytest.mark.parametrize("long", [126, 127, 128, 129, 16511, 16512, 20000])
 def test_long_names_that_begin_alike(long: int) -> None:
     names = [("a" + "x" * long, 8), ("b", 8), ("b/c", 8)]

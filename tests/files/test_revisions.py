@@ -14,6 +14,8 @@ from equipage.files.sandbox import FileProblem
 from equipage.files.walking import NOTHING
 from lab import Link, commit, write
 
+from .test_wanted import Wanting
+
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -144,6 +146,73 @@ def test_names_with_any_letters_and_links_among_them(repository: Path) -> None:
     revision.close()
 
 
+@pytest.mark.parametrize("name", [b"blank ", b" blank", b"line\n", b"by\xe9te", "é".encode()])
+def test_a_repository_may_have_any_name(tmp_path: Path, name: bytes) -> None:
+    folder = Path(os.path.realpath(tmp_path)) / os.fsdecode(name)
+    folder.mkdir()
+    commit(write(folder, {"a.yaml": "a: 1\n", "sub/b.yaml": "b: 1\n"}))
+    revision = Revision("HEAD", str(folder / "sub"))
+    assert revision.top == str(folder)
+    assert revision[str(folder / "a.yaml")] == b"a: 1\n"
+    assert walked(revision, folder) == ["a.yaml", "sub/b.yaml"]
+    revision.close()
+
+
+def test_a_submodule_is_not_a_file(repository: Path) -> None:
+    commit(write(repository / "inner", {"x.yaml": "x: 1\n"}))
+    commit(repository)
+    revision = Revision("HEAD", ".")
+    assert str(repository / "inner") not in revision
+    assert not revision.is_folder(str(repository / "inner"))
+    revision.close()
+
+
+def test_programs_are_known_by_their_mode(repository: Path) -> None:
+    write(repository, {"run": "", "bin/to": Link("../run"), "bin/lost": Link("none"), "plain": ""})
+    (repository / "run").chmod(0o755)
+    commit(repository)
+    revision = Revision("HEAD", ".")
+    programs = [each for each in revision if revision.may_run(each)]
+    assert [os.path.relpath(each, repository) for each in programs] == ["bin/to", "run"]
+    assert not revision.may_run(str(repository / "never"))
+    revision.close()
+
+
+def test_what_is_below_a_folder(repository: Path) -> None:
+    write(repository, {"X/a": "", "X/b/c": "", "X0": "", "X.y": "", "Y": "", "z ": "", "z/1": ""})
+    commit(repository)
+    revision = Revision("HEAD", ".")
+    files = revision.files()
+    for folder, names in (("X", ["a", "b/c"]), ("X/", ["a", "b/c"]), ("X/b", ["c"]), ("Y", [])):
+        assert files.names_below(folder) == names
+        assert revision.names_below(str(repository / folder)) == names
+        assert files.is_folder(folder) is bool(names)
+    assert files.names_below("X", most=1) == ["a"]
+    assert revision.has_below(f"{repository}/X/")
+    assert revision.names_below(f"{repository}/X//") == ["a", "b/c"]
+    assert not revision.has_below(f"{repository}/z ")
+    assert revision.names_below(f"{repository}/z ") == []
+    assert not revision.has_below(f"{repository}/zz")  # behind the last name
+    assert walked(revision, Path(f"{repository}/z ")) == []
+    revision.close()
+
+
+def test_files_without_an_extension_are_found_if_they_are_wanted(repository: Path) -> None:
+    write(
+        repository,
+        {"X/Agentfile": "", "X/tool.py": "", "X/other.py": "", "X/node_modules/a.md": ""},
+    )
+    commit(repository)
+    revision = Revision("HEAD", ".")
+    for wanted, names in (
+        (Wanting(known=("/Agentfile",)), ["Agentfile"]),
+        (Wanting(claimed=("/tool.py",)), ["tool.py"]),
+    ):
+        found = revision.walk(f"{repository}/X/", set(), wanted)
+        assert [os.path.relpath(each.path, repository / "X") for each in found] == names
+    revision.close()
+
+
 def test_links_are_followed_ten_times_and_no_more(repository: Path) -> None:
     chain = {f"c{number}.yaml": Link(f"c{number + 1}.yaml") for number in range(10)}
     write(repository, {**chain, "c10.yaml": "end"})
@@ -159,7 +228,13 @@ def test_links_are_followed_ten_times_and_no_more(repository: Path) -> None:
 def test_hidden_folders_count_only_where_agents_live(repository: Path) -> None:
     write(
         repository,
-        {".claude/.x/a.md": "", ".x/.claude/b.md": "", ".x/c.md": "", "node_modules/d.md": ""},
+        {
+            ".claude/.x/a.md": "",
+            ".x/.claude/b.md": "",
+            ".x/c.md": "",
+            "node_modules/d.md": "",
+            "notes/e.md": "",
+        },
     )
     commit(repository)
     revision = Revision("HEAD", ".")
@@ -168,6 +243,7 @@ def test_hidden_folders_count_only_where_agents_live(repository: Path) -> None:
         ".claude/d.md",
         ".claude/.x/a.md",
         ".x/.claude/b.md",
+        "notes/e.md",
     ]
     revision.close()
 
@@ -207,8 +283,7 @@ def test_nothing_is_asked_of_a_terminal_or_a_network(
         return run(*words, **how)
 
     def started(*words: Any, **how: Any) -> Any:
-        if "env" in how:
-            given.append(how["env"])
+        given.append(how["env"])
         return start(*words, **how)
 
     monkeypatch.setenv("GIT_ALLOW_PROTOCOL", "https")

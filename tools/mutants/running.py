@@ -89,8 +89,14 @@ class Runner:
         seconds: dict[str, float] = {}
         left_out = []
         lines: dict[str, dict[int, list[str]]] = {str(file): {} for file in self.modules}
+        caches: list[Any] = []
+        imported = 0
         with _Watch(self.modules) as watch:
             for item in items:
+                if len(sys.modules) != imported:
+                    imported, caches = len(sys.modules), _caches()
+                for each in caches:
+                    each.cache_clear()  # or only the first test that asks would run the lines
                 begun = time.process_time()
                 failed, passed = _run(item)
                 took = time.process_time() - begun

@@ -48,7 +48,8 @@ class Revision(Mapping[str, bytes]):
         if not name or name.startswith("-"):
             raise NoRevision(f"`{name}` is not a revision")
         self.name = name
-        self.top = _git(folder, "rev-parse", "--show-toplevel").decode().strip()
+        top = _git(folder, "rev-parse", "--show-toplevel")
+        self.top = os.fsdecode(top.removesuffix(b"\n"))  # a name may end with a blank
         verify = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
         self._entries = dict(self._listed(_git(folder, *verify).decode().strip()))
         self._sorted: list[str] | None = None  #: the paths, once they are asked for by folder
@@ -56,39 +57,35 @@ class Revision(Mapping[str, bytes]):
 
     def _listed(self, tree: str) -> Iterator[tuple[str, tuple[str, str]]]:
         """The path of each file with its mode and the number of its object."""
-        for line in _git(self.top, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0"):
+        for line in filter(None, _git(self.top, "ls-tree", "-r", "-z", tree).split(b"\0")):
             head, _, name = line.partition(b"\t")
-            mode, kind, number = head.decode().split() if head else ("", "", "")
-            if kind == "blob":
+            mode, kind, number = head.decode().split()
+            if kind == "blob":  # not a submodule
                 yield posixpath.join(self.top, os.fsdecode(name)), (mode, number)
 
     def __getitem__(self, path: str) -> bytes:
-        for _ in range(_LINKS_FOLLOWED):
-            mode, number = self._entries[path]
-            data = self._object(number)
-            if mode != _LINK:
-                return data
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(data)))
-        raise KeyError(path)
+        return self._object(self._led_to(path)[1])
 
     def __contains__(self, path: object) -> bool:
         """Whether there is a file; a link is one only if it leads to one."""
-        if path not in self._entries or not isinstance(path, str):
-            return False
         try:
-            return self[path] is not None
+            return isinstance(path, str) and bool(self._led_to(path))
         except KeyError:
             return False
 
     def may_run(self, path: str) -> bool:
         """Whether a file has the mark of a program, links followed."""
+        return path in self and self._led_to(path)[0] == _PROGRAM
+
+    def _led_to(self, path: str) -> tuple[str, str]:
+        """The mode and the object of a file, links followed. Raises `KeyError`."""
         for _ in range(_LINKS_FOLLOWED):
-            mode, number = self._entries.get(path, ("", ""))
+            mode, number = self._entries[path]
             if mode != _LINK:
-                return mode == _PROGRAM
+                return mode, number
             target = os.fsdecode(self._object(number))
             path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-        return False
+        raise KeyError(path)
 
     def names_below(self, folder: str) -> list[str]:
         """The paths of files below a folder, relative to it, in order."""
@@ -166,17 +163,15 @@ class Revision(Mapping[str, bytes]):
 class _RevisionFiles(MemoryFiles):
     """The files of a revision, and the mark of the repository, which no revision holds."""
 
+    contents: Revision
+
     def exists(self, path: str) -> bool:
         return super().exists(path) or (posixpath.basename(path) == ".git" and os.path.exists(path))
 
     def is_folder(self, path: str) -> bool:
-        if not isinstance(self.contents, Revision):
-            return super().is_folder(path)
         return self.contents.has_below(self._absolute_path(path))
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
-        if not isinstance(self.contents, Revision):
-            return super().names_below(folder, most=most)
         return self.contents.names_below(self._absolute_path(folder))[:most]
 
 

@@ -59,13 +59,13 @@ class Pattern(msgspec.Struct, frozen=True):
 
     def matches(self, subject: str) -> bool:
         """Whether a name, or a path, is what the line means."""
-        return _compiled(self.glob, self.names_only).fullmatch(subject) is not None
+        return _compiled(self.glob).fullmatch(subject) is not None
 
 
 @lru_cache(maxsize=10_000)
-def _compiled(glob: str, names_only: bool) -> re.Pattern[str]:
+def _compiled(glob: str) -> re.Pattern[str]:
     """Compiled late: few lines of a file ever have to be matched on their own."""
-    return re.compile(glob_expression(glob, whole=names_only), re.DOTALL)
+    return re.compile(glob_expression(glob, whole=False), re.DOTALL)
 
 
 #: A set of the plainest form, which is one character. In `[!]a]`, the first bracket is a member.
@@ -356,7 +356,7 @@ def _pattern(line: str) -> Pattern | None:
     folders_only, line = line.endswith("/"), line.removesuffix("/")
     names_only = "/" not in line
     glob = line.removeprefix("/")
-    if glob.startswith("**/") and "/" not in glob[3:] and "**" not in glob[3:]:
+    if glob.startswith("**/") and "/" not in glob[3:]:
         glob, names_only = glob[3:], True  # in any folder
     return Pattern(glob, negated, folders_only, names_only)
 
@@ -381,18 +381,15 @@ def glob_expression(glob: str, *, whole: bool = True) -> str:
     Between wildcards the first match is as good as any other, so the atomic groups `(?>…)` never
     take it back: this is what keeps a pattern full of stars from backtracking.
     """
-    first, *rest = [
-        "/".join(_step(each) for each in _split(section, "/"))
-        for section in _split(_tokens(glob, whole=whole), _STEPS)
-    ]
+    first, *rest = map(_section, _split(_tokens(glob, whole=whole), _STEPS))
     if not rest:
         return first
     between = "".join(f"(?>(?:[^/]*/)*?{each})" for each in rest[:-1])
     return f"{first}{between}(?:[^/]*/)*{rest[-1]}"
 
 
-def _step(tokens: list[str]) -> str:
-    """One step of a path: literal parts with stars between them."""
+def _section(tokens: list[str]) -> str:
+    """What is between whole steps: literal parts with stars between them."""
     first, *rest = ["".join(part) for part in _split(tokens, _STAR)]
     if not rest:
         return first
@@ -438,7 +435,7 @@ def _stars(glob: str, position: int, literal: int) -> tuple[str, int]:
     while glob[end : end + 1] == "*":
         end += 1
     # `a**` and `**b` are stars like one; `**/` takes its slash along.
-    at_start = position in (0, literal) or glob[position - 1] == "/"
+    at_start = position == literal or glob[position - 1] == "/"
     if end - position < 2 or not at_start or glob[end : end + 1] not in ("", "/"):
         return _STAR, end
     return (_STEPS, end + 1) if end < len(glob) else (".*", end)
