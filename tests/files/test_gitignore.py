@@ -13,7 +13,8 @@ from equipage.files import gitignore
 from equipage.files.gitignore import Ignores, glob_pattern, parse_ignores
 from lab import write
 
-from .test_walking import git_ignores, is_ignored_with_folders, needs_git
+from .test_walking import STARS_BEHIND_TEXT, git_ignores, is_ignored_with_folders, needs_git
+from .test_walking import older_git as older_git
 
 
 def decided(patterns: str, path: str) -> bool | None:
@@ -131,7 +132,7 @@ LINES: list[tuple[str, str, bool | None]] = [
     ("a\\?*", "axb", None),
     ("a\\*b\\?c*", "a*b?cd", True),
     ("[ab]", "X", None),
-    ("**/a*/b/c", "ax/b/c", True),
+    ("**/b/c", "b/c", True),
     ("x/[*]/*c", "x/*/c", True),
     ("x[ab]yy*z", "xayyz", True),
     ("[a]x[b]yyy*", "axbyyyy", True),
@@ -175,11 +176,14 @@ LINES: list[tuple[str, str, bool | None]] = [
     ("a/**b", "a/x/b", None),
     ("a/**b", "a/xb", True),
     ("a/x**/b", "a/xy/b", True),
-    ("a/x**/b", "a/x/y/b", True),  # what is before the first wildcard is compared first
+    ("a/x**/b", "a/x/y/b", None),  # two stars are whole steps only if nothing is beside them
     ("a/x?**/b", "a/xyz/b", True),
     ("a/x?**/b", "a/xy/z/b", None),
     ("a/**", "a/b/c", True),
-    ("a/x**", "a/xy/z", True),
+    ("a/x**", "a/xy/z", None),
+    ("a/x**", "a/xy", True),
+    ("a/**x/b", "a/yx/b", True),
+    ("a/**x/b", "a/y/x/b", None),
     ("?**/b", "a/b", True),
     ("?**/b", "ab/b", True),
     ("?**/b", "a/x/b", None),
@@ -200,10 +204,12 @@ def test_lines(patterns: str, path: str, expected: bool | None) -> None:
 
 
 @needs_git
-def test_git_reads_these_lines_so(tmp_path: Path) -> None:
+def test_git_reads_these_lines_so(tmp_path: Path, older_git: bool) -> None:
     """Each in a folder of its own, and one question to git; it also ignores what is in a folder."""
     asked, expected = [], set()
     for number, (patterns, path, _) in enumerate(LINES):
+        if older_git and STARS_BEHIND_TEXT.search(patterns):
+            continue
         write(tmp_path, {f"{number}/.gitignore": patterns})
         asked.append(f"{number}/{path}")
         if is_ignored_with_folders(patterns, path):

@@ -101,8 +101,9 @@ def test_a_name_that_looks_like_an_option_is_not_given_to_git(
 def test_what_git_says_is_told_in_one_line(repository: Path) -> None:
     with pytest.raises(NoRevision, match=r"^there is no such revision$"):
         Revision("nope", ".")
-    with pytest.raises(NoRevision, match=r"^fatal: cannot change to '[^\n]*$"):
-        Revision("HEAD", "nowhere")
+    for folder in ("nowhere", os.fsdecode(b"no\xe9where")):
+        with pytest.raises(NoRevision, match=r"^fatal: cannot change to '[^\n]*$"):
+            Revision("HEAD", folder)
 
 
 def test_names_with_any_letters_and_links_among_them(repository: Path) -> None:
@@ -193,6 +194,7 @@ def test_what_is_below_a_folder(repository: Path) -> None:
     assert not revision.has_below(f"{repository}/z ")
     assert revision.names_below(f"{repository}/z ") == []
     assert not revision.has_below(f"{repository}/zz")  # behind the last name
+    assert not revision.has_below(f"{repository}/X/bX")
     assert walked(revision, Path(f"{repository}/z ")) == []
     revision.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -99,7 +100,7 @@ PATTERNS = [
     pytest.param("a//", "a", False, id="two slashes never match"),
     pytest.param("//a", "a", False, id="wherever they stand"),
     pytest.param("a//", "a/b", False, id="not even in a folder"),
-    pytest.param("x**/**", "x", True, id="stars after a letter may be nothing, too"),
+    pytest.param("x**/**", "x", False, id="stars after a letter are not whole steps"),
     pytest.param("[z-a]", "z", True, id="a range backwards is its first character"),
     pytest.param("[z-a]", "a", False, id="and not its last"),
     pytest.param("[z-am]", "m", True, id="and what follows it"),
@@ -136,9 +137,22 @@ def git_ignores(folder: Path, patterns: str, paths: list[str]) -> set[str]:
     return set(done.stdout.decode().split("\0")) - {""}
 
 
+#: Two stars behind other text, which older versions of git take for whole steps, too.
+STARS_BEHIND_TEXT = re.compile(r"[^/*\n]\*\*+(?:/|$)", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def older_git(tmp_path_factory: pytest.TempPathFactory) -> bool:
+    return bool(git_ignores(tmp_path_factory.mktemp("git"), "x**/**", ["x"]))
+
+
 @needs_git
 @pytest.mark.parametrize(("patterns", "path", "ignored"), PATTERNS)
-def test_git_agrees(tmp_path: Path, patterns: str, path: str, ignored: bool) -> None:
+def test_git_agrees(
+    tmp_path: Path, patterns: str, path: str, ignored: bool, older_git: bool
+) -> None:
+    if older_git and STARS_BEHIND_TEXT.search(patterns):
+        ignored = True
     assert (path in git_ignores(tmp_path, patterns, [path])) is ignored
 
 
@@ -158,12 +172,14 @@ ENTRIES = [
 
 @needs_git
 @pytest.mark.parametrize("seed", range(10))
-def test_git_agrees_on_anything(tmp_path: Path, seed: int) -> None:
+def test_git_agrees_on_anything(tmp_path: Path, seed: int, older_git: bool) -> None:
     """Files of random lines, each in a folder of its own, and one question to git."""
     chance = random.Random(seed)
     given: dict[str, str] = {}
     for number in range(40):
-        lines = ("".join(chance.choices(PIECES, k=chance.randint(1, 5))) for _ in range(3))
+        lines = ["".join(chance.choices(PIECES, k=chance.randint(1, 5))) for _ in range(3)]
+        if older_git:
+            lines = [each for each in lines if not STARS_BEHIND_TEXT.search(each)]
         given[f"p{number}"] = "\n".join(lines)
         folder = tmp_path / f"p{number}"
         for each in ENTRIES:

@@ -3,8 +3,7 @@
 A pattern without a slash is matched against names, any other against the path below the folder of
 its file. The last pattern that matches decides, files further down before those above. Git compares
 bytes, this module characters: `?` is one `é`, not half of it. Two stars that do not fill a step, as
-in `x**/`, are one star here, as git documents; git itself compares the addresses of two strings
-there, and sometimes takes them for whole steps.
+in `x**/`, are one star, as git documents; older versions of git take some of them for whole steps.
 
 The engine is our own because pathspec adds 28 % to a cold check and has an open denial of service
 by backtracking. Here every pattern costs at most its length times that of the path, and most cost
@@ -65,7 +64,7 @@ class Pattern(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=10_000)
 def _compiled(glob: str) -> re.Pattern[str]:
     """Compiled late: few lines of a file ever have to be matched on their own."""
-    return re.compile(glob_expression(glob, whole=False), re.DOTALL)
+    return re.compile(glob_expression(glob), re.DOTALL)
 
 
 #: A set of the plainest form, which is one character. In `[!]a]`, the first bracket is a member.
@@ -372,16 +371,13 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
 
 
-def glob_expression(glob: str, *, whole: bool = True) -> str:
+def glob_expression(glob: str) -> str:
     """A gitignore glob as a regular expression over a relative path with `/`.
-
-    Unless it is `whole`, its literal beginning is compared first, as git does: to what follows,
-    `a**/b` begins with the stars.
 
     Between wildcards the first match is as good as any other, so the atomic groups `(?>…)` never
     take it back: this is what keeps a pattern full of stars from backtracking.
     """
-    first, *rest = map(_section, _split(_tokens(glob, whole=whole), _STEPS))
+    first, *rest = map(_section, _split(_tokens(glob), _STEPS))
     if not rest:
         return first
     between = "".join(f"(?>(?:[^/]*/)*?{each})" for each in rest[:-1])
@@ -407,15 +403,14 @@ def _split(tokens: list[str], divider: str) -> list[list[str]]:
     return parts
 
 
-def _tokens(glob: str, *, whole: bool) -> list[str]:
+def _tokens(glob: str) -> list[str]:
     """Expressions for single characters, and wildcards as they are."""
     tokens: list[str] = []
     position = 0
-    literal = 0 if whole else len(glob) - len(glob.lstrip("".join(set(glob) - set("*?[\\"))))
     while position < len(glob):
         character = glob[position]
         if character == "*":
-            token, position = _stars(glob, position, literal)
+            token, position = _stars(glob, position)
         elif character == "?":
             token, position = "[^/]", position + 1
         elif character == "[":
@@ -429,14 +424,14 @@ def _tokens(glob: str, *, whole: bool) -> list[str]:
     return tokens
 
 
-def _stars(glob: str, position: int, literal: int) -> tuple[str, int]:
+def _stars(glob: str, position: int) -> tuple[str, int]:
     """One star stays inside a step. Two are any number of steps, if they replace whole ones."""
     end = position
     while glob[end : end + 1] == "*":
         end += 1
     # `a**` and `**b` are stars like one; `**/` takes its slash along.
-    at_start = position == literal or glob[position - 1] == "/"
-    if end - position < 2 or not at_start or glob[end : end + 1] not in ("", "/"):
+    is_step = glob[position - 1 : position] in ("", "/") and glob[end : end + 1] in ("", "/")
+    if end - position < 2 or not is_step:
         return _STAR, end
     return (_STEPS, end + 1) if end < len(glob) else (".*", end)
 
