@@ -116,6 +116,8 @@ ARCHIVES: dict[str, tuple[bytes, str]] = {
     "a sparse file in a PAX header": (pax(GNU__sparse__major="1", GNU__sparse__minor="0", GNU__sparse__name="a", GNU__sparse__realsize=str(2**40)) + header("a", 512, b"0") + padded(b"1\n0\n512\n") + END, ""),
     "headers that follow each other for ever": ((pax(path="a") * 5000) + header("a", 0, b"0") + END, "damaged"),
     "long names that follow each other for ever": ((header("L", 2, b"L") + padded(b"a\0")) * 5000 + header("a", 0, b"0") + END, "damaged"),
+    "a second header that cannot be read": (header("a", 0, b"0") + header("b", 0, b"0").replace(b"ustar", b"other") + END, "damaged"),
+    "an archive behind the end of the first": (header("a", 0, b"0") + END + header("b", 0, b"0") + END, "damaged"),
     "a device": (header("a", 0, b"4") + END, "neither a file nor a folder"),
     "a type that nobody knows": (header("a", 0, b"Z") + END, ""),
     "accents that are written in two ways": (tar(("é", None, b"1"), ("e\u0301", None, b"2")), "one file on some systems"),

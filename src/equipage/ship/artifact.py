@@ -289,6 +289,9 @@ def unpacked(data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
                 files[name] = content.read()
                 if entry.mode & 0o100:
                     executable.add(name)
+            # At a header that it cannot read, the standard library ends as if nothing followed.
+            if data[archive.offset :].strip(b"\0"):
+                raise ShipError("the archive is damaged")
     # A header may say that another one follows, which the standard library reads by recursion.
     except (tarfile.TarError, EOFError, OverflowError, ValueError, OSError, RecursionError):
         raise ShipError("the archive is damaged") from None
