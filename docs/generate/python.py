@@ -100,7 +100,7 @@ def _signature(function: Any) -> str:
 
 
 def _fields(cls: type[Any]) -> Iterator[str]:
-    names = getattr(cls, "__struct_fields__", None) or tuple(vars(cls).get("__annotations__", ()))
+    names = getattr(cls, "__struct_fields__", None) or tuple(inspect.get_annotations(cls))
     rows = [[f"`{each}`", meaning_of(cls, each)] for each in names if not each.startswith("_")]
     if rows and (
         issubclass(cls, msgspec.Struct | equipage.Loaded) or hasattr(cls, "__dataclass_fields__")

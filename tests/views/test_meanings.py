@@ -48,7 +48,7 @@ def silent(cls: type[Any]) -> list[str]:
         known = {
             name for each, file in files for name in documented(classes(file or "")[each.__name__])
         }
-    names = getattr(cls, "__struct_fields__", None) or tuple(vars(cls).get("__annotations__", ()))
+    names = getattr(cls, "__struct_fields__", None) or tuple(inspect.get_annotations(cls))
     return [name for name in names if not name.startswith("_") and name not in known]
 
 

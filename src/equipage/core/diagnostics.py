@@ -219,15 +219,14 @@ class Catalogue:
 
     def words(self, code: Code) -> Words:
         if self._words is None:
-            # Only runs with findings need the words. No wheel of rtoml fits every machine.
-            try:
+            try:  # only runs with findings need it
                 import rtoml as toml
-            except ImportError:
+            except ImportError:  # no wheel for this machine: slower
                 import tomllib as toml  # type: ignore[no-redef]
 
             with open(self._file, encoding="utf-8") as file:
-                words = toml.loads(file.read())
-            self._words = {name: Words(**each) for name, each in words.items()}
+                found = toml.loads(file.read())
+            self._words = {name: Words(**words) for name, words in found.items()}
         return self._words[code]
 
 

@@ -55,7 +55,7 @@ _LOCAL = Group(
         Field(
             "type",
             "how to talk to the server",
-            Literal["stdio", "streamable-http", "sse"],
+            Literal["stdio", "sse", "streamable-http"],
             required="warning",
         ),
         Field("url", "the address, unless the type is `stdio`"),
