@@ -17,7 +17,7 @@ help:
 	@echo "make test-bytes  one changed byte in each of two thousand locked files"
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
-	@echo "make test-pythons   every test on 3.12 and on 3.13, where the lines that run are counted"
+	@echo "make test-pythons [PYTHONS='3.14 3.15']   every test on other Pythons; 3.12 and 3.13 unless you say which"
 	@echo "make bench [ROWS='servers linters']   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz [INPUTS=100000]   random input for every surface; twenty minutes of two cores"
 	@echo "make mutants [PART='jail cache']   small wrong changes against the tests of what everything rests on"
@@ -59,7 +59,8 @@ unit: $(VENV)/.ready
 	sh tests/in_memory.sh $(PY) -m pytest -q $(SPREAD)
 
 # Every test on the other Pythons, which must be there: a command, or a version of pyenv. The lines
-# that tests run are counted here: that costs next to nothing on 3.13, and twice the time on 3.11.
+# that tests run are counted on 3.13: that costs next to nothing there, and twice the time on 3.11.
+PYTHONS ?= 3.12 3.13
 COVERED := --cov --cov-report=term --cov-fail-under=95
 found = $(shell for each in python$(1) "$$HOME"/.pyenv/versions/$(1).*/bin/python; do \
 	"$$each" -c 'import venv' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
@@ -70,9 +71,11 @@ found = $(shell for each in python$(1) "$$HOME"/.pyenv/versions/$(1).*/bin/pytho
 	.venv-3.$*/bin/python $(INSTALL) --dev
 	@touch $@
 
-test-pythons: .venv-3.12/.ready .venv-3.13/.ready
-	sh tests/in_memory.sh .venv-3.12/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider
-	COVERAGE_CORE=sysmon sh tests/in_memory.sh .venv-3.13/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(COVERED)
+.PRECIOUS: .venv-3.%/.ready
+test-pythons: $(PYTHONS:%=test-on-%)
+
+test-on-3.%: .venv-3.%/.ready
+	$(if $(filter 13,$*),COVERAGE_CORE=sysmon) sh tests/in_memory.sh .venv-3.$*/bin/python -m pytest -q $(SPREAD) -p no:cacheprovider $(if $(filter 13,$*),$(COVERED))
 
 # pyright is a program for Node.js, which it brings along: so it has a target of its own.
 test-typing: $(VENV)/.ready
