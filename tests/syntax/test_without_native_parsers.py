@@ -70,3 +70,39 @@ def test_the_same_codes_and_the_same_results(
         if case.has_result:
             assert result == case.result, case.path
     assert not outcomes
+
+
+#: Escapes in double quotes, some of which give the number of no character.
+ESCAPES = [
+    r'a: "\ud800"',
+    r'a: "x \\ud800 \n \ud800 b"',
+    'a: "b\\\n  c\\U00110000"',
+    r'a: ["x", "\uD83D\uDE00"]',
+    r'"é\udfff": 1',
+    r'a: "\UFFFFFFFF"',
+    r'a: "\uffff\U0010ffff\x41"',
+    r"a: '\ud800'",
+]
+#: Prints the value of each text, or the place of its error.
+VALUES = """
+import json, sys
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.yaml import load
+def outcome(text):
+    try:
+        return load(text).value
+    except SyntaxProblem as problem:
+        return [[each.range, each.values["problem"]] for each in problem.problems]
+"""
+
+
+def test_an_escape_that_gives_no_character_is_refused(tmp_path: Path) -> None:
+    """At the same place and in the same words; PyYAML itself makes half a character of it."""
+    code = f"{VALUES}print(json.dumps([outcome(each) for each in {ESCAPES!r}]))"
+    env = environment(PYTHONPATH=str(SOURCES))
+    native = python("-c", code, env=env, cwd=tmp_path)
+    other = python("-c", f"import sys\nsys.modules['yaml.cyaml'] = None\n{code}", env=env)
+    assert native.code == other.code == 0, other.err
+    assert json.loads(other.out) == json.loads(native.out)
+    refused = [each for each in json.loads(other.out) if "escape code" in str(each)]
+    assert len(refused) == 6

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,12 +24,15 @@ from yaml.events import (
 )
 from yaml.parser import Parser as _Grammar
 from yaml.reader import Reader, ReaderError
-from yaml.scanner import Scanner
+from yaml.scanner import Scanner, ScannerError
 
 from equipage.core import codes
 from equipage.core.text import expression
 from equipage.syntax import MAX_DEPTH, Irregularity, Range
 from equipage.syntax.yaml.scalars import TooLong, resolve_plain, resolve_tagged
+
+#: An escape in double quotes, and the number of its character if it gives one.
+_ESCAPE = expression(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)
 
 
 class _PythonParser(Reader, Scanner, _Grammar):
@@ -38,6 +42,24 @@ class _PythonParser(Reader, Scanner, _Grammar):
         Reader.__init__(self, stream)
         Scanner.__init__(self)
         _Grammar.__init__(self)
+
+    def scan_flow_scalar_non_spaces(self, double: bool, start_mark: Any) -> list[str]:
+        """A part of a quoted scalar. Refuses what is not a character, as libyaml does."""
+        begin = self.get_mark()
+        try:
+            chunks: list[str] = super().scan_flow_scalar_non_spaces(double, start_mark)
+            "".join(chunks).encode()
+        except (ValueError, OverflowError):
+            for escape in _ESCAPE.finditer(self.buffer, begin.index):
+                number = int(escape[1] or escape[2] or escape[3] or "0", 16)
+                if number > sys.maxunicode or 0xD800 <= number <= 0xDFFF:
+                    begin.index = escape.start() + 2
+                    break
+            problem = "found invalid Unicode character escape code"
+            raise ScannerError(
+                "while parsing a quoted scalar", start_mark, problem, begin
+            ) from None
+        return chunks
 
 
 #: Makes a parser of a text; events come from its `get_event`.
