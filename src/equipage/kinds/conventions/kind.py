@@ -351,11 +351,15 @@ _LISTED = ("skill", "command", "agent", "qwen agent")
 _ACTING = ("agent", "command", "skill", "rule", "prompt", "instructions")
 
 
+#: What people write into a file although the tool reads it in another one → that one.
+_MISPLACED = {"claude-settings": {"mcpServers": "an `.mcp.json` file"}}
+
+
 def elsewhere(convention: Convention) -> dict[str, str]:
-    """The fields of other headers that a key may have been meant as → what reads them."""
-    found: dict[str, str] = {}
+    """The fields of other files that a key may have been meant as → what reads them."""
+    found = dict(_MISPLACED.get(convention.kind, {}))
     if convention.syntax != "header":
-        return found
+        return {folded(name): where for name, where in found.items()}
     for other in (*CONVENTIONS, skills.OPEN):
         # A file that ends with `.mdc` outside the folder of Cursor may be a rule of Windsurf.
         is_alike = {convention.kind, other.kind} == {"cursor-rule", "windsurf-rule"}
