@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks, codes, companions, copies, references
+from equipage.kinds.conventions import checks, codes, companions, copies, opencode, references
 from equipage.kinds.conventions.checks import BODY, NAMED_BY_TEXT
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
@@ -392,6 +392,8 @@ def kind_of(convention: Convention) -> Kind:
     companion = companions.RULES.get(convention.kind)
     beyond, more = ((companion[0],), companion[1]) if companion else ((), ())
     own = claude_rules.RULES.get(convention.kind, ())
+    if convention.kind in ("opencode-config", "opencode-agent"):
+        beyond, more = (*beyond, opencode.permissions_hold), (*more, *codes.PERMISSION_CODES)
     is_listed = convention.sort in _LISTED
     more = (*more, *(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
     return Kind(

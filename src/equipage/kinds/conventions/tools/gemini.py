@@ -124,7 +124,7 @@ _ENTRY = matched(
     _HANDLER,
     Field("sequential", "whether the hooks run one after the other", bool),
 )
-# Keys of older versions, now in `hooksConfig`: no events, and Gemini CLI passes over them.
+# Keys of older versions, now in `hooksConfig`. They are not events, and Gemini CLI skips them.
 _NO_EVENTS = (
     Field("enabled", "an old form: use `hooksConfig`", Any),
     Field("disabled", "an old form: use `hooksConfig`", Any),
