@@ -3389,6 +3389,12 @@ class HooksOfGeminiCLI(Struct, frozen=True, kw_only=True):
     PreCompress: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
     """What runs at the event `PreCompress`; restricts the agent, so a misspelling is an
     error."""
+    enabled: Any | None = None
+    """An old form: use `hooksConfig`."""
+    disabled: Any | None = None
+    """An old form: use `hooksConfig`."""
+    notifications: Any | None = None
+    """An old form: use `hooksConfig`."""
 
 class HooksOfWindsurf(Struct, frozen=True, kw_only=True):
     """The hooks of Windsurf."""

@@ -54,7 +54,7 @@ class Generated(msgspec.Struct, frozen=True, eq=False, rename={"params": KEY}):
     @property
     def generator(self) -> Generator:
         """What makes the bytes."""
-        return _generator(json.dumps(self.params, sort_keys=True))
+        return _generator(json.dumps(self.params))
 
     @property
     def type(self) -> str:

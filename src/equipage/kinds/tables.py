@@ -57,8 +57,9 @@ class Group(msgspec.Struct, frozen=True):
 
     title: str  #: what it is, with its article: “a hook of Codex”. No two groups share one
     fields: tuple[Field, ...]
-    #: severity of a key that is in no table; None: as in the file around it
-    unknown: Severity | Literal["ignore"] | None = None
+    #: severity of a key that is in no table; None: as in the file around it; `acts`: a warning,
+    #: since every key is meant to do something
+    unknown: Severity | Literal["ignore", "acts"] | None = None
 
     @property
     def synonyms(self) -> dict[str, str]:

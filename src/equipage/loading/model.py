@@ -282,6 +282,8 @@ class Collector:
         shape, closed = self.shape, kind.cls in self.shape.closed
         guarded = getattr(kind.cls, "GUARDED", frozenset[str]()) if path else shape.guarded
         own = getattr(kind.cls, "UNKNOWN", None)
+        acts = own == "acts"  # whatever the key is, it was meant to do something
+        own = "warning" if acts else own
         severity = "error" if closed else None if own == "ignore" else own or shape.unknown
         if not kind.forbid_unknown_fields:
             return
@@ -315,7 +317,7 @@ class Collector:
             slip = self._slip(name, guess, value, known) if where is None else None
             if severity is None and slip is None and guess not in guarded:
                 continue
-            if not (guess or where or slip) and shape.ignores and severity != "error":
+            if not (guess or where or slip or acts) and shape.ignores and severity != "error":
                 ignored.append(name)
                 continue
             worst = "error" if guess in guarded else severity or "warning"

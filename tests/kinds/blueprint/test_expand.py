@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from equipage import LoadError, UsageError
 from equipage.kinds.blueprint import expand, expand_and_report
 
+#: As the original says it.
+ESCAPE = "'..' parent-dir escape not allowed"
 AGENT = "---\nname: researcher\ndescription: knows where to look\nmodel: sonnet\n---\nYou find sources.\n"
 
 
@@ -106,14 +108,13 @@ def test_an_unknown_default_is_the_callers_mistake(folder: Path) -> None:
     ("reference", "words"),
     [
         pytest.param(
-            "/etc/passwd", "absolute path", id="absolute", marks=pytest.mark.requirement("BP-08")
+            "/etc/passwd",
+            "absolute path not allowed",
+            id="absolute",
+            marks=pytest.mark.requirement("BP-08"),
         ),
-        pytest.param(
-            "../x.md", "parent-dir escape", id="up", marks=pytest.mark.requirement("BP-09")
-        ),
-        pytest.param(
-            "a/../a.md", "parent-dir escape", id="up inside", marks=pytest.mark.requirement("BP-09")
-        ),
+        pytest.param("../x.md", ESCAPE, id="up", marks=pytest.mark.requirement("BP-09")),
+        pytest.param("a/../a.md", ESCAPE, id="up inside", marks=pytest.mark.requirement("BP-09")),
         pytest.param("a\0b", "NUL", id="a NUL", marks=pytest.mark.requirement("BP-20")),
         pytest.param("~/x", "not found: ~/x", id="no tilde is expanded"),
         pytest.param(

@@ -204,6 +204,14 @@ def test_a_payload_survives_pickling_without_its_generator() -> None:
     assert again.generator.read() == plan.generator.read()
 
 
+@pytest.mark.requirement("F-004")
+def test_a_payload_has_members_in_the_order_of_its_author() -> None:
+    inner = "{type: nested_json, depth: 0, inner: {b: 1, a: [{d: 1, c: 2}]}}"
+    assert payload(inner).read() == b'{"b":1,"a":[{"d":1,"c":2}]}'
+    batch = payload("{type: batch_notifications, count: 1, params: {b: 1, a: 2}}")
+    assert batch.read().endswith(b'"params":{"b":1,"a":2}}]')
+
+
 # --- finding out ---------------------------------------------------------------------------------
 
 

@@ -285,9 +285,12 @@ def _unknown_tools(
         where += f", nor the {more} others that it does not know in `{field.name}`"
     for name, span in unknown[:1] if more else unknown:
         guess = nearest(name, known)
+        # The tool that was meant stays allowed.
+        is_open = guess is not None and not more and field.name.startswith("disallowed")
         yield codes.UNKNOWN_REFERENCE.at(
             (field.name,),
             span=span,
+            severity="error" if is_open else None,
             remedy=renamed(name, guess, field, span, document),
             sort="tool",
             name=Shown(name),

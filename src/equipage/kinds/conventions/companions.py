@@ -1,8 +1,9 @@
 """What a file needs from elsewhere: files beside it, and values for the variables in it.
 
 Workflows need their compiled form, graphs of LangGraph the file and the variable that they name,
-bundles and registry entries a declaration of each variable. Nothing outside the project is looked
-at. What a build makes is not asked for.
+a configuration of OpenCode the files whose text it takes, bundles and registry entries a
+declaration of each variable. Nothing outside the project is looked at. What a build makes is not
+asked for.
 """
 
 from __future__ import annotations
@@ -108,6 +109,24 @@ def _inside(written: str, session: Session) -> str | None:
     return path if session.files.is_within(path, session.root) else None
 
 
+# Texts that a configuration of OpenCode takes from files.
+
+_TEXT_OF_FILE = expression(r"\{file:([^{}]+)\}")
+
+
+def texts_exist(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """Each `{file:path}` names a file that exists: OpenCode does not start without it."""
+    for place, text in _texts(config, ()):
+        for match in _TEXT_OF_FILE.finditer(text):
+            written = match[1].strip()
+            path = None if written.startswith("~") else _inside(written, session)
+            if path is not None and not session.files.exists(path):
+                field = str(place[-1])
+                yield codes.PATH_MISSING.at(
+                    place, severity="error", file=Shown(written), field=field
+                )
+
+
 # Variables of bundles and registry entries.
 
 _DOLLAR = expression(r"\$\{([^{}\s]*)\}")
@@ -189,6 +208,7 @@ RULES: dict[str, tuple[Rule, tuple[Code, ...]]] = {
     "agentic-workflow": (workflow_is_compiled, codes.WORKFLOW_CODES),
     "agentic-workflow-lock": (lock_has_source, codes.WORKFLOW_CODES),
     "langgraph": (graphs_exist, codes.GRAPH_CODES),
+    "opencode-config": (texts_exist, codes.TEXT_CODES),
     "mcp-bundle": (bundle_variables_are_declared, codes.BUNDLE_CODES),
     "mcp-registry": (registry_variables_are_declared, codes.REGISTRY_CODES),
 }

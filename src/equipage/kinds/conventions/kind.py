@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks, codes, companions, copies, references
+from equipage.kinds.conventions import checks, codes, companions, copies, opencode, references
 from equipage.kinds.conventions.checks import BODY, NAMED_BY_TEXT
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
@@ -351,11 +351,15 @@ _LISTED = ("skill", "command", "agent", "qwen agent")
 _ACTING = ("agent", "command", "skill", "rule", "prompt", "instructions")
 
 
+#: What people write into a file although the tool reads it in another one → that one.
+_MISPLACED = {"claude-settings": {"mcpServers": "an `.mcp.json` file"}}
+
+
 def elsewhere(convention: Convention) -> dict[str, str]:
-    """The fields of other headers that a key may have been meant as → what reads them."""
-    found: dict[str, str] = {}
+    """The fields of other files that a key may have been meant as → what reads them."""
+    found = dict(_MISPLACED.get(convention.kind, {}))
     if convention.syntax != "header":
-        return found
+        return {folded(name): where for name, where in found.items()}
     for other in (*CONVENTIONS, skills.OPEN):
         # A file that ends with `.mdc` outside the folder of Cursor may be a rule of Windsurf.
         is_alike = {convention.kind, other.kind} == {"cursor-rule", "windsurf-rule"}
@@ -388,6 +392,8 @@ def kind_of(convention: Convention) -> Kind:
     companion = companions.RULES.get(convention.kind)
     beyond, more = ((companion[0],), companion[1]) if companion else ((), ())
     own = claude_rules.RULES.get(convention.kind, ())
+    if convention.kind in ("opencode-config", "opencode-agent"):
+        beyond, more = (*beyond, opencode.permissions_hold), (*more, *codes.PERMISSION_CODES)
     is_listed = convention.sort in _LISTED
     more = (*more, *(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
     return Kind(

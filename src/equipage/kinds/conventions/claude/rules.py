@@ -151,6 +151,21 @@ def header_hooks_hold(convention: Convention, config: Any, session: Session) -> 
         yield from hooks.check(found, ("hooks",), session, Place(project, plugin))
 
 
+#: What no agent may bring with a plugin: Claude Code leaves it out.
+_NOT_OF_PLUGINS = ("hooks", "mcpServers", "permissionMode")
+
+
+def plugin_may_bring_it(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """An agent of a plugin has only fields that count there."""
+    written = [each for each in _NOT_OF_PLUGINS if get(config, (each,))]
+    if written and _project_of(session.path) is None and _plugin_of(session) is not None:
+        owner, others = "an agent of a plugin", "other agents"
+        for name in written:
+            yield core_codes.FOREIGN_FIELD.at(
+                (name,), part="key", field=Shown(name), owner=owner, where=others
+            )
+
+
 def model_exists(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
     """A short name of a model is not misspelt, and a name is not that of a menu; longer names are
     the provider's own."""
@@ -218,7 +233,7 @@ def skill_is_read(convention: Convention, _config: Any, session: Session) -> Ite
 RULES: dict[str, tuple[Rule, ...]] = {
     "claude-settings": (settings_hold,),
     "claude-hooks": (hooks_file_holds,),
-    "claude-agent": (header_hooks_hold, model_exists),
+    "claude-agent": (header_hooks_hold, plugin_may_bring_it, model_exists),
     "claude-command": (header_hooks_hold, model_exists),
     "skill": (header_hooks_hold, instructions.links_lead_somewhere, skill_is_read),
     "claude-rule": (instructions.imports_exist, instructions.links_lead_somewhere),

@@ -124,7 +124,13 @@ _ENTRY = matched(
     _HANDLER,
     Field("sequential", "whether the hooks run one after the other", bool),
 )
-_HOOKS = events("the hooks of Gemini CLI", _EVENTS, _ENTRY)
+# Keys of older versions, now in `hooksConfig`. They are not events, and Gemini CLI skips them.
+_NO_EVENTS = (
+    Field("enabled", "an old form: use `hooksConfig`", Any),
+    Field("disabled", "an old form: use `hooksConfig`", Any),
+    Field("notifications", "an old form: use `hooksConfig`", Any),
+)
+_HOOKS = events("the hooks of Gemini CLI", _EVENTS, _ENTRY, *_NO_EVENTS)
 _SERVERS = dict[str, dict[str, Any]]
 _SANDBOX = Group(
     "a sandbox of Gemini CLI",

@@ -17,7 +17,7 @@ def events(title: str, names: Iterable[str], entries: Any, *more: Field) -> Grou
         Field(name, f"what runs at the event `{name}`", list_of(entries), restricts=True)
         for name in names
     )
-    return Group(title, (*fields, *more))
+    return Group(title, (*fields, *more), unknown="acts")
 
 
 def matched(title: str, handler: Group, *more: Field) -> Group:
