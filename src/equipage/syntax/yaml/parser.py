@@ -157,9 +157,9 @@ def syntax_errors(text: str, first: Exception) -> Iterator[Irregularity]:
 
 def _block_error(block: str, start: int) -> Irregularity | None:
     """The syntax error of one top-level block. A block that nests too deep is not searched."""
-    get_event = Parser(block).get_event
     depth = 0
     try:
+        get_event = Parser(block).get_event  # PyYAML's own parser looks at all characters first
         while depth <= MAX_DEPTH:
             kind = get_event().__class__
             if kind in STARTS:
