@@ -12,12 +12,18 @@ import subprocess
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
 
+from equipage.core import codes
 from equipage.core.diagnostics import UsageError
-from equipage.files.reading import Files, MemoryFiles
+from equipage.core.source import Source
+from equipage.files.reading import Files, MemoryFiles, display_name
+from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.files.walking import EXTENSIONS, Found, Wanted, enters
 
 #: The mode of a symbolic link, whose content is the path it leads to.
 _LINK, _LINKS_FOLLOWED = "120000", 10
+#: The most that is read of an object: what `Files.read` reads of the largest files; and of the path
+#: that a link leads to.
+_MOST, _LONGEST_TARGET = 10 * MAX_BYTES, 4096
 #: The mode of a file that may be run.
 _PROGRAM = "100755"
 #: A repository is data here: nothing that its configuration names may run, nothing is fetched. A
@@ -45,12 +51,10 @@ class Revision(Mapping[str, bytes]):
 
     def __init__(self, name: str, folder: str) -> None:
         """Raises `NoRevision`."""
-        if not name or name.startswith("-"):
-            raise NoRevision(f"`{name}` is not a revision")
         self.name = name
-        self.top = _git(folder, "rev-parse", "--show-toplevel").decode().strip()
-        verify = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
-        self._entries = dict(self._listed(_git(folder, *verify).decode().strip()))
+        tree = _tree(name, folder)
+        self.top = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
+        self._entries = dict(self._listed(tree))
         self._sorted: list[str] | None = None  #: the paths, once they are asked for by folder
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -63,32 +67,36 @@ class Revision(Mapping[str, bytes]):
                 yield posixpath.join(self.top, os.fsdecode(name)), (mode, number)
 
     def __getitem__(self, path: str) -> bytes:
-        for _ in range(_LINKS_FOLLOWED):
-            mode, number = self._entries[path]
-            data = self._object(number)
-            if mode != _LINK:
-                return data
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(data)))
-        raise KeyError(path)
+        """Raises `_TooLarge`, which is a `KeyError`, too."""
+        _, number = self._followed(path)
+        return self._object(number, _MOST)
 
     def __contains__(self, path: object) -> bool:
         """Whether there is a file; a link is one only if it leads to one."""
-        if path not in self._entries or not isinstance(path, str):
-            return False
-        try:
-            return self[path] is not None
-        except KeyError:
-            return False
+        return isinstance(path, str) and self._mode(path) is not None
 
     def may_run(self, path: str) -> bool:
         """Whether a file has the mark of a program, links followed."""
+        return self._mode(path) == _PROGRAM
+
+    def _mode(self, path: str) -> str | None:
+        try:
+            return self._followed(path)[0]
+        except KeyError:
+            return None
+
+    def _followed(self, path: str) -> tuple[str, str]:
+        """The mode and the object of a file, links followed. Raises `KeyError`."""
         for _ in range(_LINKS_FOLLOWED):
-            mode, number = self._entries.get(path, ("", ""))
+            mode, number = self._entries[path]
             if mode != _LINK:
-                return mode == _PROGRAM
-            target = os.fsdecode(self._object(number))
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-        return False
+                return mode, number
+            path = self._target(path, number)
+        raise KeyError(path)
+
+    def _target(self, link: str, number: str) -> str:
+        target = os.fsdecode(self._object(number, _LONGEST_TARGET))
+        return posixpath.normpath(posixpath.join(posixpath.dirname(link), target))
 
     def names_below(self, folder: str) -> list[str]:
         """The paths of files below a folder, relative to it, in order."""
@@ -137,7 +145,8 @@ class Revision(Mapping[str, bytes]):
         files.contents = self
         return files
 
-    def _object(self, number: str) -> bytes:
+    def _object(self, number: str, most: int) -> bytes:
+        """The content of an object. Raises `_TooLarge`, and then nothing of it was read."""
         if self._process is None:
             self._process = subprocess.Popen(
                 ["git", "-C", self.top, "cat-file", "--batch"],
@@ -154,7 +163,19 @@ class Revision(Mapping[str, bytes]):
         answer = pipe_out.readline().split()  # number, type, size; or: number, "missing"
         if len(answer) != 3:
             raise NoRevision(f"the object {number} of `{self.name}` is missing in this clone")
-        return pipe_out.read(int(answer[2]) + 1)[:-1]
+        size, data = int(answer[2]), b""
+        try:
+            if size > most:
+                raise _TooLarge(size, most)
+            data = pipe_out.read(size + 1)
+        finally:
+            # What is left in the pipe would be taken for the answer to the next question.
+            if len(data) <= size:
+                self._process.kill()
+                self.close()
+        if len(data) <= size:
+            raise NoRevision(f"the object {number} of `{self.name}` cannot be read to its end")
+        return data[:-1]
 
     def close(self) -> None:
         """End the process that reads objects, if one was needed."""
@@ -163,8 +184,25 @@ class Revision(Mapping[str, bytes]):
             self._process = None
 
 
+class _TooLarge(KeyError):
+    """An object has more bytes than are read."""
+
+    def __init__(self, size: int, most: int) -> None:
+        self.size, self.most = size, most
+        super().__init__(size, most)
+
+
 class _RevisionFiles(MemoryFiles):
     """The files of a revision, and the mark of the repository, which no revision holds."""
+
+    def _content(self, real: str, max_bytes: int, shown: str | None = None) -> Source:
+        try:
+            return super()._content(real, max_bytes, shown)
+        except _TooLarge as error:
+            name, most = display_name(real, self.cwd), min(max_bytes, error.most)
+            raise FileProblem(
+                codes.FILE_TOO_LARGE, file=name, size=error.size, limit=most
+            ) from None
 
     def exists(self, path: str) -> bool:
         return super().exists(path) or (posixpath.basename(path) == ".git" and os.path.exists(path))
@@ -184,6 +222,22 @@ def _walk_order(relative: str) -> list[tuple[bool, str]]:
     """Files of a folder come before its folders."""
     *folders, name = relative.split("/")
     return [*((True, folder) for folder in folders), (False, name)]
+
+
+def is_revision(name: str, folder: str) -> bool:
+    """Whether a name is that of a revision in the repository of a folder, if it is in one."""
+    try:
+        return bool(_tree(name, folder))
+    except NoRevision:
+        return False
+
+
+def _tree(name: str, folder: str) -> str:
+    """The number of the tree of a revision. Raises `NoRevision`."""
+    if not name or name.startswith("-"):
+        raise NoRevision(f"`{name}` is not a revision")
+    verify = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
+    return _git(folder, *verify).decode().strip()
 
 
 def _git(folder: str, *arguments: str) -> bytes:
