@@ -16,8 +16,8 @@ from equipage.core import codes
 from equipage.core.diagnostics import UsageError
 from equipage.core.source import Source
 from equipage.files.reading import Files, MemoryFiles, display_name
-from equipage.files.sandbox import MAX_BYTES, FileProblem
-from equipage.files.walking import EXTENSIONS, Found, Wanted, enters
+from equipage.files.sandbox import MAX_BYTES, FileProblem, above, is_below
+from equipage.files.walking import EXTENSIONS, Found, Wanted, enters_all
 
 #: The mode of a symbolic link, whose content is the path it leads to.
 _LINK, _LINKS_FOLLOWED = "120000", 10
@@ -55,6 +55,9 @@ class Revision(Mapping[str, bytes]):
         tree = _tree(name, folder)
         self.top = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
         self._entries = dict(self._listed(tree))
+        self._links = {
+            path: number for path, (mode, number) in self._entries.items() if mode == _LINK
+        }
         self._sorted: list[str] | None = None  #: the paths, once they are asked for by folder
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -87,20 +90,35 @@ class Revision(Mapping[str, bytes]):
 
     def _followed(self, path: str) -> tuple[str, str]:
         """The mode and the object of a file, links followed. Raises `KeyError`."""
+        return self._entries[self._resolved(path)]
+
+    def _resolved(self, path: str) -> str:
+        """A path with all links followed that it goes through. Raises `KeyError`."""
         for _ in range(_LINKS_FOLLOWED):
-            mode, number = self._entries[path]
-            if mode != _LINK:
-                return mode, number
-            path = self._target(path, number)
+            link = next((each for each in (path, *above(path)) if each in self._links), None)
+            if link is None:
+                return path
+            path = posixpath.normpath(self._target(link) + path.removeprefix(link))
         raise KeyError(path)
 
-    def _target(self, link: str, number: str) -> str:
-        target = os.fsdecode(self._object(number, _LONGEST_TARGET))
+    def _folder(self, path: str) -> str:
+        """As `_resolved`; links that lead on and on lead to no folder."""
+        try:
+            return self._resolved(path)
+        except KeyError:
+            return path
+
+    def _target(self, link: str) -> str:
+        """Where a link leads; nowhere, if that is longer than any path."""
+        try:
+            target = os.fsdecode(self._object(self._links[link], _LONGEST_TARGET))
+        except _TooLarge:
+            return "/"
         return posixpath.normpath(posixpath.join(posixpath.dirname(link), target))
 
     def names_below(self, folder: str) -> list[str]:
         """The paths of files below a folder, relative to it, in order."""
-        names, start = self._in_order(), folder.rstrip("/") + "/"
+        names, start = self._in_order(), self._folder(folder).rstrip("/") + "/"
         # The character after the slash is a zero.
         first, last = bisect_left(names, start), bisect_left(names, f"{start[:-1]}0")
         return [each.removeprefix(start) for each in names[first:last]]
@@ -117,11 +135,11 @@ class Revision(Mapping[str, bytes]):
         return len(self._entries)
 
     def is_folder(self, path: str) -> bool:
-        return path not in self._entries and self.has_below(path)
+        return self.has_below(path)
 
     def has_below(self, folder: str) -> bool:
         """Whether there is a file below a folder."""
-        names, start = self._in_order(), folder.rstrip("/") + "/"
+        names, start = self._in_order(), self._folder(folder).rstrip("/") + "/"
         first = bisect_left(names, start)
         return first < len(names) and names[first].startswith(start)
 
@@ -129,15 +147,38 @@ class Revision(Mapping[str, bytes]):
         """Every candidate file below a folder, in the order a walk of the disk would give."""
         start = folder.rstrip("/") + "/"
         found = (path for path in self._entries if path.startswith(start))
+        links: list[str] = []
         for path in sorted(found, key=lambda each: _walk_order(each[len(start) :])):
-            *folders, name = path[len(start) :].split("/")
-            if not all(enters(each, agents) for each in folders):
-                continue
-            is_visible = not any(each.startswith(".") for each in folders)
-            of_tool = is_visible or any(each in agents for each in folders)
-            has_extension = of_tool and name.lower().endswith(EXTENSIONS)
-            if has_extension or wanted.is_known(path) or wanted.is_claimed(path):
-                yield Found(path)
+            if self._is_candidate(path, start, agents, wanted) and not self.is_folder(path):
+                yield Found(path, outside=path in self._links and self._leaves(path))
+            elif path in self._links and any(each in agents for each in path.split("/")):
+                links.append(path)
+        # As on the disk: a link to a folder is followed where agents live, after all else.
+        for link in links:
+            target = self._folder(link)
+            if self._leaves(link) and os.path.isdir(target) and "/.defect/" not in link:
+                yield Found(link, outside=True)
+            elif not is_below(link, target):
+                below = (f"{link}/{each}" for each in self.names_below(link))
+                yield from (
+                    Found(path)
+                    for path in sorted(below, key=lambda each: _walk_order(each[len(start) :]))
+                    if self._is_candidate(path, start, agents, wanted)
+                )
+
+    def _is_candidate(self, path: str, start: str, agents: Collection[str], wanted: Wanted) -> bool:
+        *folders, name = path[len(start) :].split("/")
+        if not enters_all(start, folders, agents, wanted):
+            return False
+        is_visible = not any(each.startswith(".") for each in folders)
+        of_tool = is_visible or any(each in agents for each in folders)
+        has_extension = of_tool and name.lower().endswith(EXTENSIONS)
+        return has_extension or wanted.is_known(path) or wanted.is_claimed(path)
+
+    def _leaves(self, link: str) -> bool:
+        """Whether a link leads to something outside the repository."""
+        target = self._folder(link)
+        return not is_below(target, self.top) and os.path.exists(target)
 
     def files(self) -> Files:
         """Access for one load."""
