@@ -156,7 +156,7 @@ def write(stream: TextIO, text: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Write to standard error. If it is full, nobody is told, and the work goes on."""
+    """Write to standard error. If that is full, the work goes on without it."""
     if sys.stderr is None:
         return
     try:

@@ -60,7 +60,7 @@ def _prepare(model: Any) -> None:
                     _READY.add(model)
             finally:
                 finished[0] = True  # this takes no memory, of which there may be none left
-                with suppress(RuntimeError):  # whoever is second finds it released
+                with suppress(RuntimeError):  # the caller may have done it already
                     done.release()
 
     try:
