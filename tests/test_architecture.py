@@ -87,7 +87,7 @@ OPENS = {
     "equipage.files.sandbox",
     "equipage.files.reading",
     "equipage.files.writing",
-    "equipage.cli",
+    "equipage.cli.output",
     "equipage.serve.jail",  # what a jail may reach, without reading it
     "equipage.serve.log",  # which it only writes
     "equipage.serve.supervisor",  # its own children, in /proc

@@ -6,8 +6,12 @@ import gc
 import os
 import sys
 
+try:
+    _here = os.getcwd()
+except OSError:  # it was removed, so nothing is imported from it
+    _here = ""
 # `-m` puts the current folder first on the path: a checked project must not bring its own modules.
-if sys.path and sys.path[0] in ("", os.getcwd()) and not __file__.startswith(os.getcwd() + os.sep):
+if sys.path and sys.path[0] in ("", _here) and not (_here and __file__.startswith(_here + os.sep)):
     del sys.path[0]
 
 from equipage.core import interrupts

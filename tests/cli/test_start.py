@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -162,3 +163,18 @@ def test_pyyaml_reads_the_same_with_late_expressions() -> None:
         "_Expression {'a': datetime.date(2020, 1, 1), 'b': [1, 31, True, None, 1.5]}",
         "special characters are not allowed",
     ]
+
+
+@pytest.mark.parametrize(
+    "start", ["-m equipage", "-c 'from equipage.__main__ import main; exit(main())'"]
+)
+@pytest.mark.parametrize(("arguments", "code"), [("check", 2), ("check /", 2), ("--version", 0)])
+def test_a_working_directory_that_was_removed(
+    tmp_path: Path, start: str, arguments: str, code: int
+) -> None:
+    """As the module and as the installed script, which imports it."""
+    script = f"mkdir gone && cd gone && rmdir ../gone && exec {sys.executable} {start} {arguments}"
+    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+    assert (b"there is no working directory" in done.stderr) is (code == 2)

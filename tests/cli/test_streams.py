@@ -149,6 +149,16 @@ def test_a_closed_pipe_hides_no_findings(project: Path, arguments: list[str]) ->
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("arguments", [["check", "nowhere"], ["check", "-v"], ["nothing"]])
+def test_a_full_standard_error_changes_no_exit_code(project: Path, arguments: list[str]) -> None:
+    expected = command(*arguments, cwd=project)
+    with open("/dev/full", "wb") as full:
+        done = command(*arguments, cwd=project, stderr=full)
+        assert (done.code, done.out) == (expected.code, expected.out)
+        assert command("check", "nowhere", cwd=project, stdout=full, stderr=full).code == 2
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize(
     "arguments",

@@ -306,6 +306,18 @@ def test_a_model_is_made_ready_where_no_thread_can_be_started(
     assert not frozen_module._FIRST_USE.locked()
 
 
+def test_a_model_is_made_ready_where_a_thread_ends_before_it_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without memory for its first call, a thread ends in silence; who waits for it must go on."""
+    monkeypatch.setattr(frozen_module, "start_new_thread", lambda *_: 0)
+    monkeypatch.setattr(frozen_module, "_PATIENCE", 0.001)
+    model = fresh()
+    assert frozen_module.convert({"a": 1}, model).a == 1
+    assert model in frozen_module._READY
+    assert not frozen_module._FIRST_USE.locked()
+
+
 def test_an_interrupt_waits_until_a_model_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     class Lock:
         """A lock; who waits for it is interrupted once."""
@@ -313,11 +325,11 @@ def test_an_interrupt_waits_until_a_model_is_ready(monkeypatch: pytest.MonkeyPat
         def __init__(self) -> None:
             self._lock, self._taken = allocate_lock(), 0
 
-        def acquire(self) -> None:
+        def acquire(self, timeout: float = -1) -> bool:
             self._taken += 1
             if self._taken == 2:
                 raise KeyboardInterrupt("now")
-            self._lock.acquire()
+            return self._lock.acquire(timeout=timeout)
 
         def release(self) -> None:
             self._lock.release()

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -303,6 +304,15 @@ def test_the_rest_of_a_split_index_is_beside_it(tmp_path: Path) -> None:
         tracked_in(str(tmp_path))
 
 
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("nothing", path)])
+def test_an_index_that_cannot_be_read_is_not_taken_for_none(tmp_path: Path, make: Any) -> None:
+    """Else a file that is tracked and ignored would be left out in silence."""
+    (tmp_path / ".git").mkdir()
+    make(tmp_path / ".git" / "index")
+    with pytest.raises(DamagedIndex, match=r"^it cannot be read$"):
+        tracked_in(str(tmp_path))
+
+
 def test_an_index_is_read_up_to_a_size_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,13 +323,14 @@ def test_an_index_is_read_up_to_a_size_of_its_own(
     shared = an_index(2, [("a", 8), ("c" * 300, 8)])
     (folder / "index").write_bytes(data)
     (folder / f"sharedindex.{own.hex()}").write_bytes(shared)
-    for size, expected in ((len(shared), ["a", "b", "c" * 300]), (len(data) - 1, None)):
+    monkeypatch.setattr(index, "_MAX_BYTES", len(shared))
+    tracked = tracked_in(str(tmp_path))
+    assert tracked is not None
+    assert decoded(tracked) == ["a", "b", "c" * 300]
+    for size in (len(data) - 1, len(shared) - 1):
         monkeypatch.setattr(index, "_MAX_BYTES", size)
-        tracked = tracked_in(str(tmp_path))
-        assert (tracked and decoded(tracked)) == expected
-    monkeypatch.setattr(index, "_MAX_BYTES", len(shared) - 1)
-    with pytest.raises(DamagedIndex):
-        tracked_in(str(tmp_path))
+        with pytest.raises(DamagedIndex):
+            tracked_in(str(tmp_path))
 
 
 def test_a_path_with_a_zero_byte_is_not_even_asked_for(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from equipage.files import git
 from equipage.files.git import NoRevision, Revision
 from equipage.files.sandbox import FileProblem
 from equipage.files.walking import NOTHING
@@ -299,3 +300,41 @@ def test_nothing_is_asked_of_a_terminal_or_a_network(
     for env in given:
         assert (env["GIT_ALLOW_PROTOCOL"], env["GIT_NO_LAZY_FETCH"]) == ("none", "1")
         assert (env["GIT_TERMINAL_PROMPT"], env["OTHER"]) == ("0", "kept")
+
+
+def test_a_large_object_is_refused_unread_and_the_next_one_is_its_own(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few bytes of a repository can be gigabytes of a file."""
+    monkeypatch.setattr(git, "_MOST", 100)
+    monkeypatch.setattr(git, "_LONGEST_TARGET", 20)
+    # An answer to the next question, if what is left unread were taken for one.
+    forged = "0123456789 blob 3\nbad\n" * 10_000
+    links = {"link-to-large.yaml": Link("large.yaml"), "long.yaml": Link("./" * 20 + "a.yaml")}
+    commit(write(repository, {"large.yaml": forged, **links}))
+    revision = Revision("HEAD", ".")
+    files = revision.files()
+    with pytest.raises(FileProblem) as caught:
+        files.read("large.yaml")
+    assert caught.value.code == "file-too-large"
+    assert caught.value.values["size"] == len(forged)
+    assert files.peek(str(repository / "large.yaml")) is None
+    assert str(repository / "large.yaml") in revision
+    assert str(repository / "link-to-large.yaml") in revision
+    assert str(repository / "long.yaml") not in revision
+    assert files.read("a.yaml").text == "a: 1\n"
+    revision.close()
+
+
+@pytest.mark.parametrize("name", ["blank ", "line\n", "tab\t", "é", "\udcff"])
+def test_the_repository_may_have_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    folder = tmp_path / name
+    folder.mkdir()
+    commit(write(folder, {"a.yaml": "a: 1\n"}))
+    monkeypatch.chdir(folder)
+    revision = Revision("HEAD", ".")
+    assert revision.files().read("a.yaml").text == "a: 1\n"
+    revision.close()

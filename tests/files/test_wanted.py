@@ -39,6 +39,9 @@ class Wanting:
     def is_claimed(self, path: str) -> bool:
         return path.endswith(self.claimed) if self.claimed else False
 
+    def is_place(self, folder: str) -> bool:
+        return "/.claude/agents/" in folder
+
 
 def found(folder: Path, wanted: Wanting | None = None, **options: bool) -> list[str]:
     walked = walk(str(folder), AGENTS, wanted or walking.NOTHING, **options)
@@ -114,6 +117,14 @@ def test_folders_that_are_entered() -> None:
     assert enters(".hidden", AGENTS)
     assert not enters("node_modules", AGENTS)
     assert enters(".idea", (".idea",))
+
+
+def test_no_name_of_a_folder_hides_what_a_tool_reads_there(tmp_path: Path) -> None:
+    make(tmp_path, *(f"{each}/venv/a.md" for each in (".claude/agents", ".claude/skills", "src")))
+    make(tmp_path, ".claude/agents/.git/a.md", ".claude/agents/.svn/b.md", "agents/.cache/a.md")
+    wanting = Wanting(known=("/a.md", "/b.md"))
+    assert found(tmp_path, wanting) == [".claude/agents/.svn/b.md", ".claude/agents/venv/a.md"]
+    assert found(tmp_path) == []
 
 
 def test_the_caller_hears_of_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

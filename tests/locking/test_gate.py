@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from equipage.files.sandbox import MAX_BYTES
-from lab import commit, environment, in_process, settle, write
+from lab import Link, commit, environment, in_process, settle, write
 from locking.ways import WAYS, plugin
 
+WIDE = "---\nname: b\ndescription: d\n---\nText.\n"
 AGENT = "---\nname: reviewer\ndescription: d\ntools: {}\n---\nReview.\n"
 
 
@@ -351,3 +352,44 @@ def test_a_policy_that_forbids_less_is_seen() -> None:
     out = gate("-f", "markdown").out
     assert "| **wider** | tool `Bash` | denied | allowed |" in out
     assert "mode `policy.pins = false`" in out
+
+
+#: Ways to put an agent, a command or settings where a tool reads them, without a new file there.
+HIDDEN: dict[str, dict[str, str | Link]] = {
+    "a folder of that name is usually skipped": {".claude/agents/venv/b.md": WIDE},
+    "so is this one": {".claude/agents/.cache/sub/b.md": WIDE},
+    "a skill may have that name": {".claude/skills/node_modules/SKILL.md": WIDE},
+    "a link to a file that was there": {".claude/agents/b.md": Link("../../kept/.claude/b.md")},
+    "settings of another folder": {".claude/settings.json": Link("../kept/.claude/settings.json")},
+    "an agent as a command": {".claude/commands/b.md": Link("../../kept/.claude/agents/c.md")},
+    "agents of another folder": {".claude/agents/more": Link("../../kept/.claude/agents")},
+    "a file of the machine": {".claude/agents/b.md": Link("/etc/hostname")},
+    "a folder of the machine": {".claude/agents/more": Link("/etc")},
+    "what is there later": {".claude/agents/b.md": Link("../../node_modules/b.md")},
+}
+
+
+@pytest.mark.parametrize("files", HIDDEN.values(), ids=HIDDEN)
+def test_what_is_found_by_another_way_counts(files: dict[str, str | Link]) -> None:
+    write(
+        Path(),
+        {
+            "kept/.claude/b.md": WIDE,
+            "kept/.claude/agents/c.md": WIDE,
+            "kept/.claude/settings.json": '{"permissions": {"allow": ["Bash"]}}',
+        },
+    )
+    commit(Path())
+    assert gate().code == 0
+    assert in_process(["lock"]).code == 0
+    write(Path(), files)
+    (name,) = files
+    code, out, _ = gate()
+    assert (code, name in out) == (1, True)
+    code, out, _ = in_process(["verify"])
+    assert (code, name in out) == (1, True)
+    # Once it is a part of the repository, it is nothing new.
+    commit(Path())
+    assert in_process(["lock"]).code == 0
+    assert in_process(["verify"]).code == 0
+    assert gate().code == 0

@@ -189,3 +189,38 @@ def test_a_repository_of_another_user_is_refused_by_git_and_checked_without_it(
     assert "dubious ownership" in err
     assert in_process(["check"]).code in (0, 1)
     assert not (hostile.parent / "PWNED").exists()
+
+
+@pytest.mark.parametrize(
+    ("planted", "arguments"),
+    [
+        ("main/.claude/agents/a.md", ["main"]),
+        ("main/.claude/agents/a.md", ["main", "."]),
+        ("main", ["main", "."]),
+        ("main:.claude/agents/a.md", ["main:.claude", ".claude"]),
+        ("HEAD~1/.claude/agents/a.md", ["HEAD~1"]),
+        ("HEAD/.claude/agents/a.md", ["./.claude/agents/a.md"]),
+    ],
+)
+def test_no_file_of_a_change_passes_for_the_revision_it_is_compared_with(
+    planted: str, arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    git(tmp_path, "init", "-q", "-b", "main")
+    agent = tmp_path / ".claude" / "agents" / "a.md"
+    agent.parent.mkdir(parents=True)
+    agent.write_text(AGENT.replace("---\nbody", "tools: Read\n---\nbody"))
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "one")
+    git(tmp_path, "checkout", "-qb", "change")
+    agent.write_text(AGENT)
+    (tmp_path / planted).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / planted).write_text(AGENT)
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "two")
+    code, _, err = in_process(["diff", *arguments, "--fail-on", "widened"])
+    assert code == 2
+    assert "is a file and a revision" in err
+    exact = [each.replace("main", "main^0").replace("HEAD~1", "HEAD~1^0") for each in arguments]
+    if exact != arguments:
+        assert in_process(["diff", *exact, "--fail-on", "widened"]).code == 1

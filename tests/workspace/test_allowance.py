@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -91,6 +92,41 @@ def test_workers_that_cannot_start_leave_the_work_to_this_process(
     assert render_json.render(check_paths(["."], REQUEST, jobs=2)) == render_json.render(whole)
 
 
+@pytest.mark.parametrize("allowance", [Allowance(memory=2**30), Allowance(seconds=600)])
+def test_what_only_a_worker_can_be_held_to_is_not_done_without_one(
+    project: Path, monkeypatch: pytest.MonkeyPatch, allowance: Allowance
+) -> None:
+    monkeypatch.setattr(parallel, "limit_memory", lambda _more: kill())
+    misbehave(monkeypatch, "p000.yaml", lambda: pytest.fail("it was checked here"))
+    report = check_paths(["."], REQUEST, allowance=allowance)
+    assert len(texts(report, "check-ended")) == 100
+
+
+def test_processes_that_cannot_be_started_are_done_without(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = render_json.render(check_paths(["."], REQUEST))
+    monkeypatch.setattr(workspace, "CHUNK", 10)
+    real, started, most = parallel._Worker, list[int](), 1
+
+    def worker(*arguments: Any) -> Any:
+        if len(started) == most:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        started.append(most)
+        return real(*arguments)
+
+    monkeypatch.setattr(parallel, "_Worker", worker)
+    assert render_json.render(check_paths(["."], REQUEST, jobs=4)) == whole
+    assert len(started) == 1
+    most = 0
+    started.clear()
+    assert render_json.render(check_paths(["."], REQUEST, jobs=4)) == whole
+    report = check_paths(["."], REQUEST, allowance=Allowance(seconds=600))
+    assert {each.partition("ended: ")[2] for each in texts(report, "check-ended")} == {
+        "no process could be started"
+    }
+
+
 def test_a_slow_file_holds_up_no_other(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One worker does the rest meanwhile, as far ahead as results may wait."""
     monkeypatch.setattr(workspace, "CHUNK", 2)
@@ -126,6 +162,56 @@ def test_memory_is_limited(project: Path, monkeypatch: pytest.MonkeyPatch) -> No
         )
     ]
     assert len(report.files) == 100
+
+
+@pytest.mark.parametrize("error", [ImportError, SystemError, OSError, MemoryError])
+def test_without_memory_anything_may_fail(
+    project: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def fail() -> None:
+        raise error
+
+    misbehave(monkeypatch, "p007.yaml", fail)
+    report = check_paths(["."], REQUEST, allowance=Allowance(memory=2**30))
+    assert [each.partition(":")[0] for each in texts(report, "check-ended")] == ["p007.yaml"]
+    assert len(report.files) == 100
+
+
+def test_the_walk_is_held_to_the_time(project: Path) -> None:
+    report = check_paths(["."], REQUEST, allowance=Allowance(seconds=0))
+    assert not report.ok
+    (said,) = texts(report, "ended-early")
+    assert said.endswith(
+        "files that were not yet found were not checked, from here on (--max-time)"
+    )
+
+
+def test_what_files_mean_together_is_not_left_out_in_silence(project: Path) -> None:
+    """The time may be up when each file alone was checked."""
+    for name in ("a", "b"):
+        path = project / ".claude" / "agents" / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("---\nname: same\ndescription: d\n---\nText.\n")
+    whole = check_paths([".claude"], REQUEST)
+    assert [each.code for each in whole.diagnostics] == ["name-taken"]
+    checked: list[int] = []
+
+    def wait_after_the_last(number: int, total: int) -> None:
+        checked.append(number)
+        if len(checked) == 2:
+            time.sleep(2)
+
+    limited = Allowance(seconds=2)
+    report = check_paths([".claude"], REQUEST, allowance=limited, progress=wait_after_the_last)
+    assert not report.ok
+    assert texts(report, "ended-early")
+
+
+def test_a_time_that_no_system_can_wait_is_no_limit(project: Path) -> None:
+    whole = render_json.render(check_paths(["."], REQUEST))
+    for seconds in (1e9, 1e300, float("inf")):
+        report = check_paths(["."], REQUEST, allowance=Allowance(seconds=seconds))
+        assert render_json.render(report) == whole
 
 
 def test_files_and_bytes_are_counted(project: Path) -> None:

@@ -16,14 +16,14 @@ from _thread import RLock
 from types import ModuleType, SimpleNamespace
 
 from equipage.cli.arguments import colour_in, command_in, read
-from equipage.cli.output import Output, Unwritable, flush, wants_colour, write
+from equipage.cli.output import Output, Unwritable, flush, silence, tell, wants_colour, write
 from equipage.core import interrupts
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
-    from typing import Any, TextIO
+    from typing import Any
 
 # Exit codes.
 OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, interrupts.INTERRUPTED
@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             # Flush now: when Python flushes at exit, it can only complain about a closed pipe.
             flush(sys.stdout)
+            tell("")
         except BrokenPipeError:
             _leave_quietly()
         return code
@@ -54,9 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _leave_quietly()
         return OK
     except Unwritable as error:
-        _silence(sys.stdout)  # the disk is full, for example; Python must not try again
-        if sys.stderr is not None:
-            sys.stderr.write(f"equipage: cannot write the output: {error}\n")
+        silence(sys.stdout)  # the disk is full, for example; Python must not try again
+        try:
+            tell(f"equipage: cannot write the output: {error}\n")
+        except BrokenPipeError:
+            _leave_quietly()
         return USAGE
     finally:
         gc.set_threshold(*thresholds)
@@ -64,14 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _leave_quietly() -> None:
     """The reader of our output is gone; keep Python from reporting it when it flushes at exit."""
-    _silence(sys.stdout)
-    _silence(sys.stderr)
-
-
-def _silence(stream: TextIO | None) -> None:
-    # The descriptor and not the stream: Python still flushes what the stream has buffered.
-    if stream is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    silence(sys.stdout)
+    silence(sys.stderr)
 
 
 def _run(arguments: Sequence[str]) -> int:

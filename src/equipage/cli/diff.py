@@ -20,7 +20,7 @@ from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.path import Path, format_path
 from equipage.core.text import visible, visible_first
-from equipage.files.git import NoRevision, Revision
+from equipage.files.git import NoRevision, Revision, is_revision
 from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded, Paths
@@ -124,16 +124,23 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
 
 def _side(written: str, other: str, stack: ExitStack) -> Side:
-    """What one of the arguments means. Raises `NoRevision`."""
-    # A path wins over a revision of the same name.
-    if os.path.exists(written):
-        return Side(Disk(), written, written)
+    """What one of the arguments means. Raises `UsageError`."""
+    name, colon, inner = written.partition(":")
     if not os.path.exists(other):
         other = "."
-    name, colon, inner = written.partition(":")
     folder = other if os.path.isdir(other) else os.path.dirname(other) or "."
+    start = "." if colon else folder
+    if os.path.exists(written):
+        # A change under review chooses the names of files: none may pass for what it is compared
+        # with. No revision begins like these.
+        if not written.startswith((".", "/")) and is_revision(name, start):
+            raise UsageError(
+                f"`{written}` is a file and a revision; write `./{written}` for the file, or "
+                f"`{name}^0{colon}{inner}` for the revision"
+            )
+        return Side(Disk(), written, written)
     try:
-        revision = Revision(name, "." if colon else folder)
+        revision = Revision(name, start)
     except NoRevision as error:
         raise NoRevision(f"`{written}` is neither a file nor a revision: {error}") from None
     stack.callback(revision.close)
@@ -141,8 +148,8 @@ def _side(written: str, other: str, stack: ExitStack) -> Side:
     if not colon:
         return Side(revision, os.path.realpath(other), f"{name}:{other}")
     # As in git: `main:x` starts at the top of the repository, `main:./x` here.
-    start = os.path.realpath(".") if inner.startswith(("./", "../")) else revision.top
-    return Side(revision, os.path.normpath(os.path.join(start, inner)), written)
+    top = os.path.realpath(".") if inner.startswith(("./", "../")) else revision.top
+    return Side(revision, os.path.normpath(os.path.join(top, inner)), written)
 
 
 def _run(before: Side, after: Side, options: argparse.Namespace, output: Output) -> int:

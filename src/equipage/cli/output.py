@@ -98,9 +98,7 @@ class Output:
 
     def _note(self, text: str) -> None:
         self.flush()
-        if sys.stderr is not None:
-            write(sys.stderr, text)
-            sys.stderr.flush()
+        tell(text)
 
     def findings(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Write findings that prevent the command from doing its work."""
@@ -155,6 +153,26 @@ def write(stream: TextIO, text: str) -> None:
         raise
     except OSError as error:
         raise Unwritable(error.strerror or "it is closed") from None
+
+
+def tell(text: str) -> None:
+    """Write to standard error. If that is full, the work goes on without it."""
+    if sys.stderr is None:
+        return
+    try:
+        write(sys.stderr, text)
+        sys.stderr.flush()
+    except BrokenPipeError:
+        raise
+    except (OSError, Unwritable):
+        silence(sys.stderr)
+
+
+def silence(stream: TextIO | None) -> None:
+    """Keep Python from reporting, when it flushes at exit, that a stream cannot be written."""
+    # The descriptor and not the stream: Python still flushes what the stream has buffered.
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _settle_encoding(stream: TextIO | None) -> None:

@@ -25,6 +25,8 @@ _NO_DEFAULT: Final[Any] = object()
 
 _FIRST_USE = allocate_lock()
 _READY: set[Any] = set()  #: the models whose tables msgspec has built
+#: Seconds after which the caller does itself what its thread may never do.
+_PATIENCE = 0.25
 
 
 def convert(value: Any, model: Any) -> Any:
@@ -45,7 +47,7 @@ def _prepare(model: Any) -> None:
     An interrupt ends what the main thread does, wherever it is, and would leave tables half filled.
     The thread takes and releases the lock, so that nothing uses the model before it is ready.
     """
-    done, finished = allocate_lock(), []
+    done, finished = allocate_lock(), [False]
     done.acquire()
 
     def use() -> None:
@@ -57,8 +59,9 @@ def _prepare(model: Any) -> None:
                         msgspec.convert(None, model)
                     _READY.add(model)
             finally:
-                finished.append(True)
-                done.release()
+                finished[0] = True  # this takes no memory, of which there may be none left
+                with suppress(RuntimeError):  # the caller may have done it already
+                    done.release()
 
     try:
         start_new_thread(use, ())
@@ -66,9 +69,12 @@ def _prepare(model: Any) -> None:
         use()
     interrupt: BaseException | None = None
     # Not `while True`: an interrupt may come when the lock is taken and the loop not yet left.
-    while not finished:
+    while not finished[0]:
         try:
-            done.acquire()
+            if not done.acquire(timeout=_PATIENCE):
+                use()  # a thread that has no memory for its first call ends without a word
+        except MemoryError:
+            raise
         except BaseException as error:  # the process may end now, but not while the thread works
             interrupt = error
     if interrupt is not None:

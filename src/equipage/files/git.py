@@ -12,12 +12,18 @@ import subprocess
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
 
+from equipage.core import codes
 from equipage.core.diagnostics import UsageError
-from equipage.files.reading import Files, MemoryFiles
-from equipage.files.walking import EXTENSIONS, Found, Wanted, enters
+from equipage.core.source import Source
+from equipage.files.reading import Files, MemoryFiles, display_name
+from equipage.files.sandbox import MAX_BYTES, FileProblem, above, is_below
+from equipage.files.walking import EXTENSIONS, Found, Wanted, enters_all
 
 #: The mode of a symbolic link, whose content is the path it leads to.
 _LINK, _LINKS_FOLLOWED = "120000", 10
+#: The most that is read of an object: what `Files.read` reads of the largest files; and of the path
+#: that a link leads to.
+_MOST, _LONGEST_TARGET = 10 * MAX_BYTES, 4096
 #: The mode of a file that may be run.
 _PROGRAM = "100755"
 #: A repository is data here: nothing that its configuration names may run, nothing is fetched. A
@@ -45,13 +51,13 @@ class Revision(Mapping[str, bytes]):
 
     def __init__(self, name: str, folder: str) -> None:
         """Raises `NoRevision`."""
-        if not name or name.startswith("-"):
-            raise NoRevision(f"`{name}` is not a revision")
         self.name = name
-        top = _git(folder, "rev-parse", "--show-toplevel")
-        self.top = os.fsdecode(top.removesuffix(b"\n"))  # a name may end with a blank
-        verify = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
-        self._entries = dict(self._listed(_git(folder, *verify).decode().strip()))
+        tree = _tree(name, folder)
+        self.top = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
+        self._entries = dict(self._listed(tree))
+        self._links = {
+            path: number for path, (mode, number) in self._entries.items() if mode == _LINK
+        }
         self._sorted: list[str] | None = None  #: the paths, once they are asked for by folder
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -64,32 +70,55 @@ class Revision(Mapping[str, bytes]):
                 yield posixpath.join(self.top, os.fsdecode(name)), (mode, number)
 
     def __getitem__(self, path: str) -> bytes:
-        return self._object(self._led_to(path)[1])
+        """Raises `_TooLarge`, which is a `KeyError`, too."""
+        _, number = self._followed(path)
+        return self._object(number, _MOST)
 
     def __contains__(self, path: object) -> bool:
         """Whether there is a file; a link is one only if it leads to one."""
-        try:
-            return isinstance(path, str) and bool(self._led_to(path))
-        except KeyError:
-            return False
+        return isinstance(path, str) and self._mode(path) is not None
 
     def may_run(self, path: str) -> bool:
         """Whether a file has the mark of a program, links followed."""
-        return path in self and self._led_to(path)[0] == _PROGRAM
+        return self._mode(path) == _PROGRAM
 
-    def _led_to(self, path: str) -> tuple[str, str]:
+    def _mode(self, path: str) -> str | None:
+        try:
+            return self._followed(path)[0]
+        except KeyError:
+            return None
+
+    def _followed(self, path: str) -> tuple[str, str]:
         """The mode and the object of a file, links followed. Raises `KeyError`."""
+        return self._entries[self._resolved(path)]
+
+    def _resolved(self, path: str) -> str:
+        """A path with all links followed that it goes through. Raises `KeyError`."""
         for _ in range(_LINKS_FOLLOWED):
-            mode, number = self._entries[path]
-            if mode != _LINK:
-                return mode, number
-            target = os.fsdecode(self._object(number))
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+            link = next((each for each in (path, *above(path)) if each in self._links), None)
+            if link is None:
+                return path
+            path = posixpath.normpath(self._target(link) + path.removeprefix(link))
         raise KeyError(path)
+
+    def _folder(self, path: str) -> str:
+        """As `_resolved`; links that lead on and on lead to no folder."""
+        try:
+            return self._resolved(path)
+        except KeyError:
+            return path
+
+    def _target(self, link: str) -> str:
+        """Where a link leads; nowhere, if that is longer than any path."""
+        try:
+            target = os.fsdecode(self._object(self._links[link], _LONGEST_TARGET))
+        except _TooLarge:
+            return "/"
+        return posixpath.normpath(posixpath.join(posixpath.dirname(link), target))
 
     def names_below(self, folder: str) -> list[str]:
         """The paths of files below a folder, relative to it, in order."""
-        names, start = self._in_order(), folder.rstrip("/") + "/"
+        names, start = self._in_order(), self._folder(folder).rstrip("/") + "/"
         # The character after the slash is a zero.
         first, last = bisect_left(names, start), bisect_left(names, f"{start[:-1]}0")
         return [each.removeprefix(start) for each in names[first:last]]
@@ -106,11 +135,11 @@ class Revision(Mapping[str, bytes]):
         return len(self._entries)
 
     def is_folder(self, path: str) -> bool:
-        return path not in self._entries and self.has_below(path)
+        return self.has_below(path)
 
     def has_below(self, folder: str) -> bool:
         """Whether there is a file below a folder."""
-        names, start = self._in_order(), folder.rstrip("/") + "/"
+        names, start = self._in_order(), self._folder(folder).rstrip("/") + "/"
         first = bisect_left(names, start)
         return first < len(names) and names[first].startswith(start)
 
@@ -118,15 +147,38 @@ class Revision(Mapping[str, bytes]):
         """Every candidate file below a folder, in the order a walk of the disk would give."""
         start = folder.rstrip("/") + "/"
         found = (path for path in self._entries if path.startswith(start))
+        links: list[str] = []
         for path in sorted(found, key=lambda each: _walk_order(each[len(start) :])):
-            *folders, name = path[len(start) :].split("/")
-            if not all(enters(each, agents) for each in folders):
-                continue
-            is_visible = not any(each.startswith(".") for each in folders)
-            of_tool = is_visible or any(each in agents for each in folders)
-            has_extension = of_tool and name.lower().endswith(EXTENSIONS)
-            if has_extension or wanted.is_known(path) or wanted.is_claimed(path):
-                yield Found(path)
+            if self._is_candidate(path, start, agents, wanted) and not self.is_folder(path):
+                yield Found(path, outside=path in self._links and self._leaves(path))
+            elif path in self._links and any(each in agents for each in path.split("/")):
+                links.append(path)
+        # As on the disk: a link to a folder is followed where agents live, after all else.
+        for link in links:
+            target = self._folder(link)
+            if self._leaves(link) and os.path.isdir(target) and "/.defect/" not in link:
+                yield Found(link, outside=True)
+            elif not is_below(link, target):
+                below = (f"{link}/{each}" for each in self.names_below(link))
+                yield from (
+                    Found(path)
+                    for path in sorted(below, key=lambda each: _walk_order(each[len(start) :]))
+                    if self._is_candidate(path, start, agents, wanted)
+                )
+
+    def _is_candidate(self, path: str, start: str, agents: Collection[str], wanted: Wanted) -> bool:
+        *folders, name = path[len(start) :].split("/")
+        if not enters_all(start, folders, agents, wanted):
+            return False
+        is_visible = not any(each.startswith(".") for each in folders)
+        of_tool = is_visible or any(each in agents for each in folders)
+        has_extension = of_tool and name.lower().endswith(EXTENSIONS)
+        return has_extension or wanted.is_known(path) or wanted.is_claimed(path)
+
+    def _leaves(self, link: str) -> bool:
+        """Whether a link leads to something outside the repository."""
+        target = self._folder(link)
+        return not is_below(target, self.top) and os.path.exists(target)
 
     def files(self) -> Files:
         """Access for one load."""
@@ -134,7 +186,8 @@ class Revision(Mapping[str, bytes]):
         files.contents = self
         return files
 
-    def _object(self, number: str) -> bytes:
+    def _object(self, number: str, most: int) -> bytes:
+        """The content of an object. Raises `_TooLarge`, and then nothing of it was read."""
         if self._process is None:
             self._process = subprocess.Popen(
                 ["git", "-C", self.top, "cat-file", "--batch"],
@@ -151,7 +204,19 @@ class Revision(Mapping[str, bytes]):
         answer = pipe_out.readline().split()  # number, type, size; or: number, "missing"
         if len(answer) != 3:
             raise NoRevision(f"the object {number} of `{self.name}` is missing in this clone")
-        return pipe_out.read(int(answer[2]) + 1)[:-1]
+        size, data = int(answer[2]), b""
+        try:
+            if size > most:
+                raise _TooLarge(size, most)
+            data = pipe_out.read(size + 1)
+        finally:
+            # What is left in the pipe would be taken for the answer to the next question.
+            if len(data) <= size:
+                self._process.kill()
+                self.close()
+        if len(data) <= size:
+            raise NoRevision(f"the object {number} of `{self.name}` cannot be read to its end")
+        return data[:-1]
 
     def close(self) -> None:
         """End the process that reads objects, if one was needed."""
@@ -160,10 +225,27 @@ class Revision(Mapping[str, bytes]):
             self._process = None
 
 
+class _TooLarge(KeyError):
+    """An object has more bytes than are read."""
+
+    def __init__(self, size: int, most: int) -> None:
+        self.size, self.most = size, most
+        super().__init__(size, most)
+
+
 class _RevisionFiles(MemoryFiles):
     """The files of a revision, and the mark of the repository, which no revision holds."""
 
     contents: Revision
+
+    def _content(self, real: str, max_bytes: int, shown: str | None = None) -> Source:
+        try:
+            return super()._content(real, max_bytes, shown)
+        except _TooLarge as error:
+            name, most = display_name(real, self.cwd), min(max_bytes, error.most)
+            raise FileProblem(
+                codes.FILE_TOO_LARGE, file=name, size=error.size, limit=most
+            ) from None
 
     def exists(self, path: str) -> bool:
         return super().exists(path) or (posixpath.basename(path) == ".git" and os.path.exists(path))
@@ -179,6 +261,22 @@ def _walk_order(relative: str) -> list[tuple[bool, str]]:
     """Files of a folder come before its folders."""
     *folders, name = relative.split("/")
     return [*((True, folder) for folder in folders), (False, name)]
+
+
+def is_revision(name: str, folder: str) -> bool:
+    """Whether a name is that of a revision in the repository of a folder, if it is in one."""
+    try:
+        return bool(_tree(name, folder))
+    except NoRevision:
+        return False
+
+
+def _tree(name: str, folder: str) -> str:
+    """The number of the tree of a revision. Raises `NoRevision`."""
+    if not name or name.startswith("-"):
+        raise NoRevision(f"`{name}` is not a revision")
+    verify = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
+    return _git(folder, *verify).decode().strip()
 
 
 def _git(folder: str, *arguments: str) -> bytes:

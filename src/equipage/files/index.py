@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 
-from equipage.files import is_folder
+from equipage.files import exists, is_folder
 from equipage.files.reading import peek
 
 #: An index is much larger than a configuration: about 100 bytes for each file.
@@ -58,8 +58,13 @@ class Tracked:
 def tracked_in(root: str) -> Tracked | None:
     """What the repository at `root` tracks; None if it has no index. Raises `DamagedIndex`."""
     folder = _git_folder(root)
-    data = None if folder is None else peek(os.path.join(folder, "index"), max_bytes=_MAX_BYTES)
-    if data is None or folder is None:
+    if folder is None:
+        return None
+    path = os.path.join(folder, "index")
+    data = peek(path, max_bytes=_MAX_BYTES)
+    if data is None:
+        if exists(path, follow_links=False):
+            raise DamagedIndex("it cannot be read")
         return None
     names, shared = _parsed(data)
     if shared is not None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -64,6 +64,10 @@ class Wanted(Protocol):
         """Whether a file is worth a look for another reason."""
         ...
 
+    def is_place(self, folder: str) -> bool:
+        """Whether a tool reads the files of a folder because of where it is, whatever its name."""
+        ...
+
 
 class _Nothing:
     """Nothing is wanted but what its extension says."""
@@ -74,7 +78,7 @@ class _Nothing:
     def is_known(self, path: str) -> bool:
         return False
 
-    is_claimed = is_known
+    is_claimed = is_place = is_known
 
 
 NOTHING: Wanted = _Nothing()
@@ -203,7 +207,8 @@ def walk(
             path, is_a_link = here.absolute + name, entry.is_symlink()
             if leads_on:
                 is_wanted = has_extension and wanted.is_known(path)
-                is_entered = enters(name, agents)
+                is_usual = enters(name, agents)
+                is_entered = is_usual or (here.holds_agents and _is_read(path, wanted))
                 if not (is_wanted or is_entered):
                     continue
             elif has_extension and not here.known_only:
@@ -230,7 +235,11 @@ def walk(
                     repository,
                     holds_agents=here.holds_agents or name in agents,
                     known_only=name not in agents
-                    and (here.known_only or (name.startswith(".") and not here.holds_agents)),
+                    and (
+                        here.known_only
+                        or not is_usual
+                        or (name.startswith(".") and not here.holds_agents)
+                    ),
                     tracked_only=is_ignored,
                     is_plain=is_plain,
                 )
@@ -263,8 +272,28 @@ def _tails(wanted: Names) -> frozenset[str] | None:
 
 
 def enters(name: str, agents: Collection[str]) -> bool:
-    """Whether a walk enters a folder of that name."""
+    """Whether a walk enters a folder of that name, wherever it is."""
     return name in agents or name not in SKIPPED_FOLDERS
+
+
+def enters_all(start: str, folders: Sequence[str], agents: Collection[str], wanted: Wanted) -> bool:
+    """Whether a walk from `start`, which ends with `/`, enters these folders, each in the other."""
+    for number, name in enumerate(folders):
+        if enters(name, agents):
+            continue
+        above = (*start.split("/"), *folders[:number])
+        path = start + "/".join(folders[: number + 1])
+        if not (any(each in agents for each in above) and _is_read(path, wanted)):
+            return False
+    return True
+
+
+def _is_read(folder: str, wanted: Wanted) -> bool:
+    """Whether the name of a folder below those of agents hides nothing from the tool that reads it.
+
+    An agent in `.claude/agents/venv` is one; git alone keeps its own folder to itself.
+    """
+    return not folder.endswith("/.git") and wanted.is_place(folder)
 
 
 def is_ignored(path: str, known: dict[str, Any] | None = None) -> bool:

@@ -41,6 +41,13 @@ _VERIFIED = frozenset({"list of skills"})
 _COMPILED = "agentic-workflow-lock"
 
 
+#: What a link in the place of a configuration is, by the code of its finding.
+LINKS = {
+    codes.LINK_OUTSIDE.name: "link out of the project",
+    codes.LINK_BROKEN.name: "link to nothing",
+}
+
+
 class Loads(msgspec.Struct, frozen=True):
     """What is at a place, by path from the folder that is compared; a single file has no name."""
 
@@ -190,7 +197,12 @@ def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files, place: 
                 if sort == CODEX_RULE and data is not None:
                     _add_rules(loads, name, name or os.path.basename(each.path), data)
         else:
-            problems += each.diagnostics
+            code = None if each.problem is None else each.problem.code
+            if code in LINKS:
+                # What it leads to is not known, but that it is there may be all that is needed.
+                loads.unread[name] = LINKS[code], _OUT
+            # A check reports one that leads nowhere: no tool reads it today.
+            problems += () if code == codes.LINK_BROKEN else each.diagnostics
     return msgspec.structs.replace(loads, problems=tuple(problems))
 
 

@@ -24,6 +24,7 @@ from equipage.core.path import Path, PathSyntaxError, format_path, parse_path
 from equipage.core.text import visible_json
 from equipage.files import is_executable, is_inside, real_path
 from equipage.files.reading import peek, sha256_of
+from equipage.files.sandbox import above, is_below
 from equipage.files.trees import TooMany, hashed_below
 from equipage.kinds.conventions.references import references
 from equipage.kinds.conventions.tools import CONVENTIONS
@@ -40,6 +41,7 @@ from equipage.views.code_digest import CodeProblem, CodeRead, from_folder
 from equipage.views.lock import LockError, code_of_load
 from equipage.views.named_files import Lookups, NamedFiles, is_private
 from equipage.views.parts import OWNERS, Part, all_parts, reach_of_part
+from equipage.views.sides import LINKS
 from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.check import by_chunks
 from equipage.workspace.loads import (
@@ -147,10 +149,11 @@ class LockedFile(msgspec.Struct, frozen=True):
     problems: tuple[str, ...] = ()  #: what could not be covered
     real: Hashable = None  #: the file itself, whatever links led to it
     guessed: bool = False  #: whether another load that reads the file knows better what it is
+    link: str | None = None  #: where it was found, if links led from there to the file
 
     def __reduce__(self) -> tuple[Any, ...]:
         packed = msgspec.msgpack.encode((self.file, self.item, self.files))
-        return _unpacked, (packed, self.problems, self.real, self.guessed)
+        return _unpacked, (packed, self.problems, self.real, self.guessed, self.link)
 
 
 _unpack = msgspec.msgpack.Decoder(tuple[str, Item, tuple[tuple[str, str], ...]]).decode
@@ -187,15 +190,39 @@ def locked_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
     """What a lock takes from a load; None for what no tool reads."""
     outcome = found.outcome
     if outcome is None:
-        is_unread = found.problem is not None and found.problem.code == codes.NOT_READ
-        return _unread(found.path, root) if is_unread else None
+        code = None if found.problem is None else found.problem.code
+        if code in LINKS:
+            # Of a link that leads out, a lock has the name: what is there belongs to one machine.
+            name = _found_at(found.path, root)
+            return LockedFile(name, Item(UNREAD, _ELSEWHERE, what=LINKS[code]), (), real=name)
+        if code in (codes.INTERNAL_ERROR, codes.CHECK_ENDED):
+            return _unloaded(found.path, root)
+        return _unread(found.path, root) if code == codes.NOT_READ else None
     shown = outcome.kind.presentation.ignored
     # What its tool ignores, such as notes beside agents, does nothing.
     if shown is not None and shown(outcome):
         return None
     real = identity_of_load(found.path, outcome, run.files)
     locked = locked_file(outcome, found.path, root, run)
-    return msgspec.structs.replace(locked, real=real, guessed=found.guessed)
+    link = _found_at(found.path, root)
+    return msgspec.structs.replace(
+        locked, real=real, guessed=found.guessed, link=None if link == locked.file else link
+    )
+
+
+def _unloaded(path: str, root: str) -> LockedFile:
+    """A file whose load was ended: that it is there is all that is known."""
+    name = _found_at(path, root)
+    return LockedFile(name, Item(UNREAD, what="file that cannot be loaded"), (), real=name)
+
+
+def _found_at(path: str, root: str) -> str:
+    """Where a walk found a file, from the root, with no link in the project followed."""
+    path = os.path.abspath(path)
+    if not is_below(path, root):  # the project itself was named by a link
+        start = next((each for each in above(path) if real_path(each) == root), None)
+        path = real_path(path) if start is None else os.path.join(root, path[len(start) + 1 :])
+    return _from_root(path, root)
 
 
 def lock_all(
@@ -215,17 +242,24 @@ def gathered(
 ) -> tuple[WorkspaceLock, list[str]]:
     """The lock of what was found in files, and what it lacks; `run` knows their projects."""
     found: dict[Hashable, LockedFile] = {}
-    lost: list[str] = []
+    links: list[LockedFile] = []
     for each in results:
         if isinstance(each, LockedFile):
             found.setdefault(each.real, each)
+            if each.link is not None:
+                # A tool takes the file for what it is where the link is.
+                leads = hashlib.sha256(each.file.encode("utf-8", "surrogateescape")).hexdigest()
+                links.append(
+                    LockedFile(each.link, Item(UNREAD, leads, what=f"link to {each.file}"), ())
+                )
         elif each is not None:  # the process that loaded it died
-            lost.append(f"{each.name}: it could not be loaded, so it is not locked")
+            found[each.path] = _unloaded(each.path, root)
     read = {source for each in found.values() for source in each.item.sources}
     kept = [each for each in found.values() if not (each.guessed and each.file in read)]
+    kept += links
     kept += _settings(run, root)
     kept += _parts(kept, root, run)
-    problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems] + lost
+    problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems]
     problems += [
         f"{each.file}: it has errors, so its meaning is not locked"
         for each in kept

@@ -21,6 +21,10 @@ if TYPE_CHECKING:  # imported where they are needed
     from equipage.workspace.loads import Candidate
 
 
+#: Seconds after which no system waits any longer for a process.
+_FOR_EVER = 1_000_000
+
+
 class Allowance(msgspec.Struct, frozen=True):
     """The most that a run may use; None for as much as it needs.
 
@@ -43,6 +47,10 @@ class Allowance(msgspec.Struct, frozen=True):
         return self.seconds is not None or self.memory is not None
 
 
+class TimeIsUp(Exception):
+    """What is under way in this process is not worth its end."""
+
+
 class Meter:
     """Counts what a run has used of its allowance."""
 
@@ -51,8 +59,8 @@ class Meter:
         self._clock = clock
         self._started = clock()
         self._files = self._bytes = 0
-        #: what ended the run early, how many files it left out of how many, and the first of them
-        self.ended: tuple[str, int, int, str] | None = None
+        #: what ended the run early, what it left out, and the first of that
+        self.ended: tuple[str, str, str] | None = None
 
     @property
     def memory(self) -> int | None:
@@ -61,7 +69,15 @@ class Meter:
     def seconds_left(self) -> float | None:
         """At least 0; None without a limit."""
         limit = self.allowance.seconds
-        return None if limit is None else max(0.0, self._started + limit - self._clock())
+        if limit is None or limit > _FOR_EVER:
+            return None
+        return max(0.0, self._started + limit - self._clock())
+
+    def go_on(self, path: str, what: str) -> None:
+        """Look at `what`, of which `path` comes first, if there is time. Raises `TimeIsUp`."""
+        if self.seconds_left() == 0:
+            self._note("--max-time", what, path)
+            raise TimeIsUp
 
     def affordable(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Those of the candidates, from the first on, that the allowance has room for."""
@@ -80,10 +96,13 @@ class Meter:
         self._end("--max-time", candidates, done)
 
     def _end(self, limit: str, candidates: Sequence[Candidate], done: int) -> Sequence[Candidate]:
-        if self.ended is None and done < len(candidates):
-            first = display_name(candidates[done].path)
-            self.ended = limit, len(candidates) - done, len(candidates), first
+        if done < len(candidates):
+            what = f"{len(candidates) - done:,} of {len(candidates):,} files"
+            self._note(limit, what, candidates[done].path)
         return candidates[:done]
+
+    def _note(self, limit: str, what: str, path: str) -> None:
+        self.ended = self.ended or (limit, what, display_name(path))
 
     def finding(self) -> Diagnostic | None:
         """What to report of a run that ended early."""
@@ -91,6 +110,5 @@ class Meter:
             return None
         from equipage.loading.findings import finding
 
-        limit, left, total, first = self.ended
-        values = {"limit": limit, "left": f"{left:,}", "total": f"{total:,}", "first": first}
-        return finding(codes.ENDED_EARLY, first, values)
+        limit, left, first = self.ended
+        return finding(codes.ENDED_EARLY, first, {"limit": limit, "left": left})

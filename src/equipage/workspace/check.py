@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from equipage.loading.projects import is_marked, note_folder, project_root
 from equipage.loading.recognise import FIXTURES, folders_of_kinds
 from equipage.loading.registry import agent_folders, is_convention, kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.allowance import Allowance, Meter
+from equipage.workspace.allowance import Allowance, Meter, TimeIsUp
 from equipage.workspace.loads import (
     CHUNK,
     Candidate,
@@ -322,7 +322,9 @@ class ReportBuilder:
         waiting = self._gather(candidates, check, progress)
         if context and (waiting or self._concern_others()):
             self.projects = projects_of(self.run)
-            around = list(self._around(paths, candidates))
+            around: list[Candidate] = []
+            with suppress(TimeIsUp):
+                around += self._around(paths, candidates)
             if around:
                 waiting += self._gather_context(candidates, around, check, progress)
         return self._finish(waiting)
@@ -375,9 +377,7 @@ class ReportBuilder:
 
             # What concerns several files comes after all of them, in this order.
             check_folders(self)
-            # It loads files again, in this process: a run whose time is up has none for that.
-            if self.meter.seconds_left() != 0:
-                check_sets(self)
+            check_sets(self)
             check_offers(self)
             check_layers(self)
         if (early := self.meter.finding()) is not None:
@@ -430,7 +430,7 @@ class ReportBuilder:
             if os.path.join(root, "").startswith(tops):
                 continue  # it was walked already
             alone = self.request.isolated
-            for found in walk(root, agent_folders(), wanted, all_files=alone):
+            for found in walk(root, agent_folders(), wanted, self._go_on, all_files=alone):
                 path = os.path.abspath(found.path)
                 self.order.setdefault(path, len(self.order))
                 # What a load read is a part of that file, and was looked at with it.
@@ -474,7 +474,8 @@ class ReportBuilder:
                 else:
                     yield Candidate(path, named=True)
         for folder in folders:
-            yield from self._walk(folder)
+            with suppress(TimeIsUp):
+                yield from self._walk(folder)
 
     def _walk(self, folder: str) -> Iterator[Candidate]:
         """Each file to look at below a folder; folders that cannot be read are findings."""
@@ -508,10 +509,14 @@ class ReportBuilder:
         return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
 
     def _enter(self, entered: Entered) -> None:
+        self._go_on(entered)
         if self.entered is not None:
             self.entered(entered.folder)
         note_folder(self.run, entered.folder, entered.names, is_plain=entered.is_plain)
         self._note_folders(entered.folder)
+
+    def _go_on(self, entered: Entered) -> None:
+        self.meter.go_on(entered.folder, "files that were not yet found")
 
     def _note_folders(self, entered: str) -> None:
         """Remember the folders for files of one kind that a folder is or holds."""

@@ -132,14 +132,16 @@ def load_all(
     """Load what is at and below `paths`, one file after the other, in a fixed order.
 
     A file below a folder that is not recognised is left out; one that the caller named is not.
-    A caller who gives a `run` can ask it for the projects afterwards, and hears of files that a
-    tool reads and equipage does not. Raises `UsageError` for an unknown kind.
+    A caller who gives a `run` can ask it for the projects afterwards, hears of files that a tool
+    reads and equipage does not, and of each path by which a tool finds one. Raises `UsageError`
+    for an unknown kind.
     """
     if kind is not None:
         kind_named(kind)
     place = place or Disk()
     request = with_folders(request, paths)
-    said = _ALWAYS_SAID if run is None else (*_ALWAYS_SAID, codes.NOT_READ)
+    every_path = run is not None
+    said = (*_ALWAYS_SAID, codes.NOT_READ, codes.LINK_BROKEN) if every_path else _ALWAYS_SAID
     run = run or Run(place.files(), request.folders, isolated=request.isolated)
     candidates = list(candidates_of(paths, run, place))
     seen: set[Hashable] = set()
@@ -149,7 +151,7 @@ def load_all(
         found = load_candidate(candidate, request, run, kind=kind)
         if found.outcome is not None:
             same = identity_of(found.outcome.kind, found.path, run.files)
-            if same not in seen:
+            if every_path or same not in seen:
                 seen.add(same)
                 yield found
         elif candidate.named:
@@ -215,6 +217,11 @@ class WantedOf:
         if project.kind_of(path) is not None:
             return True
         return project.conventions and unread_sort(path.replace(os.sep, "/")) is not None
+
+    def is_place(self, folder: str) -> bool:
+        """Whether a file in a folder is an agent, a command or a rule; or the folder is a skill."""
+        by_path = any(self.is_known(f"{folder}/any{each}") for each in (".md", ".toml"))
+        return by_path or self._run.files.exists(f"{folder}/SKILL.md")
 
 
 def load_candidate(

@@ -26,6 +26,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol
 
 from equipage.core import interrupts
+from equipage.core.diagnostics import UsageError
 from equipage.core.source import Source, whole_span
 from equipage.files.memory import limit_memory
 from equipage.files.reading import decoded
@@ -83,9 +84,16 @@ def by_processes(
                     task = next(tasks, None)
                 if task is None:
                     break
-                crew.start(task)
+                if not crew.start(task):
+                    again.appendleft(task)
+                    jobs = crew.busy  # those that there are do the rest
             if not crew.busy:
-                return
+                if not again:
+                    return
+                task, jobs = again.popleft(), 1
+                crew.instead(task, "no process could be started")
+                finished[task.number] = task.results
+                continue
             if not (ready := crew.wait()):
                 return
             for worker in ready:
@@ -176,15 +184,20 @@ class _Crew:
     def busy(self) -> int:
         return sum(worker.task is not None for worker in self.workers)
 
-    def start(self, task: _Task) -> None:
-        self.last = max(self.last, task.number)
+    def start(self, task: _Task) -> bool:
+        """Give a task to a worker; False if there is none, and no process or descriptor for one."""
         worker = next((each for each in self.workers if each.task is None), None)
         if worker is None:
-            worker = _Worker(self.checker, self.meter.memory, self.workers)
+            try:
+                worker = _Worker(self.checker, self.meter.memory, self.workers)
+            except OSError:
+                return False
             self.workers.append(worker)
+        self.last = max(self.last, task.number)
         worker.task, worker.at.value = task, -1
         with suppress(OSError):  # it died meanwhile: `wait` finds the end of its pipe
             worker.pipe.send(task.candidates())
+        return True
 
     def wait(self) -> list[_Worker]:
         """The workers that have a result or died; none when the time is up."""
@@ -213,16 +226,29 @@ class _Crew:
         at, code = worker.at.value, int(worker.process.exitcode or 0)
         worker.pipe.close()
         if at >= 0:
-            how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            task.lose(at, NO_MEMORY if code == _NO_MEMORY else f"its process ended with {how}")
+            task.lose(at, _ended_by(code))
             return
         task.false_starts += 1
         if task.false_starts == _FALSE_STARTS:
+            self.instead(task, _ended_by(code))
+
+    def instead(self, task: _Task, reason: str) -> None:
+        """Do a task without a worker, unless only a worker can be held to what it may use."""
+        if self.meter.allowance.needs_processes:
+            while task.left:
+                task.lose(0, reason)
+        else:
             task.arrive(self.checker.check(task.candidates()))
 
     def end(self) -> None:
         for worker in self.workers:
             worker.end()
+
+
+def _ended_by(code: int) -> str:
+    """Why a worker ended, by its exit code."""
+    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    return NO_MEMORY if code == _NO_MEMORY else f"its process ended with {how}"
 
 
 def can_share() -> bool:
@@ -261,9 +287,9 @@ def _work(
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for each in of_parent:
         each.close()
-    limit_memory(memory)
     make, request, kind, digests = job
     checker, departures = make(request, kind, digests=digests), _Departures()
+    limit_memory(memory)
     while True:
         try:
             chunk: list[Candidate] = pipe.recv()
@@ -271,9 +297,13 @@ def _work(
             return
         try:
             pipe.send(departures.pack(checker.check(_counted(chunk, at))))
-        except MemoryError:
-            os._exit(_NO_MEMORY)  # nothing more can be done here, not even say so
+        except UsageError as error:
+            pipe.send(error)
         except Exception as error:
+            # Without memory, an import or a call of the system fails in any way. Then nothing more
+            # can be done here, not even say so.
+            if memory is not None or isinstance(error, MemoryError):
+                os._exit(_NO_MEMORY)
             pipe.send(error)
 
 

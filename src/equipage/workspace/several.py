@@ -20,6 +20,7 @@ from equipage.loading.outcome import Outcome, findings_by_load, place_alone
 from equipage.loading.pipeline import load_path
 from equipage.loading.registry import kind_named
 from equipage.loading.session import Request, Run
+from equipage.workspace.allowance import TimeIsUp
 from equipage.workspace.loads import Checked, bug, run_of
 from equipage.workspace.project import NO_LAYERS, project_of
 
@@ -43,11 +44,14 @@ def check_sets(builder: ReportBuilder) -> None:
     """Report what the rules about sets of files find, and comments that wait for them in vain."""
     waiting = [(each, one) for each in builder.checked.values() for one in each.waiting]
     silent: set[int] = set()
-    for checked, found in _found_together(builder):
-        hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
-        silent |= hits
-        if not hits:
-            builder.add_findings(checked.path, checked.name, [found])
+    try:
+        for checked, found in _found_together(builder):
+            hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
+            silent |= hits
+            if not hits:
+                builder.add_findings(checked.path, checked.name, [found])
+    except TimeIsUp:
+        return  # it is a finding; what the comments wait for is not known
     for number, (checked, one) in enumerate(waiting):
         if number not in silent:
             builder.add_findings(checked.path, checked.name, [one.unused])
@@ -81,6 +85,8 @@ def _found_together(builder: ReportBuilder) -> Iterator[tuple[Checked, Diagnosti
     ]
     shared = run_of(builder.request)
     for files in _clusters(builder):
+        # They are loaded again, in this process, which nothing else would end.
+        builder.meter.go_on(files[0].path, "files that concern each other")
         if builder.cache is None:
             found = _load_together(files, offers, builder.request, shared, builder.run)
         else:

@@ -45,6 +45,8 @@ def session(
         (["p/library"], {"options": {"library": "/mine"}}, "/mine"),
         (["p/library"], {"env": {"THOUGHTJACK_LIBRARY": "mine"}}, "here/mine"),
         (["p/library"], {"defaults": {"project_library": "/of/settings"}}, "/of/settings"),
+        # An empty variable names nothing.
+        (["p/library"], {"env": {"THOUGHTJACK_LIBRARY": ""}}, "p/library"),
         # That of the project, then the nearest one.
         (["p/library", "p/a/b/library"], {}, "p/library"),
         (["p/a/b/library", "p/a/library"], {}, "p/a/b/library"),
@@ -79,6 +81,7 @@ def test_which_libraries_may_be_read(tmp_path: Path) -> None:
     # Neither a folder elsewhere, nor a link to one, unless the caller names a library.
     for library, cwd in (("other", "here"), ("p/out", "here"), ("linked/library", "linked")):
         assert shelf(library, cwd) == ()
+        assert shelf(library, cwd, env={"THOUGHTJACK_LIBRARY": ""}) == ()
         for how in ({"options": {"library": "x"}}, {"env": {"THOUGHTJACK_LIBRARY": "x"}}):
             assert shelf(library, cwd, **how) == (str(tmp_path / library),)
 

@@ -192,7 +192,8 @@ def library_of(session: Session) -> str:
 
 def _named_library(session: Session) -> str | None:
     named = cast(ServerOptions, session.options).library
-    return named or session.env.get("THOUGHTJACK_LIBRARY")
+    # An empty variable is one that is not set, and not the working directory.
+    return named or session.env.get("THOUGHTJACK_LIBRARY") or None
 
 
 def shelf_of(library: str, session: Session) -> tuple[str, ...]:
