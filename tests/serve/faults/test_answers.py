@@ -19,6 +19,7 @@ from equipage.serve.faults.handlers import asker
 from equipage.serve.faults.run import literal_texts
 from serve.faults.faultlab import (
     INITIALIZE,
+    LIST,
     R3,
     Piped,
     call,
@@ -186,9 +187,298 @@ def test_resources_and_prompts_answer_from_every_source() -> None:
     assert results[10]["prompts"][0]["arguments"] == [{"name": "who", "required": True}]
 
 
-def test_an_unknown_resource_has_another_code_in_the_newer_revision() -> None:
-    client = Piped(simple(), era="26").say(modern(request("resources/read", uri="x://no")))
-    assert client.texts == [-32602]
+def answered(config: dict[str, Any], *messages: dict[str, Any], **options: Any) -> list[Any]:
+    """The results and errors that messages get."""
+    client = Piped(config, **options).say(*messages)
+    return [each.get("result", each.get("error")) for each in client.frames]
+
+
+def resource(name: str, **response: Any) -> dict[str, Any]:
+    return {"resource": {"uri": f"x://{name}", "name": name}, "response": response}
+
+
+def prompt(name: str, **response: Any) -> dict[str, Any]:
+    return {"prompt": {"name": name}, "response": response}
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": {"type": "text", "text": text}}
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def read(name: str) -> dict[str, Any]:
+    return request("resources/read", uri=f"x://{name}")
+
+
+def test_lists_have_all_that_the_author_wrote() -> None:
+    described = {"uri": "x://b", "name": "b", "description": "d", "mimeType": "text/plain"}
+    arguments = [{"name": "who", "description": "w", "required": True}, {"name": "how"}]
+    asked = {"name": "q", "description": "d", "arguments": arguments}
+    config = simple(
+        resources=[resource("a", content=""), {"resource": described}],
+        prompts=[prompt("p", messages=[said("hi")]), {**prompt("q", messages=[said("x")]), "prompt": asked}],
+    )
+    lists = [request(f"{each}/list") for each in ("tools", "resources", "prompts")]
+    assert answered(config, *lists) == [
+        {"tools": [{"name": "t", "description": "d", "inputSchema": {"type": "object"}}]},
+        {"resources": [{"uri": "x://a", "name": "a"}, described]},
+        {"prompts": [{"name": "p"}, asked]},
+    ]
+
+
+IMAGE = {"type": "image", "mimeType": "image/png"}
+GENERATED = {"$generate": {"type": "nested_json", "depth": 2, "structure": "array"}}
+PARTS = [
+    {"type": "resource", "resource": {"uri": "x://$${args.a}", "mimeType": "a/b", "text": "1"}},
+    {"type": "resource", "resource": {"uri": "x://b", "blob": "$${args.a}", "text": "$${args.a}"}},
+    {**IMAGE, "data": "AA=="},
+]
+TWICE = [{"content": [text("a")]}, {"content": [text("b")]}]
+NULL = {"name": "t", "arguments": {"q": None}}
+#: The item, what is asked of it some times, and the last result.
+SOURCES: dict[str, tuple[dict[str, Any], dict[str, Any], int, Any]] = {
+    "an error of a tool is a result": (
+        tool(content=[text("no")], isError=True),
+        call(),
+        1,
+        {"content": [text("no")], "isError": True},
+    ),
+    "a tool may say nothing": (tool(sequence=[{}]), call(), 1, {"content": []}),
+    "parts of content": (
+        tool(content=PARTS),
+        call(a="v"),
+        1,
+        {
+            "content": [
+                {"type": "resource", "resource": {"uri": "x://v", "mimeType": "a/b", "text": "1"}},
+                {
+                    "type": "resource",
+                    "resource": {"uri": "x://b", "text": "v", "blob": "$${args.a}"[1:]},
+                },
+                {**IMAGE, "data": "AA=="},
+            ]
+        },
+    ),
+    "an image may be a payload": (
+        tool(content=[{**IMAGE, "data": GENERATED}]),
+        call(),
+        1,
+        {"content": [{**IMAGE, "data": "[[null]]"}]},
+    ),
+    "the last of a sequence stays": (tool(sequence=TWICE), call(), 5, {"content": [text("b")]}),
+    "a sequence may start over": (
+        tool(sequence=TWICE, onExhausted="cycle"),
+        call(),
+        4,
+        {"content": [text("b")]},
+    ),
+    "the sequence of a branch": (
+        tool(match=[{"when": {"args.q": "x"}, "sequence": TWICE, "on_exhausted": "cycle"}]),
+        call(q="x"),
+        3,
+        {"content": [text("a")]},
+    ),
+    "null does not exist": (
+        tool(match=[{"when": {"args.q": {"exists": False}}, "content": [text("none")]}]),
+        request("tools/call", **NULL),
+        1,
+        {"content": [text("none")]},
+    ),
+    "null fits no pattern": (
+        tool(match=[{"when": {"args.q": "*"}, "content": [text("x")]}], content=[text("y")]),
+        request("tools/call", **NULL),
+        1,
+        {"content": [text("y")]},
+    ),
+    "all conditions of a branch": (
+        tool(
+            match=[{"when": {"args.q": "1", "args.r": "1"}, "content": [text("x")]}],
+            content=[text("y")],
+        ),
+        call(q=1, r=2),
+        1,
+        {"content": [text("y")]},
+    ),
+    "a text of a resource": (
+        resource("a", content="at $${resource.uri}"),
+        read("a"),
+        1,
+        {"contents": [{"uri": "x://a", "text": "at x://a"}]},
+    ),
+    "a payload of a resource": (
+        resource("a", content=GENERATED),
+        read("a"),
+        1,
+        {"contents": [{"uri": "x://a", "text": "[[null]]"}]},
+    ),
+    "a branch without content": (
+        resource("a", match=[{"when": {"resource.name": "a"}}], content="x"),
+        read("a"),
+        1,
+        {"contents": [{"uri": "x://a", "text": ""}]},
+    ),
+    "texts of a branch": (
+        resource(
+            "a",
+            match=[{"when": {"resource.name": "a"}, "content": [text("1"), IMAGE, text("2")]}],
+        ),
+        read("a"),
+        1,
+        {"contents": [{"uri": "x://a", "text": "1"}, {"uri": "x://a", "text": "2"}]},
+    ),
+    "contents come before branches": (
+        resource(
+            "a",
+            contents=[{"uri": "x://b", "text": "$${resource.name} $${resource.call_count}"}],
+            match=[{"when": {"resource.name": "a"}, "content": "no"}],
+        ),
+        read("a"),
+        2,
+        {"contents": [{"uri": "x://b", "text": "a 2"}]},
+    ),
+    "a prompt that counts": (
+        prompt("p", messages=[said("$${prompt.name} $${prompt.call_count} $${args.a}$${args}")]),
+        request("prompts/get", name="p"),
+        2,
+        {"messages": [said("p 2 {}")]},
+    ),
+    "arguments of null are none": (
+        prompt("p", messages=[said("$${args}")]),
+        request("prompts/get", name="p", arguments=None),
+        1,
+        {"messages": [said("{}")]},
+    ),
+    "a prompt may say nothing": (
+        prompt("p", match=[{"when": {"prompt.name": "p"}}], messages=[said("x")]),
+        request("prompts/get", name="p"),
+        1,
+        {"messages": []},
+    ),
+    "what a resource is": (
+        {
+            "resource": {"uri": "x://*", "name": "a", "mimeType": "a/b"},
+            "response": {
+                "content": "$${resource.uri} $${resource.name} $${resource.mimeType} $${args}"
+            },
+        },
+        read("1"),
+        1,
+        {"contents": [{"uri": "x://1", "text": "x://1 a a/b {}", "mimeType": "a/b"}]},
+    ),
+    "an address that no pattern fits": (
+        {"resource": {"uri": "x://*", "name": "a"}},
+        request("resources/read", uri="y://1"),
+        1,
+        {"code": -32002, "message": "unknown resource: y://1"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_sources_of_answers(name: str) -> None:
+    item, message, times, result = SOURCES[name]
+    sort = next(each for each in ("tool", "resource", "prompt") if each in item)
+    config = {"server": {"name": "s"}, "tools": [], f"{sort}s": [item]}
+    assert answered(config, *[message] * times)[-1] == result
+
+
+SUPPORTED = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
+INFO = {
+    "name": "s",
+    "version": "0.0.0",
+    "title": "test server, injects faults",
+    "description": "Misbehaves on purpose, to test clients; run by equipage.",
+}
+META = {
+    "resultType": "complete",
+    "_meta": {"io.modelcontextprotocol/serverInfo": INFO},
+}
+KEPT = {"ttlMs": 0, "cacheScope": "private"}
+NO_META = {**LIST, "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}}
+
+
+def unknown(name: str) -> dict[str, Any]:
+    return {"code": -32601, "message": f"unknown method: {name}"}
+
+
+def refused(asked: Any, *versions: str) -> dict[str, Any]:
+    data = {"supported": list(versions), "requested": asked}
+    return {"code": -32022, "message": "this revision is not supported", "data": data}
+
+
+#: The revision a server speaks, a message, and the result or error.
+ERAS: list[tuple[str, dict[str, Any], Any]] = [
+    (
+        "25",
+        INITIALIZE,
+        {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": INFO},
+    ),
+    ("25", request("ping"), {}),
+    ("25", request("logging/setLevel"), {}),
+    ("25", request("resources/subscribe", uri="x://a"), {}),
+    ("25", request("resources/unsubscribe", uri="x://a"), {}),
+    ("25", request("server/discover"), unknown("server/discover")),
+    ("25", modern(request("server/discover")), unknown("server/discover")),
+    ("25", request("odd"), unknown("odd")),
+    ("25", modern(call(), "1900-01-01"), {"content": [text("hi")]}),
+    ("25", call(name="zz"), {"code": -32602, "message": "unknown name: zz"}),
+    ("25", request("tools/call"), {"code": -32602, "message": "`tools/call` needs `name`"}),
+    ("25", request("resources/read"), {"code": -32602, "message": "`resources/read` needs `uri`"}),
+    ("25", read("a"), {"code": -32002, "message": "unknown resource: x://a"}),
+    ("26", modern(read("a")), {"code": -32602, "message": "unknown resource: x://a"}),
+    ("26", modern(request("ping")), unknown("ping")),
+    ("26", modern(request("logging/setLevel")), unknown("logging/setLevel")),
+    ("26", modern(request("resources/subscribe", uri="x")), unknown("resources/subscribe")),
+    ("26", modern(call()), {"content": [text("hi")], **META}),
+    ("26", modern(request("resources/list")), {"resources": [], **META, **KEPT}),
+    (
+        "26",
+        modern(request("server/discover")),
+        {"supportedVersions": SUPPORTED[:1], "capabilities": {"tools": {}}, **META, **KEPT},
+    ),
+    (
+        "auto",
+        modern(request("server/discover")),
+        {"supportedVersions": SUPPORTED, "capabilities": {"tools": {}}, **META, **KEPT},
+    ),
+    ("26", INITIALIZE, refused("2025-11-25", *SUPPORTED[:1])),
+    ("26", modern(INITIALIZE), unknown("initialize")),
+    ("26", modern(INITIALIZE, "1900-01-01"), refused("1900-01-01", *SUPPORTED[:1])),
+    ("auto", modern(LIST, "1900-01-01"), refused("1900-01-01", *SUPPORTED)),
+    (
+        "26",
+        LIST,
+        {"code": -32602, "message": "`_meta` needs `io.modelcontextprotocol/protocolVersion`"},
+    ),
+    (
+        "auto",
+        NO_META,
+        {"code": -32602, "message": "`_meta` needs `io.modelcontextprotocol/clientCapabilities`"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("era", "message", "result"), ERAS, ids=range(len(ERAS)))
+def test_answers_of_both_revisions(era: str, message: dict[str, Any], result: Any) -> None:
+    assert answered(simple(unknown_methods="error"), message, era=era) == [result]
+
+
+def test_a_client_that_leaves_out_metadata_violates_the_newer_revision() -> None:
+    client = Piped(simple(), era="26").say(LIST, INITIALIZE, modern(LIST, "1900-01-01"))
+    assert [(each["what"], each["missing"]) for each in client.traced("violation")] == [
+        ("metadata", "io.modelcontextprotocol/protocolVersion")
+    ]
+
+
+def test_a_sequence_that_is_exhausted_says_so() -> None:
+    own = simple(tools=[tool(sequence=TWICE[:1], onExhausted="error")])
+    told = "the sequence of answers is exhausted"
+    assert answered(own, call(), call())[1] == {"code": -32000, "message": told}
+    newer = answered(own, modern(call()), modern(call()), era="26")
+    assert newer[1] == {"code": -32603, "message": told}
 
 
 def test_a_schema_may_be_a_payload() -> None:
@@ -296,22 +586,73 @@ def test_web_services_as_handlers() -> None:
         server.server_close()
 
 
+def asking(item: dict[str, Any], message: dict[str, Any], reply: Any, **options: Any) -> Any:
+    """The question that the handler of an item gets, and what the client gets for its reply."""
+    sort = next(each for each in ("tool", "resource", "prompt") if each in item)
+    config = {"server": {"name": "s"}, "tools": [], f"{sort}s": [item]}
+    client = Piped(config, **options).say(message)
+    ((job, asked),) = client.engine.jobs.asked
+    assert client.frames == []
+    assert client.engine.jobs.are_blocked
+    client.engine.jobs.answer(job, reply)
+    (frame,) = client.wait(0).frames
+    return asked, frame.get("result", frame.get("error"))
+
+
+HANDLER = {"type": "command", "cmd": ["true"]}
+ERROR = {"code": -5, "message": "no", "data": [1]}
+LISTED = [text("a"), {"type": "image"}, 5]
+PATTERN = {
+    "resource": {"uri": "x://*", "name": "a", "mimeType": "a/b"},
+    "response": {"handler": HANDLER},
+}
+
+
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "result"),
     [
-        ({"text": "made"}, "made"),
-        ({"content": [{"type": "text", "text": "listed"}]}, "listed"),
-        ({"error": {"code": -5, "message": "no"}}, -5),
-        ({"error": "no"}, -32603),
-        ("the handler took too long", -32000),
+        ({"text": "$${args.q}"}, {"content": [text("$${args.q}")], "isError": True}),
+        ({"text": 5}, {"content": [text("")], "isError": True}),
+        ({"content": "x", "text": "y"}, {"content": [text("y")], "isError": True}),
+        ({"content": LISTED}, {"content": LISTED, "isError": True}),
+        ({"error": ERROR}, ERROR),
+        ({"error": "no"}, {"code": -32603, "message": "no"}),
+        ({"error": {"code": "5"}}, {"code": -32603, "message": ""}),
+        ("the handler took too long", {"code": -32000, "message": "the handler took too long"}),
     ],
     ids=str,
 )
-def test_what_a_handler_replies_is_the_answer(reply: Any, said: Any) -> None:
-    own = tool(handler={"type": "command", "cmd": ["true"]})
-    client = Piped(simple(tools=[own])).say(call(q=1))
-    ((job, asked),) = client.engine.jobs.asked
-    assert asked.payload["context"]["tool_call_count"] == 1
-    assert client.frames == []
-    client.engine.jobs.answer(job, reply)
-    assert client.wait(0).texts == [said]
+def test_what_a_handler_replies_is_the_answer(reply: Any, result: Any) -> None:
+    own = tool(handler=HANDLER, isError=True)
+    asked, found = asking(own, call(q=1), reply)
+    assert found == result
+    assert asked.fill("${args.q}") == "1"
+    assert asked.payload == {
+        "tool": "t",
+        "arguments": {"q": 1},
+        "context": {
+            "phase": "baseline",
+            "phase_index": -1,
+            "tool_call_count": 1,
+            "connection_id": "c1",
+            "request_id": 3,
+        },
+    }
+
+
+def test_handlers_of_resources_and_prompts() -> None:
+    asked, found = asking(PATTERN, read("1"), {"content": LISTED})
+    own = {"uri": "x://1", "mimeType": "a/b"}
+    assert found == {"contents": [{**own, "text": "a"}, {**own, "text": ""}]}
+    assert asked.payload["resource"] == "x://1"
+    assert asked.payload["context"]["resource_call_count"] == 1
+    own = prompt("p", match=[{"default": True, "handler": HANDLER}], sequence=[{"messages": []}])
+    asked, found = asking(own, request("prompts/get", name="p"), {"content": LISTED})
+    assert found == {"messages": [{"role": "user", "content": each} for each in LISTED]}
+    assert asked.payload["prompt"] == "p"
+    assert asked.payload["context"]["prompt_call_count"] == 1
+
+
+def test_a_handler_that_fails_has_another_code_in_the_newer_revision() -> None:
+    _, found = asking(tool(handler=HANDLER), modern(call()), "why", era="26")
+    assert found == {"code": -32603, "message": "why"}

@@ -81,5 +81,5 @@ def completed(result: Any, method: str, server: ServerInfo) -> Any:
     if not isinstance(result, dict):
         return result
     caching = {"ttlMs": 0, "cacheScope": "private"} if method in _CACHEABLE else {}
-    meta = {**result.get("_meta", {}), SERVER_KEY: server_info(server)}
+    meta = {SERVER_KEY: server_info(server)}
     return {"resultType": "complete", **result, **caching, "_meta": meta}
