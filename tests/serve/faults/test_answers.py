@@ -6,9 +6,12 @@ import json
 import sys
 import threading
 import time
+from contextlib import suppress
+from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -34,7 +37,8 @@ from serve.faults.faultlab import (
 
 
 def filled(text: str, **arguments: Any) -> Any:
-    return Piped(simple(tools=[tool(text=text.replace("$", "$$"))])).say(call(**arguments)).texts[0]
+    config = simple(tools=[tool(text=text.replace("$", "$$"))])
+    return Piped(config, env={"ALLOWED": "shown"}).say(call(**arguments)).texts[0]
 
 
 @pytest.mark.parametrize(
@@ -54,11 +58,24 @@ def filled(text: str, **arguments: Any) -> Any:
         ("$${args.a} $$ ${} ${unclosed", "${args.a} $$ ${} ${unclosed"),
         ("${tool.name} ${tool.call_count} ${phase.index}", "t 1 -1"),
         ("${args.t}", "${args.a}"),
+        ("${ args.a }|${fn.upper( 'x,y' )}|${fn.upper( 'xy' )}", "x,y||XY"),
+        ("${fn.lower(\"A\")}${fn.lower('B\")}${fn.lower(')}${fn.lower(C')}", "a'b\"'c'"),
+        ("${fn.truncate(args.a, -1)}|${fn.truncate(args.a, 0)}|${fn.truncate(args.a, 9)}", "||x,y"),
+        ("${fn.default(args.e, f)}${fn.default(args.none, g)}${fn.default(args.n, h)}", "fg1.5"),
+        ("${fn.json(args.missing)}${fn.json(args.none)}|${fn.upper(args.missing)}|", "nullnull||"),
+        ("${fn.len(args.l)}${fn.len(args[0])}${fn.len(tool)}${fn.len(tools)}", "130275"),
+        ("${fn.upper}${fn.upper()}${fn.upper( )}${fn.lower(a, b)}${fn.}${fn}${fnx.upper(a)}", ""),
+        ("${phase.name} ${tool.none}${tool}", 'baseline {"name":"t","call_count":1}'),
+        ("${args.l[0]}${args.l.k}${args.a.k}${args.a[0]}", '{"k":"v"}'),
+        ("${env.ALLOWED}${env.OTHER}${env}", "shown"),
+        ("${fn.default(env.OTHER, f)}${fn.lower(env.ALLOWED)}", "fshown"),
+        ("${fn.uuid()}", "e3e70682-c209-4cac-a29f-6fbed82c07cd"),
     ],
     ids=str,
 )
 def test_templates(text: str, expected: str) -> None:
     given = {"a": "x,y", "none": None, "n": 1.5, "b": True, "l": [{"k": "v"}, 2], "t": "${args.a}"}
+    given["e"] = ""
     if "unclosed" in text:  # the loader refuses it, so nothing but this test has such a text
         from equipage.serve.faults.templates import Context
 
@@ -66,6 +83,31 @@ def test_templates(text: str, expected: str) -> None:
         assert context.fill(text) == expected
         return
     assert filled(text, **given) == expected
+
+
+def test_the_clock_and_chance_of_templates_are_those_of_the_run() -> None:
+    """The first is that of the run, in UTC; the second comes from its seed."""
+    config = simple(tools=[tool(text="$${fn.timestamp()} $${fn.uuid()}")])
+    epoch = datetime(2026, 1, 1, 1, tzinfo=timezone(timedelta(hours=1)))
+    client = Piped(config, epoch=epoch, seed=7).say(call(), at=1_500).say(call())
+    first, second = (each.split() for each in client.texts)
+    assert first[0] == second[0] == "2026-01-01T00:00:01.500Z"
+    assert first[1] != second[1]
+    assert Piped(config, epoch=epoch, seed=7).say(call()).texts[0].split()[1] == first[1]
+    assert UUID(first[1]).version == 4
+
+
+def test_texts_that_are_no_templates_stay() -> None:
+    config = simple(tools=[tool(text="$${args.a}"), tool("u", "$${args.a}!")])
+    client = Piped(config, literal=frozenset({"${args.a}"}))
+    assert client.say(call(a=1), call(name="u", a=1)).texts == ["${args.a}", "1!"]
+
+
+def test_a_variable_that_templates_may_not_see_is_traced() -> None:
+    client = Piped(simple(tools=[tool(text="$${env.HOME}")]), env={"ALLOWED": "x"}).say(call())
+    assert client.traced("env_refused") == [
+        {"n": 4, "t": 0, "conn": "c1", "e": "env_refused", "name": "HOME"}
+    ]
 
 
 def test_text_of_a_file_is_no_template(tmp_path: Path) -> None:
@@ -98,8 +140,46 @@ def test_text_of_a_file_is_no_template(tmp_path: Path) -> None:
         (Condition(exists=True), "", True),
         (Condition(exists=False), "x", False),
         (Condition(exists=False), None, True),
+        (Condition(exists=True), None, False),
+        (Condition(exists=False, contains="x"), None, False),
         (Condition(contains="x"), None, False),
+        (Condition(contains="x"), "abc", False),
+        (Condition(prefix="b"), "abc", False),
+        (Condition(suffix="c", regex="b"), "abc", True),
+        (Condition(suffix="c", regex="^b"), "abc", False),
+        (Condition(any_of=("a*", "b"), prefix="x"), "b", False),
+        (Condition(any_of=("a", "regex:^c")), "bc", False),
+        (Condition(gt=3), "3", False),
+        (Condition(lt=5), "5", False),
+        (Condition(lt=5), "-7e3", True),
+        (Condition(gt=-1), "1e3", True),
+        (Condition(lt=5), "6", False),
+        (("x", "y"), "z", False),
         ("*", None, False),
+        ("*", "line\nline", True),
+        ("a?c", "a\nc", True),
+        ("a?c", "ac", False),
+        ("a.c", "abc", False),
+        ("a+(b)|{c}^$\\", "a+(b)|{c}^$\\", True),
+        ("a/b", "xa/by", False),
+        ("**/b", "b", True),
+        ("**/b", "x/y/b", True),
+        ("**/b", "xb", False),
+        ("a/**", "a/x/y", True),
+        ("a/**/b", "a/b", True),
+        ("**", "x/y", True),
+        ("a**b", "axxb", True),
+        ("[abc]", "b", True),
+        ("[!abc]", "b", False),
+        ("[!abc]", "d", True),
+        ("[a-c]x", "bx", True),
+        ("[]a]", "]", True),
+        ("[[]", "[", True),
+        ("[\\]", "\\", True),
+        ("[!]]", "]", False),
+        ("[!]]", "x", True),
+        ("[", "[", True),
+        ("[a", "[a", True),
     ],
     ids=str,
 )
@@ -120,6 +200,26 @@ def test_conditions(condition: matching.When, text: str | None, holds: bool) -> 
         ({"args.q": {"any_of": [1, "b"], "prefix": "b"}}, {"arguments": {"q": "b"}}, True),
         ({"args.q": 1}, {}, False),
         ({"args": "own"}, {"args": "own", "arguments": {}}, True),
+        ({"args.q": 1, "args.r": 1}, {"arguments": {"q": 1, "r": 2}}, False),
+        ({"args.q": {"any_of": [1, "b"], "prefix": "c"}}, {"arguments": {"q": "b"}}, False),
+        ({"args.q": {"any_of": [1], "prefix": "c"}}, {"arguments": {"q": 1}}, False),
+        ({"args.q": {"any_of": [1, 2]}}, {"arguments": {"q": 2}}, True),
+        ({"args.q": {"suffix": "b", "regex": "^a"}}, {"arguments": {"q": "ab"}}, True),
+        ({"args.q": {}}, {"arguments": {"q": {}}}, True),
+        ({"args.q": {}}, {"arguments": {"q": "x"}}, False),
+        ({"args.q": {"prefix": "a", "x": 1}}, {"arguments": {"q": "ab"}}, False),
+        ({"args.q": {"prefix": "a", "x": 1}}, {"arguments": {"q": {"prefix": "a", "x": 1}}}, True),
+        ({"args.q": {"a": 1}}, {"arguments": {"q": {"a": 1, "b": 1}}}, False),
+        ({"args.q": [1, 2]}, {"arguments": {"q": [1]}}, False),
+        ({"args.q": [1]}, {"arguments": {"q": {"0": 1}}}, False),
+        ({"args.q": None}, {"arguments": {"q": None}}, True),
+        ({"args.q": 1}, {"arguments": {"q": True}}, False),
+        ({"args.q[-2].a": 1}, {"arguments": {"q": [{"a": 1}, 2]}}, True),
+        ({"args.q[-3]": 1}, {"arguments": {"q": [1, 1]}}, False),
+        ({"args.q[2]": 1}, {"arguments": {"q": [1, 1]}}, False),
+        ({"args.q[0]": 1}, {"arguments": {"q": {"0": 1}}}, False),
+        ({"args.q.0": 1}, {"arguments": {"q": [1]}}, False),
+        ({"args.q[0][0].b": 1}, {"arguments": {"q": [[{"b": 1}]]}}, True),
     ],
     ids=str,
 )
@@ -227,6 +327,80 @@ def test_lists_have_all_that_the_author_wrote() -> None:
         {"resources": [{"uri": "x://a", "name": "a"}, described]},
         {"prompts": [{"name": "p"}, asked]},
     ]
+
+
+def test_a_phase_changes_every_list() -> None:
+    """It removes, then replaces, then adds; what it adds takes the place of its namesake."""
+    config: dict[str, Any] = {
+        "server": {"name": "s"},
+        "baseline": {
+            "tools": [tool(each, each) for each in "abc"],
+            "resources": [resource(each, content=each) for each in "abc"],
+            "prompts": [prompt(each, messages=[said(each)]) for each in "abc"],
+        },
+        "phases": [
+            {
+                "name": "p",
+                "remove_tools": ["a"],
+                "replace_tools": {"b": tool("b", "new")},
+                "add_tools": [tool("d", "d"), tool("c", "added")],
+                "remove_resources": ["x://a"],
+                "replace_resources": {"x://b": resource("b", content="new")},
+                "add_resources": [resource("d", content="d"), resource("c", content="added")],
+                "remove_prompts": ["a"],
+                "replace_prompts": {"b": prompt("b", messages=[said("new")])},
+                "add_prompts": [
+                    prompt("d", messages=[said("d")]),
+                    prompt("c", messages=[said("added")]),
+                ],
+            }
+        ],
+    }
+    expected = [("b", "new"), ("c", "added"), ("d", "d")]
+    tools, resources, prompts = answered(
+        config, *(request(f"{each}/list") for each in ("tools", "resources", "prompts"))
+    )
+    for found in (tools["tools"], resources["resources"], prompts["prompts"]):
+        assert [each["name"] for each in found] == [name for name, _ in expected]
+    for name, words in expected:
+        called, got, had = answered(
+            config, call(name=name), read(name), request("prompts/get", name=name)
+        )
+        assert called["content"][0]["text"] == words
+        assert got["contents"][0]["text"] == words
+        assert had["messages"][0]["content"]["text"] == words
+
+
+def test_an_address_wins_over_patterns_and_the_first_pattern_over_others() -> None:
+    config = simple(
+        resources=[
+            resource("a*", content="first"),
+            resource("*", content="second"),
+            resource("ab", content="address"),
+        ]
+    )
+    found = answered(config, read("ab"), read("ac"), read("b"))
+    assert [each["contents"][0]["text"] for each in found] == ["address", "first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("own", "change", "found"),
+    [
+        ({"logging": {}}, None, {"logging": {}}),
+        (None, {"logging": {}}, {"logging": {}}),
+        (
+            {"logging": {"a": 1}, "resources": {"subscribe": True}},
+            {"resources": {"listChanged": True}, "prompts": {}},
+            {"logging": {"a": 1}, "resources": {"listChanged": True}, "prompts": {}},
+        ),
+        (None, None, {"tools": {}}),
+    ],
+)
+def test_capabilities(own: Any, change: Any, found: Any) -> None:
+    server = {"name": "s", **({"capabilities": own} if own else {})}
+    phase = {"name": "p", **({"replace_capabilities": change} if change else {})}
+    config = {"server": server, "baseline": {"tools": [tool()]}, "phases": [phase]}
+    assert answered(config, INITIALIZE)[0]["capabilities"] == found
 
 
 IMAGE = {"type": "image", "mimeType": "image/png"}
@@ -468,9 +642,12 @@ def test_answers_of_both_revisions(era: str, message: dict[str, Any], result: An
 
 def test_a_client_that_leaves_out_metadata_violates_the_newer_revision() -> None:
     client = Piped(simple(), era="26").say(LIST, INITIALIZE, modern(LIST, "1900-01-01"))
-    assert [(each["what"], each["missing"]) for each in client.traced("violation")] == [
-        ("metadata", "io.modelcontextprotocol/protocolVersion")
-    ]
+    missing = "io.modelcontextprotocol/protocolVersion"
+    (found,) = client.traced("violation")
+    assert found == {
+        **{"n": 3, "t": 0, "conn": "c1", "e": "violation"},
+        **{"what": "metadata", "missing": missing},
+    }
 
 
 def test_a_sequence_that_is_exhausted_says_so() -> None:
@@ -518,7 +695,7 @@ def question(handler: Any) -> answers.FromHandler:
 
 
 def script(code: str, timeout: int = 20_000) -> CommandHandler:
-    return CommandHandler((sys.executable, "-c", code), timeout, {"WHO": "you"})
+    return CommandHandler((sys.executable, "-c", code), timeout, {"WHO": "you"}, "/")
 
 
 @pytest.mark.parametrize(
@@ -531,12 +708,26 @@ def script(code: str, timeout: int = 20_000) -> CommandHandler:
         ("print('[]')", "the handler replied with no JSON object"),
         ("raise SystemExit(3)", "the handler failed: ValueError"),
         ("print('x' * 11_000_000)", "the handler replied with too many bytes"),
+        ("print('[' * 100_000)", "the handler failed: RecursionError"),
+        ("import os, json; print(json.dumps({'at': os.getcwd()}))", {"at": "/"}),
+        ("import os, json; print(json.dumps({'at': os.environ['LANG']}))", {"at": "xx"}),
+        ("import sys; sys.stderr.write('noise'); print('{}')", {}),
     ],
     ids=str,
 )
-def test_programs_as_handlers(code: str, reply: Any) -> None:
-    ask = asker({"SECRET": "s"}, frozenset())
+def test_programs_as_handlers(code: str, reply: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    ask = asker({"SECRET": "s", "LANG": "xx"}, frozenset())
     assert ask(question(script(code))) == reply
+    assert capfd.readouterr().err == "", "what it says besides is no matter of ours"
+
+
+def test_a_reply_may_have_ten_mebibytes() -> None:
+    code = "print('{\"a\":\"' + 'x' * %d + '\"}', end='')"
+    ask = asker({}, frozenset())
+    reply = ask(question(script(code % (10 * 1024 * 1024 - 8))))
+    assert isinstance(reply, dict)
+    longer = ask(question(script(code % (10 * 1024 * 1024 - 7))))
+    assert longer == "the handler replied with too many bytes"
 
 
 def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
@@ -562,9 +753,18 @@ class Service(BaseHTTPRequestHandler):
             self.send_header("Location", "/")
             self.end_headers()
             return
+        if self.path == "/slow":
+            time.sleep(0.4)
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(json.dumps({"text": self.headers["X-Who"], "got": len(body)}).encode())
+        if self.path in ("/large", "/larger"):
+            rest = 10 * 1024 * 1024 - 8 + (self.path == "/larger")
+            self.wfile.write(b'{"a":"' + b"x" * rest + b'"}')
+            return
+        said = {name: self.headers[name] for name in ("X-Who", "Content-Type")}
+        found = {**said, "path": self.path, "got": json.loads(body)}
+        with suppress(ConnectionError):
+            self.wfile.write(json.dumps(found).encode())
 
     def log_message(self, *_: Any) -> None:
         pass
@@ -578,9 +778,26 @@ def test_web_services_as_handlers() -> None:
         base = f"http://127.0.0.1:{server.server_port}"
         ask = asker({}, frozenset())
         found = ask(question(HttpHandler(f"{base}/ok?x=1", headers={"X-Who": "you"})))
-        assert found == {"text": "you!", "got": len(json.dumps(ABOUT, separators=(",", ":")))}
+        said = {"X-Who": "you!", "Content-Type": "application/json", "got": ABOUT}
+        assert found == {**said, "path": "/ok?x=1"}
+        headers = {"Content-Type": "text/plain"}
+        found = ask(question(HttpHandler(base, headers=headers)))
+        assert found == {**said, "X-Who": None, "path": "/", "Content-Type": "text/plain!"}
         assert ask(question(HttpHandler(f"{base}/moved"))) == "the handler failed: ValueError"
         assert ask(question(HttpHandler("http://example.org/"))) == "the handler failed: ValueError"
+        slow = HttpHandler(f"{base}/slow", timeout_ms=100)
+        assert ask(question(slow)) == "the handler took too long"
+        assert isinstance(ask(question(HttpHandler(f"{base}/large"))), dict)
+        larger = ask(question(HttpHandler(f"{base}/larger")))
+        assert larger == "the handler replied with too many bytes"
+        secure = HttpHandler(base.replace("http:", "https:"), timeout_ms=2_000)
+        assert ask(question(secure)) == "the handler failed: SSLError"
+        # Another name for this machine is one more host, which must be allowed.
+        named = HttpHandler(base.replace("127.0.0.1", "127.1"))
+        assert ask(question(named)) == "the handler failed: ValueError"
+        allowed = asker({}, frozenset({"127.1"}))
+        assert isinstance(allowed(question(named)), dict)
+        assert isinstance(allowed(question(HttpHandler(base))), dict)
     finally:
         server.shutdown()
         server.server_close()
