@@ -56,8 +56,8 @@ def _faults(*names: str) -> tuple[str, ...]:
 
 _KEEPING = _security("cache", "signatures")
 _MISBEHAVING = (
-    *_faults("test_answers", "test_examples", "test_expectations", "test_phase_edges"),
-    *_faults("test_phases", "test_probes"),
+    *_faults("test_answers", "test_course", "test_examples", "test_expectations", "test_jobs"),
+    *_faults("test_phase_edges", "test_phases", "test_probes"),
     *_security("fault_server"),
 )
 _CALLS = _serve("templates", "log", "framing", "cache")
@@ -127,8 +127,7 @@ PARTS = {
         _MISBEHAVING,
     ),
     "fault-wire": Part(
-        _faults("delivery", "driver", "wire", "http", "web", "routes", "stdio", "run"),
-        _MISBEHAVING,
+        _faults("delivery", "driver", "wire", "http", "web", "routes", "stdio", "run"), _MISBEHAVING
     ),
 }
 

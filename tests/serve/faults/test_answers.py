@@ -319,7 +319,10 @@ def test_lists_have_all_that_the_author_wrote() -> None:
     asked = {"name": "q", "description": "d", "arguments": arguments}
     config = simple(
         resources=[resource("a", content=""), {"resource": described}],
-        prompts=[prompt("p", messages=[said("hi")]), {**prompt("q", messages=[said("x")]), "prompt": asked}],
+        prompts=[
+            prompt("p", messages=[said("hi")]),
+            {**prompt("q", messages=[said("x")]), "prompt": asked},
+        ],
     )
     lists = [request(f"{each}/list") for each in ("tools", "resources", "prompts")]
     assert answered(config, *lists) == [
@@ -496,8 +499,7 @@ SOURCES: dict[str, tuple[dict[str, Any], dict[str, Any], int, Any]] = {
     ),
     "texts of a branch": (
         resource(
-            "a",
-            match=[{"when": {"resource.name": "a"}, "content": [text("1"), IMAGE, text("2")]}],
+            "a", match=[{"when": {"resource.name": "a"}, "content": [text("1"), IMAGE, text("2")]}]
         ),
         read("a"),
         1,
@@ -566,10 +568,7 @@ INFO = {
     "title": "test server, injects faults",
     "description": "Misbehaves on purpose, to test clients; run by equipage.",
 }
-META = {
-    "resultType": "complete",
-    "_meta": {"io.modelcontextprotocol/serverInfo": INFO},
-}
+META = {"resultType": "complete", "_meta": {"io.modelcontextprotocol/serverInfo": INFO}}
 KEPT = {"ttlMs": 0, "cacheScope": "private"}
 NO_META = {**LIST, "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}}
 
@@ -645,8 +644,12 @@ def test_a_client_that_leaves_out_metadata_violates_the_newer_revision() -> None
     missing = "io.modelcontextprotocol/protocolVersion"
     (found,) = client.traced("violation")
     assert found == {
-        **{"n": 3, "t": 0, "conn": "c1", "e": "violation"},
-        **{"what": "metadata", "missing": missing},
+        "n": 3,
+        "t": 0,
+        "conn": "c1",
+        "e": "violation",
+        "what": "metadata",
+        "missing": missing,
     }
 
 

@@ -259,4 +259,7 @@ def variables_of(item: Item, calls: int, params: Mapping[str, Any]) -> JSON:
     sort = "tool" if isinstance(item, Tool) else "prompt"
     arguments = params.get("arguments")
     # Absent and `null` are equal for templates, though not for a trace.
-    return {"args": {} if arguments is None else arguments, sort: {"name": name, "call_count": calls}}
+    return {
+        "args": {} if arguments is None else arguments,
+        sort: {"name": name, "call_count": calls},
+    }

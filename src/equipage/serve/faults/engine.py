@@ -72,8 +72,8 @@ class Engine:
             return
         # Counted before the jobs end: with them, answers under way would be gone.
         unanswered = len(connection.exchanges) + len(connection.queue)
+        connection.queue.clear()  # or the end of one answer begins the next
         self.jobs.cancel_group(connection)
-        connection.queue.clear()
         self.trace(connection, "gone", by=by, unanswered=unanswered or None)
 
     def lose(self, connection: Connection, channel: Channel) -> None:
@@ -437,9 +437,9 @@ class Engine:
 
     def halt(self) -> None:
         """A signal: waits and drips end now, whole frames go out."""
-        self.jobs.halt()
         for connection in self.connections.values():
-            connection.queue.clear()
+            connection.queue.clear()  # or the end of one answer begins the next
+        self.jobs.halt()
         self.end_subscriptions()
 
 

@@ -132,7 +132,7 @@ class Responder:
         connection, message, channel = exchange.connection, exchange.message, exchange.channel
         wanted = message.params.get("notifications")
         wants = {
-            key: value
+            key: value if value is True else [each for each in value if isinstance(each, str)]
             for key, value in (wanted if isinstance(wanted, dict) else {}).items()
             if value is True or isinstance(value, list)
         }
