@@ -57,7 +57,7 @@ def _faults(*names: str) -> tuple[str, ...]:
 _KEEPING = _security("cache", "signatures")
 _MISBEHAVING = (
     *_faults("test_answers", "test_course", "test_examples", "test_expectations", "test_jobs"),
-    *_faults("test_phase_edges", "test_phases", "test_probes"),
+    *_faults("test_phase_edges", "test_phases", "test_probes", "test_web"),
     *_security("fault_server"),
 )
 _CALLS = _serve("templates", "log", "framing", "cache")

@@ -558,7 +558,8 @@ def test_sources_of_answers(name: str) -> None:
     item, message, times, result = SOURCES[name]
     sort = next(each for each in ("tool", "resource", "prompt") if each in item)
     config = {"server": {"name": "s"}, "tools": [], f"{sort}s": [item]}
-    assert answered(config, *[message] * times)[-1] == result
+    found = answered(config, *[message] * times)
+    assert (len(found), found[-1]) == (times, result)
 
 
 SUPPORTED = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
