@@ -231,8 +231,8 @@ def test_small_pieces_are_put_together() -> None:
 # Lines of a pipe.
 
 
-def lines(*chunks: bytes, limit: int = 4, end: bool = False) -> list[bytes | None | str]:
-    parser, found = Lines(limit), list[bytes | None | str]()
+def lines(*chunks: bytes, limit: int = 4, end: bool = False) -> list[bytes | str | None]:
+    parser, found = Lines(limit), list[bytes | str | None]()
     for number, chunk in enumerate(chunks):
         parser.feed(chunk)
         if end and number == len(chunks) - 1:

@@ -308,6 +308,64 @@ def test_the_status_of_an_unknown_method(era: str, status: int) -> None:
     assert found[:2] == (status, error(-32601, "unknown method: odd", 1))
 
 
+# Deliveries.
+
+
+def delayed(milliseconds: int, **parameters: Any) -> dict[str, Any]:
+    return {"delivery": {"type": "response_delay", "delay_ms": milliseconds}, **parameters}
+
+
+def extended(**parameters: Any) -> dict[str, Any]:
+    return {"x-equipage": parameters}
+
+
+WRONG = R3.replace(b":3,", b":null,")
+#: A behaviour, the length that the head announces, the body, and when the answer ends.
+DELIVERED: list[tuple[dict[str, Any], int | None, bytes, int]] = [
+    ({}, 75, R3, 0),
+    ({"delivery": {"type": "normal"}}, 75, R3, 0),
+    (delayed(5), 75, R3, 5),
+    ({"delivery": {"type": "slow_loris", "byte_delay_ms": 1, "chunk_size": 25}}, None, R3, 2),
+    ({"delivery": {"type": "nested_json", "depth": 1}}, None, b'{"a":' + R3 + b"}", 0),
+    ({"delivery": {"type": "unbounded_line", "target_bytes": 77}}, None, R3 + b"AA", 50),
+    (extended(type="wrong_id", id=None), 78, WRONG, 0),
+    (extended(type="truncated", bytes=10), 10, R3[:10], 0),
+    (extended(type="silent"), None, b"", 50),
+    (delayed(5, **extended(type="silent")), None, b"", 55),
+    (extended(type="repeated", count=2), None, R3 * 2, 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("behavior", "length", "body", "end"), DELIVERED, ids=range(len(DELIVERED))
+)
+def test_answers_of_http(
+    behavior: dict[str, Any], length: int | None, body: bytes, end: int
+) -> None:
+    """A length is announced where it is known; what never ends is held to the cap."""
+    site = Site(simple(behavior=behavior), caps=Caps(delay_ms=50))
+    channel = site.take("POST", "/mcp", call(), accept=JSON)
+    if end:
+        site.engine.advance(end - 1)
+        assert not channel.ended
+        site.engine.advance(end)
+    head, *items, last = channel.outbox
+    assert (head, last) == (Head(200, JSON, length, ()), End())
+    assert b"".join(each for each in items if isinstance(each, bytes)) == body
+
+
+def test_a_payload_has_no_length_and_a_method_that_is_dropped_no_answer() -> None:
+    payload = {"$generate": {"type": "nested_json", "depth": 2, "structure": "array"}}
+    own = simple()["tools"][0]
+    content = {"content": [{"type": "text", "text": payload}]}
+    site = Site(simple(tools=[{**own, "response": content}]))
+    assert site.take("POST", "/mcp", call()).outbox[0] == Head(200, JSON, None, ())
+    site = Site(simple(unknown_methods="drop"), caps=Caps(delay_ms=50))
+    channel = site.take("POST", "/mcp", request("odd"))
+    site.engine.advance(50)
+    assert list(channel.outbox) == [Head(200, JSON, None, ()), End()]
+
+
 # Streams of events.
 
 CHANGED = "notifications/tools/list_changed"
