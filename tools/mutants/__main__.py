@@ -57,7 +57,8 @@ def _faults(*names: str) -> tuple[str, ...]:
 _KEEPING = _security("cache", "signatures")
 _MISBEHAVING = (
     *_faults("test_answers", "test_bytes", "test_course", "test_examples", "test_expectations"),
-    *_faults("test_jobs", "test_phase_edges", "test_phases", "test_probes", "test_web"),
+    *_faults("test_jobs", "test_phase_edges", "test_phases", "test_probes", "test_runs"),
+    *_faults("test_web"),
     *_security("fault_server"),
 )
 _CALLS = _serve("templates", "log", "framing", "cache")

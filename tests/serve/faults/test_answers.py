@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -62,6 +63,7 @@ def filled(text: str, **arguments: Any) -> Any:
         ("${fn.lower(\"A\")}${fn.lower('B\")}${fn.lower(')}${fn.lower(C')}", "a'b\"'c'"),
         ("${fn.truncate(args.a, -1)}|${fn.truncate(args.a, 0)}|${fn.truncate(args.a, 9)}", "||x,y"),
         ("${fn.default(args.e, f)}${fn.default(args.none, g)}${fn.default(args.n, h)}", "fg1.5"),
+        ("${fn.len('')}${fn.lower(XaX)}", "0xax"),
         ("${fn.json(args.missing)}${fn.json(args.none)}|${fn.upper(args.missing)}|", "nullnull||"),
         ("${fn.len(args.l)}${fn.len(args[0])}${fn.len(tool)}${fn.len(tools)}", "130275"),
         ("${fn.upper}${fn.upper()}${fn.upper( )}${fn.lower(a, b)}${fn.}${fn}${fnx.upper(a)}", ""),
@@ -85,6 +87,17 @@ def test_templates(text: str, expected: str) -> None:
     assert filled(text, **given) == expected
 
 
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Another time zone than UTC."""
+    with monkeypatch.context() as changed:
+        changed.setenv("TZ", "Etc/GMT+5")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("elsewhere")
 def test_the_clock_and_chance_of_templates_are_those_of_the_run() -> None:
     """The first is that of the run, in UTC; the second comes from its seed."""
     config = simple(tools=[tool(text="$${fn.timestamp()} $${fn.uuid()}")])
@@ -180,6 +193,10 @@ def test_text_of_a_file_is_no_template(tmp_path: Path) -> None:
         ("[!]]", "x", True),
         ("[", "[", True),
         ("[a", "[a", True),
+        ("[[]", "X", False),
+        ("[]a]", "X", False),
+        ("[\\]", "X", False),
+        ("aX", "aX", True),
     ],
     ids=str,
 )
@@ -212,6 +229,17 @@ def test_conditions(condition: matching.When, text: str | None, holds: bool) -> 
         ({"args.q": {"a": 1}}, {"arguments": {"q": {"a": 1, "b": 1}}}, False),
         ({"args.q": [1, 2]}, {"arguments": {"q": [1]}}, False),
         ({"args.q": [1]}, {"arguments": {"q": {"0": 1}}}, False),
+        ({"args.q": [1]}, {"arguments": {"q": 1}}, False),
+        (
+            {
+                "args.q": {
+                    **dict.fromkeys(("contains", "prefix", "suffix", "regex"), "a"),
+                    "any_of": ["a"],
+                }
+            },
+            {"arguments": {"q": "a"}},
+            True,
+        ),
         ({"args.q": None}, {"arguments": {"q": None}}, True),
         ({"args.q": 1}, {"arguments": {"q": True}}, False),
         ({"args.q[-2].a": 1}, {"arguments": {"q": [{"a": 1}, 2]}}, True),
@@ -365,6 +393,10 @@ def test_a_phase_changes_every_list() -> None:
     )
     for found in (tools["tools"], resources["resources"], prompts["prompts"]):
         assert [each["name"] for each in found] == [name for name, _ in expected]
+    config["phases"].insert(0, {"name": "first", "advance": {"on": "tools/list"}})
+    config["phases"][1]["add_tools"].append(tool("i", "$${phase.name} $${phase.index}"))
+    assert answered(config, LIST, call(name="i"))[1]["content"] == [text("p 1")]
+    del config["phases"][0]
     for name, words in expected:
         called, got, had = answered(
             config, call(name=name), read(name), request("prompts/get", name=name)
@@ -744,6 +776,8 @@ def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path
     while child_is.exists() and " Z " not in child_is.read_text():
         assert time.monotonic() < deadline, "the child of the program goes on"
         time.sleep(0.01)
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    assert asker({}, frozenset())(question(script(deaf, 300))) == "the handler took too long"
     assert asker({}, frozenset())(question(CommandHandler(("/nowhere",)))) == (
         "the handler failed: FileNotFoundError"
     )

@@ -21,7 +21,7 @@ from equipage.serve.faults.responding import Responder
 from equipage.serve.faults.routes import AnswerChannel, Connection, Outlet, Subscription, write
 from equipage.serve.faults.sides import Sides, uris
 from equipage.serve.faults.trace import Trace
-from equipage.serve.faults.views import TARGETS, View, views_of
+from equipage.serve.faults.views import View, target_of, views_of
 from equipage.serve.faults.wire import Frame, Message
 
 
@@ -177,14 +177,13 @@ class Engine:
     def accept(self, connection: Connection, message: Message) -> None:
         """Note a message, and do what one without an answer asks for."""
         connection.used = self.now
-        target = message.params.get(TARGETS.get(message.method, ""))
         self.trace(
             connection,
             "recv",
             kind=message.sort,
             method=message.method or None,
             id=message.id,
-            target=target if isinstance(target, str) else None,
+            target=target_of(message.method, message.params),
             phase=connection.state.view.name,
             bytes=message.size,
             cancels=message.params.get("requestId") if message.sort == "notification" else None,
@@ -294,7 +293,7 @@ class Engine:
             # The newer revision has no handshake: the first request takes its place.
             fired = state.count("initialize", None, params)
             fired = state.count("initialized", None, params) or fired
-        target = params.get(TARGETS.get(message.method, ""))
+        target = target_of(message.method, params)
         fired = state.count(message.method, target, params) or fired
         if exchange.era == "26" and message.method == "subscriptions/listen":
             for uri in uris(params):

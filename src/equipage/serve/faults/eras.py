@@ -50,9 +50,7 @@ def missing_meta(meta: Mapping[str, Any]) -> str | None:
 
 
 def supported(allowed: str) -> list[str]:
-    """The revisions that a server with this `--era` speaks."""
-    if allowed == "25":
-        return list(LEGACY)
+    """The revisions that a server with this `--era` tells clients of the newer one."""
     return [MODERN] if allowed == "26" else [MODERN, *reversed(LEGACY)]
 
 
