@@ -272,6 +272,11 @@ SCENES: dict[str, tuple[dict[str, Any], dict[str, Any], Callable[[Piped], Any]]]
         {"caps": Caps(rate=2, flood_ms=2_000, batch=1, duplicates=1, fill_bytes=5, delay_ms=3_000)},
         waits(9_000, call()),
     ),
+    "an effect that fails": (
+        effects(BATCH, {"type": "pipe_deadlock", "fill_bytes": 3}),
+        {"caps": Caps(batch=None)},  # type: ignore[arg-type]
+        waits(0, call()),
+    ),
     "effects at once": (
         effects(FLOOD, {**FLOOD, "method": "m"}, {"type": "close_connection", "delay_ms": 9}),
         {"caps": Caps(effects=2)},

@@ -59,7 +59,6 @@ class Engine:
         """A new connection, with a state of its own unless all share one."""
         self._numbers += 1
         connection = Connection(f"c{self._numbers}", self._shared or self._new_state())
-        connection.used = self.now
         self.connections[connection.name] = connection
         return connection
 
