@@ -517,6 +517,29 @@ def test_all_share_a_phase_that_belongs_to_nobody() -> None:
     assert [each["conn"] for each in site.traced("frame")] == ["c1", "c2", "c3"]
 
 
+def test_each_client_has_timers_of_its_own() -> None:
+    site = Site(phased(*({"name": each, "advance": {"after": "20ms"}} for each in "abc")))
+    for time in (0, 0, 5):
+        site.engine.advance(time)
+        site.take("POST", "/mcp", LIST, Link())
+    for time in (19, 30, 44, 70):
+        site.engine.advance(time)
+    assert site.engine.next_due is None
+    assert [(each["t"], each["conn"], each["to"]) for each in site.traced("phase")] == [
+        (20, "c1", "b"),
+        (20, "c2", "b"),
+        (25, "c3", "b"),
+        (40, "c1", "c"),
+        (40, "c2", "c"),
+        (45, "c3", "c"),
+    ]
+    assert [(each["t"], each["conn"]) for each in site.traced("no_next")] == [
+        (60, "c1"),
+        (60, "c2"),
+        (65, "c3"),
+    ]
+
+
 def test_an_option_decides_what_clients_share() -> None:
     site = Site(entering("n/1"), scope="global")
     site.take("POST", "/mcp", call(), Link())

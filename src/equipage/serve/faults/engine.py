@@ -135,10 +135,7 @@ class Engine:
         state.pending = timer[1]
         # Answers under way are finished from the phase they began in.
         state.waits_for = {
-            each
-            for connection in self._members(state)
-            for each in connection.exchanges.values()
-            if each.job is not None and not each.job.done
+            each for connection in self._members(state) for each in connection.exchanges.values()
         }
         if not state.waits_for:
             self._change_phase(state)
@@ -227,7 +224,7 @@ class Engine:
             connection.queue.clear()
             connection.queue.extend(kept)
         for each in list(connection.exchanges.values()):
-            if each.message.raw_id == raw and not each.progress.begun and each.job is not None:
+            if each.message.raw_id == raw and not each.progress.begun:
                 self.jobs.cancel([each.job])
         for each in [each for each in connection.subscriptions if each.raw_id == raw]:
             self._unsubscribe(connection, each)
