@@ -78,6 +78,7 @@ def opening(client: Piped) -> None:
     client.say(call(), INITIALIZE, INITIALIZED, LIST, call(5, name="zz"))
     client.say({**LIST, "jsonrpc": "1.0", "id": 1.5}).raw(b"{}\n[]\n")
     client.say({"jsonrpc": "2.0", "method": "notifications/progress"})
+    client.say(request("tools/call", 8, name=["t"], requestId=3), request("odd", 9, **{"": "x"}))
 
 
 def answering(client: Piped) -> None:
@@ -129,6 +130,16 @@ BATCH = {"type": "batch_amplify", "batch_size": 2}
 
 SCENES: dict[str, tuple[dict[str, Any], dict[str, Any], Callable[[Piped], Any]]] = {
     "opening": (simple(), {}, opening),
+    "a client may ask first whether the server is there": (
+        simple(),
+        {},
+        lambda client: client.say(request("ping"), LIST),
+    ),
+    "a client may ask first what the server speaks": (
+        simple(),
+        {},
+        lambda client: client.say(request("server/discover"), LIST),
+    ),
     "opening-26": (
         simple(),
         {"era": "26"},

@@ -220,9 +220,8 @@ class Engine:
         """An answer that has not begun is dropped; one that has is finished."""
         raw = wire.encode(number)
         kept = [each for each in connection.queue if each[0].raw_id != raw]
-        if len(kept) < len(connection.queue):
-            connection.queue.clear()
-            connection.queue.extend(kept)
+        connection.queue.clear()
+        connection.queue.extend(kept)
         for each in list(connection.exchanges.values()):
             if each.message.raw_id == raw and not each.progress.begun:
                 self.jobs.cancel([each.job])
