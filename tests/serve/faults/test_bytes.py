@@ -200,6 +200,7 @@ DELIVERED: list[tuple[Any, tuple[bytes, ...], dict[str, Any], list[Any], int, bo
     (NestedJson(1, "\ud800"), (b"1",), {}, [b'{"?":1}\n'], 8, False),
     (UnboundedLine(0), (b"ab",), {}, [b"ab"], 2, False),
     (UnboundedLine(2), (b"ab",), {}, [b"ab"], 2, False),
+    (UnboundedLine(3), (b"ab",), {}, [b"abA"], 3, False),
     (UnboundedLine(5, "é"), (b"a", b"b"), {}, ["abé".encode() + b"\xc3"], 5, False),
     (UnboundedLine(99), (b"ab",), {"frame_bytes": 4}, [b"abAA"], 4, False),
     (UnboundedLine(4, "\ud800"), (b"ab",), {}, [b"ab??"], 4, False),

@@ -71,6 +71,7 @@ ENTRY = [
     {"send_request": {"method": "ping", "params": {"b": 2}}},
     {"send_request": {"method": "roots/list", "id": 7}},
     {"log": "entered"},
+    {"send_request": {"method": "ping"}},
 ]
 
 
@@ -187,6 +188,51 @@ SCENES: dict[str, tuple[dict[str, Any], dict[str, Any], Callable[[Piped], Any]]]
         ),
         {"era": "26"},
         lambda client: client.say(modern(LIST), modern(LIST)),
+    ),
+    "a first request is a handshake with its own parameters": (
+        phased(
+            {"name": "a", "advance": {"on": "initialize", "match": {"name": "t"}}}, {"name": "b"}
+        ),
+        {"era": "26"},
+        lambda client: client.say(modern(call())),
+    ),
+    "only who listens subscribes": (
+        phased(
+            {"name": "a", "advance": {"on": "resources/subscribe"}},
+            {"name": "b"},
+            behavior={"side_effects": [{**BATCH, "trigger": "on_subscribe"}]},
+        ),
+        {"era": "26"},
+        lambda client: client.say(
+            modern(request("tools/list", notifications={"resourceSubscriptions": ["x://a"]}))
+        ),
+    ),
+    "an event that was counted before needs another one": (
+        phased(
+            {"name": "a", "advance": {"on": "prompts/list"}},
+            {"name": "b", "advance": {"on": "tools/list"}},
+            {"name": "c"},
+        ),
+        {},
+        lambda client: client.say(LIST, request("prompts/list"), request("resources/list"), LIST),
+    ),
+    "no time at all": (
+        phased({"name": "a", "advance": {"on": "tools/list", "timeout": "0s"}}, {"name": "b"}),
+        {},
+        waits(0),
+    ),
+    "a phase may end the connection": (
+        phased(
+            {"name": "a", "advance": {"on": "tools/list"}},
+            {
+                "name": "b",
+                "behavior": {
+                    "side_effects": [{"type": "close_connection", "trigger": "continuous"}]
+                },
+            },
+        ),
+        {},
+        waits(0, INITIALIZE, LIST),
     ),
     "timers": (
         phased(
@@ -319,12 +365,13 @@ SCENES: dict[str, tuple[dict[str, Any], dict[str, Any], Callable[[Piped], Any]]]
         phased(
             {"name": "a", "advance": {"on": "prompts/list", "count": 2}},
             {"name": "b", "advance": {"on": "tools/list"}},
-            {"name": "c"},
+            {"name": "c", "advance": {"on": "prompts/get:zz"}},
+            {"name": "d"},
         ),
-        {"caps": Caps(events=2)},
+        {"caps": Caps(events=3)},
         lambda client: client.say(
             *(request(f"{each}/list") for each in ("prompts", "resources", "tools", "prompts")),
-            LIST,
+            *(LIST, request("prompts/get", name="zz")),
         ),
     ),
 }

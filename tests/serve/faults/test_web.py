@@ -414,14 +414,14 @@ def test_changes_go_to_the_stream_of_the_session() -> None:
 
 
 def test_what_finds_no_way_waits_and_the_oldest_give_way() -> None:
-    names = [f"n/{each}" for each in range(4)]
+    names = [f"n/{each}" for each in range(5)]
     site = Site(entering(*names), caps=Caps(queue=3))
     site.take("POST", "/mcp", call())
-    assert site.traced("unroutable") == [{"t": 0, "conn": "c1", "messages": 1}]
+    assert site.traced("unroutable") == [{"t": 0, "conn": "c1", "messages": 1}] * 2
     assert site.ask("POST", "/mcp", LIST, accept=JSON)[0] == 200, "who takes no events gets none"
     answer = site.take("POST", "/mcp", call())
     *frames, result, end = events(answer)
-    assert [each["method"] for each in frames] == names[1:]
+    assert [each["method"] for each in frames] == names[2:]
     assert (result["id"], end) == (3, None)
     assert site.ask("POST", "/mcp", LIST)[0] == 200, "it is told once"
 
@@ -515,6 +515,39 @@ def test_all_share_a_phase_that_belongs_to_nobody() -> None:
     site.take("POST", "/mcp", call(), Link())
     assert site.traced("phase") == [{"t": 0, "from": "a", "to": "b", "by": "event", "count": 1}]
     assert [each["conn"] for each in site.traced("frame")] == ["c1", "c2", "c3"]
+
+
+def test_effects_of_a_phase_over_http() -> None:
+    """They wait for the next answer; a connection that is nobody's cannot be closed."""
+    own = [
+        {"type": "batch_amplify", "batch_size": 1, "trigger": "continuous"},
+        {"type": "notification_flood", "rate_per_sec": 1, "duration_sec": 1, "trigger": "continuous"},
+        {"type": "close_connection", "trigger": "continuous"},
+    ]  # fmt: skip
+    config = entering()
+    config["phases"][1]["behavior"] = {"side_effects": own}
+    site = Site(config)
+    session = {"mcp_session_id": site.ask("POST", "/mcp", INITIALIZE)[2]["Mcp-Session-Id"]}
+    assert site.ask("POST", "/mcp", call(), **session)[0] == 200
+    ends = [(each["type"], each["end"]) for each in site.traced("effect")]
+    assert ends == [
+        ("batch_amplify", "done"),
+        ("notification_flood", "done"),
+        ("close_connection", "done"),
+    ]
+    assert site.link.closed is None
+    assert site.connection is not None
+    assert [each.method for each in site.connection.backlog] == [MESSAGE]
+
+
+def test_a_session_that_ends_before_its_answer_was_never_open() -> None:
+    own = {"type": "batch_amplify", "trigger": "on_connect"}
+    config = simple(behavior={"side_effects": [own], "x-equipage": {"type": "silent"}})
+    site = Site(config)
+    opened = site.take("POST", "/mcp", INITIALIZE)
+    assert site.ask("DELETE", mcp_session_id=dict(opened.headers)["Mcp-Session-Id"])[0] == 200
+    assert site.traced("gone") == [{"t": 0, "conn": "c1", "by": "client", "unanswered": 1}]
+    assert not site.traced("effect")
 
 
 def test_each_client_has_timers_of_its_own() -> None:

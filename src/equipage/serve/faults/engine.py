@@ -290,9 +290,8 @@ class Engine:
             fired = state.count("initialized", None, params) or fired
         target = target_of(message.method, params)
         fired = state.count(message.method, target, params) or fired
-        if exchange.era == "26" and message.method == "subscriptions/listen":
-            for uri in uris(params):
-                fired = state.count("resources/subscribe", uri, params) or fired
+        for uri in uris(exchange):
+            fired = state.count("resources/subscribe", uri, params) or fired
         if fired and self.config.logging.on_trigger_match:
             self.log("info", f"{message.method} ends phase {state.view.name}")
         return fired
@@ -300,7 +299,7 @@ class Engine:
     def _finished(self, exchange: Exchange) -> None:
         """The answer is out, or never will be: open the connection, change the phase, go on."""
         connection, state = exchange.connection, exchange.connection.state
-        connection.exchanges.pop(exchange.channel, None)
+        del connection.exchanges[exchange.channel]
         alive = exchange.channel.link.closed is None and connection.name in self.connections
         if alive and exchange.progress.completed and exchange.code is None and exchange.opens:
             self._opened(exchange)
@@ -386,9 +385,7 @@ class Engine:
 
     def _entry_actions(self, connection: Connection, actions: Iterable[EntryAction]) -> Steps:
         """In order, and without a delivery."""
-        channel = connection.pipe
-        link = channel.link if channel is not None else Link()
-        outlet = Outlet(connection, link, None, self.caps.queue)
+        outlet = Outlet(connection, Link(), None, self.caps.queue)
         for action in actions:
             frame = self._action_frame(connection, action)
             if frame is not None:
