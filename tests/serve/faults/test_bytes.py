@@ -68,6 +68,8 @@ def test_messages_of_a_client(data: bytes, found: Any) -> None:
 # Messages of the server.
 
 GENERATED = {"$generate": {"type": "nested_json", "depth": 2, "structure": "array"}}
+SMALL = {"type": "garbage", "bytes": 9, "seed": 1}
+GARBLED = b"".join(Generated({**SMALL, "charset": "ascii"}).generator.stream()).decode()
 GARBAGE = Generated({"type": "garbage", "bytes": 200_000, "seed": 1, "charset": "ascii"})
 
 
@@ -86,6 +88,7 @@ def test_values_are_compact_and_escaped_only_where_they_must_be() -> None:
         ({"$generate": 5}, b'{"$generate":5}', False),
         ({**GENERATED, "b": 1}, b'{"$generate":{"type":"nested_json","depth":2,"structure":"array"},"b":1}', False),
         (wire.Quoted(Generated(GENERATED["$generate"])), b'"[[null]]"', True),
+        ({"$generate": {**SMALL, "charset": "ascii"}}, wire.encode(GARBLED), True),
     ],
     ids=str,
 )  # fmt: skip

@@ -279,6 +279,12 @@ SCENES: dict[str, tuple[dict[str, Any], dict[str, Any], Callable[[Piped], Any]]]
         {},
         lambda client: client.say(LIST, INITIALIZE, INITIALIZE, SUBSCRIBE, UNSUBSCRIBE),
     ),
+    "every request is one": (effects(BATCH, resources=[RESOURCE]), {}, waits(0, SUBSCRIBE)),
+    "a fast flood": (
+        effects({**FLOOD, "rate_per_sec": 3_000, "method": "m"}),
+        {"caps": Caps(flood_ms=3)},
+        waits(100, call()),
+    ),
     "effects at moments-26": (
         effects(
             {**BATCH, "trigger": "on_connect"},

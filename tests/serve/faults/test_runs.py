@@ -46,6 +46,7 @@ class Client:
         self.reads, self.their_writes = os.pipe()
         self.their_reads, self.writes = os.pipe()
         self.got = b""
+        self.over = threading.Event()  #: whether the run is
 
     def say(self, *messages: Any) -> None:
         for each in messages:
@@ -74,6 +75,7 @@ class Client:
 
     def end(self) -> None:
         """The server is over: its client has read everything, and its threads read the end."""
+        self.over.set()
         os.close(self.their_writes)
         self.their_writes = -1
         if self.writes >= 0:
@@ -192,6 +194,24 @@ def test_a_client_that_does_not_read_delays_no_end(tmp_path: Path) -> None:
     done = ran(tmp_path, config, script)
     assert (done.code, done.traced("stop", "reason")) == (130, [("interrupted",)])
     assert time.monotonic() - started < 1.4
+
+
+def test_a_client_that_never_reads_delays_no_end_for_long(tmp_path: Path) -> None:
+    """Nor is anything taken up that comes after the signal."""
+
+    def script(client: Client) -> None:
+        client.say(call())
+        client.read(1)
+        os.kill(os.getpid(), signal.SIGTERM)
+        client.say(LIST)
+        assert client.over.wait(HANGS)
+
+    payload = {"$generate": {"type": "garbage", "bytes": "1mb", "charset": "ascii"}}
+    config = simple(tools=[tool(content=[{"type": "text", "text": payload}])])
+    done = ran(tmp_path, config, script)
+    assert (done.code, done.traced("stop", "reason")) == (143, [("terminated",)])
+    assert done.traced("recv", "id") == [(3,)]
+    assert not done.sent.endswith(b"\n")
 
 
 def test_a_client_that_reads_late_gets_whole_frames(tmp_path: Path) -> None:

@@ -446,6 +446,17 @@ def test_effects_of_a_request_come_before_its_result() -> None:
     assert events(site.take("POST", "/mcp", call())) == [frames, json.loads(R3), None]
 
 
+def test_effects_go_into_the_answer_that_they_belong_to() -> None:
+    config = effect(type="batch_amplify", batch_size=1)
+    config["behavior"]["delivery"] = {"type": "response_delay", "delay_ms": 5}
+    site = Site(config)
+    site.take("POST", "/mcp", INITIALIZE)
+    own = {"mcp_session_id": next(iter(site.exchanges._sessions))}
+    answers = [site.take("POST", "/mcp", call(), Link(), **own) for _ in range(2)]
+    site.engine.advance(5)
+    assert [len(events(each)) for each in answers] == [3, 3], "a batch, the result, the end"
+
+
 def test_listening_over_http() -> None:
     """Each stream gets what it asked for, and ends with a result."""
     updated = {"method": "notifications/resources/updated", "params": {"uri": "x://a"}}

@@ -29,7 +29,7 @@ class Sides:
 
     def of_request(self, exchange: Exchange) -> None:
         """Side effects of a request start when it is taken up, answered or not."""
-        moments = {"on_request", _MOMENTS.get(exchange.message.method, "on_request")}
+        moments = {"on_request", _MOMENTS.get(exchange.message.method)}
         if uris(exchange):
             moments.add("on_subscribe")
         for effect in exchange.behavior(self._run.options).side_effects:
