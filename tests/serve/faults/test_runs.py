@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,7 @@ import equipage
 from clock import HANGS
 from equipage.core.diagnostics import UsageError
 from equipage.kinds.server.model import Normal, SlowLoris
+from equipage.serve.faults import http
 from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.driver import Driver
 from equipage.serve.faults.http import Listener
@@ -26,6 +28,7 @@ from serve.faults.faultlab import (
     INITIALIZE,
     LIST,
     R3,
+    Raw,
     Web,
     call,
     delivery,
@@ -197,20 +200,16 @@ def test_a_client_that_does_not_read_delays_no_end(tmp_path: Path) -> None:
 
 
 def test_a_client_that_never_reads_delays_no_end_for_long(tmp_path: Path) -> None:
-    """Nor is anything taken up that comes after the signal."""
-
     def script(client: Client) -> None:
         client.say(call())
         client.read(1)
         os.kill(os.getpid(), signal.SIGTERM)
-        client.say(LIST)
         assert client.over.wait(HANGS)
 
     payload = {"$generate": {"type": "garbage", "bytes": "1mb", "charset": "ascii"}}
     config = simple(tools=[tool(content=[{"type": "text", "text": payload}])])
     done = ran(tmp_path, config, script)
     assert (done.code, done.traced("stop", "reason")) == (143, [("terminated",)])
-    assert done.traced("recv", "id") == [(3,)]
     assert not done.sent.endswith(b"\n")
 
 
@@ -484,6 +483,52 @@ def test_a_large_answer_reaches_a_client_that_reads_late() -> None:
         assert len(answer.json["result"]["content"][0]["text"]) == 3 * 1024 * 1024
 
     over_http(simple(tools=[own]), script)
+
+
+def test_a_client_that_reads_slowly_gets_everything() -> None:
+    """More than all buffers hold: the server waits, and serves others meanwhile."""
+    count, text = 10, "y" * 1_000_000
+    own = {**tool(text=text), "behavior": {"x-equipage": {"type": "repeated", "count": count}}}
+
+    async def script(web: Web) -> None:
+        port = int(web.listener.url.rpartition(":")[2].partition("/")[0])
+        with socket.socket() as narrow:
+            narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8_192)
+            narrow.connect(("127.0.0.1", port))
+            client = Raw(*await asyncio.open_connection(sock=narrow))
+            web.clients.append(client)
+            body = json.dumps(call()).encode()
+            head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+            client.writer.write(head.encode() + body)
+            other = await web.connect()
+            for _ in range(20):
+                assert (await other.ask(LIST)).status == 200
+                await asyncio.sleep(0.005)
+            assert not web.listener.is_drained
+            answer = await client.read()
+            assert answer.body.count(text.encode()) == count
+
+    over_http(simple(tools=[own]), script)
+
+
+def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after its first request; one whose answer is under way is not."""
+    monkeypatch.setattr(http, "IDLE", 0.1)
+
+    async def script(web: Web) -> None:
+        web.driver.virtual = False
+        silent, busy = await web.connect(), await web.connect()
+        asked = asyncio.ensure_future(busy.ask(call()))
+        assert await silent.reader.read() == b""
+        assert (await asked).body == R3
+        assert await busy.reader.read() == b""
+        for _ in range(100):
+            if len(web.traced("gone")) == 1:
+                break
+            await asyncio.sleep(0.01)
+        assert [(each["conn"], each["by"]) for each in web.traced("gone")] == [("c1", "client")]
+
+    over_http(delivery(type="response_delay", delay_ms=300), script)
 
 
 def test_one_connection_too_many() -> None:
