@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -557,6 +558,53 @@ def test_the_address_is_said() -> None:
         assert web.listener.is_drained
 
     over_http(simple(), script)
+
+
+def listening(host: str, port: int, then: Callable[[Listener], Any]) -> Any:
+    """What comes of a listener at an address."""
+
+    async def run() -> Any:
+        driver = Driver(engine_of(simple(), []), virtual=True, ask=str, run_bytes=2**40)
+        listener = Listener(driver, host, port)
+        await listener.open()
+        driver.transport = listener
+        try:
+            return await asyncio.to_thread(then, listener)
+        finally:
+            await listener.close()
+
+    return asyncio.run(run())
+
+
+def test_a_port_that_is_taken() -> None:
+    def again(listener: Listener) -> None:
+        port = int(listener.url.rpartition(":")[2].partition("/")[0])
+        says = rf"^cannot listen on 127\.0\.0\.1:{port}: .*[Aa]ddress already in use"
+        with pytest.raises(UsageError, match=says):
+            listening("127.0.0.1", port, lambda _: None)
+
+    listening("127.0.0.1", 0, again)
+
+
+def test_the_address_of_the_newer_internet() -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as found:
+            found.bind(("::1", 0))
+            port = found.getsockname()[1]
+    except OSError:
+        pytest.skip("no IPv6 here")
+    assert listening("::1", port, lambda listener: listener.url) == f"http://[::1]:{port}/mcp"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others have one address of loopback")
+def test_the_name_that_a_server_was_given_is_its_own() -> None:
+    def ask(listener: Listener) -> bytes:
+        host, _, port = listener.url.partition("//")[2].partition("/")[0].partition(":")
+        with socket.create_connection((host, int(port)), timeout=HANGS) as client:
+            client.sendall(f"POST /mcp HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n".encode())
+            return client.recv(12)
+
+    assert listening("127.0.0.2", 0, ask) == b"HTTP/1.1 400"
 
 
 def test_a_graceful_end_comes_after_the_answer_and_a_forced_one_is_a_reset() -> None:
