@@ -127,10 +127,7 @@ PARTS = {
         _faults("engine", "phases", "jobs", "effects", "sides", "exchange", "caps", "trace"),
         _MISBEHAVING,
     ),
-    "fault-bytes": Part(
-        _faults("delivery", "wire", "routes", "web"),
-        _faults("test_bytes", "test_course", "test_phases", "test_probes", "test_web"),
-    ),
+    "fault-bytes": Part(_faults("delivery", "wire", "routes", "web"), _MISBEHAVING),
     "fault-wire": Part(_faults("stdio", "run", "driver", "http"), _MISBEHAVING),
 }
 

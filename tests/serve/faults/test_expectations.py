@@ -134,7 +134,7 @@ def test_expectations_of_a_trace_that_ends_early(
 
 
 def test_the_first_request_too_many_and_five_violations_are_named() -> None:
-    calls: list[dict[str, Any]] = [{**RECORDS[9], "n": number} for number in range(5)]
+    calls: list[dict[str, Any]] = [{**RECORDS[9], "n": number, "t": 1_000} for number in range(5)]
     odd: list[dict[str, Any]] = [
         {"n": number, "t": 0, "e": "violation", "what": f"v{number}"} for number in range(7)
     ]

@@ -253,6 +253,8 @@ HEADERS: list[tuple[dict[str, Any], dict[str, str], str | None]] = [
     (call(), {**CALLED, "mcp_name": "t"}, None),
     (call(), {**CALLED, "mcp_name": "=?base64?dA==?="}, None),
     (call(name=NAMED), {**CALLED, "mcp_name": "=?base64?w6k=?="}, None),
+    (call(name="name?="), {**CALLED, "mcp_name": "name?="}, None),
+    (call(), {**CALLED, "mcp_name": "=?base64?d A==?="}, "mcp-name"),
     (call(), CALLED, "mcp-name"),
     (call(), {**CALLED, "mcp_name": "T"}, "mcp-name"),
     (call(), {**CALLED, "mcp_name": "=?base64?dA=?="}, "mcp-name"),
@@ -448,13 +450,16 @@ def test_effects_of_a_request_come_before_its_result() -> None:
 
 def test_effects_go_into_the_answer_that_they_belong_to() -> None:
     config = effect(type="batch_amplify", batch_size=1)
+    config["behavior"]["side_effects"] += [{"type": "duplicate_request_ids", "count": 1}]
     config["behavior"]["delivery"] = {"type": "response_delay", "delay_ms": 5}
     site = Site(config)
     site.take("POST", "/mcp", INITIALIZE)
     own = {"mcp_session_id": next(iter(site.exchanges._sessions))}
     answers = [site.take("POST", "/mcp", call(), Link(), **own) for _ in range(2)]
     site.engine.advance(5)
-    assert [len(events(each)) for each in answers] == [3, 3], "a batch, the result, the end"
+    assert [len(events(each)) for each in answers] == [4, 4], (
+        "a batch, a request, the result, the end"
+    )
 
 
 def test_listening_over_http() -> None:
