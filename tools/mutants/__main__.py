@@ -50,7 +50,17 @@ def _security(*names: str) -> tuple[str, ...]:
     return tuple(f"security/test_{name}.py" for name in names)
 
 
+def _faults(*names: str) -> tuple[str, ...]:
+    return tuple(f"serve/faults/{name}.py" for name in names)
+
+
 _KEEPING = _security("cache", "signatures")
+_MISBEHAVING = (
+    *_faults("test_answers", "test_bytes", "test_course", "test_examples", "test_expectations"),
+    *_faults("test_jobs", "test_phase_edges", "test_phases", "test_probes", "test_runs"),
+    *_faults("test_web"),
+    *_security("fault_server"),
+)
 _CALLS = _serve("templates", "log", "framing", "cache")
 PARTS = {
     "tree": Part(("loading/tree.py",), ("loading/test_tree.py",)),
@@ -105,6 +115,20 @@ PARTS = {
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
         _files("replaying", "tracing", "vouching", "watching"),
     ),
+    "expectations": Part(_faults("expect"), _faults("test_expectations", "test_examples")),
+    "fault-answers": Part(
+        (
+            *_faults("answers", "replies", "responding", "matching", "templates", "views"),
+            *_faults("eras", "handlers"),
+        ),
+        _MISBEHAVING,
+    ),
+    "fault-course": Part(
+        _faults("engine", "phases", "jobs", "effects", "sides", "exchange", "caps", "trace"),
+        _MISBEHAVING,
+    ),
+    "fault-bytes": Part(_faults("delivery", "wire", "routes", "web"), _MISBEHAVING),
+    "fault-wire": Part(_faults("stdio", "run", "driver", "http"), _MISBEHAVING),
 }
 
 

@@ -92,6 +92,7 @@ class Piped:
     def __init__(self, config: dict[str, Any], **options: Any) -> None:
         self.records: list[Record] = []
         self.logged: list[tuple[int, str]] = []
+        self.levels: list[str] = []  #: of what is logged
         self.engine = engine_of(config, self.records, self._log, **options)
         self.link = Link()
         self.channel = Channel(self.link)
@@ -100,7 +101,8 @@ class Piped:
         self.lines = Lines()
         self.writes: list[tuple[int, bytes]] = []
 
-    def _log(self, _level: str, text: str) -> None:
+    def _log(self, level: str, text: str) -> None:
+        self.levels.append(level)
         self.logged.append((self.engine.now, text))
 
     def raw(self, data: bytes, *, at: int | None = None, eof: bool = False) -> Piped:

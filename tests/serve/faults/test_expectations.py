@@ -53,55 +53,109 @@ RECORDS: list[dict[str, Any]] = [
     {"n": 9, "t": 90, "e": "open", "era": "25"},
     {"n": 10, "t": 95, "e": "recv", "kind": "request", "method": "tools/call", "id": 3},
     {"n": 11, "t": 99, "e": "gone", "by": "client"},
+    {"n": 12, "t": 99, "e": "recv", "kind": "request", "method": "ping", "id": 4},
+    {"n": 13, "t": 99, "e": "answer", "id": 3, "ok": True},
+    {"n": 14, "t": 99, "e": "recv", "kind": "response", "method": "tools/call", "id": 3},
 ]
 
 
-@pytest.mark.parametrize(
-    ("written", "met"),
-    [
-        ("sees: {method: tools/list}", "10"),
-        ("sees: {method: tools/call, target: a, phase: p, args: {q: 1}}", "10"),
-        ("sees: {method: tools/call, args: {q: 1.0}}", "0: seen 0 times"),
-        ("sees: {method: tools/call, max: 1}", "0: seen 2 times"),
-        ("sees: {method: tools/call, min: 2, within: 95ms}", "10"),
-        ("sees: {method: tools/call, min: 2, within: 94ms}", "0: seen once"),
-        ("never: {method: tools/call, target: b}", "10"),
-        ("never: {method: tools/call}", "0: seen"),
-        ("order: [initialize, 'tools/call:a', tools/call]", "10"),
-        ("order: [tools/call, initialize]", "0: initialize did not follow"),
-        ("answers: {id: srv-1, within: 7ms, code: -32601}", "10"),
-        ("answers: {id: srv-1, within: 6ms}", "0: answered after 7 ms with code -32601"),
-        ("answers: {id: srv-2}", "0: no answer"),
-        ("cancels: {method: tools/call, within: 50ms}", "10"),
-        ("cancels: {method: tools/call, within: 49ms}", "0: after 50 ms"),
-        ("cancels: {method: tools/list}", "0: not cancelled"),
-        ("closes: {after: tools/call, within: 1s}", "10"),
-        ("closes: {after: prompts/get, within: 1s}", "0: prompts/get was never seen"),
-        ("retries: {method: tools/call, max: 1}", "10"),
-        ("retries: {method: tools/call, max: 0}", "0: asked again once"),
-        ("reopens: {within: 20ms}", "10"),
-        ("reopens: {within: 19ms}", "0: after 20 ms"),
-        ("violations: 1", "10"),
-        ("violations: 0", "0: 1: batch"),
-    ],
-    ids=str,
-)
-def test_expectations(written: str, met: str, tmp_path: Path) -> None:
+#: An expectation, what is found, and the number of the record that decides; `!` if it is not met.
+JUDGED = [
+    ("sees: {method: tools/list}", "seen once", 3),
+    ("sees: {method: tools/call, target: a, phase: p, args: {q: 1}}", "seen once", 4),
+    ("sees: {method: tools/call, args: {}}", "seen 2 times", 10),
+    ("sees: {method: tools/call, args: {q: 1.0}}", "!seen 0 times", None),
+    ("sees: {method: tools/call, max: 2}", "seen 2 times", 10),
+    ("sees: {method: tools/call, max: 1}", "!seen 2 times", 10),
+    ("sees: {method: tools/call, max: 0}", "!seen 2 times", 4),
+    ("sees: {method: tools/call, min: 2, within: 95ms}", "seen 2 times", 10),
+    ("sees: {method: tools/call, min: 2, within: 94ms}", "!seen once", 4),
+    ("sees: {method: initialize, within: 0ms}", "seen once", 2),
+    ("sees: {method: tools/list, within: 0ms}", "!seen 0 times", None),
+    ("never: {method: tools/call, target: b}", "seen", None),
+    ("never: {method: tools/call}", "!seen", 4),
+    ("order: [initialize, 'tools/call:a', tools/call]", "", 10),
+    ("order: [tools/call, initialize]", "!initialize did not follow", 4),
+    ("order: [prompts/get]", "!prompts/get did not follow", None),
+    ("answers: {id: srv-1, within: 7ms, code: -32601}", "answered after 7 ms with code -32601", 5),
+    ("answers: {id: srv-1, within: 6ms}", "!answered after 7 ms with code -32601", 5),
+    ("answers: {id: srv-1, code: -1}", "!answered after 7 ms with code -32601", 5),
+    ("answers: {id: srv-1}", "answered after 7 ms with code -32601", 5),
+    ("answers: {id: srv-2}", "!no answer", None),
+    ("answers: {id: 3, within: 0ms}", "answered after None ms with code None", 13),
+    ("cancels: {method: tools/call, within: 50ms}", "after 50 ms", 7),
+    ("cancels: {method: tools/call, within: 49ms}", "!after 50 ms", 7),
+    ("cancels: {method: tools/list}", "!not cancelled", None),
+    ("closes: {after: tools/call, within: 4ms}", "after 4 ms", 11),
+    ("closes: {after: tools/call, within: 3ms}", "!after 4 ms", 11),
+    ("closes: {after: tools/list, within: 94ms}", "after 94 ms", 11),
+    ("closes: {after: prompts/get, within: 1s}", "!prompts/get was never seen", None),
+    ("closes: {after: ping, within: 1s}", "!the client did not close the connection", None),
+    ("retries: {method: tools/call, max: 1}", "asked again once", 10),
+    ("retries: {method: tools/call, max: 0}", "!asked again once", 10),
+    ("retries: {method: tools/list, max: 0}", "asked again 0 times", 3),
+    ("retries: {method: prompts/get, max: 0}", "asked again 0 times", None),
+    ("reopens: {within: 20ms}", "after 20 ms", 9),
+    ("reopens: {within: 19ms}", "!after 20 ms", 9),
+    ("violations: 1", "1: batch", 6),
+    ("violations: 0", "!1: batch", 6),
+]
+
+
+@pytest.mark.parametrize(("written", "found", "record"), JUDGED, ids=str)
+def test_expectations(written: str, found: str, record: int | None, tmp_path: Path) -> None:
     file = tmp_path / "expect.yaml"
     file.write_text(f"- {written}\n")
-    (verdict,) = expect.judge(expect.read(str(file)), RECORDS)
-    assert verdict.is_met is (met == "10")
-    assert verdict.is_met or verdict.found == met.partition(": ")[2]
-    assert str(verdict).startswith("met: " if verdict.is_met else "not met: ")
+    wanted = expect.read(str(file))
+    (verdict,) = expect.judge(wanted, RECORDS)
+    met, said = not found.startswith("!"), found.removeprefix("!")
+    assert verdict == expect.Verdict(wanted[0], met, said, record)
+    place = "" if record is None else f" (record {record})"
+    assert str(verdict).startswith("met: {" if met else "not met: {")
+    assert str(verdict).endswith(f"}}{place}" if met else f"}}: {said}{place}")
+
+
+@pytest.mark.parametrize(
+    ("count", "written", "found", "record"),
+    [
+        (8, "reopens: {within: 1s}", "the client did not connect again", 8),
+        (7, "reopens: {within: 1s}", "the server never closed the connection", None),
+        (5, "violations: 1", "0: none", None),
+    ],
+)
+def test_expectations_of_a_trace_that_ends_early(
+    count: int, written: str, found: str, record: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / "expect.yaml").write_text(f"- {written}\n")
+    wanted = expect.read(str(tmp_path / "expect.yaml"))
+    assert expect.judge(wanted, RECORDS[:count]) == [
+        expect.Verdict(wanted[0], False, found, record)
+    ]
+
+
+def test_the_first_request_too_many_and_five_violations_are_named() -> None:
+    calls: list[dict[str, Any]] = [{**RECORDS[9], "n": number, "t": 1_000} for number in range(5)]
+    odd: list[dict[str, Any]] = [
+        {"n": number, "t": 0, "e": "violation", "what": f"v{number}"} for number in range(7)
+    ]
+    many = expect.Expectation(sees=expect.Sees("tools/call", max=2))
+    none = expect.Expectation(violations=0)
+    assert expect.judge([many, none], [*calls, *odd]) == [
+        expect.Verdict(many, False, "seen 5 times", 2),
+        expect.Verdict(none, False, "7: v0, v1, v2, v3, v4", 6),
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("- {sees: {metod: x}}", "not a list of expectations"),
-        ("- {order: [a], violations: 0}", "exactly one of these keys"),
-        ("- {reopens: {within: soon}}", "is not a whole number and a unit"),
-        ("- [", "not YAML"),
+        ("- {sees: {metod: x}}", "expect.yaml is not a list of expectations"),
+        (
+            "- {violations: 0}\n- {order: [a], violations: 0}",
+            "expect.yaml, entry 2 must have exactly one of these keys: sees, never, order, .*, violations$",
+        ),
+        ("- {reopens: {within: soon}}", "entry 1: `within: soon` is not a whole number and a unit"),
+        ("- [", "expect.yaml is not YAML in UTF-8"),
         ("\ufeff- {}", "exactly one"),
     ],
 )
@@ -110,6 +164,8 @@ def test_a_file_of_expectations_that_cannot_be_read(text: str, says: str, tmp_pa
     file.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=says):
         expect.read(str(file))
+    with pytest.raises(UsageError, match=r"cannot read .*/missing$"):
+        expect.read(str(tmp_path / "missing"))
 
 
 # A whole run in this process.
@@ -178,13 +234,37 @@ def test_a_stored_trace_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert expected(tmp_path, "- violations: 0\n") == 0
 
 
+ODD_MESSAGES = [
+    {"jsonrpc": "2.0", "id": "srv-1", "result": {}},
+    {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": [1]},
+    {"jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": {"arguments": ["q"]}},
+]
+
+
+def test_answers_of_a_client_and_odd_parameters_are_judged(tmp_path: Path) -> None:
+    """In the run itself, and in the trace that it stored."""
+    (tmp_path / "expect.yaml").write_text("- sees: {method: tools/call, args: {q: x}, max: 1}\n")
+    files = {name: str(tmp_path / name) for name in ("trace", "expect.yaml")}
+    code, _, _ = run(
+        tmp_path,
+        simple(),
+        *(*ODD_MESSAGES, call(q="x")),
+        bodies="full",
+        trace=files["trace"],
+        expect=files["expect.yaml"],
+    )
+    assert code == 0
+    assert cli.main(["expect", *files.values()]) == 0
+
+
 @pytest.mark.parametrize(("bodies", "code"), [("none", 2), ("redacted", 2), ("full", 0)])
 def test_a_stored_trace_must_have_what_is_asked_for(
     bodies: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wanted = "- sees: {method: tools/call, args: {q: x}}\n"
     assert expected(tmp_path, wanted, bodies=bodies) == code
-    assert ("--trace-bodies full" in capsys.readouterr().err) is (code == 2)
+    says = "expectation asks for; write it with `--trace-bodies full`\n"
+    assert capsys.readouterr().err.endswith(says) is (code == 2)
 
 
 @pytest.mark.parametrize(
@@ -195,15 +275,17 @@ def test_a_stored_trace_must_have_what_is_asked_for(
         '{"n": 1}',
         '{"n": 1, "t": 0, "e": "recv"}',
         '{"n": "1", "t": 0, "e": "open"}',
+        '{"n": -1, "t": 0, "e": "open"}',
+        '{"n": 1, "t": -1, "e": "open"}',
         "[" * 100000,
         "ÿ",
     ],
-    ids=range(7),
+    ids=range(9),
 )
 def test_a_file_that_is_not_a_trace(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "trace").write_bytes(b'{"n": 1, "t": 0, "e": "open"}\n' + text.encode("latin-1"))
+    (tmp_path / "trace").write_bytes(b'{"n": 0, "t": 0, "e": "open"}\n' + text.encode("latin-1"))
     (tmp_path / "expect").write_text("- violations: 0\n")
     assert cli.main(["expect", str(tmp_path / "trace"), str(tmp_path / "expect")]) == 2
     assert "line 2 is not a record of a trace" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from equipage.serve.faults.caps import Caps
 from serve.faults.faultlab import (
     INITIALIZE,
     INITIALIZED,
@@ -218,6 +219,26 @@ def test_F35_requests_with_one_id_and_their_answers() -> None:
 def test_F36_a_filled_pipe_shares_the_line_of_the_answer() -> None:
     client = Piped(effect(type="pipe_deadlock", fill_bytes=5_000)).say(call())
     assert client.sent == b"X" * 5_000 + R3 + b"\n"
+
+
+def test_a_pipe_is_filled_in_pieces_and_nothing_is_read_meanwhile() -> None:
+    client = Piped(effect(type="pipe_deadlock", fill_bytes=4_097))
+    client.engine.receive(client.connection, json.dumps(call()).encode(), client.channel)
+    assert list(client.channel.outbox) == [b"X" * 4_096, b"X"]
+    assert client.link.reading is False
+    assert client.wait(0).sent == b"X" * 4_097 + R3 + b"\n"
+    assert client.link.reading is True
+    assert [each["bytes"] for each in client.traced("effect")] == [4_097]
+
+
+@pytest.mark.parametrize(("size", "frames"), [(70_000, [1] * 8), (30_000, [1, 2, 2, 2, 1])])
+def test_a_flood_writes_about_64_kibibytes_at_once(size: int, frames: list[int]) -> None:
+    config = effect(
+        type="notification_flood", rate_per_sec=4_000, duration_sec=1, params={"x": "y" * size}
+    )
+    client = Piped(config, caps=Caps(flood_ms=2)).say(call()).wait(10)
+    sizes = [data.count(b"notifications/message") for _, data in client.writes]
+    assert [each for each in sizes if each] == frames
 
 
 def test_F38_a_graceful_close_comes_after_the_answer() -> None:

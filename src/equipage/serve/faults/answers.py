@@ -19,11 +19,12 @@ from equipage.kinds.server.model import (
     Message,
     Prompt,
     Resource,
+    ResourceResponse,
     SequenceEntry,
     TextContent,
     Tool,
 )
-from equipage.serve.faults.matching import MISSING, holds
+from equipage.serve.faults.matching import holds
 from equipage.serve.faults.templates import Context
 from equipage.serve.faults.views import Item, View
 from equipage.serve.faults.wire import INVALID_PARAMS, Quoted, error
@@ -140,21 +141,19 @@ def unnamed(method: str, key: str) -> Failure:
 
 def answer_of(item: Item, calls: int, context: Context, about: JSON) -> Answer:
     """What an item answers; `calls` counts this one. Raises `Exhausted`."""
-    if isinstance(item, Resource) and item.response is None:
-        return _contents(item, "", context)
-    response = item.response
-    assert response is not None  # only a resource may have none
+    # Only a resource may have none.
+    response = item.response if item.response is not None else ResourceResponse()
     # A list of contents is complete by itself; there is nothing to choose from.
-    if isinstance(item, Resource) and item.response and item.response.contents is not None:
-        return {"contents": [_embedded(each, context) for each in item.response.contents]}
+    if isinstance(response, ResourceResponse) and response.contents is not None:
+        return _result(item, response, context)
     # Branches come first, then a handler, then a sequence, as the format orders them.
     source: Any = _chosen(response.match, context) or response
     if source.handler is not None:
         return FromHandler(
-            source.handler, about, lambda reply: _from_reply(item, reply), context.fill
+            source.handler, about, lambda reply: _from_reply(item, reply, context), context.fill
         )
     if source.sequence:
-        source = _entry(source.sequence, source.on_exhausted or "last", calls)
+        source = _entry(source.sequence, source.on_exhausted, calls)
     return _result(item, source, context)
 
 
@@ -169,7 +168,7 @@ def _chosen(branches: Sequence[MatchBranch] | None, context: Context) -> MatchBr
     return None
 
 
-def _entry(entries: Sequence[SequenceEntry], exhausted: str, calls: int) -> SequenceEntry:
+def _entry(entries: Sequence[SequenceEntry], exhausted: str | None, calls: int) -> SequenceEntry:
     index = calls - 1
     if index >= len(entries):
         if exhausted == "error":
@@ -187,23 +186,21 @@ def _result(item: Item, source: Any, context: Context) -> JSON:
     if isinstance(item, Prompt):
         messages = [_message(each, context) for each in source.messages or ()]
         return _present(description=item.response.description, messages=messages)
-    if getattr(source, "contents", None) is not None:
+    if source.contents is not None:
         return {"contents": [_embedded(each, context) for each in source.contents]}
     content = source.content
     if isinstance(content, tuple):  # a branch has content items, the response itself has text
         parts = [each for each in content if isinstance(each, TextContent)]
-        return {
-            "contents": [
-                found for each in parts for found in _contents(item, each.text, context)["contents"]
-            ]
-        }
-    return _contents(item, content if content is not None else "", context)
+    else:
+        parts = [TextContent(content if content is not None else "")]
+    texts = [_text(each.text, context) for each in parts]
+    return {"contents": [_one_content(item, text, context) for text in texts]}
 
 
-def _contents(item: Resource, value: ContentValue, context: Context) -> JSON:
+def _one_content(item: Resource, text: str | Quoted, context: Context) -> JSON:
+    # The address that was asked for: the item's own may be a pattern.
     uri = context.variables["resource"]["uri"]
-    text = _text(value, context)
-    return {"contents": [_present(uri=uri, text=text, mimeType=item.resource.mime_type)]}
+    return _present(uri=uri, text=text, mimeType=item.resource.mime_type)
 
 
 def _text(value: ContentValue, context: Context) -> str | Quoted:
@@ -237,7 +234,7 @@ def _message(message: Message, context: Context) -> JSON:
 # Replies of handlers: `{content: […]}`, `{text}` or `{error}`.
 
 
-def _from_reply(item: Item, reply: JSON) -> JSON:
+def _from_reply(item: Item, reply: JSON, context: Context) -> JSON:
     text = reply.get("text")
     content = reply.get("content")
     if not isinstance(content, list):
@@ -247,9 +244,8 @@ def _from_reply(item: Item, reply: JSON) -> JSON:
         return _present(content=content, isError=item.response.is_error)
     if isinstance(item, Prompt):
         return {"messages": [{"role": "user", "content": each} for each in content]}
-    uri = item.resource.uri
     texts = [each.get("text", "") for each in content if isinstance(each, Mapping)]
-    return {"contents": [{"uri": uri, "text": text} for text in texts]}
+    return {"contents": [_one_content(item, text, context) for text in texts]}
 
 
 def variables_of(item: Item, calls: int, params: Mapping[str, Any]) -> JSON:
@@ -261,7 +257,9 @@ def variables_of(item: Item, calls: int, params: Mapping[str, Any]) -> JSON:
         return {"args": {}, "resource": {**own, "call_count": calls}}
     name = item.tool.name if isinstance(item, Tool) else item.prompt.name
     sort = "tool" if isinstance(item, Tool) else "prompt"
-    arguments = params.get("arguments", MISSING)
+    arguments = params.get("arguments")
     # Absent and `null` are equal for templates, though not for a trace.
-    given = {} if arguments in (MISSING, None) else arguments
-    return {"args": given, sort: {"name": name, "call_count": calls}}
+    return {
+        "args": {} if arguments is None else arguments,
+        sort: {"name": name, "call_count": calls},
+    }

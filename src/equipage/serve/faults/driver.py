@@ -11,6 +11,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from equipage.serve.faults.engine import Engine
@@ -128,7 +129,8 @@ class Driver:
 
     def _answer(self, job: Job, question: Any) -> None:
         reply = self._ask(question)
-        self._loop.call_soon_threadsafe(self._answered, job, reply)
+        with suppress(RuntimeError):  # a handler may answer when the loop is closed
+            self._loop.call_soon_threadsafe(self._answered, job, reply)
 
     def _answered(self, job: Job, reply: Any) -> None:
         self._open_questions -= 1

@@ -51,7 +51,6 @@ def steps_of(
     effect: SideEffect, outlet: Outlet, now: Callable[[], int], caps: Caps, done: Outcome
 ) -> Steps:
     """The steps of a side effect. It is `cancelled` unless it gets to its end."""
-    done.end = "cancelled"
     if isinstance(effect, NotificationFlood):
         yield from _flood(effect, outlet, now, caps, done)
     elif isinstance(effect, BatchAmplify):
@@ -79,7 +78,8 @@ def _flood(
     frame = wire.Frame(effect.method, effect.params)
     size = len(frame.data()) + 1
     total, start = rate * lasts // 1000, now()
-    while done.messages < total and now() - start < lasts:
+    # The last frames are due before the end, but less than a millisecond.
+    while done.messages < total and now() - start <= lasts:
         due = min(total, (now() - start) * rate // 1000 + 1)
         while done.messages < due:
             times = min(due - done.messages, max(1, _AT_ONCE // size))

@@ -21,7 +21,7 @@ from equipage.serve.faults.responding import Responder
 from equipage.serve.faults.routes import AnswerChannel, Connection, Outlet, Subscription, write
 from equipage.serve.faults.sides import Sides, uris
 from equipage.serve.faults.trace import Trace
-from equipage.serve.faults.views import TARGETS, View, views_of
+from equipage.serve.faults.views import View, target_of, views_of
 from equipage.serve.faults.wire import Frame, Message
 
 
@@ -59,7 +59,6 @@ class Engine:
         """A new connection, with a state of its own unless all share one."""
         self._numbers += 1
         connection = Connection(f"c{self._numbers}", self._shared or self._new_state())
-        connection.used = self.now
         self.connections[connection.name] = connection
         return connection
 
@@ -72,8 +71,8 @@ class Engine:
             return
         # Counted before the jobs end: with them, answers under way would be gone.
         unanswered = len(connection.exchanges) + len(connection.queue)
+        connection.queue.clear()  # or the end of one answer begins the next
         self.jobs.cancel_group(connection)
-        connection.queue.clear()
         self.trace(connection, "gone", by=by, unanswered=unanswered or None)
 
     def lose(self, connection: Connection, channel: Channel) -> None:
@@ -136,10 +135,7 @@ class Engine:
         state.pending = timer[1]
         # Answers under way are finished from the phase they began in.
         state.waits_for = {
-            each
-            for connection in self._members(state)
-            for each in connection.exchanges.values()
-            if each.job is not None and not each.job.done
+            each for connection in self._members(state) for each in connection.exchanges.values()
         }
         if not state.waits_for:
             self._change_phase(state)
@@ -177,14 +173,13 @@ class Engine:
     def accept(self, connection: Connection, message: Message) -> None:
         """Note a message, and do what one without an answer asks for."""
         connection.used = self.now
-        target = message.params.get(TARGETS.get(message.method, ""))
         self.trace(
             connection,
             "recv",
             kind=message.sort,
             method=message.method or None,
             id=message.id,
-            target=target if isinstance(target, str) else None,
+            target=target_of(message.method, message.params),
             phase=connection.state.view.name,
             bytes=message.size,
             cancels=message.params.get("requestId") if message.sort == "notification" else None,
@@ -225,11 +220,10 @@ class Engine:
         """An answer that has not begun is dropped; one that has is finished."""
         raw = wire.encode(number)
         kept = [each for each in connection.queue if each[0].raw_id != raw]
-        if len(kept) < len(connection.queue):
-            connection.queue.clear()
-            connection.queue.extend(kept)
+        connection.queue.clear()
+        connection.queue.extend(kept)
         for each in list(connection.exchanges.values()):
-            if each.message.raw_id == raw and not each.progress.begun and each.job is not None:
+            if each.message.raw_id == raw and not each.progress.begun:
                 self.jobs.cancel([each.job])
         for each in [each for each in connection.subscriptions if each.raw_id == raw]:
             self._unsubscribe(connection, each)
@@ -294,11 +288,10 @@ class Engine:
             # The newer revision has no handshake: the first request takes its place.
             fired = state.count("initialize", None, params)
             fired = state.count("initialized", None, params) or fired
-        target = params.get(TARGETS.get(message.method, ""))
+        target = target_of(message.method, params)
         fired = state.count(message.method, target, params) or fired
-        if exchange.era == "26" and message.method == "subscriptions/listen":
-            for uri in uris(params):
-                fired = state.count("resources/subscribe", uri, params) or fired
+        for uri in uris(exchange):
+            fired = state.count("resources/subscribe", uri, params) or fired
         if fired and self.config.logging.on_trigger_match:
             self.log("info", f"{message.method} ends phase {state.view.name}")
         return fired
@@ -306,7 +299,7 @@ class Engine:
     def _finished(self, exchange: Exchange) -> None:
         """The answer is out, or never will be: open the connection, change the phase, go on."""
         connection, state = exchange.connection, exchange.connection.state
-        connection.exchanges.pop(exchange.channel, None)
+        del connection.exchanges[exchange.channel]
         alive = exchange.channel.link.closed is None and connection.name in self.connections
         if alive and exchange.progress.completed and exchange.code is None and exchange.opens:
             self._opened(exchange)
@@ -392,9 +385,7 @@ class Engine:
 
     def _entry_actions(self, connection: Connection, actions: Iterable[EntryAction]) -> Steps:
         """In order, and without a delivery."""
-        channel = connection.pipe
-        link = channel.link if channel is not None else Link()
-        outlet = Outlet(connection, link, None, self.caps.queue)
+        outlet = Outlet(connection, Link(), None, self.caps.queue)
         for action in actions:
             frame = self._action_frame(connection, action)
             if frame is not None:
@@ -437,9 +428,9 @@ class Engine:
 
     def halt(self) -> None:
         """A signal: waits and drips end now, whole frames go out."""
-        self.jobs.halt()
         for connection in self.connections.values():
-            connection.queue.clear()
+            connection.queue.clear()  # or the end of one answer begins the next
+        self.jobs.halt()
         self.end_subscriptions()
 
 

@@ -50,9 +50,7 @@ def missing_meta(meta: Mapping[str, Any]) -> str | None:
 
 
 def supported(allowed: str) -> list[str]:
-    """The revisions that a server with this `--era` speaks."""
-    if allowed == "25":
-        return list(LEGACY)
+    """The revisions that a server with this `--era` tells clients of the newer one."""
     return [MODERN] if allowed == "26" else [MODERN, *reversed(LEGACY)]
 
 
@@ -81,5 +79,5 @@ def completed(result: Any, method: str, server: ServerInfo) -> Any:
     if not isinstance(result, dict):
         return result
     caching = {"ttlMs": 0, "cacheScope": "private"} if method in _CACHEABLE else {}
-    meta = {**result.get("_meta", {}), SERVER_KEY: server_info(server)}
+    meta = {SERVER_KEY: server_info(server)}
     return {"resultType": "complete", **result, **caching, "_meta": meta}

@@ -19,7 +19,7 @@ from equipage.core.frozen import convert
 from equipage.core.text import visible
 from equipage.files.reading import peek
 from equipage.kinds.server.grammar import DURATION_GRAMMAR, parse_duration
-from equipage.serve.faults.matching import same
+from equipage.serve.faults.matching import at, same
 from equipage.serve.faults.trace import REDACTED, Record, line
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.yaml import load
@@ -142,7 +142,8 @@ def stored(path: str) -> list[Record]:
         try:
             record = msgspec.json.decode(text, type=Record)
             # A trace may have been cut, edited, or be another file altogether.
-            fits = record["n"] >= 0 and record["t"] >= 0 and _NEEDED.get(record["e"], "n") in record
+            needed = "n" if record.get("kind") == "response" else _NEEDED.get(record["e"], "n")
+            fits = record["n"] >= 0 and record["t"] >= 0 and needed in record
         except (msgspec.MsgspecError, RecursionError, KeyError, TypeError, UnicodeDecodeError):
             fits = False
         if not fits:
@@ -154,16 +155,11 @@ def stored(path: str) -> list[Record]:
 def require_bodies(path: str, records: Sequence[Record]) -> None:
     """Raises `UsageError` if a trace does not have the arguments that expectations ask for."""
     for each in _messages(records):
-        if "body" not in each or _is_redacted(each["body"]):
+        if "body" not in each or at(each["body"], "params.arguments") == REDACTED:
             raise UsageError(
                 f"{path} has no arguments, which an expectation asks for; "
                 "write it with `--trace-bodies full`"
             )
-
-
-def _is_redacted(body: Any) -> bool:
-    params = body.get("params") if isinstance(body, dict) else None
-    return isinstance(params, dict) and params.get("arguments") == REDACTED
 
 
 def _require_one_key(each: Expectation, where: str) -> None:
@@ -171,10 +167,9 @@ def _require_one_key(each: Expectation, where: str) -> None:
     if len(given) != 1:
         known = ", ".join(each.__struct_fields__)
         raise UsageError(f"{where} must have exactly one of these keys: {known}")
-    for name in ("within",):
-        written = getattr(getattr(each, given[0]), name, None)
-        if written is not None and parse_duration(written) is None:
-            raise UsageError(f"{where}: `{name}: {written}` is not {DURATION_GRAMMAR}")
+    written = getattr(getattr(each, given[0]), "within", None)
+    if written is not None and parse_duration(written) is None:
+        raise UsageError(f"{where}: `within: {written}` is not {DURATION_GRAMMAR}")
 
 
 def needs_bodies(expectations: Sequence[Expectation]) -> bool:
@@ -206,8 +201,10 @@ def _matching(wanted: Sees, records: Sequence[Record]) -> Iterator[Record]:
             value = getattr(wanted, name)
             fits = fits and (value is None or each.get(name) == value)
         if fits and wanted.args is not None:
-            given = ((each.get("body") or {}).get("params") or {}).get("arguments") or {}
-            fits = isinstance(given, dict) and all(
+            # Whatever the client sent: its parameters may be a list.
+            given = at(each.get("body"), "params.arguments")
+            fits = not wanted.args or isinstance(given, dict)
+            fits = fits and all(
                 key in given and same(given[key], value) for key, value in wanted.args.items()
             )
         if fits:

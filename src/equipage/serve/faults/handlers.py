@@ -42,7 +42,7 @@ def asker(env: Mapping[str, str], hosts: frozenset[str]) -> Callable[[FromHandle
             if isinstance(handler, CommandHandler):
                 data = _run(handler, question, env)
             else:
-                data = _post(handler, question, env, LOOPBACK | hosts)
+                data = _post(handler, question, LOOPBACK | hosts)
             reply = msgspec.json.decode(data)
         except subprocess.TimeoutExpired:
             return "the handler took too long"
@@ -63,7 +63,7 @@ def _run(handler: CommandHandler, question: FromHandler, env: Mapping[str, str])
     """Standard output of a program that gets the question as its standard input."""
     own = {name: env[name] for name in _INHERITED if name in env}
     own |= {name: question.fill(value) for name, value in handler.env.items()}
-    process = subprocess.Popen(
+    with subprocess.Popen(
         handler.cmd,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -71,12 +71,12 @@ def _run(handler: CommandHandler, question: FromHandler, env: Mapping[str, str])
         cwd=handler.working_dir,
         env=own,
         start_new_session=True,  # so that its children end with it
-    )
-    try:
-        data, _ = process.communicate(encode(question.payload), handler.timeout_ms / 1000)
-    except BaseException:
-        _end(process)
-        raise
+    ) as process:
+        try:
+            data, _ = process.communicate(encode(question.payload), handler.timeout_ms / 1000)
+        except BaseException:
+            _end(process)
+            raise
     if len(data) > REPLY_LIMIT:
         raise _TooLarge
     if process.returncode:
@@ -94,15 +94,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             break
         except subprocess.TimeoutExpired:
             continue
-    process.wait()
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            stream.close()
 
 
-def _post(
-    handler: HttpHandler, question: FromHandler, env: Mapping[str, str], hosts: frozenset[str]
-) -> bytes:
+def _post(handler: HttpHandler, question: FromHandler, hosts: frozenset[str]) -> bytes:
     """The body that a web service answers with. Redirects are not followed."""
     url = urlsplit(handler.url)
     if url.hostname not in hosts:

@@ -38,9 +38,9 @@ class State:
     def is_last(self) -> bool:
         return self.position == len(self.views) - 1
 
-    def count(self, event: str, target: object, params: Mapping[str, Any]) -> bool:
+    def count(self, event: str, target: str | None, params: Mapping[str, Any]) -> bool:
         """Count an event; whether it makes a transition pending."""
-        names = [event, f"{event}:{target}"] if isinstance(target, str) else [event]
+        names = [event] if target is None else [event, f"{event}:{target}"]
         for name in names:
             if name in self.counts or len(self.counts) < self._most_events:
                 self.counts[name] += 1

@@ -12,7 +12,7 @@ from equipage.serve.faults.exchange import Exchange, Run
 from equipage.serve.faults.jobs import Ask, Step
 from equipage.serve.faults.routes import Connection
 from equipage.serve.faults.templates import Context
-from equipage.serve.faults.views import TARGETS, Item, identity
+from equipage.serve.faults.views import TARGETS, Item, identity, target_of
 
 _EMPTY_ANSWERS = frozenset({"ping", "logging/setLevel"})
 SUBSCRIBING = frozenset({"resources/subscribe", "resources/unsubscribe"})
@@ -72,8 +72,8 @@ class Replies:
     def _item_answer(self, exchange: Exchange) -> Answer:
         message, item = exchange.message, exchange.item
         method, params, key = message.method, message.params, TARGETS[message.method]
-        target = params.get(key)
-        if not isinstance(target, str):
+        target = target_of(method, params)
+        if target is None:
             return answers.unnamed(method, key)
         if method in SUBSCRIBING:
             return {}

@@ -66,13 +66,10 @@ class Responder:
         if isinstance(channel, AnswerChannel):
             # The result ends the stream, so the effects of the request come before it.
             yield Join(tuple(exchange.effects))
-        extension = behavior.x_equipage
-        if is_dropped or isinstance(extension, Silent):
+        if is_dropped or isinstance(behavior.x_equipage, Silent):
             yield from self._hold_open(exchange)
             return
-        frames = frames_of(
-            extension, lambda raw_id: self._frame(exchange, answer, raw_id), self._run.caps
-        )
+        frames = self._frames(exchange, answer)
         yield from self._start_answer(exchange, answer, len(frames))
         for frame in frames:
             yield from deliver(
@@ -126,12 +123,7 @@ class Responder:
         plain = delivery is None or delivery.__struct_config__.tag in ("normal", "response_delay")
         length = None
         if plain and frames == 1 and not wire.is_streamed(answer):
-            pieces = self._frame(exchange, answer, None)
-            extension = exchange.behavior(self._run.options).x_equipage
-            (frame,) = frames_of(
-                extension, lambda raw: self._frame(exchange, answer, raw), self._run.caps
-            )
-            pieces.close()  # type: ignore[attr-defined]  # it is a generator
+            (frame,) = self._frames(exchange, answer)
             length = sum(map(len, frame))
         channel.begin(exchange.status, length)
 
@@ -140,7 +132,7 @@ class Responder:
         connection, message, channel = exchange.connection, exchange.message, exchange.channel
         wanted = message.params.get("notifications")
         wants = {
-            key: value
+            key: value if value is True else [each for each in value if isinstance(each, str)]
             for key, value in (wanted if isinstance(wanted, dict) else {}).items()
             if value is True or isinstance(value, list)
         }

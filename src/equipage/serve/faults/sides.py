@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from equipage.kinds.server.model import SideEffect
 from equipage.serve.faults.effects import Outcome, sends_messages, steps_of
 from equipage.serve.faults.exchange import Exchange, Run
@@ -14,9 +11,12 @@ from equipage.serve.faults.routes import AnswerChannel, Connection, Outlet
 _MOMENTS = {"resources/subscribe": "on_subscribe", "resources/unsubscribe": "on_unsubscribe"}
 
 
-def uris(params: Mapping[str, Any]) -> list[str]:
-    """The resources that a `subscriptions/listen` asks about."""
-    wanted = params.get("notifications")
+def uris(exchange: Exchange) -> list[str]:
+    """The resources that a `subscriptions/listen` of the newer revision asks about."""
+    message = exchange.message
+    if exchange.era != "26" or message.method != "subscriptions/listen":
+        return []
+    wanted = message.params.get("notifications")
     found = wanted.get("resourceSubscriptions") if isinstance(wanted, dict) else None
     return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
@@ -29,8 +29,8 @@ class Sides:
 
     def of_request(self, exchange: Exchange) -> None:
         """Side effects of a request start when it is taken up, answered or not."""
-        moments = {"on_request", _MOMENTS.get(exchange.message.method, "on_request")}
-        if exchange.era == "26" and uris(exchange.message.params):
+        moments = {"on_request", _MOMENTS.get(exchange.message.method)}
+        if uris(exchange):
             moments.add("on_subscribe")
         for effect in exchange.behavior(self._run.options).side_effects:
             if effect.trigger in moments:

@@ -9,7 +9,10 @@ import asyncio
 import os
 import queue
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from equipage.serve.faults.driver import Driver
 from equipage.serve.faults.jobs import Channel, Link
@@ -117,7 +120,7 @@ class Pipes:
                 data = os.read(self._reads, _CHUNK)
             except OSError:
                 data = b""
-            self._loop.call_soon_threadsafe(self._arrived, data)
+            self._in_loop(self._arrived, data)
             if not data:
                 return
 
@@ -131,9 +134,13 @@ class Pipes:
                 while data:
                     data = data[os.write(self._writes, data) :]
             except OSError:
-                self._loop.call_soon_threadsafe(self._broken)
+                self._in_loop(self._broken)
                 return
-            self._loop.call_soon_threadsafe(self._written, size)
+            self._in_loop(self._written, size)
+
+    def _in_loop(self, call: Callable[..., None], *given: Any) -> None:
+        with suppress(RuntimeError):  # a client may write or read long after the loop was closed
+            self._loop.call_soon_threadsafe(call, *given)
 
     # In the loop.
 

@@ -38,14 +38,11 @@ class Context(msgspec.Struct, frozen=True):
         """The text with every template filled."""
         if "${" not in text or text in self.literal:
             return text
-        return _TEMPLATE.sub(
-            lambda found: "${" if found[1] is None else self.text(found[1]) or "", text
-        )
+        return _TEMPLATE.sub(lambda found: "${" if found[1] is None else self.text(found[1]), text)
 
-    def text(self, name: str) -> str | None:
-        """A variable or the value of a function as text; None if there is none."""
-        value = self.value(name)
-        return None if value is MISSING else _as_text(value)
+    def text(self, name: str) -> str:
+        """A variable or the value of a function as text; empty if there is none."""
+        return _as_text(self.value(name))
 
     def value(self, name: str) -> Any:
         name = name.strip()
@@ -64,11 +61,10 @@ class Context(msgspec.Struct, frozen=True):
 
     def _call(self, written: str) -> Any:
         call = _CALL.fullmatch(written)
-        function = _FUNCTIONS.get(call[1]) if call is not None else None
-        if call is None or function is None:
+        if call is None or call[1] not in _FUNCTIONS:
             return ""
         try:
-            return function(self, *[self._argument(each) for each in _split(call[2])])
+            return _FUNCTIONS[call[1]](self, *[self._argument(each) for each in _split(call[2])])
         except (TypeError, ValueError, OverflowError):  # too few arguments, or a bad number
             return ""
 

@@ -38,6 +38,12 @@ TARGETS = {
 }
 
 
+def target_of(method: str, params: Mapping[str, Any]) -> str | None:
+    """The name or address of the item that a request is about."""
+    target = params.get(TARGETS[method]) if method in TARGETS else None
+    return target if isinstance(target, str) else None  # a list names nothing
+
+
 class View(msgspec.Struct, frozen=True, dict=True):
     """Everything a client can see of the server in one phase."""
 
@@ -69,14 +75,12 @@ class View(msgspec.Struct, frozen=True, dict=True):
 
     def item(self, method: str, params: Mapping[str, Any]) -> Item | None:
         """The item that a request is about."""
-        target = params.get(TARGETS.get(method, ""))
-        if not isinstance(target, str):
-            return None  # a client may send a list, which names nothing
+        target = target_of(method, params)
+        if target is None:
+            return None
         if method == "tools/call":
             return self.tool(target)
-        if method == "prompts/get":
-            return self.prompt(target)
-        return self.resource(target) if method in TARGETS else None
+        return self.prompt(target) if method == "prompts/get" else self.resource(target)
 
     def behavior_of(self, item: Item | None) -> Behavior:
         """The most specific behaviour as a whole: levels never mix."""
