@@ -72,6 +72,12 @@ PARTS = {
     "templates": Part(("serve/templates.py",), _CALLS),
     "catalogue": Part(("serve/wire/catalogue.py",), _serve("catalogue", "skills")),
     "lines": Part(("serve/wire/lines.py",), _serve("lines")),
+    "tools": Part(("serve/tools.py",), _serve("tools")),
+    "trust": Part(
+        ("serve/trust.py", "serve/snapshot.py", "serve/validation.py"),
+        _serve("snapshot", "validation"),
+    ),
+    "skills": Part(("serve/skills.py",), _serve("skills", "catalogue")),
     "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
         ("files/sandbox.py",),
@@ -101,6 +107,7 @@ PARTS = {
         ("workspace/cache.py", "workspace/amending.py", "workspace/pieces.py"),
         ("workspace/test_cache_pieces.py", "workspace/test_amending.py"),
     ),
+    "packing": Part(("workspace/packing.py",), ("workspace/test_packing.py",)),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
         _files("replaying", "tracing", "vouching", "watching"),
