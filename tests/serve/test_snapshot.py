@@ -86,6 +86,7 @@ def test_what_cannot_be_served_is_left_out_with_its_reasons(folder: Path) -> Non
     assert found.refused[str(folder / "two/same/SKILL.md")] == (
         "another skill is named `same`, too",
     )
+    assert "lower-case" in found.refused[str(folder / "bad/SKILL.md")][0]
     assert found.refused["c.d"][0].startswith("cannot run `none.py`: ")
     assert sorted(found.described) == ["a.b", "c.d"]
 
@@ -93,6 +94,7 @@ def test_what_cannot_be_served_is_left_out_with_its_reasons(folder: Path) -> Non
 def test_a_skill_that_is_too_large_is_served_if_that_is_wanted(folder: Path) -> None:
     files = {"big/SKILL.md": SKILL.format("big"), **{f"big/{n}.txt": "x" for n in range(512)}}
     assert taken(folder, files=files).skills == ()
+    assert take([str(folder)], Request(env={}), Settings(), FULL).skills == ()
     assert len(taken(folder, oversize=True).skills[0].files) == 513
 
 
@@ -341,9 +343,9 @@ RUNS: list[tuple[Any, dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("execution", "fields", "runs", "caps"), RUNS)
 def test_what_runs(
-    execution: Any, fields: dict[str, Any], runs: str, caps: str, folder: Path
+    execution: Any, fields: dict[str, Any], runs: str, caps: str, tmp_path: Path
 ) -> None:
-    lines = plan(taken(folder, pack("a.b", execution, **fields), isolation="best"))
+    lines = plan(taken(tmp_path, pack("a.b", execution, **fields), isolation="best"))
     assert lines[1:3] == [f"  runs: {runs}", f"  caps: {caps}"]
     assert any(line.startswith("  enforced: ") for line in lines)
     assert not any("variables" in line or "no lock" in line for line in lines)

@@ -318,6 +318,7 @@ def test_commands_of_node_are_exactly_these(tmp_path: Path) -> None:
     assert script.code.program is not None
     start = [script.code.program.path, "--max-old-space-size=512"]
     assert tools.command_of(script, {}, "/h") == [*start, f"{script.folder}/s.js"]
+    assert "AS" not in tools.jail_of(script, "/h", root=False)["limits"]
     package = tool(tmp_path, {"kind": "node", "module": "n", "args": ["a"]})
     assert tools.command_of(package, {}, "/h") == [
         *start,
@@ -355,7 +356,7 @@ def test_python_in_a_bubble_is_told_what_to_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("execution", "folder"),
-    [("t:f", ""), ("deep.er:f", ""), ("deep.er.most:f", ""), ("s.py", ""), ("deep/er/most.py", "deep/er")],
+    [("t:f", ""), ("t:Box.f", ""), ("deep.er:f", ""), ("deep.er.most:f", ""), ("s.py", ""), ("deep/er/most.py", "deep/er")],
 )
 def test_modules_are_found_from_the_folder_above_them(
     execution: str, folder: str, tmp_path: Path
@@ -364,12 +365,15 @@ def test_modules_are_found_from_the_folder_above_them(
     assert tools._folders(found) == [os.path.join(found.folder, folder).rstrip("/")]
 
 
-def test_what_can_be_read_is_what_is_needed(tmp_path: Path) -> None:
+def test_what_can_be_read_is_what_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path, "/x/site-packages", "/x/dist-packages", "/x/y"])
     found = tool(tmp_path, "deep.er:f")
     inside = [found.folder, f"{found.folder}/deep", f"{found.folder}/deep/er"]
     packages = [each for each in sys.path if each.endswith(("site-packages", "dist-packages"))]
     python = [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), *packages]
-    assert packages
+    assert packages[-2:] == ["/x/site-packages", "/x/dist-packages"]
     assert tools.readable_paths(found) == list(dict.fromkeys([*inside, *python]))
     php = tool(tmp_path, PHP)
     program = os.path.dirname(os.path.realpath(sys.executable))

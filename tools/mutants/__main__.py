@@ -78,6 +78,8 @@ PARTS = {
         _serve("snapshot", "validation"),
     ),
     "skills": Part(("serve/skills.py",), _serve("skills", "catalogue")),
+    "door": Part(("serve/wire/http.py",), _serve("door")),
+    "requests": Part(("serve/execution/http.py",), _serve("requests")),
     "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
         ("files/sandbox.py",),
