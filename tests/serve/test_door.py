@@ -121,6 +121,10 @@ DOORS: dict[str, tuple[list[tuple[bytes, bytes]], tuple[int, str, Any] | None]] 
         [SHOWN, (b"origin", b"http://localhost:80@evil.example")],
         (421, "invalid_host", CLOSE),
     ),
+    "an origin with two hosts": (
+        [SHOWN, (b"origin", b"http://localhost:80a//localhost")],
+        (421, "invalid_host", CLOSE),
+    ),
     "a second host": ([SHOWN, (HOST, b"a"), (HOST, b"b:c")], (421, "invalid_host", CLOSE)),
     "other headers": ([SHOWN, (b"x-host", b"a:b:c")], None),
     "a length": ([SHOWN, LENGTH], None),
@@ -129,7 +133,7 @@ DOORS: dict[str, tuple[list[tuple[bytes, bytes]], tuple[int, str, Any] | None]] 
         [SHOWN, LENGTH, (b"transfer-encoding", b"chunked")],
         (400, "ambiguous_length", CLOSE),
     ),
-    "a length that is none": ([SHOWN, (b"content-length", b"-1")], None),
+    "a length that is none": ([SHOWN, (b"content-length", b"x")], None),
 }
 
 
@@ -161,6 +165,7 @@ def test_the_door(name: str) -> None:
 def test_without_a_token_everyone_enters() -> None:
     assert Knock(token=None)().entered
     assert not Knock(SHOWN, SHOWN, token=None)().entered
+    assert not Knock(LENGTH, (b"transfer-encoding", b"chunked"), token=None)().entered
 
 
 def test_what_is_no_request_is_passed_on() -> None:
@@ -361,14 +366,16 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 class Serving:
     """A server that knows no tools, in this process."""
 
-    def __init__(self, *, token: str | None = TOKEN, host: str = "127.0.0.1", **address: Any):
-        self.address = http.Address(host, **address)
-        self.token = token
+    def __init__(
+        self, *, token: str | None = TOKEN, host: str = "127.0.0.1", server: Any = None, **more: Any
+    ) -> None:
+        self.address = http.Address(host, **more)
+        self.token, self.server = token, server
 
     async def __aenter__(self) -> Serving:
         self.listener = http.listening(self.address)
         self.port = self.listener.getsockname()[1]
-        server = lowlevel.Server("t")
+        server = self.server or lowlevel.Server("t")
         self.task = asyncio.ensure_future(
             http.serve_http(server, self.address, self.listener, self.token)
         )
@@ -377,7 +384,7 @@ class Serving:
     async def __aexit__(self, *_: object) -> None:
         self.task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait_for(self.task, 20)
+            await asyncio.wait_for(self.task, 8)
         self.listener.close()
 
     async def opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -400,7 +407,7 @@ class Serving:
         data = json.dumps(LIST).encode() if body is None else body
         reader, writer = await self.opened()
         writer.write(self.request(data, **headers))
-        answer = await asyncio.wait_for(reader.read(), 20)
+        answer = await asyncio.wait_for(reader.read(), 8)
         writer.close()
         return answer
 
@@ -538,3 +545,62 @@ def test_signals_are_left_to_the_command() -> None:
             return signal.getsignal(signal.SIGTERM)
 
     assert asyncio.run(main()) is before
+
+
+class Hanging:
+    """A server that never answers."""
+
+    def streamable_http_app(self, **_: Any) -> Any:
+        return self.app
+
+    async def app(self, scope: Message, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            await asyncio.Event().wait()
+        for each in ("startup", "shutdown"):
+            await receive()
+            await send({"type": f"lifespan.{each}.complete"})
+
+
+def test_a_call_that_outlives_the_time_to_stop_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("equipage.serve.wire.http.STOP_TIME", 0)
+
+    async def main() -> bytes:
+        async with Serving(server=Hanging()) as server:
+            reader, writer = await server.opened()
+            writer.write(server.request(b"{}"))
+            await asyncio.sleep(0.1)
+            server.task.cancel()
+            answer = await asyncio.wait_for(reader.read(), 8)
+            writer.close()
+            return answer
+
+    answer = asyncio.run(main())
+    assert status(answer) == 503
+    assert answer.endswith(b'{"error":"stopping"}')
+    assert "Traceback" not in capsys.readouterr().err
+
+
+class Gone(asyncio.Transport):
+    def is_closing(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        """It is."""
+
+
+def test_a_connection_that_is_gone_is_not_waited_for() -> None:
+    import uvicorn
+    from uvicorn.server import ServerState
+
+    async def main() -> tuple[bool, bool]:
+        config = uvicorn.Config(Hanging().app, log_level="error")
+        config.load()
+        protocol = http._Patient(config, ServerState(), {}, asyncio.get_running_loop())
+        protocol.connection_made(Gone())
+        before = protocol._timer.cancelled()
+        protocol.connection_lost(None)
+        return before, protocol._timer.cancelled()
+
+    assert asyncio.run(main()) == (False, True)
