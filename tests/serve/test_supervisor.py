@@ -14,7 +14,6 @@ import os
 import signal
 import socket
 import struct
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,8 +27,9 @@ if sys.platform != "linux":
 
 from equipage.serve import children, jail
 from equipage.serve.children import Child, Children
-from equipage.serve.supervisor import Supervisor, main
+from equipage.serve.supervisor import Supervisor
 from lab import MEASURED, REPOSITORY, write
+from serve.forked import fork_supervisors
 from serve.packs import need
 from serve.talk import is_there, wait_until
 
@@ -53,54 +53,12 @@ number = 3
 """
 
 
-class Forked:
-    """A supervisor in a copy of this process, with what `Children` asks of a program."""
-
-    def __init__(self, command: list[str], *, stdin: int, stdout: int, env: Any, cwd: str, **_: Any):
-        self.pid = os.fork()
-        self.returncode: int | None = None
-        if self.pid:
-            return
-        code = 1
-        try:
-            os.dup2(stdin, 0)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            os.closerange(3, 1 << 16)  # as for a program: among them is the other end of the socket
-            os.chdir(cwd)
-            os.environ.clear()
-            os.environ.update(env)
-            sys.argv = ["-c", command[-1]]
-            sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
-            main()
-            code = 0
-        except SystemExit as end:
-            code = int(end.code or 0)
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-
-    def poll(self) -> int | None:
-        if self.returncode is None:
-            ended, status = os.waitpid(self.pid, os.WNOHANG)
-            self.returncode = os.waitstatus_to_exitcode(status) if ended else None
-        return self.returncode
-
-    def wait(self, timeout: float = 30) -> int:
-        wait_until(lambda: self.poll() is not None, timeout)
-        assert self.returncode is not None
-        return self.returncode
-
-    def kill(self) -> None:
-        os.kill(self.pid, signal.SIGKILL)
-
-
 @pytest.fixture(params=["program", "fork"])
 def supervised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Supervisors write the count of their lines, if the tests are measured."""
     monkeypatch.setattr(children, "_base_environment", lambda: {**BASE, **MEASURED})
     if request.param == "fork":
-        monkeypatch.setattr(subprocess, "Popen", Forked)
+        fork_supervisors(monkeypatch)
 
 
 @pytest.fixture

@@ -80,6 +80,7 @@ PARTS = {
     "skills": Part(("serve/skills.py",), _serve("skills", "catalogue")),
     "door": Part(("serve/wire/http.py",), _serve("door")),
     "requests": Part(("serve/execution/http.py",), _serve("requests")),
+    "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("supervisor")),
     "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
         ("files/sandbox.py",),
