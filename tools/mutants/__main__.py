@@ -81,6 +81,7 @@ PARTS = {
     "door": Part(("serve/wire/http.py",), _serve("door")),
     "requests": Part(("serve/execution/http.py",), _serve("requests")),
     "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("supervisor")),
+    "children": Part(("serve/children.py",), _serve("children", "supervisor")),
     "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
         ("files/sandbox.py",),
