@@ -82,6 +82,7 @@ PARTS = {
     "requests": Part(("serve/execution/http.py",), _serve("requests")),
     "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("supervisor")),
     "children": Part(("serve/children.py",), _serve("children", "supervisor")),
+    "engine": Part(("serve/engine.py", "serve/execution/process.py"), _serve("engine")),
     "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
         ("files/sandbox.py",),
