@@ -29,7 +29,6 @@ from equipage.serve import children, jail
 from equipage.serve.children import Child, Children
 from equipage.serve.supervisor import Supervisor
 from lab import MEASURED, REPOSITORY, write
-from serve.forked import fork_supervisors
 from serve.packs import need
 from serve.talk import is_there, wait_until
 
@@ -53,12 +52,10 @@ number = 3
 """
 
 
-@pytest.fixture(params=["program", "fork"])
-def supervised(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def supervised(monkeypatch: pytest.MonkeyPatch) -> None:
     """Supervisors write the count of their lines, if the tests are measured."""
     monkeypatch.setattr(children, "_base_environment", lambda: {**BASE, **MEASURED})
-    if request.param == "fork":
-        fork_supervisors(monkeypatch)
 
 
 @pytest.fixture

@@ -80,8 +80,8 @@ PARTS = {
     "skills": Part(("serve/skills.py",), _serve("skills", "catalogue")),
     "door": Part(("serve/wire/http.py",), _serve("door")),
     "requests": Part(("serve/execution/http.py",), _serve("requests")),
-    "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("supervisor")),
-    "children": Part(("serve/children.py",), _serve("children", "supervisor")),
+    "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("forked")),
+    "children": Part(("serve/children.py",), _serve("children", "forked")),
     "engine": Part(("serve/engine.py", "serve/execution/process.py"), _serve("engine")),
     "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
