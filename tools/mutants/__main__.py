@@ -83,6 +83,7 @@ PARTS = {
     "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("forked")),
     "children": Part(("serve/children.py",), _serve("children", "forked")),
     "engine": Part(("serve/engine.py", "serve/execution/process.py"), _serve("engine")),
+    "server": Part(("serve/wire/server.py", "serve/wire/run.py"), _serve("server")),
     "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
         ("files/sandbox.py",),
