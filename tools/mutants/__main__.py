@@ -80,7 +80,7 @@ PARTS = {
     "skills": Part(("serve/skills.py",), _serve("skills", "catalogue")),
     "door": Part(("serve/wire/http.py",), _serve("door")),
     "requests": Part(("serve/execution/http.py",), _serve("requests")),
-    "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("forked")),
+    "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("forked", "worker")),
     "children": Part(("serve/children.py",), _serve("children", "forked")),
     "engine": Part(("serve/engine.py", "serve/execution/process.py"), _serve("engine")),
     "server": Part(("serve/wire/server.py", "serve/wire/run.py"), _serve("server")),
