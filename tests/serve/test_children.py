@@ -337,6 +337,7 @@ def test_a_jail_that_cannot_be_had_fails_for_all() -> None:
 def test_a_process_is_started_with_four_descriptors() -> None:
     async def use(wire: Wire) -> None:
         child = await wire.started.spawn("it", {"A": "1"}, ["x"], cap=5)
+        assert not any(map(os.get_blocking, (child._input, child._output, child._errors)))
         data, descriptors, _, _ = socket.recv_fds(wire.theirs, 1 << 16, 16)
         assert json.loads(data[4:]) == {"op": "spawn", "id": 1, "key": "it"}
         assert len(descriptors) == 4
@@ -502,6 +503,36 @@ def test_a_start_that_was_sent_is_ended_if_its_caller_is_gone() -> None:
     with_wire(use)
 
 
+def test_a_start_that_failed_for_nobody_is_no_error() -> None:
+    async def use(wire: Wire) -> None:
+        problems: list[Any] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, problem: problems.append(problem))
+        held = wire.started._sending
+        await held.acquire()
+        task = asyncio.ensure_future(wire.started.spawn("it", {}, cap=5))
+        await rounds()
+        task.cancel()
+        await asyncio.wait([task])
+        wire.theirs.close()
+        held.release()
+        await rounds(10)
+        assert not problems
+
+    with_wire(use)
+
+
+def test_who_waits_for_a_jail_hears_of_the_end() -> None:
+    async def use(wire: Wire) -> None:
+        defining = asyncio.ensure_future(wire.started.define("it", dict))
+        await rounds()
+        await wire.started.close()
+        await asyncio.wait([defining])
+        assert failure(defining) == GONE
+
+    with_wire(use)
+
+
 def test_a_definition_is_sent_whole_even_if_its_caller_is_gone() -> None:
     async def use(wire: Wire) -> None:
         ours = wire.started._socket
@@ -552,6 +583,9 @@ def test_a_supervisor_is_started_once_and_ends_with_its_folder() -> None:
         await asyncio.gather(started.ready(), started.ready())
         ((process, home),) = started._started
         assert started.home == home
+        assert started._socket is not None
+        assert not started._socket.getblocking()
+        assert process.args[:5] == [sys.executable, "-I", "-X", "utf8", "-c"]  # type: ignore[index]
         assert os.path.basename(home).startswith("equipage-")
         assert Path(home).stat().st_mode & 0o777 == 0o700
         environment = Path(f"/proc/{process.pid}/environ")
@@ -597,6 +631,26 @@ def test_a_supervisor_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatc
 
     asyncio.run(main())
     assert calls == ["poll"] * 600 + ["kill", "wait"]
+
+
+def test_the_folders_of_supervisors_that_ended_are_removed(tmp_path: Path) -> None:
+    """Also of those that were killed."""
+
+    class Ended:
+        def poll(self) -> int:
+            return -9
+
+    homes = [tmp_path / "a", tmp_path / "b"]
+
+    async def main() -> None:
+        started = Children()
+        for home in homes:
+            home.mkdir()
+            started._started.append((Ended(), str(home)))  # type: ignore[arg-type]
+        await started.close()
+
+    asyncio.run(main())
+    assert not any(home.exists() for home in homes)
 
 
 def test_waiting_until_something_can_be_written() -> None:
