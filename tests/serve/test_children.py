@@ -559,6 +559,20 @@ def test_a_definition_is_sent_whole_even_if_its_caller_is_gone() -> None:
     with_wire(use)
 
 
+def test_nothing_is_started_after_the_end() -> None:
+    """A call that was about to start a process would start a supervisor that nobody ends."""
+
+    async def use(wire: Wire) -> None:
+        await wire.started.close()
+        for start in (wire.started.spawn("it", {}, cap=5), wire.started.ready()):
+            task = asyncio.ensure_future(start)
+            await asyncio.wait([task])
+            assert failure(task) == GONE
+        assert not wire.started._started
+
+    with_wire(use)
+
+
 def test_a_system_without_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "fork")
 
