@@ -26,7 +26,9 @@ def fork_supervisors(monkeypatch: pytest.MonkeyPatch) -> None:
 class Forked:
     """A supervisor in a copy of this process, with what `Children` asks of a program."""
 
-    def __init__(self, command: list[str], *, stdin: int, stdout: int, env: Any, cwd: str, **_: Any):
+    def __init__(
+        self, command: list[str], *, stdin: int, stdout: int, env: Any, cwd: str, **_: Any
+    ):
         self.pid = os.fork()
         self.returncode: int | None = None
         if self.pid:

@@ -100,7 +100,9 @@ def test_output_is_read_as_it_comes() -> None:
     with_pipes(use)
 
 
-@pytest.mark.parametrize(("written", "kept", "overflows"), [(10, 10, False), (11, 11, True), (50, 11, True)])
+@pytest.mark.parametrize(
+    ("written", "kept", "overflows"), [(10, 10, False), (11, 11, True), (50, 11, True)]
+)
 def test_output_is_kept_up_to_its_cap(written: int, kept: int, overflows: bool) -> None:
     async def use(pipes: Pipes) -> None:
         child = pipes.child

@@ -129,10 +129,7 @@ DOORS: dict[str, tuple[list[tuple[bytes, bytes]], tuple[int, str, Any] | None]] 
     "other headers": ([SHOWN, (b"x-host", b"a:b:c")], None),
     "a length": ([SHOWN, LENGTH], None),
     "chunks": ([SHOWN, (b"transfer-encoding", b"chunked")], None),
-    "both": (
-        [SHOWN, LENGTH, (b"transfer-encoding", b"chunked")],
-        (400, "ambiguous_length", CLOSE),
-    ),
+    "both": ([SHOWN, LENGTH, (b"transfer-encoding", b"chunked")], (400, "ambiguous_length", CLOSE)),
     "a length that is none": ([SHOWN, (b"content-length", b"x")], None),
 }
 

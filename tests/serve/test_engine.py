@@ -76,7 +76,9 @@ def with_engine(
     observer = how.pop("observer", None)
 
     async def main() -> Any:
-        engine = Engine(made, Settings(**how), HERE, {"KEY": SECRET} if env is None else env, observer)
+        engine = Engine(
+            made, Settings(**how), HERE, {"KEY": SECRET} if env is None else env, observer
+        )
         try:
             return await asyncio.wait_for(use(engine), 30)
         finally:
@@ -101,13 +103,7 @@ for _ in range(70):
 BEFORE = {
     "unknown": ("x" * 200, {}, "NOT_FOUND", f"there is no tool `{'x' * 100}`", 0),
     "no mapping": ("a.b", [1], "INVALID_INPUT", "the arguments must be a mapping", 0),
-    "too deep": (
-        "a.b",
-        DEEP,
-        "INVALID_INPUT",
-        "the arguments are nested deeper than 64 levels",
-        0,
-    ),
+    "too deep": ("a.b", DEEP, "INVALID_INPUT", "the arguments are nested deeper than 64 levels", 0),
     "too many bytes": (
         "a.b",
         {"a": "x" * 13},
@@ -218,12 +214,7 @@ AFTER: dict[str, tuple[Any, Any, str, str]] = {
     "an end": ("ends", {"code": 3}, "INTERNAL_ERROR", "the tool ended with exit 3"),
     "a good end": ("ends", {"code": 0}, "INTERNAL_ERROR", "the tool ended without an answer"),
     "a signal": ("killed", {}, "INTERNAL_ERROR", "the tool ended with signal 9"),
-    "a long wait": (
-        "sleeps",
-        {},
-        "TIMEOUT",
-        "the tool did not answer within 300 ms",
-    ),
+    "a long wait": ("sleeps", {}, "TIMEOUT", "the tool did not answer within 300 ms"),
 }
 
 
@@ -253,8 +244,16 @@ FREE = {"caps": {"subprocess": True}}
 PROGRAMS: dict[str, tuple[str, Any, str]] = {
     "a value": ("echo '{\"a\":1}'", {"a": 1}, ""),
     "an envelope": ('echo \'{"ok": true, "data": {"a": 1}}\'', {"a": 1}, ""),
-    "an end": ("echo '{}'; echo disk is full >&2; exit 3", "INTERNAL_ERROR", "the tool ended with exit 3: disk is full"),
-    "a secret": ('echo "no $KEY" >&2; exit 1', "INTERNAL_ERROR", "the tool ended with exit 1: no ***"),
+    "an end": (
+        "echo '{}'; echo disk is full >&2; exit 3",
+        "INTERNAL_ERROR",
+        "the tool ended with exit 3: disk is full",
+    ),
+    "a secret": (
+        'echo "no $KEY" >&2; exit 1',
+        "INTERNAL_ERROR",
+        "the tool ended with exit 1: no ***",
+    ),
     "bytes": ("printf '\\377' >&2; exit 1", "INTERNAL_ERROR", "the tool ended with exit 1: \\xff"),
     "a signal": ("kill -9 $$", "INTERNAL_ERROR", "the tool ended with signal 9"),
     "a report": (
@@ -269,7 +268,11 @@ PROGRAMS: dict[str, tuple[str, Any, str]] = {
         "the output is larger than 65536 bytes",
     ),
     "125": ("echo equipage: x >&2; exit 125", "INTERNAL_ERROR", "the tool x"),
-    "126": ("echo equipage: x >&2; exit 126", "INTERNAL_ERROR", "the tool ended with exit 126: equipage: x"),
+    "126": (
+        "echo equipage: x >&2; exit 126",
+        "INTERNAL_ERROR",
+        "the tool ended with exit 126: equipage: x",
+    ),
     "a held pipe": ("sleep 30 & echo '{\"a\":1}'", {"a": 1}, ""),
     "a closed pipe": ("exec >&-; sleep 30", "TIMEOUT", "the tool did not answer within 600 ms"),
     "a long wait": ("sleep 30", "TIMEOUT", "the tool did not answer within 600 ms"),
@@ -439,14 +442,7 @@ def test_changed_code_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         return found
 
     unavailable = f"UNAVAILABLE: {CHANGED}"
-    assert with_engine(made, use) == [
-        ("", 1),
-        ("", 0),
-        ("", 1),
-        ("", 0),
-        (unavailable, 1),
-        ("", 1),
-    ]
+    assert with_engine(made, use) == [("", 1), ("", 0), ("", 1), ("", 0), (unavailable, 1), ("", 1)]
 
 
 def test_a_changed_program_is_not_run(tmp_path: Path) -> None:
@@ -468,11 +464,7 @@ def test_a_changed_program_is_not_run(tmp_path: Path) -> None:
 
 def test_tools_are_replaced_as_a_whole(tmp_path: Path) -> None:
     old = tools(tmp_path / "old", pack("a.b", "t:echo"), pack("c.d", "t:pid"))
-    new = tools(
-        tmp_path / "new",
-        pack("a.b", "t:pid"),
-        pack("e.f", "t:echo"),
-    )
+    new = tools(tmp_path / "new", pack("a.b", "t:pid"), pack("e.f", "t:echo"))
     kept = [old[1], *new]
 
     async def use(engine: Engine) -> Any:
@@ -573,10 +565,7 @@ def test_a_process_that_waits_and_ends_is_not_used(tmp_path: Path) -> None:
     assert with_engine(made, use) is True
 
 
-@pytest.mark.parametrize(
-    ("execution", "how"),
-    [("t:pid", {"warm": 0}), ("s.py", {})],
-)
+@pytest.mark.parametrize(("execution", "how"), [("t:pid", {"warm": 0}), ("s.py", {})])
 def test_nothing_waits_for_tools_that_act_at_once(
     execution: str, how: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -598,7 +587,9 @@ def test_the_tools_that_were_called_last_keep_their_processes(
     if not HERE.landlock:
         pytest.skip("this kernel has no Landlock")
     monkeypatch.setattr(process, "MOST_WARM", 2)
-    made = tools(tmp_path, *(pack(f"a.{name}", "t:pid", version=f"1.0.{n}") for n, name in enumerate("bcd")))
+    made = tools(
+        tmp_path, *(pack(f"a.{name}", "t:pid", version=f"1.0.{n}") for n, name in enumerate("bcd"))
+    )
     keys = [each.key for each in made]
 
     async def use(engine: Engine) -> Any:
@@ -750,7 +741,10 @@ def test_a_cancelled_call_ends_its_process_first(tmp_path: Path) -> None:
 
     async def use(engine: Engine) -> Any:
         call = asyncio.ensure_future(engine.call("a.b"))
-        while not engine._children._children or not next(iter(engine._children._children.values()))._pending is None:
+        while (
+            not engine._children._children
+            or next(iter(engine._children._children.values()))._pending is not None
+        ):
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
         (child,) = engine._children._children.values()

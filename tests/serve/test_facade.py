@@ -137,7 +137,9 @@ def test_limits_and_variables_are_passed_on(tmp_path: Path) -> None:
         assert calls._engine._processes.root is HERE.root
 
 
-def test_tools_that_are_prepared_can_be_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tools_that_are_prepared_can_be_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KEY", "here")
     settings = Settings(allow=frozenset({"python"}), isolation="best", queue=7)
     (loaded,) = packs(tmp_path, pack("a.env", "t:env", env={"passthrough": ["KEY"]}))
@@ -169,5 +171,7 @@ def test_an_interrupt_ends_the_call(tmp_path: Path) -> None:
 
 def test_the_names_of_the_face() -> None:
     assert equipage.serve.Result is Result
-    with pytest.raises(AttributeError, match=r"module 'equipage\.serve' has no attribute 'Nothing'"):
+    with pytest.raises(
+        AttributeError, match=r"module 'equipage\.serve' has no attribute 'Nothing'"
+    ):
         equipage.serve.Nothing  # noqa: B018

@@ -196,7 +196,9 @@ ANSWERS: dict[str, tuple[list[bytes], Any]] = {
     "first something else": ([b"HTTP/1.1 103 Early\r\n\r\n", answer(b'{"a":1}')], {"a": 1}),
     "in pieces": ([answer(b'{"a":1}')[:-3], b":1", b"}"], {"a": 1}),
     "in chunks": (
-        [b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n{\"a\"\r\n3\r\n:1}\r\n0\r\n\r\n"],
+        [
+            b'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n{"a"\r\n3\r\n:1}\r\n0\r\n\r\n'
+        ],
         {"a": 1},
     ),
     "as much as may be": ([answer(b'{"a":"' + b"x" * 12 + b'"}')], {"a": "x" * 12}),
@@ -367,7 +369,7 @@ def test_an_error_without_words_has_its_name(
 
     monkeypatch.setattr(socket, "getaddrinfo", resolving("8.8.8.8"))
     monkeypatch.setattr(asyncio, "open_connection", connect)
-    with pytest.raises(Failure, match="cannot connect to a.example: ConnectionResetError"):
+    with pytest.raises(Failure, match=r"cannot connect to a\.example: ConnectionResetError"):
         asyncio.run(
             Requests({}, private_addresses=False).run(made(tmp_path, "http://a.example/"), {}, b"")
         )

@@ -16,9 +16,7 @@ from typing import Any
 
 import pytest
 
-from lab import Later, needs, write
-
-needs("mcp", "the extra `serve` is not installed")
+pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 if sys.platform != "linux":
     pytest.skip("tools are confined on Linux", allow_module_level=True)
 
@@ -30,10 +28,13 @@ from equipage.serve.outcome import Result, Stats
 from equipage.serve.snapshot import Snapshot, take
 from equipage.serve.tools import Settings
 from equipage.serve.wire.catalogue import catalogue_of
+from lab import Later, needs, write
 from serve.forked import fork_supervisors
 from serve.packs import COUNT, TEXT, WORDS, pack, write_packs
 from serve.talk import META
 from serve.test_engine import HERE
+
+needs("mcp", "the extra `serve` is not installed")
 
 run = Later("equipage.serve.wire.run")
 server = Later("equipage.serve.wire.server")
@@ -232,7 +233,11 @@ def test_skills(modern: bool, folder: Path) -> None:
         assert extensions == {"io.modelcontextprotocol/skills": {"directoryRead": True}}
     else:
         said = client.opened
-        assert said["serverInfo"] == {"name": "equipage", "title": "equipage", "version": __version__}
+        assert said["serverInfo"] == {
+            "name": "equipage",
+            "title": "equipage",
+            "version": __version__,
+        }
         assert said["capabilities"]["tools"] == {"listChanged": True}
         assert said["capabilities"]["resources"]["listChanged"] is True
     assert said["instructions"] == (
@@ -298,7 +303,10 @@ def test_progress(modern: bool, folder: Path) -> None:
     client.ask("tools/call", meta={"progressToken": "p"}, **call)
     told = [each["params"] for each in client.other]
     assert {each["method"] for each in client.other} == {"notifications/progress"}
-    shown = [(each["progressToken"], each["progress"], each.get("total"), each.get("message")) for each in told]
+    shown = [
+        (each["progressToken"], each["progress"], each.get("total"), each.get("message"))
+        for each in told
+    ]
     assert shown == [("p", 1, 3, "one"), ("p", 2.5, None, None)]
     client.other.clear()
     # A flood is not passed on, and nothing to those who did not ask.
@@ -358,9 +366,7 @@ def names(client: Client) -> list[str]:
 
 
 @BOTH
-def test_a_changed_set_is_served(
-    modern: bool, folder: Path, changes: Callable[[], None]
-) -> None:
+def test_a_changed_set_is_served(modern: bool, folder: Path, changes: Callable[[], None]) -> None:
     client = Client(folder, modern=modern, watched=("watched",), token="x")
     listening = 0
     if modern:
@@ -551,7 +557,9 @@ def test_progress_ends_before_the_result() -> None:
 
 
 def test_the_input_schema_of_a_tool(folder: Path) -> None:
-    served = server.Served(catalogue_of(taken(folder), "dotted"), Engine(), watched=False, private=False)
+    served = server.Served(
+        catalogue_of(taken(folder), "dotted"), Engine(), watched=False, private=False
+    )
     handlers = server._Handlers(served, lambda _ctx: "")
     assert handlers.input_schema("t.count") == TEXT
     assert handlers.input_schema("none") is None

@@ -61,10 +61,7 @@ REFUSED: dict[str, tuple[Any, Platform, dict[str, Any], list[str]]] = {
     "everything at once": (
         {"kind": "cli", "cmd": ["{{ input.x }}", "{{ ", "{% if"]},
         FULL,
-        {
-            "inputSchema": UNUSABLE,
-            "templating": {"cacheKey": "{{"},
-        },
+        {"inputSchema": UNUSABLE, "templating": {"cacheKey": "{{"}},
         [
             "a `cli` tool starts a program: it needs `caps: {subprocess: true}`",
             "there is no program `{{ input.x }}` in",
@@ -356,7 +353,14 @@ def test_python_in_a_bubble_is_told_what_to_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("execution", "folder"),
-    [("t:f", ""), ("t:Box.f", ""), ("deep.er:f", ""), ("deep.er.most:f", ""), ("s.py", ""), ("deep/er/most.py", "deep/er")],
+    [
+        ("t:f", ""),
+        ("t:Box.f", ""),
+        ("deep.er:f", ""),
+        ("deep.er.most:f", ""),
+        ("s.py", ""),
+        ("deep/er/most.py", "deep/er"),
+    ],
 )
 def test_modules_are_found_from_the_folder_above_them(
     execution: str, folder: str, tmp_path: Path
@@ -389,10 +393,7 @@ def test_a_jail_is_exactly_this(root: bool, tmp_path: Path) -> None:
         "folder": found.folder,
         "folders": [found.folder],
         "limits": limits_of("python", 5000, found.confinement, root=root, calls=1000),
-        "run": {
-            "callable": ["t", "f", True],
-            "hashes": {entry: found.code.files[0].sha256},
-        },
+        "run": {"callable": ["t", "f", True], "hashes": {entry: found.code.files[0].sha256}},
         "forks": False,
         "network": True,
         "landlock": True,

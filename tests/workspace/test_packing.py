@@ -20,8 +20,8 @@ from equipage.workspace.packing import (
     Digests,
     Packed,
     PackedFiles,
-    Packer,
     PackedSource,
+    Packer,
     Unfit,
     Unpacker,
     Whole,
@@ -106,8 +106,7 @@ def told(each: Diagnostic) -> dict[str, Any]:
         **fields,
         "span": place(each.span),
         "related": [(place(one.span), one.message, one.path) for one in each.related],
-        "fix": fix
-        and (fix.message, fix.safe, [(place(one.span), one.text) for one in fix.edits]),
+        "fix": fix and (fix.message, fix.safe, [(place(one.span), one.text) for one in fix.edits]),
     }
 
 
@@ -161,7 +160,9 @@ def test_a_report_comes_back_as_it_was(ties: Any) -> None:
     assert packed.whole is not None
     assert packed.whole.ties == ties
     again = unpacker().report(packed)
-    assert [told(each) for each in again.diagnostics] == [told(each) for each in (FULL, OTHER, BARE)]
+    assert [told(each) for each in again.diagnostics] == [
+        told(each) for each in (FULL, OTHER, BARE)
+    ]
     assert (again.files, again.hidden, again.left_out) == (files, ("h",), ("l",))
     assert packed.file is None
 
@@ -185,11 +186,7 @@ def test_a_source_is_packed_once_with_the_places_that_are_asked_for() -> None:
             {6: (2, 1), 8: (2, 3), 1: (1, 2), 2: (1, 3), 0: (1, 1)},
         ),
         PackedSource(
-            "b",
-            "/x/b",
-            True,
-            digest(TEXTS["/x/b"]),
-            {0: (1, 1), 1: (1, 2), 2: (1, 3), 4: (1, 5)},
+            "b", "/x/b", True, digest(TEXTS["/x/b"]), {0: (1, 1), 1: (1, 2), 2: (1, 3), 4: (1, 5)}
         ),
     )
 

@@ -84,7 +84,10 @@ PARTS = {
     "children": Part(("serve/children.py",), _serve("children", "forked")),
     "engine": Part(("serve/engine.py", "serve/execution/process.py"), _serve("engine")),
     "server": Part(("serve/wire/server.py", "serve/wire/run.py"), _serve("server")),
-    "runtime": Part(("serve/runtime.py", "serve/platform.py"), _serve("facade", "platform")),
+    "runtime": Part(
+        ("serve/runtime.py", "serve/platform.py", "serve/testing.py"),
+        _serve("facade", "platform", "fixture"),
+    ),
     "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
         ("files/sandbox.py",),
