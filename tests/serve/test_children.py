@@ -273,6 +273,8 @@ class Wire:
 
 def with_wire(use: Callable[[Wire], Awaitable[None]]) -> None:
     async def main() -> None:
+        problems: list[Any] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, each: problems.append(each))
         before = set(os.listdir("/proc/self/fd")) if sys.platform == "linux" else set()
         wire = Wire()
         try:
@@ -282,6 +284,7 @@ def with_wire(use: Callable[[Wire], Awaitable[None]]) -> None:
             wire.theirs.close()
         if before:
             assert set(os.listdir("/proc/self/fd")) == before
+        assert not problems
 
     asyncio.run(main())
 
@@ -355,9 +358,10 @@ def test_a_process_is_started_with_four_descriptors() -> None:
             os.close(each)
         other = await wire.started.spawn("it", {}, cap=5)
         assert wire.received() == [{"op": "spawn", "id": 2, "key": "it"}, 4]
+        other.errors += b"before; "
         await wire.send({"id": 2, "failed": "the tool is gone"}, {"id": 1, "status": 3})
         assert (child.status.result(), other.status.result()) == (3, 125)
-        assert other.errors == b"the tool is gone"
+        assert other.errors == b"before; the tool is gone"
         await wire.send({"id": 1, "status": 4}, {"id": 9, "status": 4})  # nobody waits
         assert child.status.result() == 3
         for each in (child, other):
@@ -507,9 +511,6 @@ def test_a_start_that_was_sent_is_ended_if_its_caller_is_gone() -> None:
 
 def test_a_start_that_failed_for_nobody_is_no_error() -> None:
     async def use(wire: Wire) -> None:
-        problems: list[Any] = []
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _, problem: problems.append(problem))
         held = wire.started._sending
         await held.acquire()
         task = asyncio.ensure_future(wire.started.spawn("it", {}, cap=5))
@@ -519,7 +520,6 @@ def test_a_start_that_failed_for_nobody_is_no_error() -> None:
         wire.theirs.close()
         held.release()
         await rounds(10)
-        assert not problems
 
     with_wire(use)
 

@@ -410,15 +410,17 @@ def test_processes_are_allowed_beside_those_that_are_there(
             raise FileNotFoundError
         return SimpleNamespace(st_uid=owners[path.split("/")[2]])
 
-    monkeypatch.setattr(os, "listdir", listdir)
-    monkeypatch.setattr(os, "stat", stat)
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    assert supervisor._processes() == 3 + 64
-    tasks["1"].append("9")
-    now[0] += 5
-    assert supervisor._processes() == 3 + 64  # counted not long ago
-    now[0] += 0.1
-    assert supervisor._processes() == 4 + 64
+    with monkeypatch.context() as during:
+        during.setattr(os, "listdir", listdir)
+        during.setattr(os, "stat", stat)
+        during.setattr(time, "monotonic", lambda: now[0])
+        counted = [supervisor._processes()]
+        tasks["1"].append("9")
+        for later in (5, 0.1):
+            now[0] += later
+            counted.append(supervisor._processes())
+    # What was counted not long ago is not counted again.
+    assert counted == [3 + 64, 3 + 64, 4 + 64]
 
 
 # The end of processes, one step at a time, in a copy of this process.
