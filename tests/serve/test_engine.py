@@ -135,6 +135,13 @@ def test_before_anything_runs(name: str, tmp_path: Path) -> None:
     assert seen == [(tool, None if name == "unknown" else made[0], arguments, result)]
 
 
+def test_as_many_bytes_as_may_be_are_taken(tmp_path: Path) -> None:
+    limits = {"maxInputBytes": 7, "maxOutputBytes": 100}
+    made = tools(tmp_path, pack("a.b", "t:echo", limits=limits))
+    (result,) = called(made, ("a.b", {"a": 1}))
+    assert (result.ok, result.stats.input_bytes) == (True, 7)
+
+
 def test_calls_wait_for_their_turn_and_are_refused_beyond(tmp_path: Path) -> None:
     async def main() -> list[str]:
         gate, order = Gate(1, 1), list[str]()
@@ -153,10 +160,15 @@ def test_calls_wait_for_their_turn_and_are_refused_beyond(tmp_path: Path) -> Non
         assert order == ["a", "RATE_LIMIT: too many calls are waiting; try again later"]
         release.set()
         await asyncio.gather(*tasks)
-        await one("d")
-        return order
+        release.clear()
+        # As many as before, and no more.
+        tasks = [asyncio.ensure_future(one(name)) for name in "def"]
+        await asyncio.sleep(0.01)
+        release.set()
+        await asyncio.gather(*tasks)
+        return [each[:10] for each in order[2:]]
 
-    assert asyncio.run(main())[2:] == ["b", "d"]
+    assert asyncio.run(main()) == ["b", "d", "RATE_LIMIT", "e"]
     made = tools(tmp_path, pack("a.b", "t:echo"))
     (result,) = called(made, ("a.b", {}), concurrency=0, queue=0)
     assert result.code == "RATE_LIMIT"
@@ -373,6 +385,7 @@ def test_a_deterministic_tool_runs_once_for_each_who_asks(tmp_path: Path) -> Non
         pack("c.d", "t:pid"),
         pack("e.f", "t:pid", deterministic=True, templating={"cacheKey": "{{ input.k }}"}),
         pack("g.h", "t:raises", deterministic=True),
+        pack("i.j", "t:pid", deterministic=True, version="2.0.0"),
     )
 
     async def use(engine: Engine) -> list[tuple[bool, int]]:
@@ -382,6 +395,7 @@ def test_a_deterministic_tool_runs_once_for_each_who_asks(tmp_path: Path) -> Non
             ("a.b", {"n": 1}, "x"),
             ("a.b", {"n": 2}, "x"),
             ("a.b", {"n": 1}, "y"),
+            ("i.j", {"n": 1}, "x"),
             ("c.d", {"n": 1}, "x"),
             ("c.d", {"n": 1}, "x"),
             ("e.f", {"k": 1}, ""),
@@ -397,9 +411,9 @@ def test_a_deterministic_tool_runs_once_for_each_who_asks(tmp_path: Path) -> Non
 
     found = with_engine(made, use)
     hits = [hit for hit, _ in found]
-    assert hits == [False, True, False, False, False, False, False, True, False, False, False]
+    assert hits == [False, True, *[False] * 6, True, False, False, False]
     pids = [pid for _, pid in found if pid]
-    assert [pids.index(each) for each in pids] == [0, 0, 2, 3, 4, 5, 6, 6]
+    assert [pids.index(each) for each in pids] == [0, 0, 2, 3, 4, 5, 6, 7, 7]
 
 
 def test_a_result_that_was_kept_has_its_size(tmp_path: Path) -> None:

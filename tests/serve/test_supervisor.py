@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import os
+import resource
 import signal
 import socket
 import struct
@@ -256,6 +257,7 @@ def test_a_process_that_ignores_the_polite_signal_is_killed(folder: Path) -> Non
         try:
             child = await started_with(started, folder, "/bin/sh", "-c", STUBBORN)
             await started.end(child, grace=0.05)
+            assert child.has_ended
             # Once more, for a process that is gone, is no mistake.
             await started.end(child)
             return child.status.result()
@@ -269,18 +271,43 @@ def test_what_a_process_left_ends_with_it(folder: Path) -> None:
     need("setsid")
     leave = "setsid sleep 60 & echo $!; exit 0"
 
-    async def end() -> int:
+    async def end() -> None:
         started = Children()
         try:
             child = await started_with(started, folder, "/bin/sh", "-c", leave)
             assert await asyncio.wait_for(child.status, 30) == 0
+            left = int(child.output)
             child.close()
-            return int(child.output)
+            await asyncio.to_thread(wait_until, lambda: not is_there(left), 10)
         finally:
             await started.close()
 
-    left = asyncio.run(end())
-    wait_until(lambda: not is_there(left), 10)
+    asyncio.run(end())
+
+
+def test_a_process_that_listens_ends_politely(folder: Path) -> None:
+    async def end() -> int:
+        started = Children()
+        try:
+            child = await started_with(started, folder, "/bin/sh", "-c", "echo; exec sleep 60")
+            await started.end(child, grace=30)
+            return child.status.result()
+        finally:
+            await started.close()
+
+    assert asyncio.run(end()) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_the_number_of_processes_is_bounded_if_that_is_wanted(folder: Path, bounded: bool) -> None:
+    limits = {"NPROC": 0} if bounded else {}
+    command = "while read line; do case $line in *processes*) echo $line;; esac; done"
+    shown = f"{command} < /proc/self/limits"
+    _, output, _ = run(spec(folder, PROGRAM, **FREE, limits=limits), "/bin/sh", "-c", shown)
+    found = output.split()[2]
+    here = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    usual = "unlimited" if here == resource.RLIM_INFINITY else str(here)
+    assert (found != usual and int(found) > 64) if bounded else found == usual
 
 
 def test_without_the_server_every_process_ends_and_the_folder_is_removed(folder: Path) -> None:
@@ -334,6 +361,26 @@ def test_a_jail_that_cannot_be_made_is_an_answer(
     }
 
 
+class Drip:
+    """A socket that gives a few bytes at a time."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.recvmsg = control.recvmsg
+        self.control = control
+
+    def recv(self, size: int) -> bytes:
+        return self.control.recv(min(size, 3))
+
+
+def test_a_message_may_come_byte_by_byte(control: tuple[Supervisor, socket.socket]) -> None:
+    supervisor, ours = control
+    supervisor.control = Drip(supervisor.control)  # type: ignore[assignment]
+    for _ in range(2):  # nothing of the second is taken with the first
+        send(ours, {"op": "kill", "id": 7, "grace": 0})
+    for _ in range(2):
+        supervisor._take()
+
+
 def test_a_message_may_come_in_pieces_and_may_be_cut(
     control: tuple[Supervisor, socket.socket],
 ) -> None:
@@ -375,9 +422,9 @@ def test_a_start_that_fails_is_answered_and_its_descriptors_are_closed(
     control: tuple[Supervisor, socket.socket], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     supervisor, ours = control
-    before = sorted(os.listdir("/proc/self/fd"))
     reader, writer = os.pipe()
-    send(ours, {"op": "spawn", "id": 3, "key": "none"}, [reader, writer])
+    os.set_blocking(reader, False)
+    send(ours, {"op": "spawn", "id": 3, "key": "none"}, [writer, writer])
     supervisor._take()
     assert received(ours) == {"id": 3, "failed": "the tool is gone"}
 
@@ -386,12 +433,12 @@ def test_a_start_that_fails_is_answered_and_its_descriptors_are_closed(
 
     monkeypatch.setattr(os, "fork", fails)
     supervisor.jails["it"] = supervisor_module._Jail(spec(tmp_path, PROGRAM, **FREE, filter=False))
-    send(ours, {"op": "spawn", "id": 4, "key": "it"}, [reader])
+    send(ours, {"op": "spawn", "id": 4, "key": "it"}, [writer])
     supervisor._take()
     assert received(ours) == {"id": 4, "failed": "cannot start"}
-    os.close(reader)
     os.close(writer)
-    assert sorted(os.listdir("/proc/self/fd")) == before
+    assert os.read(reader, 1) == b""  # no copy of the other end is open
+    os.close(reader)
 
 
 def test_processes_are_allowed_beside_those_that_are_there(
@@ -399,7 +446,7 @@ def test_processes_are_allowed_beside_those_that_are_there(
 ) -> None:
     supervisor, _ = control
     owner, now = os.getuid(), [100.0]
-    tasks = {"1": ["1", "2"], "2": ["2"], "3": ["3"], "x": ["4"], "5": ["5"]}
+    tasks = {"6": [], "1": ["1", "2"], "2": ["2"], "3": ["3"], "x": ["4"], "5": ["5"]}
     owners = {"1": owner, "2": owner, "3": owner + 1}
 
     def listdir(path: str) -> list[str]:

@@ -75,7 +75,7 @@ async def _serve(
         await engine.close()
     problem = None if serving.cancelled() else serving.exception()
     if caught:
-        return 128 + caught[0]  # a message that arrives meanwhile breaks, which is no error
+        return 128 + caught[0]  # what arrives meanwhile may break; the end was asked for
     if problem is not None:
         raise problem
     return 0
