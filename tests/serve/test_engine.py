@@ -361,7 +361,7 @@ def test_a_request_is_sent_by_this_process(private: bool, tmp_path: Path) -> Non
 
     async def use(engine: Engine) -> Any:
         async with service:
-            url = f"http://127.0.0.1:{service.port}/"
+            url = f"http://127.0.0.1:{service.port}/{{{{ input.x }}}}"
             content = pack("h.t", {"kind": "http", "url": url}, caps={"network": ["http"]})
             (tool,) = tools(tmp_path, content)
             return await engine.call("h.t", {"x": 1}, tool=tool)
@@ -372,6 +372,7 @@ def test_a_request_is_sent_by_this_process(private: bool, tmp_path: Path) -> Non
         (None, {"a": 1}) if private else ("PERMISSION_DENIED", None)
     )
     if private:
+        assert service.heard.startswith(b"POST /1 HTTP/1.1\r\n")
         assert json.loads(service.heard.rpartition(b"\r\n")[2])["input"] == {"x": 1}
 
 
@@ -482,6 +483,8 @@ def test_tools_are_replaced_as_a_whole(tmp_path: Path) -> None:
     kept = [old[1], *new]
 
     async def use(engine: Engine) -> Any:
+        await engine.replace([])
+        await engine.replace(old)
         await engine.call("a.b", {"x": 1})
         await engine.call("c.d")
         assert set(engine._children._defined) == {old[0].key, old[1].key}
