@@ -10,6 +10,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,7 +28,7 @@ from equipage.serve.children import settle
 from equipage.serve.outcome import Result, Stats
 from equipage.serve.snapshot import Snapshot, take
 from equipage.serve.tools import Settings
-from equipage.serve.wire.catalogue import catalogue_of
+from equipage.serve.wire.catalogue import catalogue_of, page
 from lab import Later, needs, write
 from serve.forked import fork_supervisors
 from serve.packs import COUNT, TEXT, WORDS, pack, write_packs
@@ -576,3 +577,81 @@ def test_results_of_older_clients_are_mappings() -> None:
         entry = SimpleNamespace(has_mapping=has_mapping)
         found = server._call_result(Result(True, stats, data=data), entry, modern=modern)
         assert ("structuredContent" in found) is is_there
+
+
+@BOTH
+def test_handlers_pass_on_what_they_are_asked(
+    modern: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue = catalogue_of(taken(folder), "dotted")
+    given: list[Any] = []
+
+    class Recording(Engine):
+        async def call(self, *arguments: Any, **named: Any) -> Result:
+            given.append((arguments, named))
+            return Result(True, Stats(1.0, 2, 3), data={})
+
+    served = server.Served(catalogue, Recording(), watched=False, private=False)
+    handlers = server._Handlers(served, lambda ctx: f"who asks {ctx.method}")
+    ctx = SimpleNamespace(
+        protocol_version="2026-07-28" if modern else "2025-11-25",
+        session=object(),
+        meta={},
+        method="tools/call",
+    )
+
+    async def called(meta: Any) -> tuple[Any, Any]:
+        ctx.meta = meta
+        await handlers.call_tool(ctx, SimpleNamespace(name="t.echo", arguments={"a": 1}))
+        return given.pop()  # type: ignore[no-any-return]
+
+    async def pages(handler: Any, field: str, **params: Any) -> list[Any]:
+        found, cursor = [], None
+        while True:
+            result = await handler(ctx, SimpleNamespace(cursor=cursor, **params))
+            found.append([each.get("name") or each["uri"] for each in result[field]])
+            assert ("resultType" in result) is modern
+            cursor = result.get("nextCursor")
+            if cursor is None:
+                return found
+
+    async def main() -> None:
+        tool = catalogue.entries["t.echo"].tool
+        arguments, named = await called({})
+        assert arguments == ("t.echo", {"a": 1})
+        assert named == {"tool": tool, "principal": "who asks tools/call", "heard": None}
+        _, named = await called({"progressToken": 1})
+        assert named["heard"] is not None
+        # Lists come in pages.
+        monkeypatch.setattr("equipage.serve.wire.server.page", partial(page, size=3))
+        assert list(map(len, await pages(handlers.list_tools, "tools"))) == [3, 1]
+        assert list(map(len, await pages(handlers.list_resources, "resources"))) == [3, 1]
+        monkeypatch.setattr("equipage.serve.wire.server.page", partial(page, size=1))
+        assert await pages(handlers.list_skills, "skills") == [
+            ["skill://more/SKILL.md"],
+            ["skill://notes/SKILL.md"],
+        ]
+        uri = "skill://notes//"
+        inside = await pages(handlers.read_folder, "resources", uri=uri)
+        assert inside == [["notes"], ["a b"], ["x.bin"]]
+        for handler in (handlers.list_tools, handlers.list_resources):
+            assert (await handler(ctx, None))["nextCursor"]
+        # Only clients of the older revision say that they are ready, and each is told once.
+        for method in ("ping", "notifications/initialized", "notifications/initialized"):
+            ctx.method = method
+            assert await handlers.remember_session(ctx, answered) is ctx
+        assert served.sessions == [ctx.session]
+
+    async def answered(each: Any) -> Any:
+        return each
+
+    asyncio.run(main())
+
+
+def test_instructions_name_some_skills() -> None:
+    skills = [SimpleNamespace(name=f"s{number}") for number in range(25)]
+    given = SimpleNamespace(skills={"x": 1}, snapshot=SimpleNamespace(skills=skills))
+    names = ", ".join(f"s{number}" for number in range(20))
+    assert server._instructions(given) == (
+        f"Skills are offered as resources (skill://NAME/SKILL.md): {names}."
+    )
