@@ -723,10 +723,15 @@ def test_waiting_processes_are_given_up_at_the_end(tmp_path: Path) -> None:
     assert with_engine(made, use) == ({}, set(), -9)
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_where_writing_cannot_be_denied_calls_share_no_folder(fails: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("execution", "fails"), [("t:tells", False), ("t:tells", True), ("s.py", False)]
+)
+def test_where_writing_cannot_be_denied_calls_share_no_folder(
+    execution: str, fails: bool, tmp_path: Path
+) -> None:
     old = Platform("linux")
-    made = tools(tmp_path, pack("a.b", "t:tells"), platform=old)
+    script = "import json, os\nprint(json.dumps(dict(os.environ)))"
+    made = tools(tmp_path, pack("a.b", execution), platform=old, files={"s.py": script})
 
     async def use(engine: Engine) -> Any:
         homes = []
@@ -734,6 +739,7 @@ def test_where_writing_cannot_be_denied_calls_share_no_folder(fails: bool, tmp_p
             result = await engine.call("a.b")
             assert result.ok, result.text
             homes.append(result.data["HOME"])
+            assert os.path.dirname(homes[-1]) == engine._children.home
         if fails:
             engine._children._lose("x")
             engine._children.spawn = refuse  # type: ignore[method-assign]
