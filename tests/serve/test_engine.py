@@ -376,6 +376,27 @@ def test_a_request_is_sent_by_this_process(private: bool, tmp_path: Path) -> Non
         assert json.loads(service.heard.rpartition(b"\r\n")[2])["input"] == {"x": 1}
 
 
+def test_answers_of_a_worker(tmp_path: Path) -> None:
+    fields = {"limits": {"maxInputBytes": 10, "maxOutputBytes": 20}}
+    callable_, script = tools(
+        tmp_path,
+        pack("a.b", "t:echo", env={"passthrough": ["KEY"]}, **fields),
+        pack("c.d", "s.py", **fields),
+        files={"s.py": ""},
+    )
+    # The answer of a callable has some bytes around its value.
+    assert (process._cap(callable_), process._cap(script)) == (84, 20)
+    env = {"KEY": SECRET}
+    assert process._answer(b'{"result": {"a": 1}}', callable_, env) == {"a": 1}
+    for answer, code, message in (
+        (b"{}", "INTERNAL_ERROR", "the tool ended without an answer"),
+        (b'{"unfit": "%b"}' % SECRET.encode(), "INVALID_OUTPUT", "the value is not JSON: ***"),
+    ):
+        with pytest.raises(Failure) as failed:
+            process._answer(answer, callable_, env)
+        assert (failed.value.code, failed.value.message) == (code, message)
+
+
 # What is kept.
 
 

@@ -82,7 +82,8 @@ PARTS = {
     "requests": Part(("serve/execution/http.py",), _serve("requests")),
     "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("forked", "worker")),
     "children": Part(("serve/children.py",), _serve("children", "forked")),
-    "engine": Part(("serve/engine.py", "serve/execution/process.py"), _serve("engine")),
+    "engine": Part(("serve/engine.py",), _serve("engine")),
+    "processes": Part(("serve/execution/process.py",), _serve("engine")),
     "server": Part(("serve/wire/server.py", "serve/wire/run.py"), _serve("server")),
     "runtime": Part(
         ("serve/runtime.py", "serve/platform.py", "serve/testing.py"),
