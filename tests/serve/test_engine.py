@@ -478,7 +478,15 @@ def test_changed_code_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         return found
 
     unavailable = f"UNAVAILABLE: {CHANGED}"
-    assert with_engine(made, use) == [("", 1), ("", 0), ("", 1), ("", 0), (unavailable, 1), ("", 1)]
+    # A process that waits for its call would have imported the code meanwhile.
+    assert with_engine(made, use, warm=0) == [
+        ("", 1),
+        ("", 0),
+        ("", 1),
+        ("", 0),
+        (unavailable, 1),
+        ("", 1),
+    ]
 
 
 def test_a_changed_program_is_not_run(tmp_path: Path) -> None:
