@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from equipage.serve import skills
 from equipage.serve.confinement import Unservable
 from equipage.serve.skills import frozen_skill
 from lab import Link, write
@@ -83,33 +84,149 @@ def test_values_are_those_of_yaml_1_2(tmp_path: Path) -> None:
     assert (found["since"], found["old"], found["switch"]) == ("2026-01-01", 10, "on")
 
 
-REFUSED = {
-    "no header": ("text", "no header"),
-    "not YAML": ("---\na: [\n---\n", "not YAML"),
-    "a list": ("---\n- a\n---\n", "not a mapping"),
-    "NaN": ("---\nname: notes\ndescription: d\nn: .nan\n---\n", "JSON cannot express"),
-    "capitals": ("---\nname: Notes\ndescription: d\n---\n", "lower-case"),
-    "two hyphens": ("---\nname: a--b\ndescription: d\n---\n", "single hyphens"),
-    "long name": (f"---\nname: {'a' * 65}\ndescription: d\n---\n", "at most 64"),
-    "long description": (f"---\nname: a\ndescription: {'d' * 1025}\n---\n", "1 to 1024"),
-    "no description": ("---\nname: a\n---\n", "1 to 1024"),
-    "compatibility": (
-        f"---\nname: a\ndescription: d\ncompatibility: {'c' * 501}\n---\n",
-        "1 to 500",
+NOT_JSON = "its header has a value that JSON cannot express"
+NAME = "`name` must have at most 64 lower-case letters, digits and single hyphens"
+DESCRIPTION = "`description` must have 1 to 1024 characters"
+COMPATIBILITY = "`compatibility` must have 1 to 500 characters"
+METADATA = "`metadata` must map names to texts"
+
+
+def header(name: str = "a", description: str = "d", **more: str) -> str:
+    fields = {"name": name, "description": description, **more}
+    return "".join(("---\n", *(f"{key}: {value}\n" for key, value in fields.items()), "---\n"))
+
+
+#: The text of a skill, and every reason why it is not served; none if it is.
+TEXTS: dict[str, tuple[str | bytes, list[str]]] = {
+    "no header": ("text", ["it has no header between `---` lines"]),
+    "not YAML": ("---\na: [\n---\n", ["its header is not YAML"]),
+    "not UTF-8": (b"---\nname: \xff\n---\n", ["its text is not UTF-8"]),
+    "a list": ("---\n- a\n---\n", ["its header is not a mapping"]),
+    "NaN": (header(n=".nan"), [NOT_JSON]),
+    "half a character": (header(n='"\\ud800"'), ["its header is not YAML"]),
+    "capitals": (header("Notes"), [NAME]),
+    "two hyphens": (header("a--b"), [NAME]),
+    "a number": (header("5"), [NAME]),
+    "a name of 65": (header("a" * 65), [NAME]),
+    "a name of 64": (header("a" * 64), []),
+    "a description of 1025": (header(description="d" * 1025), [DESCRIPTION]),
+    "a description of 1024": (header(description="d" * 1024), []),
+    "an empty description": (header(description="''"), [DESCRIPTION]),
+    "no description": ("---\nname: a\n---\n", [DESCRIPTION]),
+    "compatibility of 501": (header(compatibility="c" * 501), [COMPATIBILITY]),
+    "compatibility of 500": (header(compatibility="c" * 500), []),
+    "compatibility of one": (header(compatibility="c"), []),
+    "empty compatibility": (header(compatibility="''"), [COMPATIBILITY]),
+    "no compatibility": (header(compatibility="null"), []),
+    "compatibility that is no text": (header(compatibility="5"), [COMPATIBILITY]),
+    "metadata": (header(metadata="{n: 1}"), [METADATA]),
+    "metadata that is no mapping": (header(metadata="[a]"), [METADATA]),
+    "metadata with texts": (header(metadata="{n: '1'}"), []),
+    "no metadata": (header(metadata="null"), []),
+    "all at once": (
+        "---\ncompatibility: 5\nmetadata: 5\n---\n",
+        [NAME, DESCRIPTION, COMPATIBILITY, METADATA],
     ),
-    "metadata": ("---\nname: a\ndescription: d\nmetadata: {n: 1}\n---\n", "names to texts"),
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_refused(name: str, tmp_path: Path) -> None:
-    text, reason = REFUSED[name]
-    with pytest.raises(Unservable, match=reason):
-        skill(tmp_path, text)
-
-
-def test_too_many_files(tmp_path: Path) -> None:
-    files = {f"notes/{number}.txt": "x" for number in range(512)}
-    with pytest.raises(Unservable, match="512 files"):
+@pytest.mark.parametrize("name", TEXTS)
+def test_headers(name: str, tmp_path: Path) -> None:
+    text, reasons = TEXTS[name]
+    files = {"notes/SKILL.md": text}
+    if not reasons:
+        assert skill(tmp_path, files=files).files
+        return
+    with pytest.raises(Unservable) as refused:
         skill(tmp_path, files=files)
-    assert len(skill(tmp_path, oversize=True).files) == 513
+    assert list(refused.value.reasons) == reasons
+
+
+def test_a_file_as_clients_see_it(tmp_path: Path) -> None:
+    found = skill(tmp_path, files={"notes/a/b.txt": "text"})
+    assert [found.resource(each) for each in found.files] == [
+        {
+            "uri": "skill://notes/SKILL.md",
+            "name": "notes",
+            "mimeType": "text/markdown",
+            "size": len(HEADER),
+            "description": "Writes notes.",
+        },
+        {"uri": "skill://notes/a/b.txt", "name": "a/b.txt", "mimeType": "text/plain", "size": 4},
+    ]
+    assert found.uri == "skill://notes/SKILL.md"
+
+
+@pytest.mark.parametrize(
+    ("name", "mime_type"),
+    [
+        ("x.MD", "text/markdown"),
+        ("x.yaml", "application/yaml"),
+        ("x.yml", "application/yaml"),
+        ("x.html", "text/html"),
+        ("x.webp", "image/webp"),  # Python calls it common, not a standard
+        ("x.tar.gz", "application/x-tar"),
+        ("x.no-such", "application/octet-stream"),
+        ("x", "application/octet-stream"),
+    ],
+)
+def test_types(name: str, mime_type: str, tmp_path: Path) -> None:
+    found = skill(tmp_path, files={f"notes/{name}": "x"})
+    assert {each.name: each.mime_type for each in found.files}[name] == mime_type
+
+
+def test_addresses_have_the_letters_that_they_may_have(tmp_path: Path) -> None:
+    name = "a-._~!$&'()*+,;=@X%.txt"
+    found = skill(tmp_path, files={f"notes/{name}": "x"})
+    (uri,) = [each.uri for each in found.files if each.name == name]
+    assert uri == "skill://notes/a-._~!$&'()*+,;=%40X%25.txt"
+
+
+def test_another_file_is_no_skill(tmp_path: Path) -> None:
+    write(tmp_path, {"notes/OTHER.md": HEADER})
+    with pytest.raises(Unservable) as refused:
+        frozen_skill(str(tmp_path / "notes" / "OTHER.md"))
+    assert refused.value.reasons == ("the file must be named `SKILL.md`",)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    write(tmp_path, {"notes/SKILL.md": HEADER})
+    with (tmp_path / "notes" / "big").open("wb") as file:
+        file.truncate(16 * 1024 * 1024 + 1)
+    with pytest.raises(Unservable) as refused:
+        frozen_skill(str(tmp_path / "notes" / "SKILL.md"))
+    (reason,) = refused.value.reasons
+    assert reason.startswith("cannot read `big`: ")
+    assert "16777216" in reason.replace(",", "")
+
+
+def test_what_is_no_file_is_not_served(tmp_path: Path) -> None:
+    write(tmp_path, {"notes/SKILL.md": HEADER})
+    os.mkfifo(tmp_path / "notes" / "pipe")
+    assert [each.name for each in skill(tmp_path).files] == ["SKILL.md"]
+
+
+@pytest.mark.parametrize(
+    ("most", "words"),
+    [
+        ({"MAX_FILES": 3}, "it has more than 3 files (`--oversize` serves it)"),
+        (
+            {"MAX_BYTES": len(HEADER) + 3},
+            f"its files have more than {len(HEADER) + 3} bytes (`--oversize` serves it)",
+        ),
+    ],
+)
+def test_as_much_as_may_be(
+    most: dict[str, int], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in most.items():
+        monkeypatch.setattr(skills, name, value)
+    assert len(skill(tmp_path, files={"notes/a": "1", "notes/b": "23"}).files) == 3
+    with pytest.raises(Unservable) as refused:
+        skill(tmp_path, files={"notes/c": "4"})
+    assert refused.value.reasons == (words,)
+    assert len(skill(tmp_path, oversize=True).files) == 4
+
+
+def test_the_bounds() -> None:
+    assert (skills.MAX_FILES, skills.MAX_BYTES) == (512, 16 << 20)

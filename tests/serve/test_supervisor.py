@@ -11,12 +11,15 @@ import base64
 import hashlib
 import json
 import os
+import resource
 import signal
 import socket
 import struct
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,11 +29,13 @@ if sys.platform != "linux":
     pytest.skip("tools are confined on Linux", allow_module_level=True)
 
 from equipage.serve import children, jail
+from equipage.serve import supervisor as supervisor_module
 from equipage.serve.children import Child, Children
 from equipage.serve.supervisor import Supervisor
 from lab import MEASURED, REPOSITORY, write
 from serve.packs import need
 from serve.talk import is_there, wait_until
+from serve.test_jail import forked
 
 CONFINED = jail.landlock_version() > 0 and jail.knows_this_machine()
 BASE = {"PATH": os.defpath, "LC_CTYPE": "C.UTF-8"}
@@ -252,6 +257,7 @@ def test_a_process_that_ignores_the_polite_signal_is_killed(folder: Path) -> Non
         try:
             child = await started_with(started, folder, "/bin/sh", "-c", STUBBORN)
             await started.end(child, grace=0.05)
+            assert child.has_ended
             # Once more, for a process that is gone, is no mistake.
             await started.end(child)
             return child.status.result()
@@ -265,18 +271,43 @@ def test_what_a_process_left_ends_with_it(folder: Path) -> None:
     need("setsid")
     leave = "setsid sleep 60 & echo $!; exit 0"
 
-    async def end() -> int:
+    async def end() -> None:
         started = Children()
         try:
             child = await started_with(started, folder, "/bin/sh", "-c", leave)
             assert await asyncio.wait_for(child.status, 30) == 0
+            left = int(child.output)
             child.close()
-            return int(child.output)
+            await asyncio.to_thread(wait_until, lambda: not is_there(left), 10)
         finally:
             await started.close()
 
-    left = asyncio.run(end())
-    wait_until(lambda: not is_there(left), 10)
+    asyncio.run(end())
+
+
+def test_a_process_that_listens_ends_politely(folder: Path) -> None:
+    async def end() -> int:
+        started = Children()
+        try:
+            child = await started_with(started, folder, "/bin/sh", "-c", "echo; exec sleep 60")
+            await started.end(child, grace=30)
+            return child.status.result()
+        finally:
+            await started.close()
+
+    assert asyncio.run(end()) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_the_number_of_processes_is_bounded_if_that_is_wanted(folder: Path, bounded: bool) -> None:
+    limits = {"NPROC": 0} if bounded else {}
+    command = "while read line; do case $line in *processes*) echo $line;; esac; done"
+    shown = f"{command} < /proc/self/limits"
+    _, output, _ = run(spec(folder, PROGRAM, **FREE, limits=limits), "/bin/sh", "-c", shown)
+    found = output.split()[2]
+    here = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    usual = "unlimited" if here == resource.RLIM_INFINITY else str(here)
+    assert (found != usual and int(found) > 64) if bounded else found == usual
 
 
 def test_without_the_server_every_process_ends_and_the_folder_is_removed(folder: Path) -> None:
@@ -330,6 +361,26 @@ def test_a_jail_that_cannot_be_made_is_an_answer(
     }
 
 
+class Drip:
+    """A socket that gives a few bytes at a time."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.recvmsg = control.recvmsg
+        self.control = control
+
+    def recv(self, size: int) -> bytes:
+        return self.control.recv(min(size, 3))
+
+
+def test_a_message_may_come_byte_by_byte(control: tuple[Supervisor, socket.socket]) -> None:
+    supervisor, ours = control
+    supervisor.control = Drip(supervisor.control)  # type: ignore[assignment]
+    for _ in range(2):  # nothing of the second is taken with the first
+        send(ours, {"op": "kill", "id": 7, "grace": 0})
+    for _ in range(2):
+        supervisor._take()
+
+
 def test_a_message_may_come_in_pieces_and_may_be_cut(
     control: tuple[Supervisor, socket.socket],
 ) -> None:
@@ -345,7 +396,263 @@ def test_a_message_may_come_in_pieces_and_may_be_cut(
         supervisor._take()
 
 
+def test_jails_are_forgotten_with_their_rules(
+    control: tuple[Supervisor, socket.socket], tmp_path: Path
+) -> None:
+    supervisor, ours = control
+    send(ours, {"op": "define", "key": "it", "jail": spec(tmp_path, PROGRAM)})
+    supervisor._take()
+    assert received(ours) == {"defined": "it"}
+    rules = supervisor.jails["it"].rules
+    for _ in range(2):
+        send(ours, {"op": "forget", "key": "it"})
+        supervisor._take()
+    assert supervisor.jails == {}
+    if rules is not None:
+        with pytest.raises(OSError, match="Bad file"):
+            os.fstat(rules)
+
+
+def send(ours: socket.socket, message: Any, descriptors: list[int] | None = None) -> None:
+    data = json.dumps(message).encode()
+    socket.send_fds(ours, [struct.pack(">I", len(data)) + data], descriptors or [])
+
+
+def test_a_start_that_fails_is_answered_and_its_descriptors_are_closed(
+    control: tuple[Supervisor, socket.socket], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervisor, ours = control
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    send(ours, {"op": "spawn", "id": 3, "key": "none"}, [writer, writer])
+    supervisor._take()
+    assert received(ours) == {"id": 3, "failed": "the tool is gone"}
+
+    def fails() -> int:
+        raise OSError
+
+    monkeypatch.setattr(os, "fork", fails)
+    supervisor.jails["it"] = supervisor_module._Jail(spec(tmp_path, PROGRAM, **FREE, filter=False))
+    send(ours, {"op": "spawn", "id": 4, "key": "it"}, [writer])
+    supervisor._take()
+    assert received(ours) == {"id": 4, "failed": "cannot start"}
+    os.close(writer)
+    assert os.read(reader, 1) == b""  # no copy of the other end is open
+    os.close(reader)
+
+
+def test_processes_are_allowed_beside_those_that_are_there(
+    control: tuple[Supervisor, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervisor, _ = control
+    owner, now = os.getuid(), [100.0]
+    tasks = {"6": [], "1": ["1", "2"], "2": ["2"], "3": ["3"], "x": ["4"], "5": ["5"]}
+    owners = {"1": owner, "2": owner, "3": owner + 1}
+
+    def listdir(path: str) -> list[str]:
+        return list(tasks) if path == "/proc" else tasks[path.split("/")[2]]
+
+    def stat(path: str) -> Any:
+        if path.split("/")[2] not in owners:
+            raise FileNotFoundError
+        return SimpleNamespace(st_uid=owners[path.split("/")[2]])
+
+    with monkeypatch.context() as during:
+        during.setattr(os, "listdir", listdir)
+        during.setattr(os, "stat", stat)
+        during.setattr(time, "monotonic", lambda: now[0])
+        counted = [supervisor._processes()]
+        tasks["1"].append("9")
+        for later in (5, 0.1):
+            now[0] += later
+            counted.append(supervisor._processes())
+    # What was counted not long ago is not counted again.
+    assert counted == [3 + 64, 3 + 64, 4 + 64]
+
+
+# The end of processes, one step at a time, in a copy of this process.
+
+
+def sleeping(*, group: bool = True, ignores: int = 0) -> int:
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if not pid:
+        if group:
+            os.setsid()
+        if ignores:
+            signal.signal(ignores, signal.SIG_IGN)
+        os.write(writer, b"x")
+        time.sleep(60)
+        os._exit(0)
+    os.read(reader, 1)
+    return pid
+
+
+def alone(act: Any) -> Any:
+    """Run in a copy of this process, which has no other children."""
+
+    def inside() -> Any:
+        ours, theirs = socket.socketpair()
+        return act(Supervisor(theirs, "/nonexistent"), ours)
+
+    return forked(inside)
+
+
+def started(supervisor: Supervisor, number: int, pid: int, forks: bool = False) -> Any:
+    process = supervisor_module._Process(number, pid, forks)
+    supervisor.by_number[number] = supervisor.by_pid[pid] = process
+    return process
+
+
+def waited(pid: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_a_process_is_asked_first_and_then_ended() -> None:
+    def act(supervisor: Supervisor, _: socket.socket) -> Any:
+        polite = started(supervisor, 1, sleeping())
+        stubborn = started(supervisor, 2, sleeping(ignores=signal.SIGTERM))
+        at_once = started(supervisor, 3, sleeping())
+        assert supervisor._patience() is None
+        supervisor._kill_overdue()
+        now = time.monotonic()
+        supervisor._kill(1, 60)
+        assert 59 < supervisor._patience() <= 60  # type: ignore[operator]
+        supervisor._kill(2, 0.001)
+        supervisor._kill(3, 0)
+        supervisor._kill(9, 0)  # nobody has that number
+        assert supervisor._patience() == 0.0
+        assert polite.kill_at >= now + 60
+        supervisor._kill(1, 1000)  # once is enough
+        assert polite.kill_at < now + 100
+        assert waited(polite.pid) == -signal.SIGTERM
+        time.sleep(0.01)
+        supervisor._kill_overdue()
+        assert now + 0.2 < stubborn.kill_at < time.monotonic() + 0.31
+        return [waited(stubborn.pid), waited(at_once.pid)]
+
+    assert alone(act) == [-signal.SIGKILL, -signal.SIGKILL]
+
+
+def test_every_process_that_ended_is_answered() -> None:
+    def act(supervisor: Supervisor, ours: socket.socket) -> Any:
+        for descriptor in (supervisor._wake_reader, supervisor._wake_writer):
+            os.set_blocking(descriptor, False)
+        first, second = (started(supervisor, number, sleeping()) for number in (1, 2))
+        supervisor._reap()  # none has ended
+        os.write(supervisor._wake_writer, b"x" * 5000)
+        for each in (first, second):
+            os.kill(each.pid, signal.SIGKILL)
+        stranger = sleeping()
+        supervisor.orphans[stranger] = set()
+        os.kill(stranger, signal.SIGKILL)
+        while len(found := ended_children()) < 3:
+            time.sleep(0.001)
+        assert supervisor_module._ended() in found  # which stays until it is collected
+        supervisor._reap()
+        assert (supervisor.by_pid, supervisor.by_number, supervisor.orphans) == ({}, {}, {})
+        assert supervisor_module._ended() is None
+        return sorted(received(ours)["id"] for _ in range(2))
+
+    assert alone(act) == [1, 2]
+
+
+def ended_children() -> list[int]:
+    pids = supervisor_module._children()
+    return [pid for pid in pids if Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"]
+
+
+def test_processes_that_lost_their_parent_end_with_the_last_call_that_may_own_them() -> None:
+    def act(supervisor: Supervisor, _: socket.socket) -> Any:
+        first = started(supervisor, 1, sleeping(), forks=True)
+        second = started(supervisor, 2, sleeping(), forks=True)
+        started(supervisor, 3, sleeping())
+        orphan = sleeping()
+        supervisor._end_orphans()
+        assert supervisor.orphans == {orphan: {1, 2}}
+        del supervisor.by_pid[first.pid]
+        os.kill(first.pid, signal.SIGKILL)
+        os.waitpid(first.pid, 0)
+        supervisor._end_orphans()
+        assert supervisor.orphans == {orphan: {2}}
+        assert os.waitpid(orphan, os.WNOHANG) == (0, 0)
+        del supervisor.by_pid[second.pid]
+        os.kill(second.pid, signal.SIGKILL)
+        os.waitpid(second.pid, 0)
+        supervisor._end_orphans()
+        supervisor_module._signal_group(supervisor.by_number[3].pid, signal.SIGKILL)
+        return waited(orphan)
+
+    assert alone(act) == -signal.SIGKILL
+
+
+def test_all_end_with_the_server(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+
+    def act(supervisor: Supervisor, _: socket.socket) -> Any:
+        supervisor.home = str(home)
+        pids = [sleeping(), sleeping(group=False), sleeping(ignores=signal.SIGTERM)]
+        supervisor._end_all()
+        return [Path(f"/proc/{pid}").exists() for pid in pids]
+
+    assert alone(act) == [False] * 3
+    assert not home.exists()
+
+
+def test_a_signal_to_what_has_no_group_or_is_gone() -> None:
+    def act(_: Supervisor, __: socket.socket) -> Any:
+        pid = sleeping(group=False)
+        supervisor_module._signal_group(pid, signal.SIGKILL)
+        status = waited(pid)
+        supervisor_module._signal_group(pid, signal.SIGKILL)
+        supervisor_module._signal(pid, signal.SIGKILL)
+        return [status, supervisor_module._children(), supervisor_module._ended()]
+
+    assert alone(act) == [-signal.SIGKILL, [], None]
+
+
 # The jail.
+
+
+JAILS: list[tuple[dict[str, Any], bool, bool, bool]] = [
+    # changes of the spec; whether it has a filter, starts a program, asks for its start
+    ({}, True, True, True),
+    ({"forks": True}, True, True, False),
+    ({"run": {"callable": []}}, True, False, False),
+    ({"filter": False}, False, True, False),
+]
+
+
+@pytest.mark.parametrize(("changes", "filters", "starts", "asks"), JAILS)
+def test_a_jail_is_made_ready(
+    changes: dict[str, Any],
+    filters: bool,
+    starts: bool,
+    asks: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not CONFINED:
+        pytest.skip("Landlock or seccomp is missing")
+    wanted = {**spec(tmp_path, PROGRAM, network=True), **changes}
+    made = supervisor_module._Jail(wanted)
+    calls = {"network": True, "forks": wanted["forks"], "starts": starts}
+    plain = jail.call_filter(**calls) if filters else None
+    assert (made.filter, made.starts, made.asks) == (plain, starts, asks)
+    assert (made.folder, made.folders, made.limits, made.run) == (
+        wanted["folder"],
+        wanted["folders"],
+        wanted["limits"],
+        wanted["run"],
+    )
+    assert made.own_filter() == plain or jail.landlock_version() < jail.SCOPES_SINCE
+    # Where Landlock does not keep signals from others, the filter does.
+    monkeypatch.setattr(jail, "landlock_version", lambda: jail.SCOPES_SINCE - 1)
+    own = jail.call_filter(**calls, pid=os.getpid())
+    assert made.own_filter() == (own if filters and not wanted["forks"] else plain)
+    made.close()
+    assert supervisor_module._Jail({**wanted, "landlock": False}).rules is None
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

@@ -82,6 +82,23 @@ PARTS = {
     "templates": Part(("serve/templates.py",), _CALLS),
     "catalogue": Part(("serve/wire/catalogue.py",), _serve("catalogue", "skills")),
     "lines": Part(("serve/wire/lines.py",), _serve("lines")),
+    "tools": Part(("serve/tools.py",), _serve("tools")),
+    "trust": Part(
+        ("serve/trust.py", "serve/snapshot.py", "serve/validation.py"),
+        _serve("snapshot", "validation"),
+    ),
+    "skills": Part(("serve/skills.py",), _serve("skills", "catalogue")),
+    "door": Part(("serve/wire/http.py",), _serve("door")),
+    "requests": Part(("serve/execution/http.py",), _serve("requests")),
+    "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("forked", "worker")),
+    "children": Part(("serve/children.py",), _serve("children", "forked")),
+    "engine": Part(("serve/engine.py",), _serve("engine")),
+    "processes": Part(("serve/execution/process.py",), _serve("engine")),
+    "server": Part(("serve/wire/server.py", "serve/wire/run.py"), _serve("server")),
+    "runtime": Part(
+        ("serve/runtime.py", "serve/platform.py", "serve/testing.py"),
+        _serve("facade", "platform", "fixture"),
+    ),
     "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
         ("files/sandbox.py",),
@@ -111,6 +128,7 @@ PARTS = {
         ("workspace/cache.py", "workspace/amending.py", "workspace/pieces.py"),
         ("workspace/test_cache_pieces.py", "workspace/test_amending.py"),
     ),
+    "packing": Part(("workspace/packing.py",), ("workspace/test_packing.py",)),
     "looks": Part(
         ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
         _files("replaying", "tracing", "vouching", "watching"),

@@ -196,11 +196,14 @@ class Children:
         self._numbers = itertools.count(1)
         self._received = bytearray()
         self._sending = asyncio.Lock()
+        self._is_closed = False
         self.home = ""  #: an empty folder, private to the tools
 
     def _start(self) -> socket.socket:
         if not hasattr(os, "fork"):
             raise Failure("UNSUPPORTED", _NOT_POSSIBLE)
+        if self._is_closed:
+            raise Failure("UNAVAILABLE", _GONE)  # for a call that was about to start a process
         self._loop = asyncio.get_running_loop()
         self.home = tempfile.mkdtemp(prefix="equipage-")
         ours, theirs = socket.socketpair()
@@ -315,6 +318,7 @@ class Children:
 
     async def close(self) -> None:
         """End every process and the supervisor."""
+        self._is_closed = True
         self._lose(_GONE)
         while self._started:
             process, home = self._started.pop()

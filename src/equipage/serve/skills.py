@@ -165,7 +165,7 @@ def _frontmatter(data: bytes) -> dict[str, Any]:
             raise Unservable("it has no header between `---` lines")
         value = load_value(header.format, text[header.start : header.end])
         # It is sent as JSON: dates, and numbers that are not finite, cannot be.
-        json.dumps(value, allow_nan=False).encode()
+        json.dumps(value, allow_nan=False)
     except UnicodeDecodeError:
         raise Unservable("its text is not UTF-8") from None
     except SyntaxProblem:
@@ -186,7 +186,7 @@ def _require_valid(header: Mapping[str, Any]) -> None:
     if not isinstance(description, str) or not 1 <= len(description) <= 1024:
         reasons.append("`description` must have 1 to 1024 characters")
     # Absent and `null` are both right here; empty text is not.
-    compatibility = header.get("compatibility", "-")
+    compatibility = header.get("compatibility")
     if compatibility is not None and not (
         isinstance(compatibility, str) and 1 <= len(compatibility) <= 500
     ):

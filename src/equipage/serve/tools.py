@@ -121,7 +121,8 @@ def prepare(
     if reasons:
         raise Unservable(*reasons)
     # A pack may ask for less than the caller allows, never for more.
-    timeout = min(settings.timeout_ms, pack.timeout_ms, execution.get("timeoutMs") or 1 << 62)
+    own = execution.get("timeoutMs") or pack.timeout_ms
+    timeout = min(settings.timeout_ms, pack.timeout_ms, own)
     return Tool(
         pack,
         kind,

@@ -24,7 +24,7 @@ def differences(snapshot: Snapshot, locks: Sequence[Lock | WorkspaceLock]) -> di
     files = [each for each in locks if isinstance(each, Lock)]
     workspaces = [each for each in locks if isinstance(each, WorkspaceLock)]
     for tool in snapshot.tools:
-        problem = _difference(tool, snapshot, files) if files else "no lock covers it"
+        problem = _difference(tool, snapshot, files)
         if problem is not None and workspaces:
             problem = _in_workspaces(tool, snapshot, workspaces)
         if problem is not None:

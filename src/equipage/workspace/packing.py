@@ -266,7 +266,7 @@ class Packer:
             if decoded(source.name, source.data, path).text != source.text:
                 raise Unfit(source.name)  # parts of it were blanked out before it was parsed
             self._digests.note(source, known)
-        return PackedSource(source.name, path, source.outside, known, {})
+        return PackedSource(source.name, path, source.outside, known)
 
 
 class _Placed(Outline, eq=False):

@@ -90,10 +90,10 @@ class Requests:
 
 
 def _is_public(text: str) -> bool:
-    address = ipaddress.ip_address(text.partition("%")[0])
+    address = ipaddress.ip_address(text)
     # An IPv4 address can be written as one of IPv6; what it means decides.
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_global and not address.is_multicast
+    meant = getattr(address, "ipv4_mapped", None) or address
+    return bool(meant.is_global and not meant.is_multicast)
 
 
 async def _request(
@@ -117,10 +117,9 @@ async def _request(
     connection = h11.Connection(h11.CLIENT)
     encoded = [(name.encode(), value.encode("utf-8")) for name, value in lines]
     start = h11.Request(method=request.method, target=target.encode(), headers=encoded)
-    writer.write(connection.send(start) or b"")
-    if sends:
-        writer.write(connection.send(h11.Data(data=body)) or b"")
-    writer.write(connection.send(h11.EndOfMessage()) or b"")
+    content = [h11.Data(data=body)] if sends else []
+    for each in (start, *content, h11.EndOfMessage()):
+        writer.write(connection.send(each) or b"")
     await writer.drain()
     data = bytearray()
     while True:

@@ -32,6 +32,7 @@ class Processes:
         #: processes that imported their module and wait, the tool that was called last at the end
         self._ready: OrderedDict[str, list[Child]] = OrderedDict()
         self._wanted: dict[str, int] = {}  #: how many are kept ready for a tool
+        self._making: Counter[str] = Counter()  #: how many of them are on their way
         self._warming: set[asyncio.Task[None]] = set()
         self._calls: Counter[str] = Counter()  #: calls under way, by the key of their tool
         self._leaving: set[str] = set()  #: tools that are gone once their last call has ended
@@ -143,8 +144,15 @@ class Processes:
         # A process that ended before it was used would do so again: one attempt for each call.
         _drop_ended(ready)
         try:
-            for _ in range(min(2, self._wanted.get(tool.key, 1) - len(ready))):
-                child, _ = await self._start(tool, names)
+            for _ in range(2):
+                # Calls that ended at once make theirs at once, too.
+                if len(ready) + self._making[tool.key] >= self._wanted.get(tool.key, 1):
+                    break
+                self._making[tool.key] += 1
+                try:
+                    child, _ = await self._start(tool, names)
+                finally:
+                    self._making[tool.key] -= 1
                 if self._ready.get(tool.key) is not ready:
                     self.children.end_soon(child)  # the tool is gone
                     return

@@ -177,7 +177,7 @@ async def _refuse(send: Send, status: int, error: bytes, *more: tuple[bytes, byt
 def principal_of(ctx: Any) -> str:
     """Who makes a request: a hash of what the client showed at the door."""
     request = getattr(ctx, "request", None)
-    shown = "" if request is None else request.headers.get("authorization", "")
+    shown = None if request is None else request.headers.get("authorization")
     return hashlib.sha256(shown.encode()).hexdigest()[:16] if shown else ""
 
 
@@ -242,9 +242,7 @@ async def serve_http(
         allowed_hosts=hosts,
         allowed_origins=[f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")],
     )
-    app = server.streamable_http_app(
-        transport_security=security, host=address.host, max_request_body_size=MAX_BODY
-    )
+    app = server.streamable_http_app(transport_security=security, max_request_body_size=MAX_BODY)
     door = Door(cast(App, app), token)
     config = uvicorn.Config(
         door,

@@ -73,9 +73,12 @@ async def _serve(
             watching.cancel()
             await asyncio.wait([watching], timeout=5)
         await engine.close()
-    if not serving.cancelled() and (problem := serving.exception()) is not None:
+    problem = None if serving.cancelled() else serving.exception()
+    if caught:
+        return 128 + caught[0]  # what arrives meanwhile may break; the end was asked for
+    if problem is not None:
         raise problem
-    return 128 + caught[0] if caught else 0
+    return 0
 
 
 async def _transport(served: Served, plan: Plan, pipes: Pipes | None, note: Note) -> None:

@@ -1,0 +1,147 @@
+"""The fixture for tests of clients: its command, its trace, and what it says when it fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equipage.serve import testing
+from equipage.serve.testing import MisbehavingServer
+
+RECORDS: list[dict[str, Any]] = [
+    {"n": 0, "e": "recv", "t": 0, "kind": "request", "method": "initialize", "id": 1},
+    {
+        "n": 1,
+        "e": "recv",
+        "t": 5,
+        "kind": "request",
+        "method": "tools/call",
+        "id": 2,
+        "target": "t",
+    },
+]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> MisbehavingServer:
+    return MisbehavingServer(tmp_path / "server.yaml", tmp_path, ("--seed", "1"))
+
+
+def traced(folder: Path, more: str = "") -> None:
+    lines = "".join(json.dumps(each) + "\n" for each in RECORDS)
+    (folder / "trace.jsonl").write_text(lines + more)
+
+
+def test_the_command(server: MisbehavingServer, tmp_path: Path) -> None:
+    assert server.command == [
+        sys.executable,
+        "-m",
+        "equipage",
+        "serve",
+        str(tmp_path / "server.yaml"),
+        "--trace",
+        str(tmp_path / "trace.jsonl"),
+        "--trace-bodies",
+        "full",
+        "--seed",
+        "1",
+    ]
+    assert server.file == tmp_path / "server.yaml"
+
+
+def test_the_trace_so_far(server: MisbehavingServer, tmp_path: Path) -> None:
+    assert server.trace == []
+    traced(tmp_path, '{"e": "half')
+    assert server.trace == RECORDS
+
+
+def test_waiting_for_a_record(server: MisbehavingServer, tmp_path: Path) -> None:
+    traced(tmp_path)
+    assert server.wait_for("recv") == RECORDS[0]
+    assert server.wait_for("recv", method="tools/call", id=2) == RECORDS[1]
+    with pytest.raises(pytest.fail.Exception) as failed:
+        server.wait_for("recv", 0.03, method="ping")
+    assert str(failed.value) == "no record of recv with {'method': 'ping'} within 0.03 s"
+    with pytest.raises(pytest.fail.Exception):
+        server.wait_for("send", timeout=0.0)
+
+
+def test_expectations_that_are_not_met(server: MisbehavingServer, tmp_path: Path) -> None:
+    traced(tmp_path)
+    server.expect({"order": ["initialize", "tools/call:t"]})
+    unmet = [{"order": ["tools/call:t", "initialize"]}, {"sees": {"method": "ping"}}]
+    with pytest.raises(pytest.fail.Exception) as failed:
+        server.expect(*unmet, {"order": ["initialize"]})
+    assert len(str(failed.value).splitlines()) == 2
+    assert all("not met" in line for line in str(failed.value).splitlines())
+
+
+class Program:
+    """What is started in place of a server."""
+
+    started: list[tuple[Any, dict[str, Any]]]
+
+    def __init__(self, command: Any, **how: Any) -> None:
+        self.started.append((command, how))
+        self.code: int | None = None
+        how["stderr"].write(self.says)
+        self.asked: list[Any] = []
+
+    says = b"equipage: listening on http://127.0.0.1:5/mcp\n"
+
+    def poll(self) -> int | None:
+        return self.code
+
+    def terminate(self) -> None:
+        self.asked.append("terminate")
+
+    def wait(self, timeout: float | None = None) -> None:
+        self.asked.append(timeout)
+        if "kill" not in self.asked and self.stubborn:
+            raise subprocess.TimeoutExpired("x", timeout or 0)
+
+    stubborn = False
+
+    def kill(self) -> None:
+        self.asked.append("kill")
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_a_server_is_started_once_and_ended(
+    stubborn: bool, server: MisbehavingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Program, "started", [], raising=False)
+    monkeypatch.setattr(Program, "stubborn", stubborn)
+    monkeypatch.setattr(subprocess, "Popen", Program)
+    monkeypatch.setenv("KEPT", "1")
+    server.close()  # it was not started
+    assert server.url == server.url == "http://127.0.0.1:5/mcp"
+    ((command, how),) = Program.started
+    assert command == [*server.command, "--transport", "http"]
+    assert (how["stdin"], how["stdout"]) == (subprocess.DEVNULL, subprocess.DEVNULL)
+    assert (how["env"]["PYTHONUNBUFFERED"], how["env"]["KEPT"]) == ("1", "1")
+    assert how["stderr"].name == str(tmp_path / "stderr.txt")
+    process: Any = server._process
+    server.close()
+    server.close()
+    assert process.asked == ["terminate", 10.0, *(("kill", None) if stubborn else ())]
+
+
+def test_a_server_that_does_not_start(
+    server: MisbehavingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Program, "started", [], raising=False)
+    monkeypatch.setattr(Program, "says", b"no such file")
+    monkeypatch.setattr(Program, "poll", lambda _: 2)
+    monkeypatch.setattr(subprocess, "Popen", Program)
+    with pytest.raises(AssertionError, match="the server did not start: no such file"):
+        print(server.url)
+    monkeypatch.setattr(Program, "poll", lambda _: None)
+    monkeypatch.setattr(testing, "_PATIENCE", 0.05)
+    with pytest.raises(AssertionError, match="the server did not start: no such file"):
+        print(server.url)
