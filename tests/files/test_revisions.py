@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from equipage.files import git
-from equipage.files.git import NoRevision, Revision
+from equipage.files.git import NoRevision, Revision, is_revision
 from equipage.files.sandbox import FileProblem
 from equipage.files.walking import NOTHING
 from lab import Link, commit, write
@@ -148,7 +149,7 @@ def test_names_with_any_letters_and_links_among_them(repository: Path) -> None:
     revision.close()
 
 
-@pytest.mark.parametrize("name", [b"blank ", b" blank", b"line\n", b"by\xe9te", "é".encode()])
+@pytest.mark.parametrize("name", [b"blank ", b" a", b"line\n", b"tab\t", b"by\xe9te", "é".encode()])
 def test_a_repository_may_have_any_name(tmp_path: Path, name: bytes) -> None:
     folder = Path(os.path.realpath(tmp_path)) / os.fsdecode(name)
     folder.mkdir()
@@ -200,6 +201,58 @@ def test_what_is_below_a_folder(repository: Path) -> None:
     revision.close()
 
 
+def test_links_lead_as_far_as_on_the_disk(repository: Path, tmp_path_factory: Any) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    write(outside, {"a.md": "", "b/c.md": ""})
+    agents = ".claude/agents"
+    write(
+        repository,
+        {
+            "shared/b/c.md": "c",
+            "shared/a.md": "a",
+            "shared/x.txt": "",
+            f"{agents}/self": Link(".."),
+            f"{agents}/shared": Link("../../shared"),
+            f"{agents}/out": Link(str(outside)),
+            f"{agents}/file.md": Link(f"{outside}/a.md"),
+            f"{agents}/lost.md": Link("nowhere"),
+            f"{agents}/lost": Link("nowhere"),
+            ".defect/agents/out": Link(str(outside)),
+            "X/plain": Link("../shared"),
+        },
+    )
+    commit(repository)
+    revision = Revision("HEAD", ".")
+    assert revision[str(repository / "X/plain/b/c.md")] == b"c"
+    assert revision.is_folder(str(repository / "X/plain"))
+    found = revision.walk(str(repository), {".claude", ".defect"}, NOTHING)
+    shown = [(os.path.relpath(each.path, repository), each.outside) for each in found]
+    assert [each for each in shown if "agents" in each[0] or "plain" in each[0]] == [
+        (f"{agents}/file.md", True),
+        (f"{agents}/lost.md", False),
+        (f"{agents}/out", True),
+        (f"{agents}/shared/a.md", False),
+        (f"{agents}/shared/b/c.md", False),
+    ]
+    assert all(not outside for path, outside in shown if "agents" not in path)
+    revision.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "expected"),
+    [
+        ("HEAD", ".", True),
+        ("HEAD", "sub", True),
+        ("nope", ".", False),
+        ("", ".", False),
+        ("-x", ".", False),
+        ("HEAD", "/", False),
+    ],
+)
+def test_names_of_revisions(repository: Path, name: str, folder: str, expected: bool) -> None:
+    assert is_revision(name, folder) is expected
+
+
 def test_files_without_an_extension_are_found_if_they_are_wanted(repository: Path) -> None:
     write(
         repository,
@@ -213,6 +266,16 @@ def test_files_without_an_extension_are_found_if_they_are_wanted(repository: Pat
     ):
         found = revision.walk(f"{repository}/X/", set(), wanted)
         assert [os.path.relpath(each.path, repository / "X") for each in found] == names
+    revision.close()
+
+
+def test_a_folder_that_a_tool_reads_is_entered_whatever_its_name(repository: Path) -> None:
+    write(repository, {".claude/agents/venv/a.md": "", ".claude/venv/b.md": "", "venv/c.md": ""})
+    commit(repository)
+    revision = Revision("HEAD", ".")
+    found = revision.walk(str(repository), {".claude"}, Wanting())
+    names = [os.path.relpath(each.path, repository) for each in found]
+    assert [each for each in names if "venv" in each] == [".claude/agents/venv/a.md"]
     revision.close()
 
 
@@ -326,15 +389,32 @@ def test_a_large_object_is_refused_unread_and_the_next_one_is_its_own(
     revision.close()
 
 
-@pytest.mark.parametrize("name", ["blank ", "line\n", "tab\t", "é", "\udcff"])
-def test_the_repository_may_have_any_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    folder = tmp_path / name
-    folder.mkdir()
-    commit(write(folder, {"a.yaml": "a: 1\n"}))
-    monkeypatch.chdir(folder)
+def test_objects_are_read_up_to_a_size(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git, "_MOST", 5)
+    write(repository, {"five": "12345", "sub/six": "123456"})
+    commit(repository)
     revision = Revision("HEAD", ".")
-    assert revision.files().read("a.yaml").text == "a: 1\n"
+    files = revision.files()
+    assert files.read("five").text == "12345"
+    with pytest.raises(FileProblem) as raised:
+        files.read("sub/six")
+    assert raised.value.values == {"file": "sub/six", "size": 6, "limit": 5}
+    monkeypatch.setattr(git, "_LONGEST_TARGET", 5)
+    assert str(repository / "link.yaml") not in revision
+    revision.close()
+
+
+@pytest.mark.parametrize("said", ["1 blob 3\nab", "1 blob 3\nabc", "1 blob 3\n"])
+def test_an_object_that_ends_early_is_no_object(repository: Path, said: str) -> None:
+    revision = Revision("HEAD", ".")
+    revision._process = subprocess.Popen(
+        [sys.executable, "-c", f"import sys; input(); sys.stdout.write({said!r})"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    number = revision._entries[str(repository / "a.yaml")][1]
+    words = f"^the object {number} of `HEAD` cannot be read to its end$"
+    with pytest.raises(NoRevision, match=words):
+        revision[str(repository / "a.yaml")]
+    assert revision[str(repository / "a.yaml")] == b"a: 1\n"  # a new process answers
     revision.close()
