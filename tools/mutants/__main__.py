@@ -118,7 +118,9 @@ PARTS = {
         ("files/writing.py",),
         ("files/test_writing.py", *_security("interrupted_writes", "written_places", "writes")),
     ),
-    "walking": Part(("files/walking.py", "files/trees.py"), _files("walking", "wanted", "trees")),
+    "walking": Part(
+        ("files/walking.py", "files/trees.py"), _files("walking", "wanted", "trees", "revisions")
+    ),
     "lists": Part(
         ("files/gitignore.py", "files/index.py", "files/git.py"),
         _files("walking", "gitignore", "index", "questions", "revisions"),
