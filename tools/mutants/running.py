@@ -37,7 +37,7 @@ SLOWEST = 1.5
 #: Bounds: seconds of the processor beyond ten times what a test takes, and seconds by the clock.
 SPARE, CLOCK = 1.0, 60.0
 #: So many seconds without a tick of the processor are too long.
-IDLE = 10.0
+IDLE = 5.0
 MEMORY, FILE = 4 << 30, 64 << 20
 
 #: What a process says of its change; one that is ended says nothing.
