@@ -135,7 +135,7 @@ PARTS = {
     "fault-wire": Part(_faults("driver", "http"), _SOCKETS),
     "fault-runs": Part(
         _faults("stdio", "run"),
-        _faults("test_bytes", "test_examples", "test_expectations", "test_runs"),
+        _faults("test_bytes", "test_examples", "test_expectations", "test_runs", "test_wires"),
     ),
 }
 

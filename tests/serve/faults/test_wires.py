@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import threading
 from collections.abc import Callable, Coroutine
@@ -11,10 +12,13 @@ from typing import Any
 
 import pytest
 
+from clock import HANGS
+from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.driver import GRACE, Driver
 from equipage.serve.faults.http import IDLE, Listener, Wire
 from equipage.serve.faults.jobs import Channel, End, Head, Link
 from equipage.serve.faults.routes import AnswerChannel
+from equipage.serve.faults.stdio import Pipes
 from equipage.serve.faults.trace import Record
 from serve.faults.faultlab import LIST, R3, call, delivery, effect, engine_of, phased, simple, tool
 
@@ -341,12 +345,7 @@ def test_a_socket_that_is_full_gets_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("sizes", "at_once"),
-    [
-        ([1_048_576], 3),
-        ([524_288, 524_288], 4),
-        ([1_048_577], 2),
-        ([524_288, 524_289, 1], 3),
-    ],
+    [([1_048_576], 3), ([524_288, 524_288], 4), ([1_048_577], 2), ([524_288, 524_289, 1], 3)],
 )
 def test_a_large_answer_lets_others_have_their_turn(sizes: list[int], at_once: int) -> None:
     """After a mebibyte; the rest goes out when the loop comes around."""
@@ -398,3 +397,227 @@ def test_the_name_of_a_server_has_no_case() -> None:
         assert end.sent == ANSWER
 
     stepped(script)
+
+
+# Pipes.
+
+
+class Piped:
+    """A server on two pipes without its threads: what they would do, the test does."""
+
+    def __init__(self, config: dict[str, Any], **given: Any) -> None:
+        self.records: list[Record] = []
+        caps = given.pop("caps", Caps())
+        engine = engine_of(config, self.records, caps=caps)
+        wanted = {"virtual": False, "ask": str, "run_bytes": 2**40, **given}
+        self.driver = Driver(engine, **wanted)
+        self.pipes = Pipes(self.driver)
+        self.driver.transport = self.pipes
+        self.driver.do(lambda: None)
+
+    async def say(self, *messages: Any) -> None:
+        """Bytes arrive, as long as the server asks for them."""
+        for each in messages:
+            assert self.reads
+            data = each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n"
+            self.pipes._may_read.clear()
+            self.pipes._arrived(data)
+            await turn()
+
+    @property
+    def reads(self) -> bool:
+        return self.pipes._may_read.is_set()
+
+    async def write(self) -> bytes:
+        """The client takes everything."""
+        sent = b""
+        while not self.pipes._outgoing.empty():
+            data = self.pipes._outgoing.get()
+            sent += data
+            self.pipes._written(len(data))
+        await turn()
+        return sent
+
+    def traced(self, event: str, *names: str) -> list[Any]:
+        found = [each for each in self.records if each["e"] == event]
+        return [tuple(each.get(name) for name in names) for each in found]
+
+
+def test_lines_of_a_pipe_become_requests() -> None:
+    async def script() -> None:
+        piped = Piped(simple())
+        assert not piped.reads
+        await turn()
+        line = json.dumps(call()).encode()
+        await piped.say(line[:10], line[10:] + b"\n\n \n" + line)
+        assert await piped.write() == R3 + b"\n"
+        await piped.say(b"")
+        assert (piped.reads, result(piped.driver)) == (False, None)
+        assert not piped.pipes.is_drained
+        assert await piped.write() == R3 + b"\n"
+        assert piped.pipes.is_drained
+        assert piped.traced("gone", "by") == [("client",)]
+        assert result(piped.driver) == ("completed", 0)
+
+    stepped(script)
+
+
+def test_a_pipe_ends_when_everything_is_answered() -> None:
+    async def script() -> None:
+        piped = Piped(delivery(type="response_delay", delay_ms=1_000))
+        await turn()
+        await piped.say(json.dumps(call(3)).encode() + b"\n" + json.dumps(call(4)).encode(), b"")
+        for _ in range(2):
+            assert (result(piped.driver), piped.traced("gone", "by")) == (None, [])
+            await turn(1)
+            assert result(piped.driver) is None
+            assert R3[-10:] in await piped.write()
+        assert result(piped.driver) == ("completed", 0)
+
+    stepped(script)
+
+
+def test_a_pipe_whose_reader_is_gone() -> None:
+    async def script() -> None:
+        piped = Piped(delivery(type="slow_loris", byte_delay_ms=10, chunk_size=10))
+        await turn()
+        await piped.say(call())
+        assert not piped.pipes.is_drained
+        piped.pipes._broken()
+        assert piped.pipes.is_drained
+        assert piped.traced("gone", "by", "unanswered") == [("client", 1)]
+        assert result(piped.driver) == ("completed", 0)
+        assert piped.pipes._channel.is_open is False
+
+    stepped(script)
+
+
+def test_a_server_that_closes_a_pipe_sends_the_rest() -> None:
+    async def script() -> None:
+        piped = Piped(effect(type="close_connection"))
+        await turn()
+        await piped.say(json.dumps(call()).encode() + b"\n" + json.dumps(LIST).encode() + b"\n")
+        assert result(piped.driver) is None
+        assert piped.traced("gone", "by") == [("server",)]
+        assert piped.pipes._channel.is_open is False
+        assert await piped.write() == R3 + b"\n"
+        await turn(0.01)
+        assert result(piped.driver) == ("completed", 0)
+        assert piped.traced("recv", "id") == [(3,)], "it takes up nothing more"
+        assert not piped.reads
+
+    stepped(script)
+
+
+def test_a_server_reads_as_long_as_there_is_room() -> None:
+    async def script() -> None:
+        piped = Piped(delivery(type="response_delay", delay_ms=1_000), caps=Caps(queue=2))
+        await turn()
+        await piped.say(call(3), call(4))
+        assert piped.reads, "one is answered, one waits"
+        await piped.say(json.dumps(call(5)).encode() + b"\n" + json.dumps(call(6)).encode() + b"\n")
+        assert not piped.reads
+        assert piped.traced("recv", "id") == [(3,), (4,), (5,)]
+        await turn(1)
+        await piped.write()
+        assert piped.traced("recv", "id")[3:] == [(6,)], "a line that was read is taken up then"
+        assert not piped.reads
+        await turn(1)
+        await piped.write()
+        assert piped.reads
+
+    stepped(script)
+
+
+def test_requests_that_wait_have_few_bytes() -> None:
+    """Twenty mebibytes in all."""
+
+    async def script() -> None:
+        piped = Piped(delivery(type="response_delay", delay_ms=1_000))
+        await turn()
+        large = b" " * 8 + json.dumps({**call(4), "x": "y" * (10 * 2**20 - 200)}).encode() + b"\n"
+        await piped.say(call(3), large)
+        assert piped.reads
+        await piped.say(large)
+        assert piped.reads, "they are a little smaller than that"
+        await piped.say(call(5))
+        assert piped.reads
+        await piped.say(large)
+        assert not piped.reads
+
+    stepped(script)
+
+
+def test_a_pipe_that_is_filled_is_not_read() -> None:
+    async def script() -> None:
+        piped = Piped(effect(type="pipe_deadlock", fill_bytes=200_000))
+        await turn()
+        await piped.say(call())
+        assert not piped.reads
+        sent = b""
+        while not sent.endswith(b"\n"):
+            sent += await piped.write()
+        assert sent == b"X" * 200_000 + R3 + b"\n"
+        assert piped.reads
+
+    stepped(script)
+
+
+def test_a_line_that_is_too_long_is_a_violation_of_its_client() -> None:
+    async def script() -> None:
+        piped = Piped(simple())
+        await turn()
+        long = b"x" * (10 * 2**20 + 1)
+        await piped.say(long, b"x\n" + json.dumps(call()).encode() + b"\n")
+        assert piped.traced("violation", "conn", "what")[0] == ("c1", "oversized")
+        assert piped.traced("recv", "id") == [(3,)]
+        assert await piped.write() == R3 + b"\n"
+
+    stepped(script)
+
+
+def test_on_a_virtual_clock_a_pipe_waits_for_its_client() -> None:
+    """The next line is taken up when all is done, whatever the client has read."""
+
+    async def script() -> None:
+        config = delivery(type="response_delay", delay_ms=5_000)
+        piped = Piped(config, virtual=True)
+        await turn()
+        await piped.say(json.dumps(call(3)).encode() + b"\n" + json.dumps(call(4)).encode() + b"\n")
+        assert piped.traced("recv", "t") == [(0,), (5_000,)]
+        assert piped.traced("send", "t") == [(5_000,), (10_000,)]
+
+    stepped(script)
+
+
+def test_the_threads_of_pipes() -> None:
+    """They read when they may, write all, tell of the end, and end when the run does."""
+    said: list[Any] = []
+
+    async def script() -> Pipes:
+        (reads, client_writes), (client_reads, writes) = os.pipe(), os.pipe()
+        driver = driver_of(simple(), [])
+        pipes = Pipes(driver, reads, writes)
+        driver.transport = pipes
+        before = set(threading.enumerate())
+        pipes.start()
+        own = set(threading.enumerate()) - before
+        assert len(own) == 2
+        assert all(each.daemon for each in own)
+        os.write(client_writes, json.dumps(call()).encode() + b"\n")
+        said.append(await asyncio.to_thread(os.read, client_reads, 1_000))
+        os.close(client_reads)
+        os.write(client_writes, json.dumps(call()).encode() + b"\n")
+        said.append(await driver.ended)
+        await pipes.close()
+        os.close(client_writes)
+        for one in own:
+            one.join(HANGS)
+        os.close(reads)
+        os.close(writes)
+        return pipes
+
+    pipes = asyncio.run(script())
+    assert said == [R3 + b"\n", ("completed", 0)]
+    pipes._in_loop(said.append, 1)
+    assert len(said) == 2, "a loop that is closed is told nothing"
