@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -23,8 +26,17 @@ from equipage.kinds.server.model import Normal, SlowLoris
 from equipage.serve.faults import http
 from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.driver import Driver
+from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.http import Listener
-from equipage.serve.faults.run import Settings, caps_of, delivery_named, milliseconds, serve
+from equipage.serve.faults.run import (
+    Settings,
+    _Teller,
+    caps_of,
+    delivery_named,
+    literal_texts,
+    milliseconds,
+    serve,
+)
 from serve.faults.faultlab import (
     INITIALIZE,
     LIST,
@@ -368,11 +380,11 @@ def test_only_some_handlers_run_at_once() -> None:
 
 
 def test_the_log_has_levels(tmp_path: Path) -> None:
-    logging = {"level": "info", "on_request": True}
-    done = ran(tmp_path, simple(logging=logging), asks(LIST))
+    wanted = {"level": "info", "on_request": True}
+    done = ran(tmp_path, simple(logging=wanted), asks(LIST))
     assert "info: request tools/list" in done.notes
-    logging["level"] = "warn"
-    done = ran(tmp_path, simple(logging=logging), asks(LIST))
+    wanted["level"] = "warn"
+    done = ran(tmp_path, simple(logging=wanted), asks(LIST))
     assert len(done.notes) == 2
 
 
@@ -391,10 +403,99 @@ def test_without_a_seed_each_run_has_its_own(tmp_path: Path) -> None:
 
 def test_a_trace_of_what_cannot_start_has_an_end(tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
-    with pytest.raises(UsageError, match=r"^cannot listen on 203\.0\.113\.1:1: "):
+    reason = "(the address cannot be used|.*[Cc]annot assign requested address.*)"
+    with pytest.raises(UsageError, match=rf"^cannot listen on 203\.0\.113\.1:1: {reason}$"):
         ran(tmp_path, simple(), lambda _: None, transport="http", host="203.0.113.1", port=1)
     last = json.loads(trace.read_bytes().splitlines()[-1])
     assert (last["e"], last["reason"]) == ("stop", "error")
+
+
+@pytest.mark.parametrize(
+    ("first", "kind", "says"),
+    [
+        ({"message": "odd", "exception": KeyError(3)}, KeyError, "3"),
+        ({"message": "odd"}, RuntimeError, "odd"),
+    ],
+)
+def test_a_bug_ends_a_run_with_its_exception(
+    first: dict[str, Any],
+    kind: type[Exception],
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The command says it, or shows where it comes from; the trace has an end."""
+
+    def receive(*_: Any) -> None:
+        asyncio.get_running_loop().call_exception_handler(first)
+        raise ValueError("the first one counts")
+
+    monkeypatch.setattr(Engine, "receive", receive)
+    with pytest.raises(kind, match=f"^{says}$"):
+        ran(tmp_path, simple(), asks(LIST))
+    last = json.loads((tmp_path / "trace.jsonl").read_bytes().splitlines()[-1])
+    assert (last["e"], last["reason"]) == ("stop", "error")
+
+
+def test_a_run_over_http_says_where_and_may_log_to_standard_output(tmp_path: Path) -> None:
+    config = simple(logging={"output": "stdout"})
+    with pytest.raises(UsageError) as refused:
+        ran(tmp_path, config, lambda _: None)
+    says = "`logging.output: stdout` would mix with the messages on standard output"
+    assert str(refused.value) == says
+    done = ran(tmp_path, config, lambda _: None, transport="http", seconds=0)
+    assert re.fullmatch(r"listening on http://127\.0\.0\.1:[0-9]+/mcp", done.notes[1])
+    assert (done.code, done.traced("start", "transport")) == (0, [("http",)])
+
+
+def test_a_run_collects_garbage_and_keeps_asyncio_quiet(tmp_path: Path) -> None:
+    before, level = gc.get_threshold(), logging.getLogger("asyncio").level
+    try:
+        gc.set_threshold(100_000, 50, 50)
+        ran(tmp_path, simple(), asks())
+        assert gc.get_threshold() == (700, 10, 10)
+        assert logging.getLogger("asyncio").level == logging.CRITICAL
+    finally:
+        gc.set_threshold(*before)
+        logging.getLogger("asyncio").setLevel(level)
+
+
+def test_notes_that_nobody_takes_delay_nothing() -> None:
+    """They are told in their order; beyond a thousand that wait, they are dropped."""
+    told, may_tell = list[str](), threading.Event()
+
+    def note(line: str) -> None:
+        assert may_tell.wait(HANGS)
+        told.append(line)
+
+    tell = _Teller(note)
+    assert tell._thread.daemon
+    tell("first")
+    while tell._lines.qsize():
+        time.sleep(0.001)
+    for number in range(1_001):
+        tell(str(number))
+    assert tell.close() is False
+    may_tell.set()
+    tell._thread.join(0.1)
+    assert tell._thread.is_alive(), "there was no room for its end, either"
+    assert tell.close() is True
+    assert told == ["first", *map(str, range(1_000))]
+
+
+def test_texts_of_files_are_literal_in_a_run(tmp_path: Path) -> None:
+    (tmp_path / "said.txt").write_text("costs ${args.a}")
+    own = [{"type": "text", "text": {"$file": "said.txt"}}, {"type": "text", "text": "$${args.a}"}]
+    (tmp_path / "server.yaml").write_text(json.dumps(simple(tools=[tool(content=own)])))
+    loaded = equipage.load(tmp_path / "server.yaml", kind="server", env={})
+    texts = list(literal_texts(loaded))
+    assert texts == ["costs ${args.a}"]
+    (tmp_path / "in").write_text(json.dumps(call(a="x")) + "\n")
+    with (tmp_path / "in").open("rb") as reads, (tmp_path / "out").open("wb") as writes:
+        settings = Settings(descriptors=(reads.fileno(), writes.fileno()))
+        assert serve(loaded.config, loaded.digest, settings, str, literal=texts) == 0
+    result = json.loads((tmp_path / "out").read_bytes())["result"]
+    assert [each["text"] for each in result["content"]] == ["costs ${args.a}", "x"]
 
 
 def test_what_is_clamped_is_traced(tmp_path: Path) -> None:
