@@ -248,6 +248,33 @@ def test_a_client_that_leaves_ends_the_run(tmp_path: Path) -> None:
     assert done.traced("stop", "reason") == [("completed",)]
 
 
+def test_what_cannot_be_read_is_a_client_that_leaves(tmp_path: Path) -> None:
+    loaded = equipage.loads(json.dumps(simple()), kind="server", env={})
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        settings = Settings(descriptors=(folder, folder))
+        assert serve(loaded.config, "d1", settings, str, environment={}) == 0
+    finally:
+        os.close(folder)
+
+
+def test_an_expectation_that_is_not_met_fails_a_run_that_did_not(tmp_path: Path) -> None:
+    (tmp_path / "expect.yaml").write_text("- sees: {method: tools/list}\n- violations: 0\n")
+    expect = str(tmp_path / "expect.yaml")
+    for messages, code in (([], 1), ([LIST], 1), ([INITIALIZE, LIST], 0)):
+        done = ran(tmp_path, simple(), asks(*messages), expect=expect)
+        assert done.code == code
+        assert (done.notes[-2][:8] == "not met:") is (not messages)
+        assert (done.notes[-1][:8] == "not met:") is (messages == [LIST])
+
+    def script(client: Client) -> None:
+        client.say(call())
+        client.read(10)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert ran(tmp_path, simple(), script, expect=expect).code == 143
+
+
 def test_a_server_that_closes_the_connection_ends(tmp_path: Path) -> None:
     config = effect(type="close_connection", trigger="on_connect")
     done = ran(tmp_path, config, lambda client: client.say(INITIALIZE, LIST))

@@ -411,7 +411,7 @@ class Piped:
         engine = engine_of(config, self.records, caps=caps)
         wanted = {"virtual": False, "ask": str, "run_bytes": 2**40, **given}
         self.driver = Driver(engine, **wanted)
-        self.pipes = Pipes(self.driver)
+        self.pipes = Pipes(self.driver, -1, -1)
         self.driver.transport = self.pipes
         self.driver.do(lambda: None)
 
@@ -535,15 +535,31 @@ def test_requests_that_wait_have_few_bytes() -> None:
     async def script() -> None:
         piped = Piped(delivery(type="response_delay", delay_ms=1_000))
         await turn()
-        large = b" " * 8 + json.dumps({**call(4), "x": "y" * (10 * 2**20 - 200)}).encode() + b"\n"
-        await piped.say(call(3), large)
+        large = json.dumps(call(4, q="")).encode()
+        large = large.replace(b'""', b'"%b"' % (b"y" * (10 * 2**20 - len(large))))
+        await piped.say(call(3), large[:-1] + b" }\n")  # one byte too long
+        assert piped.traced("violation", "what")[-1] == ("oversized",)
+        await piped.say(large + b"\n")
         assert piped.reads
-        await piped.say(large)
-        assert piped.reads, "they are a little smaller than that"
-        await piped.say(call(5))
-        assert piped.reads
-        await piped.say(large)
+        await piped.say(large + b"\n")
         assert not piped.reads
+
+    stepped(script)
+
+
+def test_an_answer_that_never_comes_makes_room() -> None:
+    async def script() -> None:
+        slow = {"type": "response_delay", "delay_ms": 1_000}
+        config = simple(behavior={"delivery": slow, "x-equipage": {"type": "silent"}})
+        piped = Piped(config, caps=Caps(queue=1))
+        await turn()
+        await piped.say(b"".join(json.dumps(call(each)).encode() + b"\n" for each in (3, 4, 5)))
+        assert piped.traced("recv", "id") == [(3,), (4,)]
+        await turn(1)
+        assert piped.traced("recv", "id") == [(3,), (4,), (5,)]
+        assert not piped.reads
+        await turn(1)
+        assert piped.reads
 
     stepped(script)
 
