@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,12 @@ import pytest
 import equipage
 from clock import HANGS
 from equipage.core.diagnostics import UsageError
-from equipage.kinds.server.model import Normal, SlowLoris
+from equipage.kinds.server.model import NestedJson, Normal, SlowLoris
 from equipage.serve.faults import http
 from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.driver import Driver
 from equipage.serve.faults.engine import Engine
+from equipage.serve.faults.exchange import EPOCH
 from equipage.serve.faults.http import Listener
 from equipage.serve.faults.run import (
     Settings,
@@ -551,6 +553,50 @@ def test_what_is_clamped_is_traced(tmp_path: Path) -> None:
 def test_options_that_mean_nothing(call: Callable[[], Any], says: str) -> None:
     with pytest.raises(UsageError, match=f"^{says}"):
         call()
+
+
+def test_options_decide_how_a_server_answers(tmp_path: Path) -> None:
+    def answer(config: dict[str, Any], **options: Any) -> Any:
+        return ran(tmp_path, config, asks(call()), **options).sent
+
+    assert answer(simple(), era="25") == R3 + b"\n"
+    assert b'"error"' in answer(simple(), era="26")
+    nested = answer(simple(), delivery=NestedJson(depth=1))
+    assert nested == b'{"a":' + R3 + b"}\n"
+    config = delivery(type="response_delay", delay_ms=100_000)
+    done = ran(tmp_path, config, asks(call()), virtual=True, caps=Caps(delay_ms=7))
+    assert done.traced("send", "t") == [(7,)]
+    config = phased({"name": "a", "advance": {"on": "tools/call"}}, {"name": "b"})
+    for scope, owner in (("global", None), ("per_connection", "c1")):
+        done = ran(tmp_path, config, asks(call()), scope=scope)
+        assert done.traced("phase", "to", "conn") == [("b", owner)]
+
+
+def test_a_seed_and_a_virtual_clock_make_runs_equal(tmp_path: Path) -> None:
+    config = simple(tools=[tool(text="$${fn.timestamp()} $${fn.uuid()}")])
+
+    def said(**options: Any) -> list[str]:
+        (frame,) = lines(ran(tmp_path, config, asks(call()), **options).sent)
+        found: list[str] = frame["result"]["content"][0]["text"].split()
+        return found
+
+    first = said(virtual=True)
+    assert said(virtual=True) == first
+    assert said(virtual=True, seed=2)[1] != first[1]
+    before = datetime.now(UTC)
+    real, name = said()
+    assert name == first[1]
+    assert datetime.fromisoformat(real) >= before.replace(microsecond=0)
+    assert datetime.fromisoformat(first[0]) == EPOCH
+
+
+def test_a_trace_shows_as_much_of_messages_as_wanted(tmp_path: Path) -> None:
+    arguments = []
+    for bodies in ("none", "redacted", "full"):
+        done = ran(tmp_path, simple(), asks(call(q=1)), bodies=bodies)
+        (received,) = done.traced("recv")
+        arguments.append(received["body"]["params"]["arguments"] if "body" in received else None)
+    assert arguments == [None, "…", {"q": 1}]
 
 
 def test_options_that_mean_something() -> None:
