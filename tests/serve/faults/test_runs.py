@@ -405,6 +405,17 @@ def test_only_some_handlers_run_at_once() -> None:
     assert seen == [most]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="others have one address of loopback")
+def test_a_run_asks_web_services_at_the_hosts_that_it_was_given(tmp_path: Path) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.2", 0))  # nothing listens
+        url = f"http://127.0.0.2:{silent.getsockname()[1]}/"
+        config = simple(tools=[tool(handler={"type": "http", "url": url})])
+        for hosts, problem in (((), b"ValueError"), (("127.0.0.2",), b"ConnectionRefusedError")):
+            done = ran(tmp_path, config, asks(call()), handler_hosts=hosts)
+            assert b"the handler failed: " + problem in done.sent
+
+
 # What is said, and what is not.
 
 
@@ -436,7 +447,7 @@ def test_a_trace_of_what_cannot_start_has_an_end(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=rf"^cannot listen on 203\.0\.113\.1:1: {reason}$"):
         ran(tmp_path, simple(), lambda _: None, transport="http", host="203.0.113.1", port=1)
     last = json.loads(trace.read_bytes().splitlines()[-1])
-    assert (last["e"], last["reason"]) == ("stop", "error")
+    assert (last["t"], last["e"], last["reason"]) == (0, "stop", "error")
 
 
 @pytest.mark.parametrize(
@@ -466,7 +477,10 @@ def test_a_bug_ends_a_run_with_its_exception(
     assert (last["e"], last["reason"]) == ("stop", "error")
 
 
-def test_a_run_over_http_says_where_and_may_log_to_standard_output(tmp_path: Path) -> None:
+def test_a_run_over_http_says_where_and_may_log_to_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     config = simple(logging={"output": "stdout"})
     with pytest.raises(UsageError) as refused:
         ran(tmp_path, config, lambda _: None)
@@ -475,12 +489,14 @@ def test_a_run_over_http_says_where_and_may_log_to_standard_output(tmp_path: Pat
     done = ran(tmp_path, config, lambda _: None, transport="http", seconds=0)
     assert re.fullmatch(r"listening on http://127\.0\.0\.1:[0-9]+/mcp", done.notes[1])
     assert (done.code, done.traced("start", "transport")) == (0, [("http",)])
+    assert [each.name for each in tmp_path.iterdir()] == ["trace.jsonl"], "no file of that name"
 
 
 def test_a_run_collects_garbage_and_keeps_asyncio_quiet(tmp_path: Path) -> None:
     before, level = gc.get_threshold(), logging.getLogger("asyncio").level
     try:
         gc.set_threshold(100_000, 50, 50)
+        logging.getLogger("asyncio").setLevel(logging.NOTSET)
         ran(tmp_path, simple(), asks())
         assert gc.get_threshold() == (700, 10, 10)
         assert logging.getLogger("asyncio").level == logging.CRITICAL
