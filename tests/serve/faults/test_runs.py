@@ -24,7 +24,7 @@ import equipage
 from clock import HANGS
 from equipage.core.diagnostics import UsageError
 from equipage.kinds.server.model import NestedJson, Normal, SlowLoris
-from equipage.serve.faults import http
+from equipage.serve.faults import http, run
 from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.driver import Driver
 from equipage.serve.faults.engine import Engine
@@ -548,6 +548,56 @@ def test_what_is_clamped_is_traced(tmp_path: Path) -> None:
     line = "nested_json: depth 9 is above the cap; 3 is used"
     assert done.records[0] == {"n": 1, "t": 0, "e": "capped", "what": line}
     assert done.notes[1] == line
+
+
+def test_what_never_happens_is_said_once(tmp_path: Path) -> None:
+    def own(name: str, *triggers: str) -> dict[str, Any]:
+        effects = [{"type": "batch_amplify", "trigger": each} for each in triggers]
+        return {**tool(name), "behavior": {"side_effects": effects}}
+
+    config = simple(tools=[own("a", "on_request", "continuous"), own("b", "continuous"), tool("c")])
+    content = {"uri": "x://a", "name": "r"}
+    never = {"side_effects": [{"type": "batch_amplify", "trigger": "on_connect"}]}
+    config["resources"] = [{"resource": content, "behavior": never}]
+    done = ran(tmp_path, config, asks())
+    assert done.notes[1:-1] == [
+        "batch_amplify: continuous never fires for one item",
+        "batch_amplify: on_connect never fires for one item",
+    ]
+
+
+def test_a_summary_has_phases_and_sorted_counters(tmp_path: Path) -> None:
+    config = phased(
+        *({"name": each, "advance": {"on": "tools/call"}} for each in "ab"), {"name": "c"}
+    )
+    done = ran(tmp_path, config, asks(call(), call()))
+    assert done.notes[-1].endswith("requests: tools/call 2; phases: b, c")
+    counters = done.traced("stop")[0]["counters"]
+    assert list(counters) == sorted(counters)
+
+
+def test_expectations_are_judged_by_so_many_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "expect.yaml").write_text("- sees: {method: tools/list}\n")
+    for most, code in ((1, 1), (2, 0)):
+        monkeypatch.setattr(run, "_MOST_RECORDS", most)
+        done = ran(tmp_path, simple(), asks(LIST), expect=str(tmp_path / "expect.yaml"))
+        assert [each["e"] for each in done.records[:2]] == ["start", "recv"]
+        assert done.code == code
+
+
+def test_a_trace_can_be_read_while_the_server_runs(tmp_path: Path) -> None:
+    seen = []
+
+    def script(client: Client) -> None:
+        client.say(call())
+        client.read(len(R3) + 1)
+        seen.extend(each["e"] for each in lines((tmp_path / "trace.jsonl").read_bytes()))
+        client.hang_up()
+
+    ran(tmp_path, simple(), script)
+    assert seen[:3] == ["start", "recv", "open"]
 
 
 # What the command line says.
