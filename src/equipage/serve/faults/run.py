@@ -314,7 +314,7 @@ class _Run:
             each if each == "\t" or each.isprintable() else "\ufffd" for each in text[:_LINE]
         )
         if self._log_file is not None:
-            self._log_file.write(f"{level}: {shown}\n".encode("utf-8", "replace"))
+            self._log_file.write(f"{level}: {shown}\n".encode())
         else:
             self._note(f"{level}: {shown}")
 
