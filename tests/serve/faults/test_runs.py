@@ -522,8 +522,11 @@ def test_notes_that_nobody_takes_delay_nothing() -> None:
         tell(str(number))
     assert tell.close() is False
     may_tell.set()
-    tell._thread.join(0.1)
+    while tell._lines.qsize():
+        time.sleep(0.001)
     assert tell._thread.is_alive(), "there was no room for its end, either"
+    tell.close()
+    tell._thread.join(HANGS)
     assert tell.close() is True
     assert told == ["first", *map(str, range(1_000))]
 
