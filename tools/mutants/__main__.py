@@ -62,7 +62,8 @@ _MISBEHAVING = (
     *_security("fault_server"),
 )
 _SOCKETS = (
-    *_faults("test_bytes", "test_phases", "test_probes", "test_runs", "test_wires"),
+    *_faults("test_bytes", "test_examples", "test_expectations", "test_phases", "test_probes"),
+    *_faults("test_runs", "test_wires"),
     *_security("fault_server"),
 )
 _CALLS = _serve("templates", "log", "framing", "cache")
