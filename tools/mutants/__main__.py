@@ -61,6 +61,11 @@ _MISBEHAVING = (
     *_faults("test_web"),
     *_security("fault_server"),
 )
+_SOCKETS = (
+    *_faults("test_bytes", "test_examples", "test_expectations", "test_phases", "test_probes"),
+    *_faults("test_runs", "test_wires"),
+    *_security("fault_server"),
+)
 _CALLS = _serve("templates", "log", "framing", "cache")
 PARTS = {
     "tree": Part(("loading/tree.py",), ("loading/test_tree.py",)),
@@ -148,7 +153,11 @@ PARTS = {
         _MISBEHAVING,
     ),
     "fault-bytes": Part(_faults("delivery", "wire", "routes", "web"), _MISBEHAVING),
-    "fault-wire": Part(_faults("stdio", "run", "driver", "http"), _MISBEHAVING),
+    "fault-wire": Part(_faults("driver", "http"), _SOCKETS),
+    "fault-runs": Part(
+        _faults("stdio", "run"),
+        _faults("test_bytes", "test_examples", "test_expectations", "test_runs", "test_wires"),
+    ),
 }
 
 

@@ -37,11 +37,12 @@ SLOWEST = 1.5
 #: Bounds: seconds of the processor beyond ten times what a test takes, and seconds by the clock.
 SPARE, CLOCK = 1.0, 60.0
 #: So many seconds without a tick of the processor are too long.
-IDLE = 10.0
+IDLE = 5.0
 MEMORY, FILE = 4 << 30, 64 << 20
 
-#: What a process says of its change; one that is ended says nothing.
-LIVES, NOTICED, BROKEN = 0, 1, 3
+#: What a process says of its change; one that is ended says nothing, nor does one that a change
+#: ends with the code 0.
+NOTICED, BROKEN, LIVES = 1, 3, 4
 #: The functions of a module, by name and first line.
 Functions = dict[tuple[str, int], list[FunctionType]]
 

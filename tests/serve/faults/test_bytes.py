@@ -278,6 +278,18 @@ def test_the_rest_of_the_input_is_a_line() -> None:
     assert Lines()._limit == 10 * 1024 * 1024
 
 
+def test_of_a_line_that_is_too_long_nothing_is_kept() -> None:
+    parser = Lines(4)
+    parser.feed(b"abcde")
+    with pytest.raises(TooLong):
+        parser.next()
+    for _ in range(2):
+        parser.feed(b"ab")
+        assert (parser.next(), parser._buffer) == (None, b"")
+    parser.feed(b"c\nd\n")
+    assert (parser.next(), parser.next()) == (b"d", None)
+
+
 # Requests of HTTP.
 
 

@@ -354,7 +354,10 @@ def test_a_log_may_be_a_file_and_never_standard_output(tmp_path: Path) -> None:
     ("settings", "says"),
     [
         ({"transport": "http", "host": "203.0.113.1", "port": 1}, "cannot listen"),
-        ({"trace": "/nonexistent/trace"}, "cannot write"),
+        (
+            {"trace": "/nonexistent/trace"},
+            "^cannot write /nonexistent/trace: No such file or directory$",
+        ),
     ],
 )
 def test_what_cannot_start_says_why(settings: dict[str, Any], says: str, tmp_path: Path) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
+import logging
 import os
+import re
 import signal
 import socket
 import sys
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +23,22 @@ import pytest
 import equipage
 from clock import HANGS
 from equipage.core.diagnostics import UsageError
-from equipage.kinds.server.model import Normal, SlowLoris
-from equipage.serve.faults import http
+from equipage.kinds.server.model import NestedJson, Normal, SlowLoris
+from equipage.serve.faults import http, run
 from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.driver import Driver
+from equipage.serve.faults.engine import Engine
+from equipage.serve.faults.exchange import EPOCH
 from equipage.serve.faults.http import Listener
-from equipage.serve.faults.run import Settings, caps_of, delivery_named, milliseconds, serve
+from equipage.serve.faults.run import (
+    Settings,
+    _Teller,
+    caps_of,
+    delivery_named,
+    literal_texts,
+    milliseconds,
+    serve,
+)
 from serve.faults.faultlab import (
     INITIALIZE,
     LIST,
@@ -236,6 +250,33 @@ def test_a_client_that_leaves_ends_the_run(tmp_path: Path) -> None:
     assert done.traced("stop", "reason") == [("completed",)]
 
 
+def test_what_cannot_be_read_is_a_client_that_leaves(tmp_path: Path) -> None:
+    loaded = equipage.loads(json.dumps(simple()), kind="server", env={})
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        settings = Settings(descriptors=(folder, folder))
+        assert serve(loaded.config, "d1", settings, str, environment={}) == 0
+    finally:
+        os.close(folder)
+
+
+def test_an_expectation_that_is_not_met_fails_a_run_that_did_not(tmp_path: Path) -> None:
+    (tmp_path / "expect.yaml").write_text("- sees: {method: tools/list}\n- violations: 0\n")
+    expect = str(tmp_path / "expect.yaml")
+    for messages, code in (([], 1), ([LIST], 1), ([INITIALIZE, LIST], 0)):
+        done = ran(tmp_path, simple(), asks(*messages), expect=expect)
+        assert done.code == code
+        assert (done.notes[-2][:8] == "not met:") is (not messages)
+        assert (done.notes[-1][:8] == "not met:") is (messages == [LIST])
+
+    def script(client: Client) -> None:
+        client.say(call())
+        client.read(10)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert ran(tmp_path, simple(), script, expect=expect).code == 143
+
+
 def test_a_server_that_closes_the_connection_ends(tmp_path: Path) -> None:
     config = effect(type="close_connection", trigger="on_connect")
     done = ran(tmp_path, config, lambda client: client.say(INITIALIZE, LIST))
@@ -364,15 +405,26 @@ def test_only_some_handlers_run_at_once() -> None:
     assert seen == [most]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="others have one address of loopback")
+def test_a_run_asks_web_services_at_the_hosts_that_it_was_given(tmp_path: Path) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.2", 0))  # nothing listens
+        url = f"http://127.0.0.2:{silent.getsockname()[1]}/"
+        config = simple(tools=[tool(handler={"type": "http", "url": url})])
+        for hosts, problem in (((), b"ValueError"), (("127.0.0.2",), b"ConnectionRefusedError")):
+            done = ran(tmp_path, config, asks(call()), handler_hosts=hosts)
+            assert b"the handler failed: " + problem in done.sent
+
+
 # What is said, and what is not.
 
 
 def test_the_log_has_levels(tmp_path: Path) -> None:
-    logging = {"level": "info", "on_request": True}
-    done = ran(tmp_path, simple(logging=logging), asks(LIST))
+    wanted = {"level": "info", "on_request": True}
+    done = ran(tmp_path, simple(logging=wanted), asks(LIST))
     assert "info: request tools/list" in done.notes
-    logging["level"] = "warn"
-    done = ran(tmp_path, simple(logging=logging), asks(LIST))
+    wanted["level"] = "warn"
+    done = ran(tmp_path, simple(logging=wanted), asks(LIST))
     assert len(done.notes) == 2
 
 
@@ -391,10 +443,107 @@ def test_without_a_seed_each_run_has_its_own(tmp_path: Path) -> None:
 
 def test_a_trace_of_what_cannot_start_has_an_end(tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
-    with pytest.raises(UsageError, match=r"^cannot listen on 203\.0\.113\.1:1: "):
+    reason = "(the address cannot be used|.*[Cc]annot assign requested address.*)"
+    with pytest.raises(UsageError, match=rf"^cannot listen on 203\.0\.113\.1:1: {reason}$"):
         ran(tmp_path, simple(), lambda _: None, transport="http", host="203.0.113.1", port=1)
     last = json.loads(trace.read_bytes().splitlines()[-1])
+    assert (last["t"], last["e"], last["reason"]) == (0, "stop", "error")
+
+
+@pytest.mark.parametrize(
+    ("first", "kind", "says"),
+    [
+        ({"message": "odd", "exception": KeyError(3)}, KeyError, "3"),
+        ({"message": "odd"}, RuntimeError, "odd"),
+    ],
+)
+def test_a_bug_ends_a_run_with_its_exception(
+    first: dict[str, Any],
+    kind: type[Exception],
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The command says it, or shows where it comes from; the trace has an end."""
+
+    def receive(*_: Any) -> None:
+        asyncio.get_running_loop().call_exception_handler(first)
+        raise ValueError("the first one counts")
+
+    monkeypatch.setattr(Engine, "receive", receive)
+    with pytest.raises(kind, match=f"^{says}$"):
+        ran(tmp_path, simple(), asks(LIST))
+    last = json.loads((tmp_path / "trace.jsonl").read_bytes().splitlines()[-1])
     assert (last["e"], last["reason"]) == ("stop", "error")
+
+
+def test_a_run_over_http_says_where_and_may_log_to_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = simple(logging={"output": "stdout"})
+    with pytest.raises(UsageError) as refused:
+        ran(tmp_path, config, lambda _: None)
+    says = "`logging.output: stdout` would mix with the messages on standard output"
+    assert str(refused.value) == says
+    done = ran(tmp_path, config, lambda _: None, transport="http", seconds=0)
+    assert re.fullmatch(r"listening on http://127\.0\.0\.1:[0-9]+/mcp", done.notes[1])
+    assert (done.code, done.traced("start", "transport")) == (0, [("http",)])
+    assert [each.name for each in tmp_path.iterdir()] == ["trace.jsonl"], "no file of that name"
+
+
+def test_a_run_collects_garbage_and_keeps_asyncio_quiet(tmp_path: Path) -> None:
+    before, level = gc.get_threshold(), logging.getLogger("asyncio").level
+    try:
+        gc.set_threshold(100_000, 50, 50)
+        logging.getLogger("asyncio").setLevel(logging.NOTSET)
+        ran(tmp_path, simple(), asks())
+        assert gc.get_threshold() == (700, 10, 10)
+        assert logging.getLogger("asyncio").level == logging.CRITICAL
+    finally:
+        gc.set_threshold(*before)
+        logging.getLogger("asyncio").setLevel(level)
+
+
+def test_notes_that_nobody_takes_delay_nothing() -> None:
+    """They are told in their order; beyond a thousand that wait, they are dropped."""
+    told, may_tell = list[str](), threading.Event()
+
+    def note(line: str) -> None:
+        assert may_tell.wait(HANGS)
+        told.append(line)
+
+    tell = _Teller(note)
+    assert tell._thread.daemon
+    tell("first")
+    while tell._lines.qsize():
+        time.sleep(0.001)
+    for number in range(1_001):
+        tell(str(number))
+    assert tell.close() is False
+    may_tell.set()
+    while tell._lines.qsize():
+        time.sleep(0.001)
+    assert tell._thread.is_alive(), "there was no room for its end, either"
+    tell.close()
+    tell._thread.join(HANGS)
+    assert tell.close() is True
+    assert told == ["first", *map(str, range(1_000))]
+
+
+def test_texts_of_files_are_literal_in_a_run(tmp_path: Path) -> None:
+    (tmp_path / "said.txt").write_text("costs ${args.a}")
+    own = [{"type": "text", "text": {"$file": "said.txt"}}, {"type": "text", "text": "$${args.a}"}]
+    (tmp_path / "server.yaml").write_text(json.dumps(simple(tools=[tool(content=own)])))
+    loaded = equipage.load(tmp_path / "server.yaml", kind="server", env={})
+    texts = list(literal_texts(loaded))
+    assert texts == ["costs ${args.a}"]
+    (tmp_path / "in").write_text(json.dumps(call(a="x")) + "\n")
+    with (tmp_path / "in").open("rb") as reads, (tmp_path / "out").open("wb") as writes:
+        settings = Settings(descriptors=(reads.fileno(), writes.fileno()))
+        assert serve(loaded.config, loaded.digest, settings, str, literal=texts) == 0
+    result = json.loads((tmp_path / "out").read_bytes())["result"]
+    assert [each["text"] for each in result["content"]] == ["costs ${args.a}", "x"]
 
 
 def test_what_is_clamped_is_traced(tmp_path: Path) -> None:
@@ -402,6 +551,56 @@ def test_what_is_clamped_is_traced(tmp_path: Path) -> None:
     line = "nested_json: depth 9 is above the cap; 3 is used"
     assert done.records[0] == {"n": 1, "t": 0, "e": "capped", "what": line}
     assert done.notes[1] == line
+
+
+def test_what_never_happens_is_said_once(tmp_path: Path) -> None:
+    def own(name: str, *triggers: str) -> dict[str, Any]:
+        effects = [{"type": "batch_amplify", "trigger": each} for each in triggers]
+        return {**tool(name), "behavior": {"side_effects": effects}}
+
+    config = simple(tools=[own("a", "on_request", "continuous"), own("b", "continuous"), tool("c")])
+    content = {"uri": "x://a", "name": "r"}
+    never = {"side_effects": [{"type": "batch_amplify", "trigger": "on_connect"}]}
+    config["resources"] = [{"resource": content, "behavior": never}]
+    done = ran(tmp_path, config, asks())
+    assert done.notes[1:-1] == [
+        "batch_amplify: continuous never fires for one item",
+        "batch_amplify: on_connect never fires for one item",
+    ]
+
+
+def test_a_summary_has_phases_and_sorted_counters(tmp_path: Path) -> None:
+    config = phased(
+        *({"name": each, "advance": {"on": "tools/call"}} for each in "ab"), {"name": "c"}
+    )
+    done = ran(tmp_path, config, asks(call(), call()))
+    assert done.notes[-1].endswith("requests: tools/call 2; phases: b, c")
+    counters = done.traced("stop")[0]["counters"]
+    assert list(counters) == sorted(counters)
+
+
+def test_expectations_are_judged_by_so_many_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "expect.yaml").write_text("- sees: {method: tools/list}\n")
+    for most, code in ((1, 1), (2, 0)):
+        monkeypatch.setattr(run, "_MOST_RECORDS", most)
+        done = ran(tmp_path, simple(), asks(LIST), expect=str(tmp_path / "expect.yaml"))
+        assert [each["e"] for each in done.records[:2]] == ["start", "recv"]
+        assert done.code == code
+
+
+def test_a_trace_can_be_read_while_the_server_runs(tmp_path: Path) -> None:
+    seen = []
+
+    def script(client: Client) -> None:
+        client.say(call())
+        client.read(len(R3) + 1)
+        seen.extend(each["e"] for each in lines((tmp_path / "trace.jsonl").read_bytes()))
+        client.hang_up()
+
+    ran(tmp_path, simple(), script)
+    assert seen[:3] == ["start", "recv", "open"]
 
 
 # What the command line says.
@@ -423,6 +622,50 @@ def test_what_is_clamped_is_traced(tmp_path: Path) -> None:
 def test_options_that_mean_nothing(call: Callable[[], Any], says: str) -> None:
     with pytest.raises(UsageError, match=f"^{says}"):
         call()
+
+
+def test_options_decide_how_a_server_answers(tmp_path: Path) -> None:
+    def answer(config: dict[str, Any], **options: Any) -> Any:
+        return ran(tmp_path, config, asks(call()), **options).sent
+
+    assert answer(simple(), era="25") == R3 + b"\n"
+    assert b'"error"' in answer(simple(), era="26")
+    nested = answer(simple(), delivery=NestedJson(depth=1))
+    assert nested == b'{"a":' + R3 + b"}\n"
+    config = delivery(type="response_delay", delay_ms=100_000)
+    done = ran(tmp_path, config, asks(call()), virtual=True, caps=Caps(delay_ms=7))
+    assert done.traced("send", "t") == [(7,)]
+    config = phased({"name": "a", "advance": {"on": "tools/call"}}, {"name": "b"})
+    for scope, owner in (("global", None), ("per_connection", "c1")):
+        done = ran(tmp_path, config, asks(call()), scope=scope)
+        assert done.traced("phase", "to", "conn") == [("b", owner)]
+
+
+def test_a_seed_and_a_virtual_clock_make_runs_equal(tmp_path: Path) -> None:
+    config = simple(tools=[tool(text="$${fn.timestamp()} $${fn.uuid()}")])
+
+    def said(**options: Any) -> list[str]:
+        (frame,) = lines(ran(tmp_path, config, asks(call()), **options).sent)
+        found: list[str] = frame["result"]["content"][0]["text"].split()
+        return found
+
+    first = said(virtual=True)
+    assert said(virtual=True) == first
+    assert said(virtual=True, seed=2)[1] != first[1]
+    before = datetime.now(UTC)
+    real, name = said()
+    assert name == first[1]
+    assert datetime.fromisoformat(real) >= before.replace(microsecond=0)
+    assert datetime.fromisoformat(first[0]) == EPOCH
+
+
+def test_a_trace_shows_as_much_of_messages_as_wanted(tmp_path: Path) -> None:
+    arguments = []
+    for bodies in ("none", "redacted", "full"):
+        done = ran(tmp_path, simple(), asks(call(q=1)), bodies=bodies)
+        (received,) = done.traced("recv")
+        arguments.append(received["body"]["params"]["arguments"] if "body" in received else None)
+    assert arguments == [None, "…", {"q": 1}]
 
 
 def test_options_that_mean_something() -> None:

@@ -21,8 +21,6 @@ from equipage.serve.faults.wire import INBOUND_LIMIT
 _HEAD_LIMIT = 65_536
 #: A connection without a request is closed after so many seconds.
 IDLE = 60.0
-#: Bytes that may wait in the socket's own buffer.
-_BUFFER = 65_536
 #: How many bytes one connection writes before the next one has its turn.
 _AT_ONCE = 1_048_576
 
@@ -38,7 +36,6 @@ class BadRequest(Exception):
     """Bytes that are not an HTTP request; the connection ends with this status."""
 
     def __init__(self, status: int) -> None:
-        super().__init__(status)
         self.status = status
 
 
@@ -158,7 +155,6 @@ class Wire(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
-        transport.set_write_buffer_limits(high=_BUFFER)
         if not self._listener.admit(self):
             self._end_with(503)
             return
@@ -260,7 +256,7 @@ class Wire(asyncio.Protocol):
     @property
     def _may_write(self) -> bool:
         # A transport that is closing is lost, or will be: `connection_lost` follows.
-        return not (self._is_paused or self._is_over or self._transport.is_closing())
+        return not (self._is_paused or self._transport.is_closing())
 
     def _write(self, item: Item) -> None:
         if isinstance(item, Head):

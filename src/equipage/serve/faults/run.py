@@ -78,7 +78,7 @@ def serve(
     """Serve a configuration until the client, a signal or the configuration ends it.
 
     Returns the exit code: 0 ended, 1 aborted or an expectation was not met, 130 and 143 by signal.
-    Raises `UsageError` if it cannot start.
+    Raises `UsageError` if it cannot start, and what a bug of ours raised.
     """
     outside = dict(os.environ if environment is None else environment)
     # One stream cannot carry two languages; a client would call the log a violation.
@@ -233,7 +233,7 @@ class _Run:
         # A client that leaves is not news; asyncio would write a line about each of its bytes.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
         asyncio.get_running_loop().set_exception_handler(
-            lambda _loop, problem: self._bug(driver, problem)
+            lambda _loop, problem: _bug(driver, problem)
         )
         self._begin(engine)
         try:
@@ -245,22 +245,16 @@ class _Run:
             transport.start()
             driver.do(lambda: None)  # the first phase may end by itself
             reason, code = await driver.ended
-        except UsageError:
+            engine.jobs.cancel(engine.jobs.alive)
+            self._end(engine, reason)
+        except Exception:
             # A trace without an end looks like a run that goes on.
             self._trace(engine.now, None, "stop", reason="error")
             raise
-        engine.jobs.cancel(engine.jobs.alive)
-        self._end(engine, reason)
-        await transport.close()
+        finally:
+            if driver.transport is not None:
+                await driver.transport.close()
         return code
-
-    def _bug(self, driver: Driver, problem: Mapping[str, Any]) -> None:
-        """An exception that nothing expected: say its name, and end."""
-        if os.environ.get("EQUIPAGE_TRACEBACK") and isinstance(problem.get("exception"), Exception):
-            raise problem["exception"]
-        name = type(problem.get("exception")).__name__
-        self._note(f"a bug in equipage: {name}; run again with EQUIPAGE_TRACEBACK=1")
-        driver.end("error", 3)
 
     async def _transport(self, driver: Driver) -> Transport:
         if self.settings.transport == "stdio":
@@ -320,9 +314,15 @@ class _Run:
             each if each == "\t" or each.isprintable() else "\ufffd" for each in text[:_LINE]
         )
         if self._log_file is not None:
-            self._log_file.write(f"{level}: {shown}\n".encode("utf-8", "replace"))
+            self._log_file.write(f"{level}: {shown}\n".encode())
         else:
             self._note(f"{level}: {shown}")
+
+
+def _bug(driver: Driver, problem: Mapping[str, Any]) -> None:
+    """An exception that nothing expected ends the run, and the command says so."""
+    if not driver.ended.done():
+        driver.ended.set_exception(problem.get("exception") or RuntimeError(problem["message"]))
 
 
 def _opened(path: str | None, files: ExitStack) -> IO[bytes] | None:

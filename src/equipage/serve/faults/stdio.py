@@ -21,7 +21,6 @@ from equipage.serve.faults.wire import INBOUND_LIMIT
 _CHUNK = 65_536
 #: Requests that wait may have so many bytes in all before the server stops reading.
 _QUEUED_BYTES = 2 * INBOUND_LIMIT
-_BLANK = b" \t\r\n\v\f"
 
 
 class Lines:
@@ -59,7 +58,7 @@ class Lines:
                 continue
             if len(line) > self._limit:
                 raise TooLong
-            return line.strip(_BLANK)
+            return line.strip()
 
     def _note_unfinished(self) -> None:
         self._searched = len(self._buffer)
@@ -79,7 +78,7 @@ class TooLong(Exception):
 class Pipes:
     """Serves one client on two descriptors."""
 
-    def __init__(self, driver: Driver, reads: int = 0, writes: int = 1) -> None:
+    def __init__(self, driver: Driver, reads: int, writes: int) -> None:
         self._driver = driver
         self._engine = driver.engine
         self._reads, self._writes = reads, writes
@@ -94,7 +93,6 @@ class Pipes:
         self._outgoing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._unwritten = 0
         self._is_called = False
-        self._is_closing = False
         self._is_over = False
 
     def start(self) -> None:
@@ -210,9 +208,8 @@ class Pipes:
             assert isinstance(data, bytes)
             self._unwritten += len(data)
             self._outgoing.put(data)
-        if self._link.closed is not None and not self._is_closing:
+        if self._link.closed is not None and self._channel.is_open:
             # Nothing more goes out, but what was sent before the end arrives.
-            self._is_closing = True
             self._channel.close()
             self._engine.forget(self.connection, "server")
             self._driver.end_when_drained("completed", 0)
