@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 
 from equipage.serve import testing
 from equipage.serve.testing import MisbehavingServer
+
+misbehaving_server = testing.misbehaving_server
 
 RECORDS: list[dict[str, Any]] = [
     {"n": 0, "e": "recv", "t": 0, "kind": "request", "method": "initialize", "id": 1},
@@ -84,10 +87,11 @@ def test_expectations_that_are_not_met(server: MisbehavingServer, tmp_path: Path
 class Program:
     """What is started in place of a server."""
 
-    started: list[tuple[Any, dict[str, Any]]]
+    started: list[Program]
 
     def __init__(self, command: Any, **how: Any) -> None:
-        self.started.append((command, how))
+        self.started.append(self)
+        self.command, self.how = command, how
         self.code: int | None = None
         how["stderr"].write(self.says)
         self.asked: list[Any] = []
@@ -111,37 +115,65 @@ class Program:
         self.asked.append("kill")
 
 
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> list[Program]:
+    monkeypatch.setattr(Program, "started", [], raising=False)
+    monkeypatch.setattr(subprocess, "Popen", Program)
+    return Program.started
+
+
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_a_server_is_started_once_and_ended(
-    stubborn: bool, server: MisbehavingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stubborn: bool,
+    server: MisbehavingServer,
+    programs: list[Program],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Program, "started", [], raising=False)
     monkeypatch.setattr(Program, "stubborn", stubborn)
-    monkeypatch.setattr(subprocess, "Popen", Program)
     monkeypatch.setenv("KEPT", "1")
     server.close()  # it was not started
     assert server.url == server.url == "http://127.0.0.1:5/mcp"
-    ((command, how),) = Program.started
-    assert command == [*server.command, "--transport", "http"]
+    (process,) = programs
+    how = process.how
+    assert process.command == [*server.command, "--transport", "http"]
     assert (how["stdin"], how["stdout"]) == (subprocess.DEVNULL, subprocess.DEVNULL)
     assert (how["env"]["PYTHONUNBUFFERED"], how["env"]["KEPT"]) == ("1", "1")
     assert how["stderr"].name == str(tmp_path / "stderr.txt")
-    process: Any = server._process
     server.close()
     server.close()
     assert process.asked == ["terminate", 10.0, *(("kill", None) if stubborn else ())]
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_server_that_does_not_start(
     server: MisbehavingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Program, "started", [], raising=False)
     monkeypatch.setattr(Program, "says", b"no such file")
     monkeypatch.setattr(Program, "poll", lambda _: 2)
-    monkeypatch.setattr(subprocess, "Popen", Program)
     with pytest.raises(AssertionError, match="the server did not start: no such file"):
         print(server.url)
     monkeypatch.setattr(Program, "poll", lambda _: None)
     monkeypatch.setattr(testing, "_PATIENCE", 0.05)
     with pytest.raises(AssertionError, match="the server did not start: no such file"):
         print(server.url)
+
+
+@pytest.fixture
+def ended(programs: list[Program]) -> Iterator[None]:
+    """When the test is over, what it started was ended."""
+    yield
+    assert [each.asked for each in programs] == [["terminate", 10.0]] * 2
+
+
+@pytest.mark.usefixtures("ended")
+def test_servers_are_beside_their_test_and_end_with_it(
+    programs: list[Program], misbehaving_server: Callable[..., MisbehavingServer]
+) -> None:
+    slow, other = misbehaving_server("slow.yaml", "--seed", "1"), misbehaving_server("other.yaml")
+    assert slow.file == Path(__file__).with_name("slow.yaml")
+    assert (slow.command[-2:], other.command[-1]) == (["--seed", "1"], "full")
+    assert slow.url == other.url
+    first, second = (Path(each.how["stderr"].name).parent for each in programs)
+    assert first != second
+    assert first.name.startswith("server")

@@ -207,11 +207,10 @@ class _Trials:
         for each in self._caches:
             each.cache_clear()  # what the right code came to while tests were collected
         _scratch(self._items[tests[0]], folder)
+        self._items[tests[0]].config.pluginmanager.register(_Leaving(folder))
         for test in tests:
             _seconds(_bound(self._seconds[test]))
-            if _run(self._items[test])[0]:
-                (folder / "by").write_text(test)
-                os._exit(NOTICED)
+            _run(self._items[test])
         os._exit(LIVES)
 
     def _finish(self) -> None:
@@ -282,6 +281,21 @@ class _Watch:
             for at, mark in enumerate(marks)
             if mark
         ]
+
+
+class _Leaving:
+    """Ends a process at the first failure: what the test began may never end by itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
+        report = yield
+        if report.failed:
+            (self._folder / "by").write_text(item.nodeid)
+            os._exit(NOTICED)
+        return report
 
 
 @contextlib.contextmanager
