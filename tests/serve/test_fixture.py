@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,6 +29,15 @@ RECORDS: list[dict[str, Any]] = [
         "target": "t",
     },
 ]
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[], float]:
+    """A clock that only sleeping moves: it says how long was slept."""
+    slept: list[float] = []
+    time = SimpleNamespace(monotonic=lambda: 100 + sum(slept), sleep=slept.append)
+    monkeypatch.setattr(testing, "time", time)
+    return lambda: sum(slept)
 
 
 @pytest.fixture
@@ -63,15 +73,22 @@ def test_the_trace_so_far(server: MisbehavingServer, tmp_path: Path) -> None:
     assert server.trace == RECORDS
 
 
-def test_waiting_for_a_record(server: MisbehavingServer, tmp_path: Path) -> None:
-    traced(tmp_path)
-    assert server.wait_for("recv") == RECORDS[0]
+def test_waiting_for_a_record(
+    server: MisbehavingServer,
+    tmp_path: Path,
+    clock: Callable[[], float],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as during:
+        during.setattr(testing.time, "sleep", lambda _: traced(tmp_path))
+        assert server.wait_for("recv") == RECORDS[0]  # which was not there at first
     assert server.wait_for("recv", method="tools/call", id=2) == RECORDS[1]
     with pytest.raises(pytest.fail.Exception) as failed:
-        server.wait_for("recv", 0.03, method="ping")
-    assert str(failed.value) == "no record of recv with {'method': 'ping'} within 0.03 s"
-    with pytest.raises(pytest.fail.Exception):
-        server.wait_for("send", timeout=0.0)
+        server.wait_for("recv", 0.3, method="ping")
+    assert str(failed.value) == "no record of recv with {'method': 'ping'} within 0.3 s"
+    assert clock() == pytest.approx(0.3, abs=0.03)
+    with pytest.raises(pytest.fail.Exception, match=r"within 5\.0 s"):
+        server.wait_for("send")
 
 
 def test_expectations_that_are_not_met(server: MisbehavingServer, tmp_path: Path) -> None:
@@ -132,6 +149,7 @@ def test_a_server_is_started_once_and_ended(
 ) -> None:
     monkeypatch.setattr(Program, "stubborn", stubborn)
     monkeypatch.setenv("KEPT", "1")
+    monkeypatch.setenv("PYTHONUNBUFFERED", "")
     server.close()  # it was not started
     assert server.url == server.url == "http://127.0.0.1:5/mcp"
     (process,) = programs
@@ -147,16 +165,18 @@ def test_a_server_is_started_once_and_ended(
 
 @pytest.mark.usefixtures("programs")
 def test_a_server_that_does_not_start(
-    server: MisbehavingServer, monkeypatch: pytest.MonkeyPatch
+    server: MisbehavingServer, clock: Callable[[], float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Program, "says", b"no such file")
     monkeypatch.setattr(Program, "poll", lambda _: 2)
     with pytest.raises(AssertionError, match="the server did not start: no such file"):
         print(server.url)
-    monkeypatch.setattr(Program, "poll", lambda _: None)
-    monkeypatch.setattr(testing, "_PATIENCE", 0.05)
+    assert clock() == 0
+    looks = iter([None] * 600)  # more than fit into the time
+    monkeypatch.setattr(Program, "poll", lambda _: next(looks))
     with pytest.raises(AssertionError, match="the server did not start: no such file"):
         print(server.url)
+    assert clock() == pytest.approx(10, abs=0.03)
 
 
 @pytest.fixture

@@ -497,6 +497,8 @@ def test_clients_that_are_gone_are_forgotten(folder: Path, monkeypatch: pytest.M
         async def send_tool_list_changed(self) -> None:
             if self.name == "gone":
                 raise RuntimeError
+            if self.name == "stuck":
+                await asyncio.Future()
             sent.append(self.name)
 
         async def send_resource_list_changed(self) -> None:
@@ -507,7 +509,15 @@ def test_clients_that_are_gone_are_forgotten(folder: Path, monkeypatch: pytest.M
     new = catalogue_of(taken(folder), "dotted")
     engine = Engine()
     served = server.Served(old, engine, watched=False, private=False)
-    served.sessions += [Session("a"), Session("gone"), Session("b")]
+    served.sessions += [Session("a"), Session("gone"), Session("stuck"), Session("b")]
+    given: list[float] = []
+    real = asyncio.wait_for
+
+    def sooner(work: Any, seconds: float) -> Any:
+        given.append(seconds)
+        return real(work, 0.2)
+
+    monkeypatch.setattr(asyncio, "wait_for", sooner)
 
     async def main() -> None:
         await served.replace(new)
@@ -515,6 +525,7 @@ def test_clients_that_are_gone_are_forgotten(folder: Path, monkeypatch: pytest.M
 
     asyncio.run(main())
     assert sent == ["a", "b"]
+    assert given == [5] * 4
     assert [each.name for each in served.sessions] == ["a", "b"]
     assert engine.replaced == [new.snapshot.tools] * 2
     assert served.catalogue is new
@@ -557,13 +568,14 @@ def test_progress_ends_before_the_result() -> None:
     asyncio.run(main())
 
 
-def test_the_input_schema_of_a_tool(folder: Path) -> None:
+def test_what_the_package_asks_of_the_server(folder: Path) -> None:
     served = server.Served(
         catalogue_of(taken(folder), "dotted"), Engine(), watched=False, private=False
     )
-    handlers = server._Handlers(served, lambda _ctx: "")
-    assert handlers.input_schema("t.count") == TEXT
-    assert handlers.input_schema("none") is None
+    built = server.build(served)
+    assert built.get_tool_input_schema("t.count") == TEXT
+    assert built.get_tool_input_schema("none") is None
+    assert built.get_request_handler("subscriptions/listen").handler._max_subscriptions == 64
 
 
 def test_results_of_older_clients_are_mappings() -> None:

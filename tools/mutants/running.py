@@ -87,6 +87,7 @@ class Runner:
     def _measured(self, items: list[pytest.Item]) -> dict[str, Any]:
         before = set(sys.modules)
         seconds: dict[str, float] = {}
+        by_clock: dict[str, float] = {}
         left_out = []
         lines: dict[str, dict[int, list[str]]] = {str(file): {} for file in self.modules}
         caches: list[Any] = []
@@ -97,9 +98,10 @@ class Runner:
                     imported, caches = len(sys.modules), _caches()
                 for each in caches:
                     each.cache_clear()  # or only the first test that asks would run the lines
-                begun = time.process_time()
+                begun, clock = time.process_time(), time.monotonic()
                 failed, passed = _run(item)
                 took = time.process_time() - begun
+                by_clock[item.nodeid] = time.monotonic() - clock
                 seen = watch.taken()
                 if failed or not passed:
                     left_out.append((item.nodeid, "fails" if failed else "is skipped"))
@@ -111,7 +113,13 @@ class Runner:
                         lines[file].setdefault(line, []).append(item.nodeid)
         # Whatever the tests import late, once: each copy of the process would do it again.
         modules = [name for name in sys.modules if name not in before]
-        return {"seconds": seconds, "lines": lines, "modules": modules, "left_out": left_out}
+        order = sorted(seconds, key=by_clock.__getitem__)  # what copies of it take counts, too
+        return {
+            "seconds": {each: seconds[each] for each in order},
+            "lines": lines,
+            "modules": modules,
+            "left_out": left_out,
+        }
 
     # The tests against each change.
 
@@ -166,6 +174,7 @@ class _Trials:
         self._items = {item.nodeid: item for item in items}
         self._caches = _caches()
         self._seconds, self._most = seconds, most
+        self._order = {test: number for number, test in enumerate(seconds)}  # quick ones first
         self._waiting: dict[int, _Trial] = {}
         self._idle: dict[int, tuple[int, float, float]] = {}
         #: By function: the tests that noticed a change, the last one first.
@@ -179,7 +188,7 @@ class _Trials:
             self._tell(change, source, "unreached", "", 0)
             return
         first = [test for test in self._noticed[change.function] if test in reach]
-        tests = first + sorted(reach - set(first), key=lambda test: self._seconds[test])
+        tests = first + sorted(reach - set(first), key=self._order.__getitem__)
         while len(self._waiting) >= self._most:
             self._finish()
         folder = Path(tempfile.mkdtemp(prefix="mutant-"))
