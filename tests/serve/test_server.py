@@ -575,6 +575,12 @@ def test_what_the_package_asks_of_the_server(folder: Path) -> None:
     built = server.build(served)
     assert built.get_tool_input_schema("t.count") == TEXT
     assert built.get_tool_input_schema("none") is None
+    for options in (
+        built.create_initialization_options(None, {"x": {}}),
+        built.create_initialization_options(experimental_capabilities={"x": {}}),
+    ):
+        assert options.capabilities.experimental == {"x": {}}
+        assert options.capabilities.tools.list_changed
     assert built.get_request_handler("subscriptions/listen").handler._max_subscriptions == 64
 
 
