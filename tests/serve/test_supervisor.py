@@ -441,6 +441,30 @@ def test_a_start_that_fails_is_answered_and_its_descriptors_are_closed(
     os.close(reader)
 
 
+@pytest.mark.parametrize("asks", [False, CONFINED])
+def test_a_start_is_remembered(
+    asks: bool,
+    control: tuple[Supervisor, socket.socket],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    supervisor, ours = control
+    changes = {} if asks else {**FREE, "filter": False}
+    supervisor.jails["it"] = supervisor_module._Jail(spec(tmp_path, PROGRAM, **changes))
+    monkeypatch.setattr(os, "fork", lambda: 77)
+    send(ours, {"op": "spawn", "id": 5, "key": "it"})
+    supervisor._take()
+    process = supervisor.by_number[5]
+    assert supervisor.by_pid == {77: process}
+    assert (process.number, process.pid, process.forks) == (5, 77, not asks)
+    # Only a fork that asks for its start is listened to.
+    waiting = list(supervisor.selector.get_map().values())
+    assert len(waiting) == asks
+    for each in waiting:
+        each.data()  # the other end is closed: there is nobody who could ask
+    assert not supervisor.selector.get_map()
+
+
 def test_processes_are_allowed_beside_those_that_are_there(
     control: tuple[Supervisor, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -651,8 +675,14 @@ def test_a_jail_is_made_ready(
     monkeypatch.setattr(jail, "landlock_version", lambda: jail.SCOPES_SINCE - 1)
     own = jail.call_filter(**calls, pid=os.getpid())
     assert made.own_filter() == (own if filters and not wanted["forks"] else plain)
+    monkeypatch.setattr(jail, "landlock_version", lambda: jail.SCOPES_SINCE)
+    assert made.own_filter() == plain
     made.close()
     assert supervisor_module._Jail({**wanted, "landlock": False}).rules is None
+    given: list[Any] = []
+    monkeypatch.setattr(jail, "ruleset", lambda *paths, network: given.append((*paths, network)))
+    supervisor_module._Jail(wanted)
+    assert given == [(wanted["read"], wanted["write"], True)]
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
