@@ -435,6 +435,22 @@ def test_a_reload_that_cannot_be_done_is_said(folder: Path, changes: Callable[[]
     assert client.end() == (0, "")
 
 
+def test_files_are_looked_at_once_they_are_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+
+    async def awatch(*paths: str, **how: Any) -> Any:
+        given.append((paths, how))
+        yield {("modified", "a/x")}
+
+    monkeypatch.setattr("watchfiles.awatch", awatch)
+
+    async def main() -> list[Any]:
+        return [each async for each in run._changes(["a", "b"])]
+
+    assert asyncio.run(main()) == [None]
+    assert given == [(("a", "b"), {"debounce": 400, "step": 100, "recursive": True})]
+
+
 def test_an_error_of_ours_is_not_hidden(folder: Path) -> None:
     client = Client(folder, address=http.Address("192.0.2.1", 1))
     _, status = os.waitpid(client.child, 0)
@@ -566,6 +582,35 @@ def test_progress_ends_before_the_result() -> None:
             assert not server._Progress(SimpleNamespace(session=session, meta=meta)).wanted
 
     asyncio.run(main())
+
+
+def test_progress_comes_ten_times_a_second_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = [
+        (0.5, "progress 0", True),
+        (0.55, "progress 1/4", False),
+        (0.6, "progress 2/4 on", True),
+        (0.7, "progress 2/4", False),  # which is not more than before
+        (0.7, "progress 3", True),
+    ]
+    sent: list[Any] = []
+
+    class Session:
+        async def report_progress(self, *given: Any) -> None:
+            sent.append(given)
+
+    async def main() -> None:
+        progress = server._Progress(SimpleNamespace(session=Session(), meta={}))
+        loop = asyncio.get_running_loop()
+        for now, line, is_sent in heard:
+            with monkeypatch.context() as during:
+                during.setattr(loop, "time", lambda now=now: now)
+                before = len(progress._tasks)
+                progress.heard(line)
+                assert len(progress._tasks) == before + is_sent
+        await progress.end()
+
+    asyncio.run(main())
+    assert sent == [(0.0, None, None), (2.0, 4.0, "on"), (3.0, None, None)]
 
 
 def test_what_the_package_asks_of_the_server(folder: Path) -> None:
