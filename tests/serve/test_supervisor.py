@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import resource
+import selectors
 import signal
 import socket
 import struct
@@ -465,6 +466,27 @@ def test_a_start_is_remembered(
     assert not supervisor.selector.get_map()
 
 
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_fork_that_is_gone_is_not_allowed_to_start(
+    asks: bool, control: tuple[Supervisor, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervisor, _ = control
+    allowed: list[int] = []
+    monkeypatch.setattr(jail, "allow_one_start", allowed.append)
+    listener, kernel = os.pipe()
+    if asks:
+        os.write(kernel, b"x")
+    os.close(kernel)
+    supervisor.selector.register(listener, selectors.EVENT_READ)
+    supervisor._allow(listener)
+    assert not supervisor.selector.get_map()
+    assert allowed == [listener] * asks
+    if asks:
+        os.close(listener)
+    with pytest.raises(OSError, match="Bad file"):
+        os.fstat(listener)
+
+
 def test_processes_are_allowed_beside_those_that_are_there(
     control: tuple[Supervisor, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -517,7 +539,11 @@ def alone(act: Any) -> Any:
 
     def inside() -> Any:
         ours, theirs = socket.socketpair()
-        return act(Supervisor(theirs, "/nonexistent"), ours)
+        try:
+            return act(Supervisor(theirs, "/nonexistent"), ours)
+        finally:
+            for pid in supervisor_module._children():
+                os.kill(pid, signal.SIGKILL)  # the answer is complete when all of them are gone
 
     return forked(inside)
 
@@ -558,24 +584,32 @@ def test_a_process_is_asked_first_and_then_ended() -> None:
     assert alone(act) == [-signal.SIGKILL, -signal.SIGKILL]
 
 
-def test_every_process_that_ended_is_answered() -> None:
+@pytest.mark.parametrize("is_known", [False, True])
+def test_every_process_that_ended_is_answered(is_known: bool) -> None:
     def act(supervisor: Supervisor, ours: socket.socket) -> Any:
         for descriptor in (supervisor._wake_reader, supervisor._wake_writer):
             os.set_blocking(descriptor, False)
+        stranger = sleeping()
         first, second = (started(supervisor, number, sleeping()) for number in (1, 2))
         supervisor._reap()  # none has ended
         os.write(supervisor._wake_writer, b"x" * 5000)
         for each in (first, second):
             os.kill(each.pid, signal.SIGKILL)
-        stranger = sleeping()
-        supervisor.orphans[stranger] = set()
+        if is_known:
+            supervisor.orphans[stranger] = set()
         os.kill(stranger, signal.SIGKILL)
+        left = sleeping()
         while len(found := ended_children()) < 3:
             time.sleep(0.001)
         assert supervisor_module._ended() in found  # which stays until it is collected
         supervisor._reap()
-        assert (supervisor.by_pid, supervisor.by_number, supervisor.orphans) == ({}, {}, {})
+        # Where one process lost its parent, another one may have.
+        assert supervisor.orphans == {left: set()}
+        assert (supervisor.by_pid, supervisor.by_number) == ({}, {})
+        assert waited(left) == -signal.SIGKILL
         assert supervisor_module._ended() is None
+        with pytest.raises(BlockingIOError):
+            os.read(supervisor._wake_reader, 1)
         return sorted(received(ours)["id"] for _ in range(2))
 
     assert alone(act) == [1, 2]
