@@ -64,7 +64,12 @@ def _imported() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    async def unasked(paths: Any) -> Any:
+        note(f"watches {paths}")
+        yield None
+
     fork_supervisors(monkeypatch)
+    monkeypatch.setattr("equipage.serve.wire.run._changes", unasked)
     packs = [
         pack("t.count", "tools:count", inputSchema=TEXT, outputSchema=COUNT),
         pack("t.echo", "tools:echo", deterministic=True),
@@ -435,6 +440,51 @@ def test_a_reload_that_cannot_be_done_is_said(folder: Path, changes: Callable[[]
     assert client.end() == (0, "")
 
 
+def test_what_is_loaded_again_has_the_names_and_reasons_of_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes: list[str] = []
+    replaced: list[Any] = []
+    refused = [{"a": ("x", "y"), "b": ("z",)}] * 2
+
+    async def changes(_: Any) -> Any:
+        yield None
+        yield None
+
+    def catalogue_of(*given: Any) -> Any:
+        return SimpleNamespace(given=given, refused=refused.pop())
+
+    class Served:
+        catalogue = SimpleNamespace(refused={})
+
+        async def replace(self, catalogue: Any) -> None:
+            replaced.append(catalogue.given)
+            self.catalogue = catalogue
+
+    monkeypatch.setattr("equipage.serve.wire.run._changes", changes)
+    monkeypatch.setattr("equipage.serve.wire.run.catalogue_of", catalogue_of)
+    plan = run.Plan(SETTINGS, HERE, names="plain", watched=("x",))
+    asyncio.run(run._watch(Served(), plan, lambda: "snapshot", notes.append))
+    assert replaced == [("snapshot", "plain")] * 2
+    assert notes == ["a is not served: x; y", "b is not served: z"]  # once
+
+
+def test_over_http_the_server_knows_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+
+    async def serve_http(*how: Any) -> None:
+        given.append(how)
+
+    monkeypatch.setattr("equipage.serve.wire.run.build", lambda *how: how)
+    monkeypatch.setattr("equipage.serve.wire.run.serve_http", serve_http)
+    address, served = http.Address(), object()
+    plan = run.Plan(SETTINGS, HERE, address=address, token="x")
+    asyncio.run(run._transport(served, plan, None, lambda _: None))
+    ((built, *where, token),) = given
+    assert built == (served, http.principal_of)
+    assert (where[0], token) == (address, "x")
+
+
 def test_files_are_looked_at_once_they_are_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[Any] = []
 
@@ -574,8 +624,15 @@ def test_progress_ends_before_the_result() -> None:
         (task,) = progress._tasks
         with pytest.MonkeyPatch.context() as patch:
             real = asyncio.wait
-            patch.setattr(asyncio, "wait", lambda tasks, timeout: real(tasks, timeout=timeout / 50))
+            waits: list[float] = []
+
+            def sooner(tasks: Any, timeout: float) -> Any:
+                waits.append(timeout)
+                return real(tasks, timeout=0.02)
+
+            patch.setattr(asyncio, "wait", sooner)
             await progress.end()
+            assert waits == [1]
         await asyncio.sleep(0)
         assert task.cancelled() or task.done()
         for meta in (None, {}, {"other": 1}):
