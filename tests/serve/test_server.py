@@ -492,7 +492,7 @@ def test_files_are_looked_at_once_they_are_quiet(monkeypatch: pytest.MonkeyPatch
         given.append((paths, how))
         yield {("modified", "a/x")}
 
-    monkeypatch.setattr("watchfiles.awatch", awatch)
+    monkeypatch.setitem(sys.modules, "watchfiles", SimpleNamespace(awatch=awatch))
 
     async def main() -> list[Any]:
         return [each async for each in run._changes(["a", "b"])]

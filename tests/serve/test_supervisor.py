@@ -196,6 +196,34 @@ def test_a_script_runs_as_the_main_module_with_the_environment_of_the_tool(folde
     assert (status, output) == (0, "__main__ /x/main.py ['/x/main.py'] 1 False\n")
 
 
+SHOWN = """
+import ctypes, json, os
+signal = ctypes.c_int()
+ctypes.CDLL(None).prctl(2, ctypes.byref(signal))
+with open("/proc/self/status") as file:
+    status = {line.partition(":")[0]: line.split()[-1] for line in file}
+mask = os.umask(0)
+opened = sorted(map(int, os.listdir("/proc/self/fd")))
+print(json.dumps([mask, opened, signal.value, status["NoNewPrivs"], int(status["CapEff"], 16)]))
+"""
+
+
+@pytest.mark.parametrize("landlock", [False, CONFINED])
+@pytest.mark.parametrize("filters", [False, CONFINED])
+def test_what_a_tool_begins_with(folder: Path, landlock: bool, filters: bool) -> None:
+    ran = {"source": base64.b64encode(SHOWN.encode()).decode(), "path": "x.py", "hashes": {}}
+    changes = {"landlock": landlock, "filter": filters, "forks": True}
+    status, output, errors = run(spec(folder, ran, **changes))
+    assert (status, errors) == (0, "")
+    mask, opened, ends_with, privileges, capabilities = json.loads(output)
+    assert (mask, privileges) == (0o077, "1")
+    assert opened == [0, 1, 2, 3]  # the last one is the list itself
+    assert ends_with == signal.SIGKILL  # when the supervisor is gone
+    held = int(Path("/proc/self/status").read_text().split("CapEff:")[1].split()[0], 16)
+    kept = jail._KEPT_CAPABILITIES if landlock or filters else -1
+    assert capabilities == held & kept
+
+
 # Programs.
 
 
@@ -217,6 +245,8 @@ def test_a_program_that_is_not_there_is_named(folder: Path) -> None:
     status, _, errors = run(spec(folder, PROGRAM, **FREE), "/no/such/program")
     assert status == 125
     assert errors == "equipage: cannot start program: No such file or directory\n"
+    _, _, errors = run(spec(folder, PROGRAM, **FREE), "/no/\udcff")
+    assert errors == "equipage: cannot start \\udcff: No such file or directory\n"
 
 
 def test_a_folder_that_is_gone_is_named(folder: Path) -> None:
@@ -323,6 +353,7 @@ def test_without_the_server_every_process_ends_and_the_folder_is_removed(folder:
         started._lose("the server ends")  # the other end of its socket is closed now
         supervisor, _ = started._started[0]
         assert await asyncio.to_thread(supervisor.wait, 30) == 0
+        assert not Path(home).exists()  # nobody else has removed it yet
         pid = int(child.output)
         await started.close()
         return pid, home
