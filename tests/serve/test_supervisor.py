@@ -300,15 +300,14 @@ def test_a_process_that_ignores_the_polite_signal_is_killed(folder: Path) -> Non
 
 def test_what_a_process_left_ends_with_it(folder: Path) -> None:
     need("setsid")
-    leave = "setsid sleep 60 & echo $!; exit 0"
+    leave = "setsid /bin/sh -c 'echo $$; exec sleep 60' & wait"  # in a group of its own by then
 
     async def end() -> None:
         started = Children()
         try:
             child = await started_with(started, folder, "/bin/sh", "-c", leave)
-            assert await asyncio.wait_for(child.status, 30) == 0
             left = int(child.output)
-            child.close()
+            await started.end(child, grace=0)
             await asyncio.to_thread(wait_until, lambda: not is_there(left), 10)
         finally:
             await started.close()
