@@ -56,6 +56,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     ({"isolation": "loose"}, "`isolation`: expected one of strict, best, none"),
     ({"speed": 5}, "Unexpected keyword argument 'speed'"),
+    ({"roots": ["lib", 5]}, "`roots[1]`: expected a path as str or os.PathLike[str], found int"),
 ]
 
 
@@ -90,6 +91,11 @@ def test_packs_are_prepared_with_the_roots_that_are_theirs(tmp_path: Path) -> No
         assert calls.call("a.b").data == {}
     with pytest.raises(NotServed):
         Runtime(loaded, allow="python", isolation="best")
+    # One folder may be given as text; its first letter alone would be the folder of all files.
+    with Runtime(loaded, allow="python", isolation="best", roots=lib) as calls:
+        (tool, _) = calls._engine.tools.values()
+        assert "/" not in tool.confinement.read
+        assert calls.call("a.b").data == {}
 
 
 def test_calls(tmp_path: Path) -> None:
@@ -104,7 +110,7 @@ def test_calls(tmp_path: Path) -> None:
     assert calls._loop.is_closed()
     calls.close()  # again is no mistake
     for use in (calls.call, lambda name: asyncio.run(calls.call_async(name))):
-        with pytest.raises(UsageError, match="the runtime is closed"):
+        with pytest.raises(UsageError, match=r"^the runtime is closed$"):
             use("a.b")  # type: ignore[operator]
 
 
@@ -115,6 +121,7 @@ def test_calls_of_coroutines(tmp_path: Path) -> None:
             task = asyncio.ensure_future(calls.call_async("a.hang"))
             children = calls._engine._children._children
             while not any(each.number > 1 for each in list(children.values())):
+                assert not task.done()
                 await asyncio.sleep(0.01)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

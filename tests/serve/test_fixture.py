@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from equipage.serve import testing
 from equipage.serve.testing import MisbehavingServer
+
+misbehaving_server = testing.misbehaving_server
 
 RECORDS: list[dict[str, Any]] = [
     {"n": 0, "e": "recv", "t": 0, "kind": "request", "method": "initialize", "id": 1},
@@ -25,6 +29,15 @@ RECORDS: list[dict[str, Any]] = [
         "target": "t",
     },
 ]
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[], float]:
+    """A clock that only sleeping moves: it says how long was slept."""
+    slept: list[float] = []
+    time = SimpleNamespace(monotonic=lambda: 100 + sum(slept), sleep=slept.append)
+    monkeypatch.setattr(testing, "time", time)
+    return lambda: sum(slept)
 
 
 @pytest.fixture
@@ -60,34 +73,45 @@ def test_the_trace_so_far(server: MisbehavingServer, tmp_path: Path) -> None:
     assert server.trace == RECORDS
 
 
-def test_waiting_for_a_record(server: MisbehavingServer, tmp_path: Path) -> None:
-    traced(tmp_path)
-    assert server.wait_for("recv") == RECORDS[0]
+def test_waiting_for_a_record(
+    server: MisbehavingServer,
+    tmp_path: Path,
+    clock: Callable[[], float],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as during:
+        during.setattr(testing.time, "sleep", lambda _: traced(tmp_path))
+        assert server.wait_for("recv") == RECORDS[0]  # which was not there at first
     assert server.wait_for("recv", method="tools/call", id=2) == RECORDS[1]
+    assert server.wait_for("recv", **RECORDS[1]) == RECORDS[1]
     with pytest.raises(pytest.fail.Exception) as failed:
-        server.wait_for("recv", 0.03, method="ping")
-    assert str(failed.value) == "no record of recv with {'method': 'ping'} within 0.03 s"
-    with pytest.raises(pytest.fail.Exception):
-        server.wait_for("send", timeout=0.0)
+        server.wait_for("recv", 0.3, method="ping")
+    assert str(failed.value) == "no record of recv with {'method': 'ping'} within 0.3 s"
+    assert clock() == pytest.approx(0.3, abs=0.03)
+    with pytest.raises(pytest.fail.Exception, match=r"within 5\.0 s"):
+        server.wait_for("send")
 
 
 def test_expectations_that_are_not_met(server: MisbehavingServer, tmp_path: Path) -> None:
     traced(tmp_path)
     server.expect({"order": ["initialize", "tools/call:t"]})
     unmet = [{"order": ["tools/call:t", "initialize"]}, {"sees": {"method": "ping"}}]
-    with pytest.raises(pytest.fail.Exception) as failed:
-        server.expect(*unmet, {"order": ["initialize"]})
-    assert len(str(failed.value).splitlines()) == 2
-    assert all("not met" in line for line in str(failed.value).splitlines())
+    said = []
+    for wanted in ([*unmet, {"order": ["initialize"]}], unmet[:1], unmet[1:]):
+        with pytest.raises(pytest.fail.Exception, match="not met") as failed:
+            server.expect(*wanted)
+        said.append(str(failed.value))
+    assert said[0] == f"{said[1]}\n{said[2]}"
 
 
 class Program:
     """What is started in place of a server."""
 
-    started: list[tuple[Any, dict[str, Any]]]
+    started: list[Program]
 
     def __init__(self, command: Any, **how: Any) -> None:
-        self.started.append((command, how))
+        self.started.append(self)
+        self.command, self.how = command, how
         self.code: int | None = None
         how["stderr"].write(self.says)
         self.asked: list[Any] = []
@@ -111,37 +135,68 @@ class Program:
         self.asked.append("kill")
 
 
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> list[Program]:
+    monkeypatch.setattr(Program, "started", [], raising=False)
+    monkeypatch.setattr(subprocess, "Popen", Program)
+    return Program.started
+
+
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_a_server_is_started_once_and_ended(
-    stubborn: bool, server: MisbehavingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stubborn: bool,
+    server: MisbehavingServer,
+    programs: list[Program],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Program, "started", [], raising=False)
     monkeypatch.setattr(Program, "stubborn", stubborn)
-    monkeypatch.setattr(subprocess, "Popen", Program)
     monkeypatch.setenv("KEPT", "1")
+    monkeypatch.setenv("PYTHONUNBUFFERED", "")
     server.close()  # it was not started
     assert server.url == server.url == "http://127.0.0.1:5/mcp"
-    ((command, how),) = Program.started
-    assert command == [*server.command, "--transport", "http"]
+    (process,) = programs
+    how = process.how
+    assert process.command == [*server.command, "--transport", "http"]
     assert (how["stdin"], how["stdout"]) == (subprocess.DEVNULL, subprocess.DEVNULL)
     assert (how["env"]["PYTHONUNBUFFERED"], how["env"]["KEPT"]) == ("1", "1")
     assert how["stderr"].name == str(tmp_path / "stderr.txt")
-    process: Any = server._process
     server.close()
     server.close()
     assert process.asked == ["terminate", 10.0, *(("kill", None) if stubborn else ())]
 
 
+@pytest.mark.usefixtures("programs")
 def test_a_server_that_does_not_start(
-    server: MisbehavingServer, monkeypatch: pytest.MonkeyPatch
+    server: MisbehavingServer, clock: Callable[[], float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Program, "started", [], raising=False)
     monkeypatch.setattr(Program, "says", b"no such file")
     monkeypatch.setattr(Program, "poll", lambda _: 2)
-    monkeypatch.setattr(subprocess, "Popen", Program)
     with pytest.raises(AssertionError, match="the server did not start: no such file"):
         print(server.url)
-    monkeypatch.setattr(Program, "poll", lambda _: None)
-    monkeypatch.setattr(testing, "_PATIENCE", 0.05)
+    assert clock() == 0
+    looks = iter([None] * 600)  # more than fit into the time
+    monkeypatch.setattr(Program, "poll", lambda _: next(looks))
     with pytest.raises(AssertionError, match="the server did not start: no such file"):
         print(server.url)
+    assert clock() == pytest.approx(10, abs=0.03)
+
+
+@pytest.fixture
+def ended(programs: list[Program]) -> Iterator[None]:
+    """When the test is over, what it started was ended."""
+    yield
+    assert [each.asked for each in programs] == [["terminate", 10.0]] * 2
+
+
+@pytest.mark.usefixtures("ended")
+def test_servers_are_beside_their_test_and_end_with_it(
+    programs: list[Program], misbehaving_server: Callable[..., MisbehavingServer]
+) -> None:
+    slow, other = misbehaving_server("slow.yaml", "--seed", "1"), misbehaving_server("other.yaml")
+    assert slow.file == Path(__file__).with_name("slow.yaml")
+    assert (slow.command[-2:], other.command[-1]) == (["--seed", "1"], "full")
+    assert slow.url == other.url
+    first, second = (Path(each.how["stderr"].name).parent for each in programs)
+    assert first != second
+    assert first.name.startswith("server")

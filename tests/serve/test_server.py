@@ -64,7 +64,12 @@ def _imported() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    async def unasked(paths: Any) -> Any:
+        note(f"watches {paths}")
+        yield None
+
     fork_supervisors(monkeypatch)
+    monkeypatch.setattr("equipage.serve.wire.run._changes", unasked)
     packs = [
         pack("t.count", "tools:count", inputSchema=TEXT, outputSchema=COUNT),
         pack("t.echo", "tools:echo", deterministic=True),
@@ -435,6 +440,67 @@ def test_a_reload_that_cannot_be_done_is_said(folder: Path, changes: Callable[[]
     assert client.end() == (0, "")
 
 
+def test_what_is_loaded_again_has_the_names_and_reasons_of_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes: list[str] = []
+    replaced: list[Any] = []
+    refused = [{"a": ("x", "y"), "b": ("z",)}] * 2
+
+    async def changes(_: Any) -> Any:
+        yield None
+        yield None
+
+    def catalogue_of(*given: Any) -> Any:
+        return SimpleNamespace(given=given, refused=refused.pop())
+
+    class Served:
+        catalogue = SimpleNamespace(refused={})
+
+        async def replace(self, catalogue: Any) -> None:
+            replaced.append(catalogue.given)
+            self.catalogue = catalogue
+
+    monkeypatch.setattr("equipage.serve.wire.run._changes", changes)
+    monkeypatch.setattr("equipage.serve.wire.run.catalogue_of", catalogue_of)
+    plan = run.Plan(SETTINGS, HERE, names="plain", watched=("x",))
+    asyncio.run(run._watch(Served(), plan, lambda: "snapshot", notes.append))
+    assert replaced == [("snapshot", "plain")] * 2
+    assert notes == ["a is not served: x; y", "b is not served: z"]  # once
+
+
+def test_over_http_the_server_knows_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+
+    async def serve_http(*how: Any) -> None:
+        given.append(how)
+
+    monkeypatch.setattr("equipage.serve.wire.run.build", lambda *how: how)
+    monkeypatch.setattr("equipage.serve.wire.run.serve_http", serve_http)
+    address, served = http.Address(), object()
+    plan = run.Plan(SETTINGS, HERE, address=address, token="x")
+    asyncio.run(run._transport(served, plan, None, lambda _: None))
+    ((built, *where, token),) = given
+    assert built == (served, http.principal_of)
+    assert (where[0], token) == (address, "x")
+
+
+def test_files_are_looked_at_once_they_are_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+
+    async def awatch(*paths: str, **how: Any) -> Any:
+        given.append((paths, how))
+        yield {("modified", "a/x")}
+
+    monkeypatch.setitem(sys.modules, "watchfiles", SimpleNamespace(awatch=awatch))
+
+    async def main() -> list[Any]:
+        return [each async for each in run._changes(["a", "b"])]
+
+    assert asyncio.run(main()) == [None]
+    assert given == [(("a", "b"), {"debounce": 400, "step": 100, "recursive": True})]
+
+
 def test_an_error_of_ours_is_not_hidden(folder: Path) -> None:
     client = Client(folder, address=http.Address("192.0.2.1", 1))
     _, status = os.waitpid(client.child, 0)
@@ -497,6 +563,8 @@ def test_clients_that_are_gone_are_forgotten(folder: Path, monkeypatch: pytest.M
         async def send_tool_list_changed(self) -> None:
             if self.name == "gone":
                 raise RuntimeError
+            if self.name == "stuck":
+                await asyncio.Future()
             sent.append(self.name)
 
         async def send_resource_list_changed(self) -> None:
@@ -507,7 +575,15 @@ def test_clients_that_are_gone_are_forgotten(folder: Path, monkeypatch: pytest.M
     new = catalogue_of(taken(folder), "dotted")
     engine = Engine()
     served = server.Served(old, engine, watched=False, private=False)
-    served.sessions += [Session("a"), Session("gone"), Session("b")]
+    served.sessions += [Session("a"), Session("gone"), Session("stuck"), Session("b")]
+    given: list[float] = []
+    real = asyncio.wait_for
+
+    def sooner(work: Any, seconds: float) -> Any:
+        given.append(seconds)
+        return real(work, 0.2)
+
+    monkeypatch.setattr(asyncio, "wait_for", sooner)
 
     async def main() -> None:
         await served.replace(new)
@@ -515,6 +591,7 @@ def test_clients_that_are_gone_are_forgotten(folder: Path, monkeypatch: pytest.M
 
     asyncio.run(main())
     assert sent == ["a", "b"]
+    assert given == [5] * 4
     assert [each.name for each in served.sessions] == ["a", "b"]
     assert engine.replaced == [new.snapshot.tools] * 2
     assert served.catalogue is new
@@ -547,8 +624,15 @@ def test_progress_ends_before_the_result() -> None:
         (task,) = progress._tasks
         with pytest.MonkeyPatch.context() as patch:
             real = asyncio.wait
-            patch.setattr(asyncio, "wait", lambda tasks, timeout: real(tasks, timeout=timeout / 50))
+            waits: list[float] = []
+
+            def sooner(tasks: Any, timeout: float) -> Any:
+                waits.append(timeout)
+                return real(tasks, timeout=0.02)
+
+            patch.setattr(asyncio, "wait", sooner)
             await progress.end()
+            assert waits == [1]
         await asyncio.sleep(0)
         assert task.cancelled() or task.done()
         for meta in (None, {}, {"other": 1}):
@@ -557,13 +641,49 @@ def test_progress_ends_before_the_result() -> None:
     asyncio.run(main())
 
 
-def test_the_input_schema_of_a_tool(folder: Path) -> None:
+def test_progress_comes_ten_times_a_second_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = [
+        (0.5, "progress 0", True),
+        (0.55, "progress 1/4", False),
+        (0.6, "progress 2/4 on", True),
+        (0.7, "progress 2/4", False),  # which is not more than before
+        (0.7, "progress 3", True),
+    ]
+    sent: list[Any] = []
+
+    class Session:
+        async def report_progress(self, *given: Any) -> None:
+            sent.append(given)
+
+    async def main() -> None:
+        progress = server._Progress(SimpleNamespace(session=Session(), meta={}))
+        loop = asyncio.get_running_loop()
+        for now, line, is_sent in heard:
+            with monkeypatch.context() as during:
+                during.setattr(loop, "time", lambda now=now: now)
+                before = len(progress._tasks)
+                progress.heard(line)
+                assert len(progress._tasks) == before + is_sent
+        await progress.end()
+
+    asyncio.run(main())
+    assert sent == [(0.0, None, None), (2.0, 4.0, "on"), (3.0, None, None)]
+
+
+def test_what_the_package_asks_of_the_server(folder: Path) -> None:
     served = server.Served(
         catalogue_of(taken(folder), "dotted"), Engine(), watched=False, private=False
     )
-    handlers = server._Handlers(served, lambda _ctx: "")
-    assert handlers.input_schema("t.count") == TEXT
-    assert handlers.input_schema("none") is None
+    built = server.build(served)
+    assert built.get_tool_input_schema("t.count") == TEXT
+    assert built.get_tool_input_schema("none") is None
+    for options in (
+        built.create_initialization_options(None, {"x": {}}),
+        built.create_initialization_options(experimental_capabilities={"x": {}}),
+    ):
+        assert options.capabilities.experimental == {"x": {}}
+        assert options.capabilities.tools.list_changed
+    assert built.get_request_handler("subscriptions/listen").handler._max_subscriptions == 64
 
 
 def test_results_of_older_clients_are_mappings() -> None:

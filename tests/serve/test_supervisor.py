@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import resource
+import selectors
 import signal
 import socket
 import struct
@@ -195,6 +196,34 @@ def test_a_script_runs_as_the_main_module_with_the_environment_of_the_tool(folde
     assert (status, output) == (0, "__main__ /x/main.py ['/x/main.py'] 1 False\n")
 
 
+SHOWN = """
+import ctypes, json, os
+signal = ctypes.c_int()
+ctypes.CDLL(None).prctl(2, ctypes.byref(signal))
+with open("/proc/self/status") as file:
+    status = {line.partition(":")[0]: line.split()[-1] for line in file}
+mask = os.umask(0)
+opened = sorted(map(int, os.listdir("/proc/self/fd")))
+print(json.dumps([mask, opened, signal.value, status["NoNewPrivs"], int(status["CapEff"], 16)]))
+"""
+
+
+@pytest.mark.parametrize("landlock", [False, CONFINED])
+@pytest.mark.parametrize("filters", [False, CONFINED])
+def test_what_a_tool_begins_with(folder: Path, landlock: bool, filters: bool) -> None:
+    ran = {"source": base64.b64encode(SHOWN.encode()).decode(), "path": "x.py", "hashes": {}}
+    changes = {"landlock": landlock, "filter": filters, "forks": True}
+    status, output, errors = run(spec(folder, ran, **changes))
+    assert (status, errors) == (0, "")
+    mask, opened, ends_with, privileges, capabilities = json.loads(output)
+    assert (mask, privileges) == (0o077, "1")
+    assert opened == [0, 1, 2, 3]  # the last one is the list itself
+    assert ends_with == signal.SIGKILL  # when the supervisor is gone
+    held = int(Path("/proc/self/status").read_text().split("CapEff:")[1].split()[0], 16)
+    kept = jail._KEPT_CAPABILITIES if landlock or filters else -1
+    assert capabilities == held & kept
+
+
 # Programs.
 
 
@@ -216,6 +245,8 @@ def test_a_program_that_is_not_there_is_named(folder: Path) -> None:
     status, _, errors = run(spec(folder, PROGRAM, **FREE), "/no/such/program")
     assert status == 125
     assert errors == "equipage: cannot start program: No such file or directory\n"
+    _, _, errors = run(spec(folder, PROGRAM, **FREE), "/no/\udcff")
+    assert errors == "equipage: cannot start \\udcff: No such file or directory\n"
 
 
 def test_a_folder_that_is_gone_is_named(folder: Path) -> None:
@@ -269,15 +300,14 @@ def test_a_process_that_ignores_the_polite_signal_is_killed(folder: Path) -> Non
 
 def test_what_a_process_left_ends_with_it(folder: Path) -> None:
     need("setsid")
-    leave = "setsid sleep 60 & echo $!; exit 0"
+    leave = "setsid /bin/sh -c 'echo $$; exec sleep 60' & wait"  # in a group of its own by then
 
     async def end() -> None:
         started = Children()
         try:
             child = await started_with(started, folder, "/bin/sh", "-c", leave)
-            assert await asyncio.wait_for(child.status, 30) == 0
             left = int(child.output)
-            child.close()
+            await started.end(child, grace=0)
             await asyncio.to_thread(wait_until, lambda: not is_there(left), 10)
         finally:
             await started.close()
@@ -322,6 +352,7 @@ def test_without_the_server_every_process_ends_and_the_folder_is_removed(folder:
         started._lose("the server ends")  # the other end of its socket is closed now
         supervisor, _ = started._started[0]
         assert await asyncio.to_thread(supervisor.wait, 30) == 0
+        assert not Path(home).exists()  # nobody else has removed it yet
         pid = int(child.output)
         await started.close()
         return pid, home
@@ -441,6 +472,51 @@ def test_a_start_that_fails_is_answered_and_its_descriptors_are_closed(
     os.close(reader)
 
 
+@pytest.mark.parametrize("asks", [False, CONFINED])
+def test_a_start_is_remembered(
+    asks: bool,
+    control: tuple[Supervisor, socket.socket],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    supervisor, ours = control
+    changes = {} if asks else {**FREE, "filter": False}
+    supervisor.jails["it"] = supervisor_module._Jail(spec(tmp_path, PROGRAM, **changes))
+    monkeypatch.setattr(os, "fork", lambda: 77)
+    send(ours, {"op": "spawn", "id": 5, "key": "it"})
+    supervisor._take()
+    process = supervisor.by_number[5]
+    assert supervisor.by_pid == {77: process}
+    assert (process.number, process.pid, process.forks) == (5, 77, not asks)
+    # Only a fork that asks for its start is listened to.
+    waiting = list(supervisor.selector.get_map().values())
+    assert len(waiting) == asks
+    for each in waiting:
+        each.data()  # the other end is closed: there is nobody who could ask
+    assert not supervisor.selector.get_map()
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_fork_that_is_gone_is_not_allowed_to_start(
+    asks: bool, control: tuple[Supervisor, socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervisor, _ = control
+    allowed: list[int] = []
+    monkeypatch.setattr(jail, "allow_one_start", allowed.append)
+    listener, kernel = os.pipe()
+    if asks:
+        os.write(kernel, b"x")
+    os.close(kernel)
+    supervisor.selector.register(listener, selectors.EVENT_READ)
+    supervisor._allow(listener)
+    assert not supervisor.selector.get_map()
+    assert allowed == [listener] * asks
+    if asks:
+        os.close(listener)
+    with pytest.raises(OSError, match="Bad file"):
+        os.fstat(listener)
+
+
 def test_processes_are_allowed_beside_those_that_are_there(
     control: tuple[Supervisor, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -493,7 +569,11 @@ def alone(act: Any) -> Any:
 
     def inside() -> Any:
         ours, theirs = socket.socketpair()
-        return act(Supervisor(theirs, "/nonexistent"), ours)
+        try:
+            return act(Supervisor(theirs, "/nonexistent"), ours)
+        finally:
+            for pid in supervisor_module._children():
+                os.kill(pid, signal.SIGKILL)  # the answer is complete when all of them are gone
 
     return forked(inside)
 
@@ -534,24 +614,32 @@ def test_a_process_is_asked_first_and_then_ended() -> None:
     assert alone(act) == [-signal.SIGKILL, -signal.SIGKILL]
 
 
-def test_every_process_that_ended_is_answered() -> None:
+@pytest.mark.parametrize("is_known", [False, True])
+def test_every_process_that_ended_is_answered(is_known: bool) -> None:
     def act(supervisor: Supervisor, ours: socket.socket) -> Any:
         for descriptor in (supervisor._wake_reader, supervisor._wake_writer):
             os.set_blocking(descriptor, False)
+        stranger = sleeping()
         first, second = (started(supervisor, number, sleeping()) for number in (1, 2))
         supervisor._reap()  # none has ended
         os.write(supervisor._wake_writer, b"x" * 5000)
         for each in (first, second):
             os.kill(each.pid, signal.SIGKILL)
-        stranger = sleeping()
-        supervisor.orphans[stranger] = set()
+        if is_known:
+            supervisor.orphans[stranger] = set()
         os.kill(stranger, signal.SIGKILL)
+        left = sleeping()
         while len(found := ended_children()) < 3:
             time.sleep(0.001)
         assert supervisor_module._ended() in found  # which stays until it is collected
         supervisor._reap()
-        assert (supervisor.by_pid, supervisor.by_number, supervisor.orphans) == ({}, {}, {})
+        # Where one process lost its parent, another one may have.
+        assert supervisor.orphans == {left: set()}
+        assert (supervisor.by_pid, supervisor.by_number) == ({}, {})
+        assert waited(left) == -signal.SIGKILL
         assert supervisor_module._ended() is None
+        with pytest.raises(BlockingIOError):
+            os.read(supervisor._wake_reader, 1)
         return sorted(received(ours)["id"] for _ in range(2))
 
     assert alone(act) == [1, 2]
@@ -593,7 +681,8 @@ def test_all_end_with_the_server(tmp_path: Path) -> None:
     def act(supervisor: Supervisor, _: socket.socket) -> Any:
         supervisor.home = str(home)
         pids = [sleeping(), sleeping(group=False), sleeping(ignores=signal.SIGTERM)]
-        supervisor._end_all()
+        for _ in range(2):  # the second time, nothing is left, and that is no error
+            supervisor._end_all()
         return [Path(f"/proc/{pid}").exists() for pid in pids]
 
     assert alone(act) == [False] * 3
@@ -651,8 +740,14 @@ def test_a_jail_is_made_ready(
     monkeypatch.setattr(jail, "landlock_version", lambda: jail.SCOPES_SINCE - 1)
     own = jail.call_filter(**calls, pid=os.getpid())
     assert made.own_filter() == (own if filters and not wanted["forks"] else plain)
+    monkeypatch.setattr(jail, "landlock_version", lambda: jail.SCOPES_SINCE)
+    assert made.own_filter() == plain
     made.close()
     assert supervisor_module._Jail({**wanted, "landlock": False}).rules is None
+    given: list[Any] = []
+    monkeypatch.setattr(jail, "ruleset", lambda *paths, network: given.append((*paths, network)))
+    supervisor_module._Jail(wanted)
+    assert given == [(wanted["read"], wanted["write"], True)]
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

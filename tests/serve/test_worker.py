@@ -185,8 +185,10 @@ def test_only_what_was_checked_is_imported_from_the_folders_of_a_tool(tmp_path: 
 
     def act() -> Any:
         sys.path.insert(0, str(other))
+        before = [*sys.path_hooks]
         worker.search_in([str(folder)], known)
         assert sys.path[0] == str(folder)
+        assert sys.path_hooks[1:] == before
         found: list[Any] = []
         for name in (
             "checked_one",

@@ -88,6 +88,7 @@ class Runner:
     def _measured(self, items: list[pytest.Item]) -> dict[str, Any]:
         before = set(sys.modules)
         seconds: dict[str, float] = {}
+        by_clock: dict[str, float] = {}
         left_out = []
         lines: dict[str, dict[int, list[str]]] = {str(file): {} for file in self.modules}
         caches: list[Any] = []
@@ -98,9 +99,10 @@ class Runner:
                     imported, caches = len(sys.modules), _caches()
                 for each in caches:
                     each.cache_clear()  # or only the first test that asks would run the lines
-                begun = time.process_time()
+                begun, clock = time.process_time(), time.monotonic()
                 failed, passed = _run(item)
                 took = time.process_time() - begun
+                by_clock[item.nodeid] = time.monotonic() - clock
                 seen = watch.taken()
                 if failed or not passed:
                     left_out.append((item.nodeid, "fails" if failed else "is skipped"))
@@ -112,7 +114,13 @@ class Runner:
                         lines[file].setdefault(line, []).append(item.nodeid)
         # Whatever the tests import late, once: each copy of the process would do it again.
         modules = [name for name in sys.modules if name not in before]
-        return {"seconds": seconds, "lines": lines, "modules": modules, "left_out": left_out}
+        order = sorted(seconds, key=by_clock.__getitem__)  # what copies of it take counts, too
+        return {
+            "seconds": {each: seconds[each] for each in order},
+            "lines": lines,
+            "modules": modules,
+            "left_out": left_out,
+        }
 
     # The tests against each change.
 
@@ -167,6 +175,7 @@ class _Trials:
         self._items = {item.nodeid: item for item in items}
         self._caches = _caches()
         self._seconds, self._most = seconds, most
+        self._order = {test: number for number, test in enumerate(seconds)}  # quick ones first
         self._waiting: dict[int, _Trial] = {}
         self._idle: dict[int, tuple[int, float, float]] = {}
         #: By function: the tests that noticed a change, the last one first.
@@ -180,7 +189,7 @@ class _Trials:
             self._tell(change, source, "unreached", "", 0)
             return
         first = [test for test in self._noticed[change.function] if test in reach]
-        tests = first + sorted(reach - set(first), key=lambda test: self._seconds[test])
+        tests = first + sorted(reach - set(first), key=self._order.__getitem__)
         while len(self._waiting) >= self._most:
             self._finish()
         folder = Path(tempfile.mkdtemp(prefix="mutant-"))
@@ -208,11 +217,10 @@ class _Trials:
         for each in self._caches:
             each.cache_clear()  # what the right code came to while tests were collected
         _scratch(self._items[tests[0]], folder)
+        self._items[tests[0]].config.pluginmanager.register(_Leaving(folder))
         for test in tests:
             _seconds(_bound(self._seconds[test]))
-            if _run(self._items[test])[0]:
-                (folder / "by").write_text(test)
-                os._exit(NOTICED)
+            _run(self._items[test])
         os._exit(LIVES)
 
     def _finish(self) -> None:
@@ -283,6 +291,21 @@ class _Watch:
             for at, mark in enumerate(marks)
             if mark
         ]
+
+
+class _Leaving:
+    """Ends a process at the first failure: what the test began may never end by itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Any:
+        report = yield
+        if report.failed:
+            (self._folder / "by").write_text(item.nodeid)
+            os._exit(NOTICED)
+        return report
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ event loop.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from types import TracebackType
@@ -67,7 +68,7 @@ class Runtime:
         *,
         allow: Iterable[str] = (),
         isolation: Level = "strict",
-        roots: Iterable[str] = (),
+        roots: Iterable[str | os.PathLike[str]] = (),
         env: Mapping[str, str] | None = None,
         **limits: Any,
     ) -> None:
@@ -82,7 +83,7 @@ class Runtime:
         except TypeError as error:
             raise UsageError(str(error)) from None
         platform = this_platform()
-        tools, refused = prepare_all(packs, settings, platform, folders_given("roots", [*roots]))
+        tools, refused = prepare_all(packs, settings, platform, folders_given("roots", roots))
         if refused:
             raise NotServed(refused)
         self._begin(tools, settings, env)

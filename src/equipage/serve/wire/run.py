@@ -82,13 +82,13 @@ async def _serve(
 
 
 async def _transport(served: Served, plan: Plan, pipes: Pipes | None, note: Note) -> None:
-    if plan.address is None or pipes is not None:
-        assert pipes is not None
+    if pipes is not None:
         try:
             await serve_lines(build(served), pipes)
         finally:
             pipes.close()
         return
+    assert plan.address is not None
     listener = listening(plan.address)
     with listener:
         note(f"listening on {url_of(plan.address, listener)}")
