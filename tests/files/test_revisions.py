@@ -276,6 +276,9 @@ def test_a_folder_that_a_tool_reads_is_entered_whatever_its_name(repository: Pat
     found = revision.walk(str(repository), {".claude"}, Wanting())
     names = [os.path.relpath(each.path, repository) for each in found]
     assert [each for each in names if "venv" in each] == [".claude/agents/venv/a.md"]
+    below = revision.walk(str(repository / ".claude"), {".claude"}, Wanting())
+    names = [os.path.relpath(each.path, repository / ".claude") for each in below]
+    assert names == ["d.md", "agents/venv/a.md"]
     revision.close()
 
 
