@@ -47,7 +47,7 @@ print(json.dumps(outcomes))
             "rtoml",
             "libyaml",
             "tomllib",
-            # What only TOML 1.1 allows is a syntax error to a parser of TOML 1.0.
+            # What only TOML 1.1 allows is a syntax error before Python 3.15.
             {"profile-is-written-in-toml-1-0.md", "settings-are-written-in-toml-1-0.md"},
             id="no rtoml",
         ),
@@ -63,8 +63,7 @@ def test_the_same_codes_and_the_same_results(
     outcomes = json.loads(done.out)
     for case in cases_in(CASES):
         codes, result = outcomes.pop(str(case.path))
-        if case.path.name in others:
-            assert "toml-syntax" in codes, case.path
+        if case.path.name in others and "toml-syntax" in codes:
             continue
         assert codes == CODE.findall(case.findings), case.path
         if case.has_result:

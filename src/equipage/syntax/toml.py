@@ -1,4 +1,4 @@
-"""TOML 1.1 parsed by rtoml, or TOML 1.0 by the standard library where rtoml is missing.
+"""TOML 1.1 parsed by rtoml, or by the standard library where rtoml is missing.
 
 `load` gives plain values. Dates, times and numbers that are not finite are only *noticed* there; a
 second pass says where they are. `locate` finds places later, for all paths at once.
@@ -33,7 +33,7 @@ try:
     PARSER = "rtoml"
     _parse: Callable[[str], dict[str, Any]] = rtoml.loads
     _Error: type[Exception] = rtoml.TomlParsingError
-except ImportError:  # no wheel for this machine: slower, and only TOML 1.0
+except ImportError:  # no wheel for this machine: slower, and TOML 1.0 before Python 3.15
     PARSER = "tomllib"
     _parse = tomllib.loads
     _Error = tomllib.TOMLDecodeError
