@@ -13,7 +13,7 @@ from importlib import import_module
 from equipage import __version__
 from equipage.cli.arguments import COMMANDS
 from equipage.cli.arguments.declare import COLOURS, EXAMPLES, Declaration, declared
-from equipage.cli.output import terminal_width, write
+from equipage.cli.output import tell, terminal_width, write
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
@@ -154,11 +154,11 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help like all other data, so that a full disk is reported; argparse ignores it."""
+        """Write help and errors as the rest does: what argparse does on a full disk varies."""
         if file is not None and file is sys.stdout:
             write(file, coloured(message) if self.colour else message)
         else:
-            super()._print_message(message, file)
+            tell(message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
