@@ -26,7 +26,7 @@ _NO_DEFAULT: Final[Any] = object()
 _FIRST_USE = allocate_lock()
 _READY: set[Any] = set()  #: the models whose tables msgspec has built
 #: Seconds after which the caller does itself what its thread may never do.
-_PATIENCE = 0.25
+_PATIENCE = 5.0
 
 
 def convert(value: Any, model: Any) -> Any:
