@@ -6,6 +6,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,35 @@ def test_only_what_changed_is_checked_again(jobs: int, monkeypatch: pytest.Monke
     assert len([each for each in left if each.code == "wrong-type"]) == 7
     assert "c.md" in names
     assert len(names) < 8
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no list of open descriptors")
+@pytest.mark.parametrize("how", ["made", "recalled", "amended", "ended by an interrupt"])
+def test_no_check_leaves_a_descriptor_open(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that checks again and again would have no more of them one day."""
+    write(".", AGENTS)
+    if how in ("recalled", "amended"):
+        checked()
+    if how == "amended":
+        write(".", {".claude/agents/c.md": AGENTS[".claude/agents/c.md"].replace("[5]", "[6]")})
+    if how == "ended by an interrupt":
+        monkeypatch.setattr(Cache, "save", interrupted)
+    with suppress(KeyboardInterrupt):
+        checked()  # whatever is opened once for the whole process is open now
+    before = os.listdir("/proc/self/fd")
+    for _ in range(3):
+        if how == "made":
+            shutil.rmtree(FOLDER)
+        if how == "amended":
+            path = Path(".claude/agents/c.md")
+            path.write_text(path.read_text() + "More.\n")
+        with suppress(KeyboardInterrupt):
+            checked()
+    assert os.listdir("/proc/self/fd") == before
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def not_built(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,6 +147,10 @@ class Cache:
         self._size = 0  #: of these, in bytes
         self._is_whole = True  #: whether all that this run found can be kept
 
+    def close(self) -> None:
+        """Close the folder it is kept in: nothing can be asked or saved any more."""
+        self._kept.close()
+
     # The whole report.
 
     def report(self) -> Report | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +92,8 @@ def check_paths(
     # A run with an allowance may end anywhere, and what a process was refused is not a result.
     if cached and allowance is None and active() is None and keep is None:
         how = _Caching(tuple(paths), request, kind, selection, digests=digests, texts=texts)
-        return _check_cached(how, progress, jobs)
+        with ExitStack() as ends:
+            return _check_cached(how, progress, jobs, ends)
     builder = ReportBuilder(request, run_of(request), kind, selection)
     builder.meter = meter = Meter(allowance or Allowance())
     checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
@@ -113,10 +114,10 @@ class _Caching(msgspec.Struct, frozen=True):
     digests: bool
     texts: bool
 
-    def open(self, began: int, *, make: bool) -> Cache | None:
+    def open(self, began: int, ends: ExitStack, *, make: bool) -> Cache | None:
         """The cache in the project of the first path, if it is a project and allows it.
 
-        `began` is when the check did, by the clock that only goes on.
+        `began` is when the check did, by the clock that only goes on. `ends` closes the cache.
         """
         run = run_of(self.request)
         first = os.path.join(self.paths[0], "file") if is_folder(self.paths[0]) else self.paths[0]
@@ -129,7 +130,7 @@ class _Caching(msgspec.Struct, frozen=True):
             return None
         from equipage.workspace.cache import cache_of  # only large checks need it
 
-        return cache_of(
+        cache = cache_of(
             project.root,
             self.request,
             self.kind,
@@ -139,6 +140,7 @@ class _Caching(msgspec.Struct, frozen=True):
             texts=self.texts,
             make=make,
         )
+        return None if cache is None else ends.enter_context(closing(cache))
 
     def _about(self) -> str:
         """Where the check begins and what it selects, as text."""
@@ -146,14 +148,14 @@ class _Caching(msgspec.Struct, frozen=True):
         return repr((self.paths, chosen))
 
 
-def _check_cached(how: _Caching, progress: Progress | None, jobs: int) -> Report:
-    """As `check_paths`, with what earlier checks found."""
+def _check_cached(how: _Caching, progress: Progress | None, jobs: int, ends: ExitStack) -> Report:
+    """As `check_paths`, with what earlier checks found. `ends` closes the caches it opens."""
     began = monotonic_ns()
     # A few files that the caller names are checked sooner than a cache of thousands is read. Their
     # report is not kept either, so what it asked is not noted.
     has_folders = any(map(is_folder, how.paths))
     is_small = not has_folders and len(how.paths) < CACHE_WORTH_IT
-    cache = how.open(began, make=False) if has_folders else None
+    cache = how.open(began, ends, make=False) if has_folders else None
     known = None if cache is None else cache.report() or _amended(cache, how)
     if cache is not None and known is not None:
         cache.save()
@@ -168,7 +170,7 @@ def _check_cached(how: _Caching, progress: Progress | None, jobs: int) -> Report
         nonlocal without
         if builder.cache is None and len(found) >= CACHE_WORTH_IT:
             with traced(Trace()):  # not for the check
-                builder.cache = how.open(began, make=True)
+                builder.cache = how.open(began, ends, make=True)
         if builder.cache is None:
             without += len(found)
             return by_chunks(found, checker, jobs, meter)
