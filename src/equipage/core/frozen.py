@@ -8,6 +8,7 @@ changed by accident; it is not a wall against `dict.__setitem__(frozen, …)`.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` itself takes long to import
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Iterator
 from contextlib import suppress
@@ -25,8 +26,6 @@ _NO_DEFAULT: Final[Any] = object()
 
 _FIRST_USE = allocate_lock()
 _READY: set[Any] = set()  #: the models whose tables msgspec has built
-#: Seconds after which the caller does itself what its thread may never do.
-_PATIENCE = 5.0
 
 
 def convert(value: Any, model: Any) -> Any:
@@ -47,7 +46,7 @@ def _prepare(model: Any) -> None:
     An interrupt ends what the main thread does, wherever it is, and would leave tables half filled.
     The thread takes and releases the lock, so that nothing uses the model before it is ready.
     """
-    done, finished = allocate_lock(), [False]
+    done, finished = allocate_lock(), []
     done.acquire()
 
     def use() -> None:
@@ -59,22 +58,23 @@ def _prepare(model: Any) -> None:
                         msgspec.convert(None, model)
                     _READY.add(model)
             finally:
-                finished[0] = True  # this takes no memory, of which there may be none left
-                with suppress(RuntimeError):  # the caller may have done it already
-                    done.release()
+                finished.append(True)
+                done.release()
 
+    # A process that checks files for another one ignores interrupts. Its memory may be limited, and
+    # a thread that has none for its first call ends without a word: nothing may wait for it there.
+    if _signal.getsignal(_signal.SIGINT) == _signal.SIG_IGN:
+        use()
+        return
     try:
         start_new_thread(use, ())
     except RuntimeError:  # no more threads, as at the end of a process
         use()
     interrupt: BaseException | None = None
     # Not `while True`: an interrupt may come when the lock is taken and the loop not yet left.
-    while not finished[0]:
+    while not finished:
         try:
-            if not done.acquire(timeout=_PATIENCE):
-                use()  # a thread that has no memory for its first call ends without a word
-        except MemoryError:
-            raise
+            done.acquire()
         except BaseException as error:  # the process may end now, but not while the thread works
             interrupt = error
     if interrupt is not None:
