@@ -133,6 +133,30 @@ def test_names_of_other_files_count_and_those_of_unsaved_ones(tmp_path: Path) ->
     assert "name-taken" in codes
 
 
+@pytest.mark.parametrize(
+    ("root", "path", "is_checked"),
+    [
+        (".", ".claude/agents/a.md", True),
+        (".", "node_modules/x/.claude/agents/a.md", False),
+        (".", ".claude/agents/venv/a.md", True),
+        (".", ".claude/agents/.git/a.md", False),
+        (".config/project", ".claude/agents/a.md", True),
+        (".config/project", "venv/.claude/agents/a.md", False),
+    ],
+)
+def test_an_open_file_is_checked_where_a_check_of_the_workspace_comes_to_it(
+    root: str, path: str, is_checked: bool, tmp_path: Path
+) -> None:
+    """Where the workspace itself lies does not matter."""
+    folder = repository(tmp_path / root, {path: AGENT.format("a", "tools: Raed\n")})
+    report = equipage.check([folder])
+    assert [each.code for each in report.diagnostics] == ["unknown-reference"] * is_checked
+    client = Here(folder, options={"workspace": False})
+    client.open(path)
+    client.settle()
+    assert [each["code"] for each in client.published(path)] == ["unknown-reference"] * is_checked
+
+
 def test_a_whole_workspace_is_as_a_check_finds_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

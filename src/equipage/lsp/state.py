@@ -20,7 +20,7 @@ from equipage.files import is_folder, real_path, working_directory
 from equipage.files.overlay import Overlay, overlaid
 from equipage.files.reading import Stamp, stamp_of
 from equipage.files.sandbox import is_below
-from equipage.files.walking import SKIPPED_FOLDERS
+from equipage.files.walking import enters_all
 from equipage.loading.outcome import Outcome
 from equipage.loading.projects import MANIFESTS
 from equipage.loading.registry import agent_folders
@@ -33,6 +33,7 @@ from equipage.workspace.loads import (
     Candidate,
     Checked,
     FileLoad,
+    WantedOf,
     checked_of,
     load_candidate,
     run_of,
@@ -165,7 +166,11 @@ class Workspace:
 
     def holds(self, path: str) -> bool:
         """Whether a file lies below a folder of the workspace, which surveys look at."""
-        return any(path.startswith(each.rstrip(os.sep) + os.sep) for each in self.folders)
+        return any(map(path.startswith, self._starts()))
+
+    def _starts(self) -> list[str]:
+        """How the paths of all files in the workspace begin."""
+        return [each.rstrip(os.sep) + os.sep for each in self.folders]
 
     def holds_real(self, path: str) -> bool:
         """Whether a file, by its path without links, lies below a folder of the workspace."""
@@ -258,9 +263,18 @@ class Workspace:
 
         What git ignores is checked while it is open: its author is looking at it.
         """
-        steps = set(os.path.dirname(path).split(os.sep))
-        skipped = steps & SKIPPED_FOLDERS - agent_folders()
-        return bool(skipped and self.holds(path)) or project_of(path, run).leaves_out(path)
+        return not self._is_entered(path, run) or project_of(path, run).leaves_out(path)
+
+    def _is_entered(self, path: str, run: Run) -> bool:
+        """Whether a walk comes to the folder of a file; nothing outside the workspace is walked."""
+        starts = [each for each in self._starts() if path.startswith(each)]
+        wanted = WantedOf(run)
+
+        def enters(start: str) -> bool:
+            *folders, _ = path[len(start) :].split(os.sep)
+            return enters_all(start.replace(os.sep, "/"), folders, agent_folders(), wanted)
+
+        return not starts or any(map(enters, starts))
 
     def _entry(self, candidate: Candidate, request: Request, run: Run) -> Entry:
         """What is kept of a file; it is loaded if it is not known, or changed."""
