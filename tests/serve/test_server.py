@@ -440,6 +440,28 @@ def test_a_reload_that_cannot_be_done_is_said(folder: Path, changes: Callable[[]
     assert client.end() == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("problem", "why"),
+    [
+        (OSError("the limit of watches is reached"), "the limit of watches is reached"),
+        (MemoryError(), "MemoryError"),
+    ],
+)
+def test_the_end_of_watching_is_said_when_it_comes(
+    problem: Exception, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def changes(_: Any) -> Any:
+        yield None
+        raise problem
+
+    monkeypatch.setattr("equipage.serve.wire.run._changes", changes)
+    client = Client(folder, watched=("watched",))
+    said = f"not reloaded any more: {why}; start the server again to serve changes\n"
+    assert client.noted() == said
+    assert "t.count" in names(client)
+    assert client.end() == (0, "")
+
+
 def test_what_is_loaded_again_has_the_names_and_reasons_of_the_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

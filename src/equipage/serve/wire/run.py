@@ -65,6 +65,8 @@ async def _serve(
             number = getattr(signal, name)
             loop.add_signal_handler(number, stop, number)
     watching = asyncio.ensure_future(_watch(served, plan, again, note)) if plan.watched else None
+    if watching is not None:
+        watching.add_done_callback(lambda task: _say_end(task, note))
     try:
         # Not awaited itself: a cancellation by a signal is the usual end, not an error.
         await asyncio.wait([serving])
@@ -116,6 +118,14 @@ async def _watch(served: Served, plan: Plan, again: Callable[[], Snapshot], note
             for name, reasons in catalogue.refused.items():
                 note(f"{name} is not served: {'; '.join(reasons)}")
         await served.replace(catalogue)
+
+
+def _say_end(watching: asyncio.Future[None], note: Note) -> None:
+    """Say why changes are not noticed any more: the server goes on with what it has."""
+    problem = None if watching.cancelled() else watching.exception()
+    if problem is not None:
+        why = str(problem) or type(problem).__name__
+        note(f"not reloaded any more: {why}; start the server again to serve changes")
 
 
 async def _changes(paths: Sequence[str]) -> AsyncIterator[None]:
