@@ -389,13 +389,13 @@ def _needed(convention: Convention) -> frozenset[str]:
 
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
-    companion = companions.RULES.get(convention.kind)
-    beyond, more = ((companion[0],), companion[1]) if companion else ((), ())
+    tables = (companions.RULES, opencode.RULES)
+    beyond = [table[convention.kind] for table in tables if convention.kind in table]
     own = claude_rules.RULES.get(convention.kind, ())
-    if convention.kind in ("opencode-config", "opencode-agent"):
-        beyond, more = (*beyond, opencode.permissions_hold), (*more, *codes.PERMISSION_CODES)
     is_listed = convention.sort in _LISTED
-    more = (*more, *(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
+    more = [code for _, those in beyond for code in those]
+    more += (*(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
+    rules = (*checks.RULES, *(rule for rule, _ in beyond), *own)
     return Kind(
         name=convention.kind,
         title=convention.title,
@@ -417,7 +417,7 @@ def kind_of(convention: Convention) -> Kind:
             ignores=True,
         ),
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
-        rules=tuple(partial(rule, convention) for rule in (*checks.RULES, *beyond, *own)),
+        rules=tuple(partial(rule, convention) for rule in rules),
         together=Together(
             set_rules=(partial(references.names_are_unique, convention),),
             set_key=partial(references.own_name, convention),

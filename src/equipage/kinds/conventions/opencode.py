@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
+from equipage.core.diagnostics import Also, Change, Code, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import is_slip
 from equipage.kinds.conventions import codes
+from equipage.kinds.conventions.companions import Rule
 from equipage.kinds.tables import Convention
 from equipage.loading.session import Session
 from equipage.loading.tree import get
@@ -60,3 +61,10 @@ def _undone(rules: dict[str, Any], place: Path) -> Iterator[Fact]:
             yield codes.PERMISSION_UNDONE.at(
                 (*place, name), part="key", also=also, rule=Shown(name)
             )
+
+
+#: Kind → its rule, and the codes that the rule gives.
+RULES: dict[str, tuple[Rule, tuple[Code, ...]]] = {
+    "opencode-agent": (permissions_hold, codes.PERMISSION_CODES),
+    "opencode-config": (permissions_hold, codes.PERMISSION_CODES),
+}
