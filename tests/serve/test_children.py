@@ -492,14 +492,20 @@ def test_a_message_that_is_longer_than_the_socket_holds_is_sent_whole() -> None:
     with_wire(use)
 
 
+async def given_up(wire: Wire) -> asyncio.Lock:
+    """A start waits to be sent, and its caller is gone; releasing the lock sends it."""
+    held = wire.started._sending
+    await held.acquire()
+    task = asyncio.ensure_future(wire.started.spawn("it", {}, cap=5))
+    await rounds()
+    task.cancel()
+    await asyncio.wait([task])
+    return held
+
+
 def test_a_start_that_was_sent_is_ended_if_its_caller_is_gone() -> None:
     async def use(wire: Wire) -> None:
-        held = wire.started._sending
-        await held.acquire()
-        task = asyncio.ensure_future(wire.started.spawn("it", {}, cap=5))
-        await rounds()
-        task.cancel()
-        await asyncio.wait([task])
+        held = await given_up(wire)
         held.release()
         await rounds(10)
         assert wire.received() == [{"op": "spawn", "id": 1, "key": "it"}, 4]
@@ -511,12 +517,7 @@ def test_a_start_that_was_sent_is_ended_if_its_caller_is_gone() -> None:
 
 def test_a_start_that_failed_for_nobody_is_no_error() -> None:
     async def use(wire: Wire) -> None:
-        held = wire.started._sending
-        await held.acquire()
-        task = asyncio.ensure_future(wire.started.spawn("it", {}, cap=5))
-        await rounds()
-        task.cancel()
-        await asyncio.wait([task])
+        held = await given_up(wire)
         wire.theirs.close()
         held.release()
         await rounds(10)

@@ -22,6 +22,7 @@ if sys.platform != "linux":
 
 from equipage.serve import engine as module
 from equipage.serve import jail
+from equipage.serve.children import Child
 from equipage.serve.engine import Engine, Gate
 from equipage.serve.execution import process
 from equipage.serve.execution.process import Processes
@@ -558,6 +559,14 @@ async def settled(processes: Processes) -> None:
         await asyncio.wait(list(processes._warming))
 
 
+async def ready_for(engine: Engine, tool: Tool) -> Child:
+    """The one process that waits for the next call, after the first one."""
+    await engine.call(tool.pack.id)
+    await settled(engine._processes)
+    (ready,) = engine._processes._ready[tool.key]
+    return ready
+
+
 def waiting(processes: Processes) -> dict[str, int]:
     return {key: len(ready) for key, ready in processes._ready.items()}
 
@@ -598,10 +607,7 @@ def test_a_process_that_waits_and_ends_is_not_used(tmp_path: Path) -> None:
     made = tools(tmp_path, pack("a.b", "t:pid"))
 
     async def use(engine: Engine) -> Any:
-        processes = engine._processes
-        await engine.call("a.b")
-        await settled(processes)
-        (ready,) = processes._ready[made[0].key]
+        ready = await ready_for(engine, made[0])
         await engine._children._send({"op": "kill", "id": ready.number, "grace": 0}, ())
         await asyncio.wait_for(asyncio.shield(ready.status), 10)
         result = await engine.call("a.b")
@@ -683,9 +689,7 @@ def test_a_tool_that_is_gone_has_no_processes(tmp_path: Path) -> None:
 
     async def use(engine: Engine) -> Any:
         processes = engine._processes
-        await engine.call("a.b")
-        await settled(processes)
-        (ready,) = processes._ready[made[0].key]
+        ready = await ready_for(engine, made[0])
         await processes.forget(made[0].key)
         assert waiting(processes) == {}
         assert processes._wanted == {}
@@ -743,9 +747,7 @@ def test_waiting_processes_are_given_up_at_the_end(tmp_path: Path) -> None:
     made = tools(tmp_path, pack("a.b", "t:pid"))
 
     async def use(engine: Engine) -> Any:
-        await engine.call("a.b")
-        await settled(engine._processes)
-        (ready,) = engine._processes._ready[made[0].key]
+        ready = await ready_for(engine, made[0])
         await engine.close()
         return waiting(engine._processes), ready._open, ready.status.result()
 

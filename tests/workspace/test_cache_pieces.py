@@ -1102,7 +1102,9 @@ def test_a_kind_of_another_package_has_none() -> None:
     assert cache_of(os.getcwd(), Request(env={}), "of-others", **how) is None
     assert not Path(FOLDER).exists()
     assert cache_of(os.getcwd(), Request(env={}), None, **{**how, "make": False}) is None
-    assert cache_of(os.getcwd(), Request(env={}), "server", **how) is not None
+    found = cache_of(os.getcwd(), Request(env={}), "server", **how)
+    assert found is not None
+    found.close()
 
 
 def test_a_folder_whose_name_is_not_text_has_none(
