@@ -8,7 +8,6 @@ import json
 import operator
 import pickle
 import random
-import signal
 import time
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
@@ -307,17 +306,13 @@ def test_a_model_is_made_ready_where_no_thread_can_be_started(
     assert not frozen_module._FIRST_USE.locked()
 
 
-def test_no_thread_is_waited_for_where_interrupts_are_ignored(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Without memory for its first call, a thread ends in silence; a worker must not wait for it."""
+def test_a_worker_waits_for_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without memory for its first call, a thread ends in silence."""
     monkeypatch.setattr(frozen_module, "start_new_thread", lambda *_: 0)
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        model = fresh()
-        assert frozen_module.convert({"a": 1}, model).a == 1
-    finally:
-        signal.signal(signal.SIGINT, before)
+    monkeypatch.setattr(frozen_module, "_IS_ALONE", [False])
+    frozen_module.prepare_alone()
+    model = fresh()
+    assert frozen_module.convert({"a": 1}, model).a == 1
     assert model in frozen_module._READY
     assert not frozen_module._FIRST_USE.locked()
 

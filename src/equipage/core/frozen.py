@@ -8,7 +8,6 @@ changed by accident; it is not a wall against `dict.__setitem__(frozen, …)`.
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # `signal` itself takes long to import
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,6 +25,7 @@ _NO_DEFAULT: Final[Any] = object()
 
 _FIRST_USE = allocate_lock()
 _READY: set[Any] = set()  #: the models whose tables msgspec has built
+_IS_ALONE = [False]  #: whether no handler of a signal can interrupt this process
 
 
 def convert(value: Any, model: Any) -> Any:
@@ -38,6 +38,14 @@ def convert(value: Any, model: Any) -> Any:
     if model not in _READY:
         _prepare(model)
     return msgspec.convert(value, model)
+
+
+def prepare_alone() -> None:
+    """Start no threads any more: for a worker that nothing interrupts and whose memory is limited.
+
+    A thread that has no memory for its first call ends without a word, and the caller would wait.
+    """
+    _IS_ALONE[0] = True
 
 
 def _prepare(model: Any) -> None:
@@ -61,13 +69,11 @@ def _prepare(model: Any) -> None:
                 finished.append(True)
                 done.release()
 
-    # A process that checks files for another one ignores interrupts. Its memory may be limited, and
-    # a thread that has none for its first call ends without a word: nothing may wait for it there.
-    if _signal.getsignal(_signal.SIGINT) == _signal.SIG_IGN:
-        use()
-        return
     try:
-        start_new_thread(use, ())
+        if _IS_ALONE[0]:
+            use()
+        else:
+            start_new_thread(use, ())
     except RuntimeError:  # no more threads, as at the end of a process
         use()
     interrupt: BaseException | None = None

@@ -27,6 +27,7 @@ from typing import Any, Protocol
 
 from equipage.core import interrupts
 from equipage.core.diagnostics import UsageError
+from equipage.core.frozen import prepare_alone
 from equipage.core.source import Source, whole_span
 from equipage.files.memory import limit_memory
 from equipage.files.reading import decoded
@@ -285,6 +286,7 @@ def _work(
 ) -> None:
     """Check chunks until the pipe ends. An interrupt is the business of who started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    prepare_alone()
     for each in of_parent:
         each.close()
     make, request, kind, digests = job
