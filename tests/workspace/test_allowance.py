@@ -14,6 +14,7 @@ import pytest
 
 import equipage
 import tiny
+from equipage.core import frozen
 from equipage.loading.session import Request
 from equipage.render import json as render_json
 from equipage.workspace import check as workspace
@@ -174,6 +175,21 @@ def test_without_memory_anything_may_fail(
     misbehave(monkeypatch, "p007.yaml", fail)
     report = check_paths(["."], REQUEST, allowance=Allowance(memory=2**30))
     assert [each.partition(":")[0] for each in texts(report, "check-ended")] == ["p007.yaml"]
+    assert len(report.files) == 100
+
+
+def test_no_worker_waits_for_a_thread_that_had_no_memory_to_begin(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, start = os.getpid(), frozen.start_new_thread
+
+    def begin(*what: Any) -> int:
+        return start(*what) if os.getpid() == here else 0
+
+    monkeypatch.setattr(frozen, "start_new_thread", begin)
+    monkeypatch.setattr(frozen, "_READY", set())
+    report = check_paths(["."], REQUEST, allowance=Allowance(memory=2**30, seconds=20))
+    assert texts(report, "check-ended", "ended-early") == []
     assert len(report.files) == 100
 
 
