@@ -462,6 +462,19 @@ def test_the_end_of_watching_is_said_when_it_comes(
     assert client.end() == (0, "")
 
 
+def test_an_end_of_watching_that_was_asked_for_is_not_said() -> None:
+    notes: list[str] = []
+
+    async def main() -> None:
+        watching = asyncio.ensure_future(asyncio.sleep(60))
+        watching.cancel()
+        await asyncio.wait([watching])
+        run._say_end(watching, notes.append)
+
+    asyncio.run(main())
+    assert notes == []
+
+
 def test_what_is_loaded_again_has_the_names_and_reasons_of_the_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
