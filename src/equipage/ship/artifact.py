@@ -274,7 +274,10 @@ def unpacked(data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
                 if entry.isdir():
                     continue
                 name = _harmless(entry)
-                if entry.size < 0:  # the next entry would be this one again
+                # If it is negative, the next entry would be this one again. What is not a number is
+                # zero for the standard library, and perhaps something else for other tools.
+                written = entry.pax_headers.get("size", str(entry.size))
+                if entry.size < 0 or written != str(entry.size):
                     raise ShipError("the archive is damaged")
                 total += entry.size
                 if total > MAX_BYTES:
