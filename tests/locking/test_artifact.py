@@ -558,6 +558,7 @@ def test_names_that_are_one_file(names: tuple[str, str], said: str) -> None:
         gzip.compress(tar(A), mtime=0),
         bz2.compress(tar(A)),
         *(pax(size=size) + header("a", 0, b"0") + bytes(1024) for size in ("-512", "x", "", " 0")),
+        tar(A)[:1024] + pax(size="-512") + header("b", 0, b"0") + bytes(1024),
         *(tar(A) + b"X", tar(A) + tar(A), header("a", 0, b"0") + b"x" * 512 + bytes(1024)),
     ],
 )

@@ -267,10 +267,11 @@ def unpacked(data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
     files: dict[str, bytes] = {}
     executable = set()
     folded: dict[str, str] = {}
-    total = 0
+    total = end = 0
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
             for entry in _entries(archive):
+                end = archive.offset
                 if entry.isdir():
                     continue
                 name = _harmless(entry)
@@ -292,9 +293,9 @@ def unpacked(data: bytes) -> tuple[dict[str, bytes], frozenset[str]]:
                 files[name] = content.read()
                 if entry.mode & 0o100:
                     executable.add(name)
-            # At a header that it cannot read, the standard library ends as if nothing followed.
-            if data[archive.offset :].strip(b"\0"):
-                raise ShipError("the archive is damaged")
+        # At a header that it cannot read, the standard library ends as if nothing followed.
+        if data[end:].strip(b"\0"):
+            raise ShipError("the archive is damaged")
     # A header may say that another one follows, which the standard library reads by recursion.
     except (tarfile.TarError, EOFError, OverflowError, ValueError, OSError, RecursionError):
         raise ShipError("the archive is damaged") from None
