@@ -1,4 +1,4 @@
-"""What TOML 1.1 allows and 1.0 does not is noticed: the standard library reads TOML 1.0 only."""
+"""What TOML 1.1 allows and 1.0 does not is noticed: before 3.15, Python itself reads TOML 1.0 only."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def is_old(text: str) -> bool:
 
 
 @pytest.mark.skipif(toml.PARSER != "rtoml", reason="reads TOML 1.0 only")
+@pytest.mark.skipif(is_old("a = {b = 1,}"), reason="this Python reads TOML 1.1, and cannot judge")
 def test_what_is_too_new() -> None:
     chosen = random.Random(18)
     seen = {True: 0, False: 0}
