@@ -44,6 +44,7 @@ def test_ten_at_once_make_one() -> None:
     async def main() -> None:
         cache = Cache(100_000, 100)
         found = await asyncio.gather(*(cache.once("k", make) for _ in range(10)))
+        assert [data for data, _ in found] == [b"x"] * 10
         assert [hit for _, hit in found].count(False) == 1
 
     asyncio.run(main())
