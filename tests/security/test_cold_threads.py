@@ -105,7 +105,7 @@ def test_the_first_load_in_threads(run: int, tmp_path: Path) -> None:
 
 INTERRUPTED = """
 import json, signal, sys
-import msgspec, rtoml, yaml
+import msgspec, yaml, equipage.syntax.toml
 import equipage
 from equipage.loading.registry import kind_named
 
