@@ -170,6 +170,40 @@ def test_a_tree_that_cannot_be_made_leaves_the_words_of_the_system(
     assert reason(writing.write_tree, str(project), {"a/b": b""}) == "OSError"
 
 
+@pytest.mark.parametrize(
+    ("when", "by_link", "why"),
+    [
+        ("_mark", True, os.strerror(errno.ELOOP)),
+        ("_mark", False, "a file was exchanged while it was written"),
+        ("fstat", True, None),
+    ],
+)
+def test_a_file_in_the_place_of_a_program_is_not_marked(
+    when: str, by_link: bool, why: str | None, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it is there before the program is opened again, or comes a moment later."""
+    other, program = project / "other", project / "new" / "run.sh"
+    other.write_text("x")
+    other.chmod(0o600)
+    module: Any = writing if when == "_mark" else os
+    real = getattr(module, when)
+
+    def exchanging(*given: Any) -> Any:
+        if program.exists() and not program.samefile(other):
+            program.unlink()
+            (program.symlink_to if by_link else program.hardlink_to)(other)
+        return real(*given)
+
+    monkeypatch.setattr(module, when, exchanging)
+    words = (str(project / "new"), {"run.sh": b"1"}, ["run.sh"])
+    if why is None:
+        writing.write_tree(*words)
+    else:
+        assert reason(writing.write_tree, *words) == why
+    assert other.read_text() == "x"
+    assert mode(other) == 0o600
+
+
 # Files that are replaced.
 
 
