@@ -81,6 +81,12 @@ def test_the_plain_questions(world: Path, noting: Trace) -> None:
     assert noting.complete
 
 
+def test_a_path_that_no_file_can_have_is_noted(world: Path, noting: Trace) -> None:
+    path = f"{world}/sub/../a\0b"
+    assert files.real_path(path) == f"{world}/a\0b"
+    assert noting.answers == {("real path", path): f"{world}/a\0b"}
+
+
 def test_entries_say_their_names_and_sorts(world: Path, noting: Trace) -> None:
     def listed() -> str:
         noting.answers.clear()
