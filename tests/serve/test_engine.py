@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
@@ -249,6 +250,7 @@ def test_what_a_callable_gives(name: str, tmp_path: Path) -> None:
     (result,) = called(made, ("a.b", arguments))
     assert (result.code or "", result.message) == (code, message)
     assert result.stats.output_bytes == (0 if code else 20)
+    assert result.stats.duration_ms >= (300 if code == "TIMEOUT" else 0)
 
 
 SH = {"kind": "cli", "cmd": ["sh", "-c", "{{ input.run }}"]}
@@ -444,6 +446,13 @@ def test_a_result_that_was_kept_has_its_size(tmp_path: Path) -> None:
     first, second = called(made, ("a.b", {"a": 1}), ("a.b", {"a": 1}))
     assert (first.stats.output_bytes, second.stats.output_bytes) == (7, 7)
     assert second.stats.cache_hit
+    # Without a principal, calls are those of the empty one.
+
+    async def use(engine: Engine) -> Any:
+        await engine.call("a.b", {"a": 1})
+        return (await engine.call("a.b", {"a": 1}, principal="")).stats.cache_hit
+
+    assert with_engine(made, use)
     # The cache has the size and the time that were asked for.
     for how in ({"cache_bytes": 0}, {"cache_seconds": 0.0}):
         results = called(made, ("a.b", {"a": 1}), ("a.b", {"a": 1}), **how)
@@ -557,6 +566,13 @@ async def settled(processes: Processes) -> None:
     await asyncio.sleep(10 * process.REFILL_AFTER)
     while processes._warming:
         await asyncio.wait(list(processes._warming))
+
+
+@pytest.mark.parametrize("root", [True, False])
+def test_processes_know_whether_they_are_those_of_root(root: bool, tmp_path: Path) -> None:
+    made = tools(tmp_path, pack("a.b", "t:echo"))
+    engine = Engine(made, Settings(), msgspec.structs.replace(HERE, root=root))
+    assert engine._processes.root is root
 
 
 async def ready_for(engine: Engine, tool: Tool) -> Child:
