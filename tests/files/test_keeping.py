@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -560,3 +561,16 @@ def test_what_is_installed_names_every_module_and_package(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [""])
     assert installed.__wrapped__().split("\n")[-4:] == said[-4:]
+
+
+def test_what_python_compiled_is_not_part_of_what_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "equipage"
+    for name in ("files/keeping.py", "files/__pycache__/keeping.pyc", "__pycache__/x.pyc"):
+        (own / name).parent.mkdir(parents=True, exist_ok=True)
+        (own / name).touch()
+    monkeypatch.setattr(keeping, "__file__", str(own / "files" / "keeping.py"))
+    monkeypatch.setattr("sys.path", [])
+    _, *files = installed.__wrapped__().removeprefix(sys.version).split("\n")
+    assert [each.rsplit(" ", 2)[0] for each in files] == [str(own / "files" / "keeping.py")]
