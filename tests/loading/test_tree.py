@@ -567,3 +567,22 @@ def test_a_tree_knows_the_document_that_it_is_of() -> None:
     composed = graft(whole, {("a",): tree({"b": 2}, "other")})
     assert composed.document.source.name == "base"
     assert composed.at(("a",)).document.source.name == "other"
+
+
+@pytest.mark.parametrize(
+    ("skip", "above", "above_skip", "expected"),
+    [
+        (0, "ab", 5, ("abc", 5)),
+        (1, "ab", 5, ("ac", 5)),
+        (2, "ab", 5, ("c", 5)),
+        (4, "ab", 5, ("c", 7)),
+    ],
+)
+def test_a_node_in_the_place_of_another_skips_what_brought_that(
+    skip: int, above: str, above_skip: int, expected: tuple[str, int]
+) -> None:
+    """What it skips and the other does not have is skipped further up."""
+    node = Origins(via=(Via("c"),), skip=skip)
+    other = Origins(via=tuple(map(Via, above)), skip=above_skip)
+    found = node.under(other)
+    assert ("".join(each.how for each in found.via), found.skip) == expected
