@@ -130,7 +130,7 @@ class Publisher:
         def run() -> None:
             try:
                 survey.run(stop.is_set)
-            except Exception as problem:  # told by the thread of the messages
+            except Exception as problem:  # the thread of the messages says it
                 survey.problem = problem
             finally:
                 self._surveyed(survey)

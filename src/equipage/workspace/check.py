@@ -302,7 +302,7 @@ class ReportBuilder:
         self._excludes = excluded_by(selection.exclude, run.files.cwd)
         self.meter = Meter(Allowance())
         self.cache: Cache | None = None  #: what earlier checks found
-        #: what the walk came to, if it can be told, and what it asked, if it was done
+        #: what the walk came to, if that can be kept, and what it asked, if it was done
         self.walked: tuple[Walked | None, Trace | None] = (None, None)
 
     def build(
@@ -453,7 +453,7 @@ class ReportBuilder:
             return list(known.candidates)
         with traced(Trace()) as asked:
             candidates = list(self._candidates(paths))
-        # What cannot be read is a finding, which is not told by what was found.
+        # What cannot be read is a finding, which no path among them shows.
         is_told = not self.findings and not self.failed
         walked = Walked(
             tuple(candidates),
