@@ -9,12 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TextIO
 
-TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any, TextIO
-
     from equipage.core.diagnostics import Diagnostic
     from equipage.render.text import Style
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -178,6 +177,8 @@ def _existing(path: str) -> Iterator[str]:
     if os.path.lexists(path):
         yield path
         return
+    import glob  # few command lines have a pattern
+
     found = sorted(glob.glob(path, recursive=True, include_hidden=True))
     if not found:
         word = "matches no file" if glob.has_magic(path) else "no such file or folder"

@@ -7,7 +7,6 @@ Everything else passes offsets around, counted in code points of the author's ow
 from __future__ import annotations
 
 import bisect
-import weakref
 from _thread import RLock
 from collections.abc import Callable
 from itertools import accumulate
@@ -18,6 +17,7 @@ import msgspec
 from equipage.core.text import expression
 
 if TYPE_CHECKING:
+    import weakref
     from pathlib import Path
 
 _LINE_BREAK = expression(r"\r\n|\r|\n")
@@ -114,6 +114,8 @@ class Source(msgspec.Struct, eq=False, weakref=True):
         """Keep the values of variables that went into the text, for `secrets`."""
         global _secrets
         if secrets:
+            import weakref  # few texts have any
+
             with _FIRST_SECRET:
                 if _secrets is None:
                     _secrets = weakref.WeakKeyDictionary()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 from equipage.cli.arguments.declare import (
     FORMATS,
     command,
@@ -14,10 +16,6 @@ from equipage.cli.arguments.declare import (
     refuse,
     whole_number,
 )
-
-TYPE_CHECKING = False  # importing `typing` would cost a third of a start
-if TYPE_CHECKING:
-    import argparse
 
 
 @command(

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
-TYPE_CHECKING = False  # importing `typing` would cost a third of a start
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Sequence
-    from typing import Any, NoReturn
+# argparse keeps the name of this type private.
+Container = Any
 
-    # argparse keeps the name of this type private.
-    Container = Any
-
-#: As in argparse.
-SUPPRESS = "==SUPPRESS=="
 # The first format of a command is its default.
 FORMATS = ("text", "json")
 COLOURS = ("auto", "always", "never")
@@ -51,15 +45,9 @@ class Declaration:
         command.set_defaults(runs=self._runs)
         # `--color` is allowed before and after the command. SUPPRESS as the default keeps the
         # first one; SUPPRESS as the help shows the option once, in the help of the program.
-        hidden = _suppressed()
+        hidden = argparse.SUPPRESS
         command.add_argument("--color", choices=COLOURS, default=hidden, help=hidden)
         self._add_arguments(command)
-
-
-def _suppressed() -> str:
-    """`SUPPRESS`; argparse, where it is imported, knows its own by identity."""
-    argparse = sys.modules.get("argparse")
-    return getattr(argparse, "SUPPRESS", SUPPRESS)
 
 
 def command(
@@ -134,7 +122,7 @@ def loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
 
 
 def _hideable(group: Container, shown: bool, name: str, summary: str, **settings: Any) -> None:
-    group.add_argument(name, help=summary if shown else _suppressed(), **settings)
+    group.add_argument(name, help=summary if shown else argparse.SUPPRESS, **settings)
 
 
 def formats(
@@ -178,6 +166,4 @@ def whole_number(written: str) -> int:
 
 def refuse(reason: str) -> NoReturn:
     """Refuse the value of an argument, in the way that argparse knows."""
-    from argparse import ArgumentTypeError
-
-    raise ArgumentTypeError(reason)
+    raise argparse.ArgumentTypeError(reason)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 from equipage.cli.arguments.declare import (
     FORMATS,
     command,
@@ -13,10 +15,6 @@ from equipage.cli.arguments.declare import (
     paths,
     show_env,
 )
-
-TYPE_CHECKING = False  # importing `typing` would cost a third of a start
-if TYPE_CHECKING:
-    import argparse
 
 
 @command(

@@ -8,26 +8,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable, Sequence
 from importlib import import_module
+from typing import Any, NoReturn
 
 from equipage import __version__
 from equipage.cli.arguments import COMMANDS
 from equipage.cli.arguments.declare import COLOURS, EXAMPLES, Declaration, declared
 from equipage.cli.output import tell, terminal_width, write
 
-TYPE_CHECKING = False  # importing `typing` would cost a third of a start
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any, NoReturn
 
-
-def parser(
-    wanted: str | None = None, *, colour: bool = False, commands_whole: bool = True
-) -> Parser:
+def parser(wanted: str | None = None, *, colour: bool = False) -> Parser:
     """The parser of every command, or of the `wanted` one alone, which is faster to build.
 
-    `colour` says whether its help has colours. Unless they are `commands_whole`, commands have
-    names and summaries, and no arguments: enough for help and for arguments without a command.
+    `colour` says whether its help has colours.
     """
     root = Parser(
         prog="equipage",
@@ -51,20 +45,14 @@ def parser(
     )
     for name in COMMANDS if wanted is None else (wanted,):
         import_module(f"{__package__}.{COMMANDS[name]}")
-        _add(commands, declared[name], whole=commands_whole)
-    for each in commands.choices.values() if commands_whole else ():
+        _add(commands, declared[name])
+    for each in commands.choices.values():
         each.colour = colour
     return root
 
 
-def _add(commands: Any, declaration: Declaration, *, whole: bool) -> None:
+def _add(commands: Any, declaration: Declaration) -> None:
     name = declaration.name
-    if not whole:
-        # The help of the program shows this much, and an error about a wrong command.
-        shown = commands._ChoicesPseudoAction(name, (), declaration.summary)
-        commands._choices_actions.append(shown)
-        commands._name_parser_map[name] = None
-        return
     command = commands.add_parser(
         name,
         help=declaration.summary,
@@ -95,13 +83,11 @@ def examples_of(pairs: Sequence[tuple[str, str]]) -> str:
 
 def help_of(command: str | None) -> str:
     """The help of a command, or that of the program."""
-    return (
-        command_parsers(parser(command))[command] if command else parser(commands_whole=False)
-    ).format_help()
+    return (command_parsers(parser(command))[command] if command else parser()).format_help()
 
 
 class _Formatter(argparse.HelpFormatter):
-    """The formatter of argparse, without the imports it needs to measure the terminal."""
+    """The formatter of argparse, as wide as the terminal; examples stay as they are written."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=terminal_width(80) - 2)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from equipage.cli.arguments.declare import command, flag, list_of, loading, paths, whole_number
+import argparse
 
-TYPE_CHECKING = False  # importing `typing` would cost a third of a start
-if TYPE_CHECKING:
-    import argparse
-
-    from equipage.cli.arguments.declare import Container
+from equipage.cli.arguments.declare import (
+    Container,
+    command,
+    flag,
+    list_of,
+    loading,
+    paths,
+    whole_number,
+)
 
 
 @command(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from equipage.cli.arguments.declare import command, flag
+import argparse
 
-TYPE_CHECKING = False  # importing `typing` would cost a third of a start
-if TYPE_CHECKING:
-    import argparse
+from equipage.cli.arguments.declare import command, flag
 
 
 def _types(group: argparse.ArgumentParser) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
+
 from equipage.cli.arguments import COMMANDS
 from equipage.cli.arguments.declare import SHELLS, command, flag
-
-TYPE_CHECKING = False  # importing `typing` would cost a third of a start
-if TYPE_CHECKING:
-    import argparse
 
 
 @command(
