@@ -42,8 +42,6 @@ COMMANDS = [
     ["explain", "server.yaml", 'tools[0].tool.inputSchema["x-${S}"]'],
     ["list", "."],
     ["list", ".", "--json"],
-    ["graph", "."],
-    ["graph", ".", "--output-format", "svg"],
     ["diff", "server.yaml", "other.yaml"],
     ["diff", "server.yaml", "other.yaml", "--json"],
     ["diff", "server.yaml", "broken.yaml"],

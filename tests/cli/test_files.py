@@ -127,24 +127,3 @@ def test_without_shtab_a_sentence_says_how_to_install_it(monkeypatch: pytest.Mon
     code, out, err = in_process(["completion", "bash"])
     assert (code, out) == (2, "")
     assert "`pip install 'shtab>=1.9.2'`" in err
-
-
-@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
-def test_graphviz_draws_a_picture() -> None:
-    in_process(["new", "server", "shop"])
-    code, _, err = in_process(["graph", "shop.yaml", "--output-format", "svg", "-o", "shop.svg"])
-    assert (code, err) == (0, "")
-    picture = ElementTree.parse("shop.svg").getroot()
-    assert picture.tag.endswith("}svg")
-    assert [text.text for text in picture.findall(".//{*}text")] == ["shop.yaml", "server"]
-
-
-def test_a_failure_of_graphviz_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    program = tmp_path / "bin" / "dot"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho it broke >&2\nexit 1\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(program.parent))
-    in_process(["new", "server", "shop"])
-    code, out, err = in_process(["graph", "shop.yaml", "--output-format", "svg"])
-    assert (code, out, err) == (2, "", "equipage: `dot` failed: it broke\n")

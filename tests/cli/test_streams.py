@@ -40,9 +40,6 @@ COMMANDS = [
     ["list"],
     ["list", "--json"],
     ["schema", "server"],
-    ["graph", "."],
-    ["graph", ".", "--output-format", "dot"],
-    ["graph", ".", "--output-format", "svg"],
     ["diff", "server.yaml", "other.yaml"],
     ["diff", ".", ".", "--json"],
     ["lock", "server.yaml"],
@@ -122,7 +119,7 @@ def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
 
 @pytest.mark.parametrize(
     "arguments",
-    [["check"], ["list"], ["graph", "."], ["rule"], ["--help"], ["show", "server.yaml"]],
+    [["check"], ["list"], ["rule"], ["--help"], ["show", "server.yaml"]],
     ids=" ".join,
 )
 def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str]) -> None:
@@ -314,7 +311,6 @@ def test_every_command_at_any_width(
         ["show", "{project}/server.yaml"],
         ["lock", "{project}/server.yaml"],
         ["explain", "{project}/server.yaml", "server"],
-        ["graph", "{project}"],
         ["diff", "{project}/server.yaml", "{project}/other.yaml"],
     ],
     ids=" ".join,
@@ -345,7 +341,6 @@ def test_every_command_on_a_broken_file(
         ["show"],
         ["explain"],
         ["lock"],
-        ["graph"],
         ["check"],
         ["list"],
         ["diff", "x.yaml"],
@@ -365,9 +360,7 @@ def test_every_command_on_a_broken_file(
 )
 def test_every_command_on_every_example(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     settle(monkeypatch, EXAMPLES / folder, environment())
-    runs = [["check"], ["list"], ["graph", "."], ["diff", ".", "."]]
-    if shutil.which("dot"):  # pictures need Graphviz
-        runs.append(["graph", ".", "--output-format", "svg"])
+    runs = [["check"], ["list"], ["diff", ".", "."]]
     for each in json.loads(in_process(["check", "--json"])[1])["files"]:
         if each["kind"] is not None and each["ok"]:
             runs += [

@@ -276,7 +276,6 @@ COMMANDS = [
     "check . --kind server",
     "check . --output-format json",
     "list .",
-    "graph .",
 ]
 
 
@@ -398,7 +397,7 @@ def test_no_list_shows_what_a_profile_from_outside_says(
     (project.parent / "outside/a.txt").write_text(text)
     (project / ".defect/agents").mkdir(parents=True)
     (project / ".defect/agents/x.md").symlink_to(project.parent / "outside/a.txt")
-    for words in (["list"], ["list", "--portable"], ["list", "--portable", "--json"]):
+    for words in (["list"], ["list", "--json"]):
         main(words)
         said = capsys.readouterr()
         assert CANARY not in said.out + said.err

@@ -129,7 +129,6 @@ def test_json_stays_json(form: str, evil_project: Path) -> None:
     [
         ["list", "."],
         ["show", "main.yaml"],
-        ["graph", "main.yaml"],
         ["explain", "main.yaml", "server.name"],
     ],
 )
@@ -158,8 +157,6 @@ ON_FILES = [
     "check NAME.missing.yaml",
     "check --kind skill NAME.yaml",
     "list .",
-    "graph .",
-    "graph . --output-format dot",
     "show NAME.yaml",
     "show NAME.yaml --annotate",
     "explain NAME.yaml server.name",

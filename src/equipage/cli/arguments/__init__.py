@@ -19,7 +19,6 @@ COMMANDS = {
     "explain": "looking",
     "list": "looking",
     "schema": "looking",
-    "graph": "seeing",
     "reach": "seeing",
     "budget": "seeing",
     "report": "seeing",

@@ -8,26 +8,6 @@ from equipage.cli.arguments.declare import FORMATS, command, flag, formats, load
 
 
 @command(
-    "graph",
-    "draw what includes and uses what",
-    "Draw the files below PATH, what they include, and the agents, skills, MCP servers and tools "
-    "that they name. A name that nothing defines is drawn as missing.",
-    runs="documents:graph",
-    examples=(
-        ("equipage graph", "a tree in the terminal"),
-        ("equipage graph server.yaml -f mermaid", "a chart for a Markdown page"),
-        ("equipage graph -f svg -o graph.svg", "a picture (needs Graphviz)"),
-    ),
-)
-def _graph(graph: argparse.ArgumentParser) -> None:
-    paths(graph)
-    loading(graph, layers=False)
-    pictures = ("tree", "mermaid", "dot", "svg", "json")
-    formats(graph, pictures, note="; svg needs Graphviz")
-    output(graph)
-
-
-@command(
     "reach",
     "show what agents may do, and why",
     "Show what the agents below PATH may do: files, commands, network, MCP servers. With AGENT, "
