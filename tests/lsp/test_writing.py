@@ -288,22 +288,7 @@ def test_an_open_text_outside_is_no_way_around_the_limits_of_includes(
     assert "hello" not in str(client.ask("textDocument/hover", client.at("main.yaml", "tools:")))
 
 
-# The shape of a text.
-
-
-def test_symbols_and_folds(client: Here) -> None:
-    client.open(".claude/skills/pdf/SKILL.md")
-    client.settle()
-    document = {"textDocument": {"uri": client.uri(".claude/skills/pdf/SKILL.md")}}
-    found = client.ask("textDocument/documentSymbol", document)
-    assert [each["name"] for each in found] == ["name", "description", "Read"]
-    assert [each["name"] for each in found[2]["children"]] == ["More"]
-    folds = client.ask("textDocument/foldingRange", document)
-    assert (folds[0]["startLine"], folds[0]["endLine"]) == (0, 3)
-    client.open("a.tool.yaml", PACK)
-    document = {"textDocument": {"uri": client.uri("a.tool.yaml")}}
-    names = [each["name"] for each in client.ask("textDocument/documentSymbol", document)]
-    assert names[:2] == ["id", "version"]
+# Names, and texts that are not open.
 
 
 def test_names_of_the_workspace_are_symbols(client: Here) -> None:
@@ -311,21 +296,6 @@ def test_names_of_the_workspace_are_symbols(client: Here) -> None:
     assert [(each["name"], each["containerName"]) for each in found] == [("pdf", "skill")]
     names = {each["name"] for each in client.ask("workspace/symbol", {"query": ""})}
     assert {"a", "b", "pdf", "github"} <= names
-
-
-def test_hints_show_defaults_and_the_tools_that_are_left(client: Here) -> None:
-    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
-    client.open("main.yaml", "server: {name: '${TOKEN}', version: '${VERSION:-1.0}'}\ntools: []\n")
-    client.open(
-        ".claude/agents/c.md", AGENT.format("c", "tools: Read, Bash\ndisallowedTools: Bash\n")
-    )
-    client.settle()
-    made = []
-    for name in ("main.yaml", ".claude/agents/c.md"):
-        params = {"textDocument": {"uri": client.uri(name)}, "range": whole}
-        made += [each["label"] for each in client.ask("textDocument/inlayHint", params)]
-    assert made == ["= (from the environment)", "= 1.0", "in effect: Read"]
-    assert "hunter2" not in str(client.sent)
 
 
 def test_questions_about_texts_that_are_not_open_have_empty_answers(client: Here) -> None:
@@ -338,9 +308,6 @@ def test_questions_about_texts_that_are_not_open_have_empty_answers(client: Here
         "references",
         "prepareRename",
         "documentLink",
-        "documentSymbol",
-        "foldingRange",
-        "inlayHint",
         "rename",
     ):
         params = {**where, "range": whole, "newName": "x"}

@@ -22,11 +22,8 @@ QUESTIONS = (
     "textDocument/references",
     "textDocument/completion",
     "textDocument/documentLink",
-    "textDocument/documentSymbol",
     "textDocument/codeAction",
     "textDocument/diagnostic",
-    "textDocument/foldingRange",
-    "textDocument/inlayHint",
     "textDocument/prepareRename",
 )
 

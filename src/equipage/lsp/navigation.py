@@ -280,3 +280,23 @@ def description_of(workspace: Workspace, named: Named) -> str | None:
         lines += [f"[{os.path.basename(each.path)}]({uri_of(each.path)})"] if each.path else []
         return "\n\n".join(lines)
     return None
+
+
+#: The most names that one answer holds.
+_MOST_NAMES = 500
+#: An object, as the protocol numbers the kinds of symbols.
+_OBJECT = 19
+
+
+def names(workspace: Workspace, query: str) -> list[protocol.NamedSymbol]:
+    """The agents, skills, servers and other things of the workspace whose names have a word."""
+    wanted, found = query.casefold(), list[protocol.NamedSymbol]()
+    for checked in workspace.known():
+        offer = checked.offer
+        for name in dict.fromkeys(offer.names) if offer is not None else ():
+            if offer is not None and wanted in name.casefold():
+                top = Range(Position(0, 0), Position(0, 0))
+                place = protocol.Location(workspace.uri(offer.path), top)
+                sort = SORTS.get(offer.kind, "server")
+                found.append(protocol.NamedSymbol(name, _OBJECT, place, sort))
+    return sorted(found, key=lambda each: each.name)[:_MOST_NAMES]

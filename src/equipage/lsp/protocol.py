@@ -72,13 +72,6 @@ class At(_Shape):
     position: Position
 
 
-class Within(_Shape):
-    """Requests about a part of a document."""
-
-    text_document: Identifier
-    range: Range
-
-
 class RenameTo(_Shape):
     text_document: Identifier
     position: Position
@@ -251,31 +244,8 @@ class Link(_Shape):
     tooltip: str | None = None
 
 
-class Symbol(_Shape):
-    name: str
-    kind: int
-    range: Range
-    selection_range: Range
-    detail: str | None = None
-    children: list[Symbol] | None = None
-
-
 class NamedSymbol(_Shape):
     name: str
     kind: int
     location: Location
     container_name: str | None = None
-
-
-class Folding(_Shape):
-    start_line: int
-    end_line: int
-    kind: str | None = None
-
-
-class Hint(_Shape):
-    position: Position
-    label: str
-    kind: int | None = None
-    padding_left: bool = False
-    tooltip: Markup | None = None

@@ -18,7 +18,7 @@ import msgspec
 from equipage import __version__
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import page_of, raised
-from equipage.lsp import fixes, navigation, outline, protocol, renaming, wire
+from equipage.lsp import fixes, navigation, protocol, renaming, wire
 from equipage.lsp.completion import completion
 from equipage.lsp.hover import hover
 from equipage.lsp.positions import ENCODINGS, Encoding, path_of
@@ -34,16 +34,7 @@ _WAITING = 1000
 #: Requests about a text that are worthless once it has changed.
 _ABOUT_TEXT = frozenset(
     f"textDocument/{each}"
-    for each in (
-        "hover",
-        "completion",
-        "codeAction",
-        "diagnostic",
-        "documentLink",
-        "documentSymbol",
-        "foldingRange",
-        "inlayHint",
-    )
+    for each in ("hover", "completion", "codeAction", "diagnostic", "documentLink")
 )
 _WATCHED = "**/*.{yaml,yml,json,jsonc,toml,md,mdc,roomodes,hook}"
 #: The request that waits for a survey, so that it may be answered after later ones.
@@ -256,10 +247,7 @@ class Server:
             "referencesProvider": True,
             "renameProvider": {"prepareProvider": True},
             "documentLinkProvider": {"resolveProvider": False},
-            "documentSymbolProvider": True,
             "workspaceSymbolProvider": True,
-            "foldingRangeProvider": True,
-            "inlayHintProvider": True,
             "executeCommandProvider": {"commands": [fixes.EXPLAIN]},
             "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
             **({"diagnosticProvider": pulled} if pulls else {}),
@@ -416,20 +404,8 @@ class Server:
         opened = self._opened(params.text_document)
         return [] if opened is None else navigation.links(self.workspace, opened)
 
-    def _symbols(self, params: protocol.Document) -> list[protocol.Symbol]:
-        opened = self._opened(params.text_document)
-        return [] if opened is None else outline.symbols(self.workspace, opened)
-
     def _names(self, params: protocol.Query) -> list[protocol.NamedSymbol]:
-        return outline.names(self.workspace, params.query)
-
-    def _folds(self, params: protocol.Document) -> list[protocol.Folding]:
-        opened = self._opened(params.text_document)
-        return [] if opened is None else outline.folds(self.workspace, opened)
-
-    def _hints(self, params: protocol.Within) -> list[protocol.Hint]:
-        opened = self._opened(params.text_document)
-        return [] if opened is None else outline.hints(self.workspace, opened, params.range)
+        return navigation.names(self.workspace, params.query)
 
 
 def _decoded(params: msgspec.Raw, shape: type[T]) -> T:
@@ -459,10 +435,7 @@ _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
     "textDocument/prepareRename": (protocol.At, Server._prepare_rename),
     "textDocument/rename": (protocol.RenameTo, Server._rename),
     "textDocument/documentLink": (protocol.Document, Server._links),
-    "textDocument/documentSymbol": (protocol.Document, Server._symbols),
     "workspace/symbol": (protocol.Query, Server._names),
-    "textDocument/foldingRange": (protocol.Document, Server._folds),
-    "textDocument/inlayHint": (protocol.Within, Server._hints),
 }
 _NOTIFICATIONS: dict[str, tuple[Any, Callable[[Server, Any], None]]] = {
     "initialized": (Any, Server._initialized),
