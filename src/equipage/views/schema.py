@@ -19,7 +19,6 @@ from equipage.loading.kind import Kind
 from equipage.loading.model import Shape, type_info
 from equipage.loading.schema import Schema, accept, branches, takes_anything
 from equipage.views.meanings import meaning_of
-from equipage.views.misspellings import refusals
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -156,29 +155,13 @@ class _Writer:
         """Unknown keys are refused only where the kind refuses them."""
         closed = kind.cls in self.shape.closed
         refused = closed or self.shape.unknown == "error"
-        if not kind.forbid_unknown_fields:
+        if not kind.forbid_unknown_fields or not refused:
             return {}
-        if not refused:
-            return self._near_misses(kind)
         # Some prefixes, such as `x-`, are free for all; a variable may become any key.
         exempt = [f"^{re.escape(prefix)}" for prefix in self.shape.exempt if not closed]
         patterns = [*exempt, *([VARIABLE["pattern"]] if self.variables else [])]
         allowed = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
         return {**allowed, "additionalProperties": False}
-
-    def _near_misses(self, kind: types.StructType) -> Schema:
-        """Keys are refused that the loader takes for misspellings of a field that restricts."""
-        guarded, is_root = self._guarded(kind), kind.cls is self.root
-        if not guarded or self.shape.worst != "error":
-            return {}
-        known = {field.encode_name for field in kind.fields}
-        synonyms = self.shape.synonyms if is_root else getattr(kind.cls, "SYNONYMS", {})
-        synonyms = {other: own for other, own in synonyms.items() if other not in known}
-        others = {*known, *synonyms} - guarded
-        others -= {each for each, field in synonyms.items() if field in guarded}
-        foreign = self.shape.elsewhere if is_root else {}
-        parts = refusals(guarded, others, synonyms, foreign)
-        return {"allOf": parts} if parts else {}
 
 
 def _rest(schema: Schema) -> Schema:
