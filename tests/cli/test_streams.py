@@ -7,7 +7,6 @@ import os
 import pty
 import re
 import select
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -118,9 +117,7 @@ def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["check"], ["list"], ["rule"], ["--help"], ["show", "server.yaml"]],
-    ids=" ".join,
+    "arguments", [["check"], ["list"], ["rule"], ["--help"], ["show", "server.yaml"]], ids=" ".join
 )
 def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str]) -> None:
     reader, writer = os.pipe()
@@ -337,14 +334,7 @@ def test_every_command_on_a_broken_file(
 ) -> None:
     settle(monkeypatch, tmp_path, environment())
     Path("x.yaml").write_text(text)
-    for words in (
-        ["show"],
-        ["explain"],
-        ["lock"],
-        ["check"],
-        ["list"],
-        ["diff", "x.yaml"],
-    ):
+    for words in (["show"], ["explain"], ["lock"], ["check"], ["list"], ["diff", "x.yaml"]):
         path = ["a"] if words == ["explain"] else []
         code, out, err = in_process([*words, "x.yaml", *path, "--kind", "server"])
         assert code == (2 if words[0] == "diff" else 1), words

@@ -125,12 +125,7 @@ def test_json_stays_json(form: str, evil_project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        ["list", "."],
-        ["show", "main.yaml"],
-        ["explain", "main.yaml", "server.name"],
-    ],
+    "command", [["list", "."], ["show", "main.yaml"], ["explain", "main.yaml", "server.name"]]
 )
 def test_other_commands(command: list[str], tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()

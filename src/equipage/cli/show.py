@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.cli import FOUND, OK, USAGE
+from equipage.cli import FOUND, OK
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, path_of, paths_of, request_of
 from equipage.core.diagnostics import UsageError
@@ -23,7 +23,7 @@ from equipage.loading.tree import get, walk
 from equipage.loading.wording import shortened, type_name
 from equipage.render.text import Style, excerpt, table
 from equipage.views.catalogue import known_kind
-from equipage.views.listing import Listed, PortableAgent, list_all, list_portable
+from equipage.views.listing import Listed, list_all
 
 if TYPE_CHECKING:
     import argparse
@@ -40,8 +40,6 @@ _HOW = {
 
 
 def listing(options: argparse.Namespace, output: Output) -> int:
-    if options.portable:
-        return _portable(options, output)
     rows = list_all(paths_of(options), request_of(options), kind=options.kind)
     if options.output_format == "json":
         output.json({"version": 1, "items": [_row_to_dict(row) for row in rows]})
@@ -101,31 +99,6 @@ def _row_to_dict(row: Listed) -> dict[str, Any]:
         "errors": row.errors,
         "warnings": row.warnings,
     }
-
-
-def _portable(options: argparse.Namespace, output: Output) -> int:
-    """For each agent, which programs can read it unchanged, and what prevents the others."""
-    agents = list_portable(paths_of(options), request_of(options), kind=options.kind)
-    if options.output_format == "json":
-        output.json({"version": 1, "agents": [_agent_to_dict(each) for each in agents]})
-    elif agents:
-        rows = []
-        for agent in agents:
-            for number, each in enumerate(agent.tools):
-                name, reads = "" if number else agent.name, "yes" if each.reads else "no"
-                rows.append((name, each.tool, reads, "; ".join(each.obstacles)))
-        output.data(table(("AGENT", "TOOL", "READS IT", "OBSTACLES"), rows, output.style()))
-    if not agents:
-        output.note("equipage: no agents found; name a file or a folder that contains some")
-    return OK if agents else USAGE
-
-
-def _agent_to_dict(agent: PortableAgent) -> dict[str, Any]:
-    tools = [
-        {"tool": each.tool, "reads": each.reads, **msgspec.to_builtins(each)}
-        for each in agent.tools
-    ]
-    return {"file": agent.file, "kind": agent.kind, "name": agent.name, "tools": tools}
 
 
 def show(options: argparse.Namespace, output: Output) -> int:

@@ -69,17 +69,11 @@ def _explain(explain: argparse.ArgumentParser) -> None:
     runs="show:listing",
     examples=(
         ("equipage list", "everything below this folder, and your own agents"),
-        ("equipage list --portable", "which other programs can read each agent"),
         ("equipage list --json", "as data for other programs"),
     ),
 )
 def _list(listing: argparse.ArgumentParser) -> None:
     paths(listing)
-    flag(
-        listing,
-        "--portable",
-        "show which programs can read each agent unchanged, and what prevents the others",
-    )
     loading(listing, layers=False)
     formats(listing, FORMATS)
     output(listing)
