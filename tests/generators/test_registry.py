@@ -1,9 +1,8 @@
-"""Generators from programs and plugins."""
+"""Generators that a program registers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib.metadata import EntryPoint
 from typing import ClassVar
 
 import msgspec
@@ -34,10 +33,6 @@ class Zeros(Generator, msgspec.Struct, frozen=True):
         yield b"0" * self.count
 
 
-class Nameless(Generator):
-    """Forgot its type."""
-
-
 NODE = {"type": "zeros", "count": 3}
 
 
@@ -48,19 +43,6 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(registry._registered, name, registry._registered[name])
     monkeypatch.setitem(registry._registered, "zeros", Zeros)
     monkeypatch.delitem(registry._registered, "zeros")
-
-
-def offer(monkeypatch: pytest.MonkeyPatch, value: str) -> list[str]:
-    """Pretend an installed package offers `zeros`; returns the names that are asked for, as they
-    are."""
-    asked = []
-
-    def entry_points(group: str, name: str) -> list[EntryPoint]:
-        asked.append(name)
-        return [EntryPoint("zeros", value, group)] if name == "zeros" else []
-
-    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
-    return asked
 
 
 def test_a_program_registers_its_own() -> None:
@@ -79,43 +61,6 @@ def test_a_taken_name_is_refused() -> None:
         register(other)
 
 
-def test_plugins_are_looked_at_only_when_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = offer(monkeypatch, f"{__name__}:Zeros")
-    assert build(NODE, LIMITS, HERE)[0] is None
-    assert asked == []
-    assert build(NODE, LIMITS, HERE, plugins=True)[0] == Zeros(3)
-    assert asked == ["zeros"]
-
-
-def test_plugins_are_not_looked_at_for_known_types(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = offer(monkeypatch, f"{__name__}:Zeros")
-    assert build({"type": "garbage", "bytes": 1}, LIMITS, HERE, plugins=True)[0] is not None
-    assert asked == []
-
-
-def test_a_type_names_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    offer(monkeypatch, f"{__name__}:Zeros")
-    generator, facts = build({"type": "os:system"}, LIMITS, HERE, plugins=True)
+def test_a_type_names_no_code() -> None:
+    generator, facts = build({"type": "os:system"}, LIMITS, HERE)
     assert (generator, [each.code for each in facts]) == (None, ["generator-type-unknown"])
-
-
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        (
-            "no_such_module_anywhere:Zeros",
-            "no_such_module_anywhere:Zeros raised ModuleNotFoundError when imported",
-        ),
-        ("builtins:len", "builtins:len is not a generator class"),
-        (f"{__name__}:Nameless", f"{__name__}:Nameless is a generator of another type"),
-    ],
-)
-def test_a_broken_plugin_is_a_finding(
-    monkeypatch: pytest.MonkeyPatch, value: str, reason: str
-) -> None:
-    offer(monkeypatch, value)
-    generator, facts = build(NODE, LIMITS, HERE, plugins=True)
-    assert generator is None
-    assert [(each.code, each.path, each.values["reason"]) for each in facts] == [
-        ("generator-plugin-broken", (*HERE, "type"), reason)
-    ]

@@ -101,7 +101,7 @@ def _generator(params: str) -> Generator:
 
     A payload keeps its parameters alone: what it could be given beside them could be changed.
     """
-    generator, facts = build(json.loads(params), _NO_LIMITS, (), plugins=True)
+    generator, facts = build(json.loads(params), _NO_LIMITS, ())
     if generator is None:
         raise ValueError(f"no generator for {params}: {[each.code for each in facts]}")
     return generator

@@ -3,16 +3,8 @@
 `build` turns the mapping under `$generate` into a frozen `Generator`, whose size is known and whose
 bytes are made only when they are read; or it reports everything that is wrong with the mapping.
 
-The six types of the format are in `payloads`. A program adds its own with `register`; an
-installed package offers one through the entry point group `equipage.generators`, whose entries are
-named for the type:
-
-    [project.entry-points."equipage.generators"]
-    zip_bomb = "some_package.bombs:ZipBomb"
-
-Entry points are looked at only for a type that is not registered, and only where the caller allows
-plugins. A configuration can thus choose among what its reader has installed and allowed, and never
-names code to import.
+The six types of the format are in `payloads`. A program adds its own with `register`. A
+configuration chooses among these and never names code to import.
 """
 
 from __future__ import annotations
@@ -32,18 +24,12 @@ from equipage.generators.limits import GeneratorLimits, too_large
 if TYPE_CHECKING:  # imported with the first payload
     from equipage.generators.base import Generator
 
-GROUP = "equipage.generators"
-
 _registered: dict[str, type[Generator]] = {}
 
 #: Names that other descriptions of the format use for a parameter, too far from it to be guessed.
 _OTHER_NAMES = {"size": "bytes"}
 
 Facts = tuple[Fact, ...]
-
-
-class PluginError(Exception):
-    """An installed plugin cannot be used; the message says why."""
 
 
 def registered() -> Mapping[str, type[Generator]]:
@@ -77,46 +63,24 @@ def register(cls: type[Generator]) -> type[Generator]:
     return cls
 
 
-def find(name: str, *, plugins: bool = False) -> type[Generator] | None:
-    """The generator of that type, or None.
-
-    Raises `PluginError` if only a plugin offers it and that cannot be used.
-    """
+def find(name: str) -> type[Generator] | None:
+    """The generator of that type, or None."""
     known = _known().get(name)
     if known is None or not known.__module__.startswith("equipage."):
-        opaque()  # what is installed decides
-    if known is not None or not plugins:
-        return known
-    from importlib.metadata import entry_points  # slow to import, rarely needed
-
-    from equipage.generators.base import Generator
-
-    for entry in entry_points(group=GROUP, name=name):
-        try:
-            cls = entry.load()
-        except Exception as problem:  # foreign code may raise anything; say which plugin it was
-            raised = f"{entry.value} raised {type(problem).__name__} when imported"
-            raise PluginError(raised) from problem
-        if not (isinstance(cls, type) and issubclass(cls, Generator)):
-            raise PluginError(f"{entry.value} is not a generator class")
-        if getattr(cls, "type", None) != entry.name:
-            raise PluginError(f"{entry.value} is a generator of another type")
-        return register(cls)
-    return None
+        opaque()  # what a program registered decides
+    return known
 
 
-def build(
-    params: object, limits: GeneratorLimits, path: Path, *, plugins: bool = False
-) -> tuple[Generator | None, Facts]:
+def build(params: object, limits: GeneratorLimits, path: Path) -> tuple[Generator | None, Facts]:
     """The generator that `params`, the value of `$generate` at `path`, describes, and findings.
 
     Every problem of the node is reported, each at its parameter; with any error there is no
     generator. Limits on count and depth come before the limit on size, and the size is computed
-    from the parameters: nothing is made. `plugins` allows types that installed packages offer.
+    from the parameters: nothing is made.
     """
     if not isinstance(params, Mapping):
         return None, (codes.GENERATOR_NOT_A_MAPPING.at(path, found=Shown(params, as_found=True)),)
-    found = _class_of(params, path, plugins=plugins)
+    found = _class_of(params, path)
     if isinstance(found, Fact):
         return None, (found,)
     values, facts = _read(found, params, limits, path)
@@ -131,7 +95,7 @@ def build(
     return generator, facts
 
 
-def _class_of(params: Mapping[str, object], path: Path, *, plugins: bool) -> type[Generator] | Fact:
+def _class_of(params: Mapping[str, object], path: Path) -> type[Generator] | Fact:
     """The generator that `type` names, or what is wrong with it."""
     name, at = params.get("type"), (*path, "type")
     allowed = ", ".join(_known())
@@ -141,10 +105,7 @@ def _class_of(params: Mapping[str, object], path: Path, *, plugins: bool) -> typ
         return codes.GENERATOR_PARAMETER_TYPE.at(
             at, parameter="type", expected=f"one of {allowed}", found=Shown(name, as_found=True)
         )
-    try:
-        cls = find(name, plugins=plugins)
-    except PluginError as problem:
-        return codes.GENERATOR_PLUGIN_BROKEN.at(at, type=Shown(name), reason=str(problem))
+    cls = find(name)
     if cls is not None:
         return cls
     from equipage.generators.parameters import instead
