@@ -312,12 +312,12 @@ def test_only_the_command_prints() -> None:
 def test_public_exports_are_exact() -> None:
     # fmt: off
     assert set(equipage.__all__) == {
-        "Allowance", "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
-        "Limits", "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report",
-        "Skill", "Skills", "Source", "Span", "Toolpack", "ToolpackLoader",
-        "ToolpackValidationError", "UsageError", "Watch", "__version__", "check", "check_files",
-        "discover_profiles", "discover_skills", "expand", "load", "load_settings", "loads",
-        "pre_read_default_agent_kind", "watch",
+        "Allowance", "Diagnostic", "DiscoveredSkill", "Edit", "EquipageError", "Explanation",
+        "FileReport", "Fix", "FoundSkill", "Label", "Limits", "LoadError", "Loaded",
+        "LoadedSettings", "Profile", "Profiles", "Report", "SettingsLayer", "Skill", "Skills",
+        "Source", "Span", "Toolpack", "ToolpackLoader", "ToolpackValidationError", "UsageError",
+        "Watch", "__version__", "check", "check_files", "discover_profiles", "discover_skills",
+        "expand", "load", "load_settings", "loads", "pre_read_default_agent_kind", "watch",
     }
     # fmt: on
     assert [name for name in equipage.__all__ if not hasattr(equipage, name)] == []
@@ -364,7 +364,6 @@ SHOWN_ELSEWHERE = {
     "internal-error": "workspace/test_workspace.py",
     "ended-early": "workspace/test_allowance.py",
     "check-ended": "workspace/test_allowance.py",
-    "generator-plugin-broken": "generators/test_registry.py",
     "generator-value-not-json": "generators/test_build.py",
     "absolute-path": "kinds/server/test_directives.py",
     "image-extension": "kinds/server/test_binary_files.py",

@@ -19,9 +19,6 @@ from generate.wording import table
 MODULES = (
     "",
     ".blueprints",
-    ".profiles",
-    ".settings",
-    ".skills",
     ".toolpacks",
     ".models",
     ".plugin",

@@ -28,11 +28,17 @@ if TYPE_CHECKING:
         UsageError,
     )
     from equipage.core.source import Source, Span
+    from equipage.kinds.conventions.skill import (
+        DiscoveredSkill,
+        FoundSkill,
+        Skill,
+        Skills,
+        discover_skills,
+    )
+    from equipage.kinds.defect.profile import Profile, Profiles, discover_profiles
+    from equipage.kinds.defect.settings_layers import LoadedSettings, SettingsLayer, load_settings
     from equipage.loading.kind import Limits
     from equipage.loading.result import Explanation, Loaded
-    from equipage.profiles import Profile, Profiles, discover_profiles
-    from equipage.settings import LoadedSettings, load_settings
-    from equipage.skills import Skill, Skills, discover_skills
     from equipage.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
     from equipage.workspace.allowance import Allowance
     from equipage.workspace.report import FileReport, Report
@@ -46,11 +52,13 @@ _HOMES = {
         "Diagnostic", "Edit", "EquipageError", "Fix", "Label", "LoadError", "UsageError",
     ),
     "core.source": ("Source", "Span"),
+    "kinds.conventions.skill": (
+        "DiscoveredSkill", "FoundSkill", "Skill", "Skills", "discover_skills",
+    ),
+    "kinds.defect.profile": ("Profile", "Profiles", "discover_profiles"),
+    "kinds.defect.settings_layers": ("LoadedSettings", "SettingsLayer", "load_settings"),
     "loading.kind": ("Limits",),
     "loading.result": ("Explanation", "Loaded"),
-    "profiles": ("Profile", "Profiles", "discover_profiles"),
-    "settings": ("LoadedSettings", "load_settings"),
-    "skills": ("Skill", "Skills", "discover_skills"),
     "toolpacks": ("Toolpack", "ToolpackLoader", "ToolpackValidationError"),
     "workspace.allowance": ("Allowance",),
     "workspace.report": ("FileReport", "Report"),
@@ -58,12 +66,12 @@ _HOMES = {
 }  # fmt: skip
 
 __all__ = [
-    "Allowance", "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
-    "Limits", "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report", "Skill",
-    "Skills", "Source", "Span", "Toolpack", "ToolpackLoader", "ToolpackValidationError",
-    "UsageError", "Watch", "__version__", "check", "check_files", "discover_profiles",
-    "discover_skills", "expand", "load", "load_settings", "loads", "pre_read_default_agent_kind",
-    "watch",
+    "Allowance", "Diagnostic", "DiscoveredSkill", "Edit", "EquipageError", "Explanation",
+    "FileReport", "Fix", "FoundSkill", "Label", "Limits", "LoadError", "Loaded", "LoadedSettings",
+    "Profile", "Profiles", "Report", "SettingsLayer", "Skill", "Skills", "Source", "Span",
+    "Toolpack", "ToolpackLoader", "ToolpackValidationError", "UsageError", "Watch", "__version__",
+    "check", "check_files", "discover_profiles", "discover_skills", "expand", "load",
+    "load_settings", "loads", "pre_read_default_agent_kind", "watch",
 ]  # fmt: skip
 
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import equipage
+from equipage import LoadedSettings, load_settings
 from equipage.models import Provider, Sandbox, Settings, Turn
-from equipage.settings import LoadedSettings, load_settings
 
 
 def provider_lines(name: str, provider: Provider) -> list[str]:

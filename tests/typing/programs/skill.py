@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import equipage
+from equipage import Skills, discover_skills
 from equipage.models import AgentSkillsSkill, ClaudeCodeSkill, Skill, SkillTriggers
-from equipage.skills import Skills, discover_skills
 
 AnySkill = Skill | AgentSkillsSkill | ClaudeCodeSkill
 
