@@ -233,9 +233,6 @@ PUBLIC = {
         *("Presentation", "Reading", "Remedy", "Session", "Shape", "Shown", "Together", "Tree"),
         *("accept", "get", "graft", "merge", "move", "nearest", "put", "remove"),
     },
-    "profiles": {"Profile", "Profiles", "discover_profiles"},
-    "settings": {"LoadedSettings", "SettingsLayer", "load_settings"},
-    "skills": {"DiscoveredSkill", "FoundSkill", "Skill", "Skills", "discover_skills"},
     "toolpacks": {"FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationError"},
 }
 
@@ -256,7 +253,7 @@ def test_a_public_module_is_documented() -> None:
     assert PUBLIC["api"] <= set(equipage.__all__)
 
 
-@pytest.mark.parametrize("face", ["blueprints", "profiles", "settings", "skills", "toolpacks"])
+@pytest.mark.parametrize("face", ["blueprints", "toolpacks"])
 def test_a_face_only_exports(face: str) -> None:
     """A face is a name for parts of the rooms; what it does would belong into one of them."""
     path = MODULES[f"equipage.{face}"]

@@ -16,13 +16,7 @@ from equipage.views.meanings import meaning_of
 from generate.wording import table
 
 #: The public modules; `equipage` comes first, and the others do not repeat its names.
-MODULES = (
-    "",
-    ".blueprints",
-    ".toolpacks",
-    ".models",
-    ".plugin",
-)
+MODULES = ("", ".blueprints", ".toolpacks", ".models", ".plugin")
 
 
 def pages() -> Iterator[tuple[str, str]]:
