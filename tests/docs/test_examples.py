@@ -40,7 +40,7 @@ FILES = {
     ".defect/agents/writer.md": "---\ndescription: Writes\n---\nYou write.",
     ".defect/config.toml": '[default]\nmodel = "echo"\n',
 }
-MODULES = ("", ".blueprints", ".models", ".profiles", ".settings", ".skills", ".toolpacks")
+MODULES = ("", ".blueprints", ".models", ".toolpacks")
 
 
 def examples() -> dict[str, object]:
