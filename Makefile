@@ -7,13 +7,12 @@ INSTALL := tools/install.py --editable
 PIP := -m pip install --quiet --disable-pip-version-check
 # Every process would compile all of its modules if it could not keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo test test-serve test-registry test-bytes test-lsp test-typing test-scale test-pythons lint types unit cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
+.PHONY: help demo test test-serve test-bytes test-lsp test-typing test-scale test-pythons lint types unit cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
 	@echo "make test    demo, every test, types and lints"
 	@echo "make test-serve  serve tools and skills to other programs, and ten thousand calls at once"
-	@echo "make test-registry   push to and pull from a real registry, with skopeo and oras beside us"
 	@echo "make test-bytes  one changed byte in each of two thousand locked files"
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
@@ -94,13 +93,6 @@ test-serve: $(VENV)/.ready
 	sh tests/serve/install.sh
 	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider tests/serve
 
-# A real registry, skopeo, oras, and its library in an environment of its own. Nothing may be skipped.
-test-registry:
-	sh tests/locking/install.sh
-	@test -e .venv-registry/.ready || { $(PYTHON) -m venv .venv-registry && .venv-registry/bin/python -m pip install --quiet --disable-pip-version-check --editable . pytest hypothesis "oras>=0.2.40" && touch .venv-registry/.ready; }
-	EQUIPAGE_TEST_REGISTRY=1 .venv-registry/bin/python -m pytest -q -rs -p no:cacheprovider -W default tests/locking/test_registry.py | tee .registry.log; ! grep -Eq 'skipped|SKIPPED|failed|error' .registry.log
-	@rm -f .registry.log
-
 # Two thousand files of every kind, each changed once; `make test` changes a sample.
 test-bytes: $(VENV)/.ready
 	EQUIPAGE_TEST_BYTES=1 $(PY) -m pytest -q -p no:cacheprovider tests/locking/test_every_byte.py
@@ -146,7 +138,7 @@ mutants:
 	.venv-mutants/bin/python $(PIP) mutmut==3.8.1 pytest hypothesis jsonschema pyyaml ".[serve]"
 	.venv-mutants/bin/python tools/mutants $(PART)
 
-# So many inputs for each surface, which are 28.
+# So many inputs for each surface, which are 27.
 INPUTS ?= 100000
 fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --inputs $(INPUTS)

@@ -67,30 +67,6 @@ const scenarios = {
     return { why, focused, closed, back, moved, byKey, left };
   },
 
-  // What a change widens: a list, marked cells, and how a cell was before.
-  async change(open) {
-    const page = await open();
-    await page.goto(`${address}#change`);
-    const list = await page.innerText("#part-change");
-    await page.goto(`${address}#reach`);
-    const marked = await page.$$eval("td.wider button", (found) => found.map((each) => each.getAttribute("aria-label")));
-    await page.click("td.wider button >> nth=0");
-    const why = await page.innerText("#panel");
-    await page.keyboard.press("Escape");
-    await page.click('.chip:has-text("only what changed")');
-    const left = await page.$$eval("#part-reach tbody tr", (rows) => rows.filter((row) => row.offsetParent).map((row) => row.querySelector("th div").textContent));
-    if (pictures) for (const [width, colorScheme] of [[1280, "light"], [1280, "dark"], [390, "light"]]) {
-      const other = await open({ viewport: { width, height: 860 }, colorScheme });
-      for (const part of ["change", "reach"]) {
-        await other.goto(`${address}#${part}`);
-        await other.screenshot({ path: `${pictures}/change-${width}-${colorScheme}-${part}.png` });
-      }
-    }
-    const phone = await open({ viewport: { width: 390, height: 844 } });
-    await phone.goto(`${address}#change`);
-    return { list, marked, why, left, over: await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth) };
-  },
-
   async graph(open) {
     const page = await open();
     await page.goto(`${address}#graph`);

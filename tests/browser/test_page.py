@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from equipage.cli import main
-from lab import ABSENT, EXAMPLES, REPOSITORY, SHARED, commit, repository, write
+from lab import ABSENT, EXAMPLES, REPOSITORY, SHARED, repository
 
 PLAYWRIGHT = os.environ.get("EQUIPAGE_PLAYWRIGHT", "")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -101,25 +101,6 @@ def test_a_cell_says_why_by_mouse_and_by_keys(examples: Path) -> None:
     assert seen["moved"] == "reviewer: May read files: allowed"
     assert seen["byKey"] == "reviewer · read files"
     assert seen["left"] == ["explorer"]
-
-
-@pytest.mark.requirement("SE-03")
-def test_a_change_is_marked_and_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    agent = "---\nname: {}\ndescription: d\ntools: {}\n---\nWork.\n"
-    write(tmp_path, {f".claude/agents/{name}.md": agent.format(name, "Read") for name in "ab"})
-    commit(tmp_path)
-    write(tmp_path, {".claude/agents/a.md": agent.format("a", "Read, Bash")})
-    monkeypatch.chdir(tmp_path)
-    assert main(["report", "--against", "HEAD", "--html", "page.html"]) == 0
-    seen = drive(tmp_path / "page.html", "change", "examples")
-    assert "tool Bash" in seen["list"]
-    assert seen["marked"] == [
-        "a: May run commands: allowed, wider than before",
-        "a: Tool Bash: allowed, wider than before",
-    ]
-    assert "Before, at HEAD: not allowed." in seen["why"]
-    assert seen["left"] == ["a"]
-    assert seen["over"] <= 0
 
 
 def test_the_graph_moves_zooms_and_follows(examples: Path) -> None:

@@ -65,10 +65,10 @@ def test_a_lock_is_the_same_from_every_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     in_process(["new", "server", "shop"])
-    first = in_process(["lock", "shop.yaml"])[1]
+    first = in_process(["lock", "shop.yaml", "-o", "-"])[1]
     Path("sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
-    assert in_process(["lock", "../shop.yaml"])[1] == first
+    assert in_process(["lock", "../shop.yaml", "-o", "-"])[1] == first
 
 
 # shtab's bash script completes with these functions; the last one is given the word.

@@ -41,7 +41,7 @@ COMMANDS = [
     ["schema", "server"],
     ["diff", "server.yaml", "other.yaml"],
     ["diff", ".", ".", "--json"],
-    ["lock", "server.yaml"],
+    ["lock", "server.yaml", "-o", "-"],
     ["new", "server", "x", "--stdout"],
     ["rule"],
     ["rule", "env-missing"],
@@ -334,12 +334,14 @@ def test_every_command_on_a_broken_file(
 ) -> None:
     settle(monkeypatch, tmp_path, environment())
     Path("x.yaml").write_text(text)
-    for words in (["show"], ["explain"], ["lock"], ["check"], ["list"], ["diff", "x.yaml"]):
+    for words in (["show"], ["explain"], ["check"], ["list"], ["diff", "x.yaml"]):
         path = ["a"] if words == ["explain"] else []
         code, out, err = in_process([*words, "x.yaml", *path, "--kind", "server"])
         assert code == (2 if words[0] == "diff" else 1), words
         assert "error" in out + err
         assert "bug" not in err
+    code, _, err = in_process(["lock", "x.yaml", "--kind", "server"])
+    assert (code, "it has errors, so its meaning is not locked" in err) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -355,7 +357,7 @@ def test_every_command_on_every_example(folder: str, monkeypatch: pytest.MonkeyP
         if each["kind"] is not None and each["ok"]:
             runs += [
                 ["show", each["path"], "--annotate"],
-                ["lock", each["path"]],
+                ["lock", each["path"], "-o", "-"],
                 ["explain", each["path"], ""],
             ]
     for arguments in runs:

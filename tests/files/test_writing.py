@@ -92,7 +92,6 @@ def test_nothing_new_behind_a_link_that_leads_out(project: Path) -> None:
     words = "a link on the way there leads out of the project"
     for name in ("out/a", "out/b/c"):
         assert reason(writing.write_new, str(project / name), b"x", str(project)) == words
-        assert reason(writing.write_tree, str(project), {name: b"x"}) == words
     assert os.listdir(project.parent / "outside") == []
 
 
@@ -111,97 +110,6 @@ def test_what_the_system_refuses_is_said_in_its_words(
     assert reason(writing.write_whole, str(project / "a"), b"") == "[Errno 28] "
     assert reason(writing.write_new, str(project / "n"), b"", str(project)) == "[Errno 28] "
     assert reason(writing.rewrite, source, "new", [str(project)]) == "it was not read from a file"
-
-
-# Trees.
-
-
-def test_a_tree_is_written_with_the_modes_of_programs(project: Path) -> None:
-    before = os.umask(0o022)
-    try:
-        writing.write_tree(
-            str(project / "new"), {"a/b/run.sh": b"1", "a/c": b"2", "d": b"3"}, ["a/b/run.sh"]
-        )
-    finally:
-        os.umask(before)
-    new = project / "new"
-    assert [(new / each).read_bytes() for each in ("a/b/run.sh", "a/c", "d")] == [b"1", b"2", b"3"]
-    assert [mode(new / each) for each in ("a/b/run.sh", "a/c", "d")] == [0o755, 0o644, 0o644]
-
-
-def test_a_tree_is_written_whole_or_not_at_all(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (project / "kept").mkdir()
-    (project / "kept" / "old").write_text("old")
-    given = {"a/b/c": b"1", "a/d": b"2", "kept/e": b"3", "z": b"4"}
-    real, calls = writing._put_new, []
-
-    def put(path: str, data: bytes) -> None:
-        calls.append(path)
-        if path.endswith("z"):
-            raise raised[0]
-        real(path, data)
-
-    monkeypatch.setattr(writing, "_put_new", put)
-    before = sorted(str(each) for each in project.rglob("*"))
-    raised: list[BaseException] = [OSError(errno.ENOSPC, "No space left on device")]
-    assert reason(writing.write_tree, str(project), given) == "No space left on device"
-    raised[0] = KeyboardInterrupt()
-    with pytest.raises(KeyboardInterrupt):
-        writing.write_tree(str(project), given)
-    assert sorted(str(each) for each in project.rglob("*")) == before
-    assert len(calls) == 8
-    assert reason(writing.write_tree, str(project / "kept" / "old"), {"x": b""}) == (
-        "it is not a folder"
-    )
-    assert reason(writing.write_tree, str(project), {"n": b"", "kept/old": b""}) == (
-        "kept/old is there already"
-    )
-    assert not (project / "n").exists()
-
-
-def test_a_tree_that_cannot_be_made_leaves_the_words_of_the_system(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "mkdir", failing(errno.EROFS))
-    assert reason(writing.write_tree, str(project), {"a/b": b""}) == "Read-only file system"
-    monkeypatch.setattr(os, "mkdir", failing(errno.EROFS, ""))
-    assert reason(writing.write_tree, str(project), {"a/b": b""}) == "OSError"
-
-
-@pytest.mark.parametrize(
-    ("when", "by_link", "why"),
-    [
-        ("_mark", True, os.strerror(errno.ELOOP)),
-        ("_mark", False, "a file was exchanged while it was written"),
-        ("fstat", True, None),
-    ],
-)
-def test_a_file_in_the_place_of_a_program_is_not_marked(
-    when: str, by_link: bool, why: str | None, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whether it is there before the program is opened again, or comes a moment later."""
-    other, program = project / "other", project / "new" / "run.sh"
-    other.write_text("x")
-    other.chmod(0o600)
-    module: Any = writing if when == "_mark" else os
-    real = getattr(module, when)
-
-    def exchanging(*given: Any) -> Any:
-        if program.exists() and not program.samefile(other):
-            program.unlink()
-            (program.symlink_to if by_link else program.hardlink_to)(other)
-        return real(*given)
-
-    monkeypatch.setattr(module, when, exchanging)
-    words = (str(project / "new"), {"run.sh": b"1"}, ["run.sh"])
-    if why is None:
-        writing.write_tree(*words)
-    else:
-        assert reason(writing.write_tree, *words) == why
-    assert other.read_text() == "x"
-    assert mode(other) == 0o600
 
 
 # Files that are replaced.

@@ -1,4 +1,4 @@
-"""What is kept in files and fetched: locks, the cache, archives, settings, lists of git.
+"""What is kept in files: locks, the cache, settings, lists of git.
 
 A lock is sealed and an entry of the cache is signed, so that a change of any byte is noticed at
 once. What is behind the seal is reached by sealing a changed value again.
@@ -6,13 +6,10 @@ once. What is behind the seal is reached by sealing a changed value again.
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
 import os
 import random
 import struct
-import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,11 +23,7 @@ from equipage.files.index import DamagedIndex, _parsed
 from equipage.files.keeping import open_kept
 from equipage.files.reading import MemoryFiles, decoded
 from equipage.loading.session import Request
-from equipage.ship import ShipError
-from equipage.ship.artifact import from_layout, layout, packed, parts_of, shipped, unpacked
 from equipage.views import workspace_lock
-from equipage.views.lock import LockError
-from equipage.views.lock import read as read_lock_of_file
 from equipage.views.lock_changes import compare
 from equipage.workspace import baseline
 from equipage.workspace import cache as workspace_cache
@@ -39,7 +32,7 @@ from equipage.workspace.check import check_paths
 from equipage.workspace.project import KIND as SETTINGS
 from equipage.workspace.project import settings_load
 from fuzz.mutating import mutated
-from fuzz.shapes import odd, reshaped
+from fuzz.shapes import reshaped
 from fuzz.surfaces import Surface
 from fuzz.targets import check_findings
 from lab import write
@@ -92,12 +85,8 @@ def _lock() -> Surface:
 
     def run(data: bytes, _rng: random.Random) -> None:
         try:
-            read_lock_of_file(data)
-        except LockError as error:
-            assert str(error)
-        try:
             found = workspace_lock.read(data)
-        except LockError as error:
+        except workspace_lock.LockError as error:
             assert str(error)
             return
         for old, new in ((lock, found), (found, lock), (found, found)):
@@ -105,7 +94,7 @@ def _lock() -> Surface:
             assert old != new or not (changes.sources or changes.matters)
         assert workspace_lock.read(workspace_lock.write(found).encode()) == found
 
-    code = ("views/lock.py", "views/workspace_lock.py", "views/lock_changes.py")
+    code = ("views/workspace_lock.py", "views/lock_changes.py")
     return Surface(make, run, code)
 
 
@@ -159,93 +148,6 @@ def _damaged(data: bytes, rng: random.Random) -> bytes:
     for _ in range(rng.choice((1, 1, 2, 10))):
         changed[rng.randrange(len(changed))] = rng.randrange(256)
     return bytes(changed[: rng.choice((len(changed), rng.randrange(len(changed))))])
-
-
-# --- archives ------------------------------------------------------------------------------------
-
-_TYPES = tuple(bytes([each]) for each in b"01234567LKSxgXAVN\0")
-
-
-def _archive() -> Surface:
-    root = str(_project())
-    lock, _ = workspace_lock.lock_all([root], root, Request(env={}, project=root), jobs=1)
-    lock_text = workspace_lock.write(lock).encode()
-    files = {name: FILES[name].encode() for name in lock.files}
-    good = packed(lock_text, files)
-    manifest = json.loads(good.manifest)
-    whole = layout(good, "a")
-
-    def make(rng: random.Random) -> tuple[str, bytes]:
-        what = rng.choice(("archive", "archive", "layout", "manifest", "bytes"))
-        if what == "archive":
-            return what, gzip.compress(_tar(files, rng), 1)
-        if what == "manifest":
-            return what, json.dumps(reshaped(manifest, rng)).encode()
-        return what, _damaged(
-            whole if what == "layout" else gzip.compress(_tar(files, rng), 1), rng
-        )
-
-    def run(value: tuple[str, bytes], _rng: random.Random) -> None:
-        what, data = value
-        try:
-            if what == "layout":
-                parts_of(from_layout(data).manifest)
-            elif what == "manifest":
-                parts_of(data)
-            else:
-                found = shipped(data, lock_text)
-                assert found.files == files
-        except ShipError as error:
-            assert str(error).isprintable(), str(error)
-        try:
-            names, _ = unpacked(data)
-        except ShipError:
-            return
-        for name in names:
-            inside = os.path.normpath(os.path.join("/project", name))
-            assert inside.startswith("/project/"), name
-            assert inside == f"/project/{name}", name
-
-    return Surface(make, run, ("ship/artifact.py",))
-
-
-def _tar(files: dict[str, bytes], rng: random.Random) -> bytes:
-    """An archive of these files, some of them strange."""
-    made = io.BytesIO()
-    form = rng.choice((tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT))
-    with tarfile.open(fileobj=made, mode="w", format=form) as archive:
-        for name, data in files.items():
-            for _ in range(rng.choice((1, 1, 1, 1, 0, 2))):
-                entry = tarfile.TarInfo(name)
-                entry.size = len(data)
-                if rng.random() < 0.3:
-                    _strange(entry, rng)
-                try:
-                    archive.addfile(entry, io.BytesIO(data))
-                except (ValueError, OSError, UnicodeError, struct.error, TypeError):
-                    continue
-    return made.getvalue()
-
-
-def _strange(entry: tarfile.TarInfo, rng: random.Random) -> None:
-    what = rng.randrange(6)
-    if what == 0:
-        entry.name = rng.choice(
-            ("../a", "/a", "a/../../b", "a//b", ".", "..", "a/", "C:a", "a\\b", ".git/x", "a\n", "é", "e\u0301", "\ud800", "con", "x" * 5000)
-        )  # fmt: skip
-    elif what == 1:
-        entry.type = rng.choice(_TYPES)
-        entry.linkname = rng.choice(("/etc/passwd", "..", "a", ""))
-    elif what == 2:
-        entry.size = rng.choice((0, 1, 2**40, 511, 512, 513))
-    elif what == 3:
-        entry.mode = rng.choice((0, 0o4755, 0o777, 2**20))
-    elif what == 4:
-        name = rng.choice(("path", "size", "GNU.sparse.map", "GNU.sparse.size", "GNU.sparse.name", "linkpath", "hdrcharset", "mtime"))  # fmt: skip
-        value = odd(rng)
-        entry.pax_headers = {name: value if isinstance(value, str) else str(value)}
-    else:
-        entry.uname, entry.gname = "\x1b[0m", "x" * 40
 
 
 # --- settings, baselines, lists of git, paths ----------------------------------------------------
@@ -348,7 +250,6 @@ def surfaces() -> dict[str, Surface]:
         "project": _settings(),
         "lock": _lock(),
         "cache": _cache(),
-        "archive": _archive(),
         "ignore": text(_IGNORES, ignores, "files/gitignore.py"),
         "index": Surface(_index_bytes, index, ("files/index.py",)),
         "path": text(places, paths, "core/path.py"),

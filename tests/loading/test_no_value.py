@@ -41,7 +41,7 @@ def test_an_empty_file_of_json_is_an_error(
 ) -> None:
     file = tmp_path / "some.json"
     file.write_text(" \n")
-    for command in ("check", "show", "explain", "lock"):
+    for command in ("check", "show", "explain"):
         words = ["name"] if command == "explain" else []
         assert main([command, "--kind", name, str(file), *words]) == 1, command
         said = "".join(capsys.readouterr())

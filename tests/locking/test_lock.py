@@ -17,8 +17,7 @@ import pytest
 
 from equipage.kinds.mcp.launchers import launch_of
 from equipage.loading.session import Request
-from equipage.views import workspace_lock
-from equipage.views.lock import LockError
+from equipage.views import code_digest, workspace_lock
 from equipage.views.lock_changes import compare
 from lab import Result, environment, in_process, settle, write
 from serve.packs import pack, write_packs
@@ -229,8 +228,6 @@ def test_of_a_shared_file_only_the_settings_count() -> None:
     assert verified("--frozen").code == 0
     Path("pyproject.toml").write_text(text.replace("old", "new"))
     assert verified().code == 1
-    code, _, err = in_process(["pack", "-o", "../a.tar"])
-    assert (code, "move them to equipage.toml" in err) == (2, True)
 
 
 def test_settings_of_a_folder_inside_are_locked_too() -> None:
@@ -478,15 +475,32 @@ def test_without_a_lock() -> None:
     assert verified("--frozen").code == 1
 
 
-def test_a_lock_of_one_file_is_not_one_of_a_workspace() -> None:
+def test_a_lock_of_one_file() -> None:
     assert in_process(["lock", ".mcp.json", "-o", "one.lock"]).code == 0
-    code, _, err = verified("--lock", "one.lock")
-    assert code == 2
-    assert "it is the lock of one file" in err
-    locked()
-    code, _, err = verified(".mcp.json", "--lock", "equipage.lock")
-    assert code == 2
-    assert "is the lock of a workspace" in err
+    assert list(json.loads(Path("one.lock").read_text())["items"]) == [".mcp.json"]
+    code, out, err = verified("--lock", "one.lock")
+    assert (code, out) == (0, "nothing changed\n")
+    assert "equipage: one.lock covers .mcp.json alone" in err
+    Path(".mcp.json").write_text("{}")
+    assert verified("--lock", "one.lock").code == 1
+
+
+def test_a_lock_of_a_file_outside_of_every_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "alone", {".mcp.json": FILES[".mcp.json"]})
+    monkeypatch.chdir(tmp_path / "alone")
+    assert in_process(["lock", ".mcp.json"]).code == 0
+    assert verified().out == "nothing changed\n"
+
+
+def test_a_lock_of_a_file_whose_kind_is_given() -> None:
+    server = "server: {name: a, version: 1.0.0}\n"
+    Path("notes.txt.yaml").write_text(server)
+    arguments = ["notes.txt.yaml", "--kind", "server"]
+    assert in_process(["lock", *arguments, "-o", "one.lock"]).code == 0
+    assert json.loads(Path("one.lock").read_text())["items"]["notes.txt.yaml"]["kind"] == "server"
+    assert verified("--lock", "one.lock", "--kind", "server").out == "nothing changed\n"
 
 
 def test_nothing_to_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -535,109 +549,6 @@ def test_signatures() -> None:
     assert verified(*check).code == 2
     assert "no such key" in in_process(["lock", "--sign", "lost"]).err
     assert "no such file" in verified("--allowed-signers", "lost").err
-
-
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
-def test_the_lock_of_one_file_can_be_signed() -> None:
-    key = _key("ours")
-    Path("../signers").write_text(f"me@example.org {Path(f'{key}.pub').read_text()}")
-    assert "add -o LOCK" in in_process(["lock", ".mcp.json", "--sign", key]).err
-    assert in_process(["lock", ".mcp.json", "--sign", key, "-o", "one.lock"]).code == 0
-    done = verified(".mcp.json", "--lock", "one.lock", "--allowed-signers", "../signers")
-    assert done.code == 0
-    assert "signed by me@example.org" in done.err
-
-
-# Locks of other programs.
-
-
-def _recipe(folder: Path, names: list[str]) -> str:
-    digest = hashlib.sha256()
-    for name in names:
-        digest.update(name.encode() + (folder / name).read_bytes())
-    return digest.hexdigest()
-
-
-def _skills_lock(**skills: Any) -> None:
-    Path("skills-lock.json").write_text(json.dumps({"version": 1, "skills": skills}))
-
-
-@pytest.mark.requirement("LK-06")
-def test_skills_lock() -> None:
-    notes = Path(".claude/skills/notes")
-    inside = ["data.bin", "scripts/a.py", "SKILL.md"]  # as most locales sort
-    _skills_lock(
-        notes={"computedHash": _recipe(notes, inside)}, absent={"computedHash": "0"}, empty={}
-    )
-    locked()
-    code, out, _ = verified()
-    assert code == 0
-    assert "skills-lock.json: notes matches: .claude/skills/notes" in out
-    assert "absent cannot be verified: the skill is not installed in a known folder" in out
-    assert "empty cannot be verified: the entry has no hash" in out
-    (notes / "data.bin").unlink()
-    shutil.rmtree(notes / "scripts")
-    locked()
-    code, out, _ = verified()
-    assert code == 1
-    assert "skills-lock.json: notes differs: .claude/skills/notes is not what was installed" in out
-    (notes / "a.md").write_text("x")
-    locked()
-    assert "the hash depends on the locale" in verified().out
-    Path("skills-lock.json").write_text('{"version": 3, "skills": {"a": {}}}')
-    assert "only the recipe of version 1 is known" in verified().out
-    for text in ("nonsense", "[]", '{"skills": 5}'):
-        Path("skills-lock.json").write_text(text)
-        assert "skills-lock.json: the lock cannot be verified" in verified().out
-
-
-@pytest.mark.requirement("LK-06")
-def test_apm_lock() -> None:
-    Path("apm_modules/o/r").mkdir(parents=True)
-    Path("apm_modules/o/r/x.md").write_text("x")
-    tree = hashlib.sha256(b"x.mdx").hexdigest()
-    good = hashlib.sha256(Path("hooks/guard.sh").read_bytes()).hexdigest()
-    Path("apm.lock.yaml").write_text(
-        f"""\
-lockfile_version: '1'
-dependencies:
-- repo_url: o/r
-  content_hash: sha256:{tree}
-  deployed_files: [hooks/guard.sh, .mcp.json]
-  deployed_file_hashes: {{hooks/guard.sh: 'sha256:{good}'}}
-- repo_url: o/absent
-  content_hash: sha256:{tree}
-- repo_url: o/none
-- repo_url: o/files
-  deployed_files: [.mcp.json]
-local_deployed_file_hashes:
-  .mcp.json: sha256:0
-  ../outside: sha256:0
-  lost.md: sha256:0
-"""
-    )
-    locked()
-    code, out, _ = verified()
-    assert code == 1
-    for line in (
-        "apm.lock.yaml: o/r matches: 1 file",
-        "apm.lock.yaml: o/r matches: the package",
-        "apm.lock.yaml: o/r cannot be verified: .mcp.json was installed without a hash",
-        "apm.lock.yaml: o/absent cannot be verified: the package itself is not installed here",
-        "apm.lock.yaml: o/none cannot be verified: the entry has no hash",
-        "apm.lock.yaml: o/files cannot be verified: it lists installed files without hashes",
-        "apm.lock.yaml: files of this project differs: .mcp.json changed",
-        "apm.lock.yaml: files of this project differs: lost.md is missing",
-        "apm.lock.yaml: files of this project cannot be verified: ../outside lies outside the project",
-    ):
-        assert line in out.splitlines()
-    Path("equipage.lock").unlink()
-    code, out, err = verified()
-    assert (code, "there is no equipage.lock" in err) == (1, True)
-    Path("apm.lock.yaml").write_text("- a\n")
-    assert "it is not a mapping" in verified().out
-    Path("apm.lock.yaml").write_text("a: [")
-    assert "it cannot be parsed" in verified().out
 
 
 # Pins.
@@ -712,6 +623,39 @@ def test_the_code_of_tools_is_locked_without_the_programs_of_the_machine(tmp_pat
     assert "there is no module `t`" in found["problem"]
 
 
+PHP = {"kind": "php", "script": "t.php"}
+
+
+def test_programs_are_locked_if_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_packs(Path("packs"), [pack("a.b", PHP)], {"t.php": "<?php"})
+    write(tmp_path / "bin", {"php": "first"})
+    monkeypatch.setattr(code_digest, "PATH", str(tmp_path / "bin"))
+    name = "packs/a.b.tool.yaml"
+    assert "installed" not in locked()["items"][name]["code"]
+    assert in_process(["lock", "--programs"]).code == 0
+    code = json.loads(Path("equipage.lock").read_text())["items"][name]["code"]
+    assert code["installed"] == {
+        "path": str(tmp_path / "bin/php"),
+        "sha256": hashlib.sha256(b"first").hexdigest(),
+    }
+    assert verified("--frozen").out == "nothing changed\n"
+    (tmp_path / "bin/php").write_text("second")
+    result = verified()
+    assert result.code == 1
+    assert f"meaning changed: {name}: the program {tmp_path}/bin/php changed" in result.out
+    assert "source" not in result.out.partition("changed:")[0]
+    (tmp_path / "bin/php").unlink()
+    result = verified()
+    assert f"meaning changed: {name}: the program php is gone" in result.out
+    assert f"equipage: {name}: there is no program `php`" in result.err
+    # A lock that is written without the program holds nothing to compare.
+    assert in_process(["lock", "--programs"]).code == 0
+    (tmp_path / "bin/php").write_text("third")
+    assert verified().out == "nothing changed\n"
+
+
 # Every byte.
 
 
@@ -744,5 +688,5 @@ def test_a_changed_byte_in_any_of_two_thousand_files_is_named(tmp_path: Path) ->
 def test_a_lock_with_a_field_of_tomorrow_is_refused() -> None:
     raw = json.loads(_text())
     raw["tomorrow"] = 1
-    with pytest.raises(LockError, match="tomorrow"):
+    with pytest.raises(workspace_lock.LockError, match="tomorrow"):
         workspace_lock.read(json.dumps(raw).encode())

@@ -21,7 +21,7 @@ from equipage.render.page import render
 from equipage.views import workspace_lock
 from equipage.views.survey import survey
 from equipage.workspace import loads
-from lab import EXAMPLES, REPOSITORY, commit, repository, write
+from lab import EXAMPLES, REPOSITORY, repository
 
 #: A token that looks real and is not.
 TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz12Q"
@@ -330,45 +330,6 @@ def test_the_command_writes_the_page_and_fails_on_errors(
     (tmp_path / "a" / "empty").mkdir()
     assert main(["report", "empty", "--html", "r.html"]) == 0
     assert "no configuration found" in capsys.readouterr().err
-
-
-@pytest.mark.requirement("SE-03")
-def test_what_a_change_widens_is_on_the_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent = "---\nname: a\ndescription: d\ntools: {}\n---\nWork.\n"
-    rule = ".codex/rules/a.rules"
-    write(tmp_path, {".claude/agents/a.md": agent.format("Read, Grep"), rule: "one\n"})
-    commit(tmp_path)
-    write(
-        tmp_path,
-        {
-            ".claude/agents/a.md": agent.format("Read, Bash"),
-            ".claude/agents/b.md": "---\nname: b\ndescription: d\n---\nWork.\n",
-            rule: "two\n",
-        },
-    )
-    monkeypatch.chdir(tmp_path)
-    assert main(["report", "--against", "HEAD", "--html", "page.html"]) == 0
-    data = Reader(Path("page.html").read_text()).data
-    (matrix,) = data["matrices"]
-    column = matrix["columns"].index(["activity", "run commands"])
-    first, second = matrix["agents"]
-    assert (first["was"][column], first["states"][column], second["was"]) == ("d", "a", "new")
-    change = data["change"]
-    assert (change["label"], change["wider"]) == ("HEAD", 2)
-    assert [each["name"] for each in change["rows"]] == ["b", "a"]
-    assert change["rows"][1]["steps"] == [
-        [1, "tool Bash", "denies", "allows", "tools[1]", 0],
-        [0, "tool Grep", "allows", "denies", "tools", 0],
-    ]
-    assert change["unjudged"] == [[rule, "Codex rule changed; equipage does not read it"]]
-    # A single file, and a revision that does not exist.
-    assert main(["report", ".claude/agents/a.md", "--against", "HEAD", "--html", "one.html"]) == 0
-    assert Reader(Path("one.html").read_text()).data["change"]["wider"] == 1
-    assert main(["report", "--against", "nowhere", "--html", "page.html"]) == 2
-    assert main(["report", "--html", "page.html"]) == 0
-    assert Reader(Path("page.html").read_text()).data["change"] is None
 
 
 def test_each_file_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,6 @@ def codes_of_check(capsys: pytest.CaptureFixture[str], *paths: str) -> set[str]:
 def test_check_of_both_layers_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     codes = codes_of_check(capsys, ".", "../home/.config/defect")
     assert "profile-loosens" in codes
-    assert "project-loosens-sandbox" in codes
 
 
 def test_check_of_the_project_does_not_depend_on_the_user(

@@ -12,7 +12,7 @@ import pytest
 
 from clock import HANGS
 from equipage.core.source import Source
-from equipage.files.writing import NotWritten, rewrite, write_new, write_tree, write_whole
+from equipage.files.writing import NotWritten, rewrite, write_new, write_whole
 from lab import in_process, repository, write
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and modes of POSIX")
@@ -184,21 +184,6 @@ def test_a_file_of_another_user_keeps_its_mode(project: Path) -> None:
         in_process(["check", "s.yaml", "--fix", "--unsafe-fixes"])
         status = (project / "s.yaml").stat()
         assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (65534, 65534, 0o640)
-
-
-def test_a_tree_is_written_whole_or_not_at_all(project: Path) -> None:
-    """Something is in the way of the last file: the first ones are taken back."""
-    target = project / "tree"
-    files = {"a/one": b"1", "b/two": b"2", "z": b"3"}
-    write(target, {"b": "a file where a folder should be"})
-    with pytest.raises(NotWritten):
-        write_tree(str(target), files)
-    assert sorted(each.name for each in target.rglob("*")) == ["b"]
-    (target / "b").unlink()
-    (target / "z").symlink_to(project.parent / "outside/missing")
-    with pytest.raises(NotWritten, match="there already"):
-        write_tree(str(target), files)
-    assert outside(project).keys() == {"mine", "s.yaml"}
 
 
 def test_a_name_that_the_user_wrote_may_lead_anywhere(project: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from lab import environment, repository
 
-COMMAND = ("lock", "main.yaml", "-o")
+COMMAND = ("check", "main.yaml", "--json", "-o")
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from equipage.serve import trust
 from equipage.serve.platform import Platform
 from equipage.serve.snapshot import Described, Snapshot, take
 from equipage.serve.tools import Settings
-from equipage.views import lock as locks
 from equipage.views import workspace_lock
 from lab import write
 from serve.packs import KINDS, pack, write_packs
@@ -159,15 +158,11 @@ def test_digests_say_what_clients_would_see(folder: Path) -> None:
 # Whether tools are what was locked.
 
 
-def locked(snapshot: Snapshot, name: str) -> locks.Lock:
-    outcome = snapshot.outcomes[name]
-    loaded = outcome.loaded()
-    assert loaded is not None
-    return locks.lock_of(outcome, loaded, str(outcome.config.source_path))
-
-
-def workspace(folder: Path) -> workspace_lock.WorkspaceLock:
-    return workspace_lock.lock_all([str(folder)], str(folder), Request(env={}), jobs=1)[0]
+def locked(*paths: Path, root: Path, programs: bool = False) -> workspace_lock.WorkspaceLock:
+    found = workspace_lock.lock_all(
+        [str(each) for each in paths], str(root), Request(env={}), programs=programs, jobs=1
+    )
+    return found[0]
 
 
 NONE = "no lock covers it"
@@ -177,71 +172,50 @@ def test_a_lock_of_a_file_covers_its_tool(folder: Path) -> None:
     packs = [pack("a.b", "t:f"), pack("c.d", PHP)]
     snapshot = taken(folder, *packs)
     assert trust.differences(snapshot, []) == {"a.b": NONE, "c.d": NONE}
-    ours = [locked(snapshot, "c.d"), locked(snapshot, "a.b")]
+    ours = [
+        locked(folder / name, root=folder, programs=True)
+        for name in ("c.d.tool.yaml", "a.b.tool.yaml")
+    ]
     assert trust.differences(snapshot, ours) == {}
     assert trust.differences(snapshot, ours[:1]) == {"a.b": NONE}
     # Wherever the pack lies, and whatever its file is called.
     (folder / "a.b.tool.yaml").rename(folder / "renamed.tool.yaml")
     assert trust.differences(taken(folder), ours) == {}
-    # A changed pack is known by the name of its file.
-    (folder / "renamed.tool.yaml").rename(folder / "a.b.tool.yaml")
-    changed = taken(folder, {**packs[0], "version": "2.0.0"})
-    assert trust.differences(changed, ours) == {
-        "a.b": "a.b.tool.yaml was changed since the lock was written"
-    }
 
 
-def test_the_first_difference_is_named(folder: Path) -> None:
-    ours = [locked(taken(folder, pack("a.b", "t:f")), "a.b")]
-    for text, problem in (
-        ("def f(p): return 1\n", "t.py was changed since the lock was written"),
-        ("import s\ndef f(p): return {}\n", "t.py was changed since the lock was written"),
-    ):
-        assert trust.differences(taken(folder, files={"t.py": text}), ours) == {"a.b": problem}
-    more = [
-        locked(taken(folder, pack("a.b", "p:f"), files={"p/__init__.py": "", "p/x.py": ""}), "a.b")
-    ]
-    assert trust.differences(taken(folder, files={"p/y.py": ""}), more) == {
-        "a.b": "p/y.py was added since the lock was written"
-    }
-    (folder / "p/y.py").unlink()
-    (folder / "p/x.py").unlink()
-    assert trust.differences(taken(folder), more) == {
-        "a.b": "p/x.py was removed since the lock was written"
-    }
-
-
-def test_a_lock_must_cover_the_code(folder: Path) -> None:
-    get = {"kind": "http", "url": "https://a.example/"}
-    network = {"caps": {"network": ["https"]}}
-    snapshot = taken(folder, pack("a.b", "t:f"), pack("h.t", get, **network))
-    bare = [msgspec.structs.replace(locked(snapshot, each), code=()) for each in ("a.b", "h.t")]
-    assert trust.differences(snapshot, bare) == {
-        "a.b": "its lock does not cover the code; write it again with `equipage lock`"
-    }
-    # What is the same in name and bytes, but was locked with other meaning.
-    other = msgspec.structs.replace(locked(snapshot, "a.b"), digest="x")
-    assert trust.differences(snapshot, [other, bare[1]]) == {
-        "a.b": "a.b.tool.yaml changed since the lock was written"
-    }
+def test_a_program_is_that_which_was_locked(folder: Path) -> None:
+    snapshot = taken(folder, pack("c.d", PHP))
+    ours = locked(folder, root=folder, programs=True)
+    assert trust.differences(snapshot, [ours]) == {}
+    tool = snapshot.tools[0]
+    assert tool.code.program is not None
+    for change in ({"path": "/other"}, {"sha256": "0"}):
+        program = msgspec.structs.replace(tool.code.program, **change)
+        code = msgspec.structs.replace(tool.code, program=program)
+        moved = msgspec.structs.replace(tool, code=code)
+        changed = msgspec.structs.replace(snapshot, tools=(moved,))
+        assert trust.differences(changed, [ours]) == {
+            "c.d": f"the program {program.path} changed since the lock was written"
+        }
+        # One of several locks that cover it is enough.
+        assert trust.differences(changed, [ours, locked(folder, root=folder)]) == {}
 
 
 def test_the_code_of_a_tool_is_that_which_was_locked(folder: Path) -> None:
     """Not only that of a new look at the files."""
     snapshot = taken(folder, pack("a.b", "t:f"))
-    ours = [locked(snapshot, "a.b")]
     tool = snapshot.tools[0]
-    code = msgspec.structs.replace(tool.code, files=tool.code.files * 2)
+    code = msgspec.structs.replace(tool.code, files=())
     other = msgspec.structs.replace(snapshot, tools=(msgspec.structs.replace(tool, code=code),))
-    assert trust.differences(other, ours) == {
-        "a.b": "a.b.tool.yaml changed since the lock was written"
+    assert trust.differences(other, [locked(folder, root=folder)]) == {
+        "a.b": "the code that it runs changed since the lock was written"
     }
 
 
 def test_a_lock_of_a_workspace_covers_its_tools(folder: Path) -> None:
     packs = [pack("a.b", "t:f"), pack("c.d", PHP)]
     snapshot = taken(folder, *packs)
-    ours = [workspace(folder)]
+    ours = [locked(folder, root=folder)]
     assert trust.differences(snapshot, ours) == {}
     # It has the name of a program, not its bytes: that differs from machine to machine.
     tool = snapshot.tools[1]
@@ -250,10 +224,9 @@ def test_a_lock_of_a_workspace_covers_its_tools(folder: Path) -> None:
     code = msgspec.structs.replace(tool.code, program=program)
     moved = msgspec.structs.replace(tool, code=code)
     assert trust.differences(msgspec.structs.replace(snapshot, tools=(moved,)), ours) == {}
-    # One of several locks that cover it is enough, of whatever sort.
+    # One of several locks that cover it is enough.
     empty = msgspec.structs.replace(ours[0], items={})
     assert trust.differences(snapshot, [empty, *ours]) == {}
-    assert trust.differences(snapshot, [empty, locked(snapshot, "a.b")]) == {"c.d": NONE}
     changed = taken(folder, files={"t.py": "def f(p): return 1\n"})
     assert trust.differences(changed, ours) == {
         "a.b": "the code that it runs changed since the lock was written"

@@ -104,7 +104,6 @@ PARTS = {
         ("serve/runtime.py", "serve/platform.py", "serve/testing.py"),
         _serve("facade", "platform", "fixture"),
     ),
-    "archives": Part(("ship/artifact.py",), ("locking/test_artifact.py",)),
     "sandbox": Part(
         ("files/sandbox.py",),
         ("files/test_sandbox.py", *_security("links", "roots", "special_files", "path_spellings")),

@@ -1,6 +1,6 @@
 """`equipage lock` and `verify`: nothing about an agent changes unseen.
 
-Both work on a whole project, or on one file. Signatures are those of `ssh-keygen -Y`: a team has
+Signatures are those of `ssh-keygen -Y`: a team has
 the keys already, and any other program can verify them.
 """
 
@@ -12,21 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, paths_of, request_of
+from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.files import is_inside
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.projects import project_of_folder
-from equipage.views import lock as locks
 from equipage.views import workspace_lock as workspaces
 
 if TYPE_CHECKING:  # these are imported where they are needed: to write a lock takes less
     import subprocess
 
     from equipage.render.text import Style
-    from equipage.views.foreign_locks import Foreign
     from equipage.views.lock_changes import Changes
 
 if TYPE_CHECKING:
@@ -39,12 +37,12 @@ _SECONDS = 120
 
 
 def lock(options: argparse.Namespace, output: Output) -> int:
-    """`equipage lock`: record what a workspace, or one file, is made of."""
-    if _is_one_file(options):
-        _put(locks.write(_lock_of_file(options, output)), options, output)
-        return OK
-    root = _root(options)
-    made, problems = workspaces.lock_all(options.paths, root, request_of(options))
+    """`equipage lock`: record what a workspace is made of."""
+    paths = paths_of(options)
+    root = _root(paths)
+    made, problems = workspaces.lock_all(
+        paths, root, request_of(options), kind=options.kind, programs=options.programs
+    )
     if not made.items:
         output.note(NOTHING_FOUND)
         return USAGE
@@ -63,17 +61,10 @@ def lock(options: argparse.Namespace, output: Output) -> int:
     return OK
 
 
-def _is_one_file(options: argparse.Namespace) -> bool:
-    if len(options.paths) == 1 and not os.path.isdir(options.paths[0]):
-        options.file = options.paths[0]
-        return True
-    options.paths = paths_of(options)
-    return False
-
-
-def _root(options: argparse.Namespace) -> str:
+def _root(paths: list[str]) -> str:
     """The root of the project that all paths are in. Raises `UsageError`."""
-    roots = {os.path.realpath(project_of_folder(path)) for path in options.paths}
+    folders = [each if os.path.isdir(each) else os.path.dirname(each) or "." for each in paths]
+    roots = {os.path.realpath(project_of_folder(each)) for each in folders}
     if len(roots) > 1:
         raise UsageError(f"the paths are in different projects: {', '.join(sorted(roots))}")
     return roots.pop()
@@ -88,10 +79,11 @@ def _put(text: str, options: argparse.Namespace, output: Output) -> None:
     """Write a lock, and sign it if that is asked for."""
     if options.sign and output.path is None:
         raise UsageError("--sign needs a file to sign; add -o LOCK")
+    path = output.path
     output.data(text)
-    if options.sign and output.path is not None:
-        output.finish()  # what is signed must be there
-        _sign(output.path, options.sign)
+    output.finish()  # what is signed, and what a note speaks of, must be there
+    if options.sign and path is not None:
+        _sign(path, options.sign)
 
 
 def _shown(path: str) -> str:
@@ -99,66 +91,55 @@ def _shown(path: str) -> str:
     return path if shown.startswith("..") else shown
 
 
-def _lock_of_file(options: argparse.Namespace, output: Output) -> locks.Lock:
-    outcome = outcome_of(options)
-    return locks.lock_of(outcome, loaded_of(outcome, options, output), options.file)
-
-
 # Verifying.
 
 
 def verify(options: argparse.Namespace, output: Output) -> int:
-    """`equipage verify`: compare a workspace, or one file, with its lock."""
-    if options.lock is not None and _is_one_file(options):
-        return _verify_file(options, output)
-    from equipage.views.foreign_locks import verify_foreign
+    """`equipage verify`: compare a workspace with its lock."""
     from equipage.views.lock_changes import compare
 
-    root = _root(options)
+    root = _root(paths_of(options))
     path = options.lock or os.path.join(root, workspaces.NAME)
-    foreign = list(verify_foreign(root))
     if not os.path.exists(path):
-        return _without_lock(path, foreign, options, output)
+        output.note(f"equipage: there is no {_shown(path)}; run `equipage lock` and commit it")
+        output.data("")
+        return FOUND if options.frozen else USAGE
     data = _data(path)
-    try:
-        old = workspaces.read(data)
-    except locks.LockError as error:
-        raise UsageError(f"{_shown(path)} is not a lock that can be used: {error}") from None
+    old = _parse(path, data)
     signer = signer_of(path, data, options.allowed_signers) if options.allowed_signers else None
     folders = [os.path.join(root, each) for each in old.paths]
     gone = [each for each in folders if not os.path.exists(each)]
     here = [each for each in folders if each not in gone]
-    new, problems = workspaces.lock_all(here, root, request_of(options))
+    new, problems = workspaces.lock_all(
+        here, root, request_of(options), kind=options.kind, programs=workspaces.holds_programs(old)
+    )
     found = compare(old, new)
     if "." not in old.paths:
         output.note(f"equipage: {_shown(path)} covers {visible(', '.join(old.paths))} alone")
     for problem in problems:
         output.note(f"equipage: {problem}")
-    foreign_failed = any(each.verdict == "changed" for each in foreign)
-    failed = found.matters or foreign_failed or (options.frozen and found.sources)
+    failed = found.matters or (options.frozen and found.sources)
     output.code = FOUND if failed else OK
     if options.output_format == "json":
-        output.json(_to_dict(found, foreign, signer))
+        output.json(_to_dict(found, signer))
     else:
-        lines = [*_told(found, output.style()), *_foreign_lines(foreign, output.style())]
+        lines = list(_told(found, output.style()))
         if signer is not None:
             lines.append(f"signed by {visible(signer)}")
         output.data("".join(f"{line}\n" for line in lines))
     return output.code
 
 
-def _without_lock(
-    path: str, foreign: list[Foreign], options: argparse.Namespace, output: Output
-) -> int:
-    """There is no lock of ours; perhaps there is one of another program."""
-    missing = f"there is no {_shown(path)}; run `equipage lock` and commit it"
-    if options.frozen or options.allowed_signers or options.lock is not None or not foreign:
-        output.note(f"equipage: {missing}")
-        output.data("")
-        return FOUND if options.frozen else USAGE
-    output.note(f"equipage: {missing}")
-    output.data("".join(f"{line}\n" for line in _foreign_lines(foreign, output.style())))
-    return FOUND if any(each.verdict == "changed" for each in foreign) else OK
+def read_lock(path: str) -> workspaces.WorkspaceLock:
+    """The lock that the command line names. Raises `UsageError`."""
+    return _parse(path, _data(path))
+
+
+def _parse(path: str, data: bytes) -> workspaces.WorkspaceLock:
+    try:
+        return workspaces.read(data)
+    except workspaces.LockError as error:
+        raise UsageError(f"{_shown(path)} is not a lock that can be used: {error}") from None
 
 
 def _data(path: str) -> bytes:
@@ -194,16 +175,7 @@ def _count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def _foreign_lines(foreign: list[Foreign], style: Style) -> Iterator[str]:
-    for each in foreign:
-        colour = {"same": "place", "changed": "warning", "unknown": "place"}[each.verdict]
-        word = {"same": "matches", "changed": "differs", "unknown": "cannot be verified"}
-        reason = f": {each.reason}" if each.reason else ""
-        painted = style.paint(colour, word[each.verdict])
-        yield f"{visible(each.lock)}: {visible(each.name)} {painted}{visible(reason)}"
-
-
-def _to_dict(found: Changes, foreign: list[Foreign], signer: str | None) -> dict[str, Any]:
+def _to_dict(found: Changes, signer: str | None) -> dict[str, Any]:
     from equipage.render.reach import reach_to_dict
 
     return {
@@ -212,54 +184,8 @@ def _to_dict(found: Changes, foreign: list[Foreign], signer: str | None) -> dict
         "sources": {word: list(getattr(found, word)) for word in ("changed", "added", "removed")},
         "meaning": [{"file": name, "change": what} for name, what in found.meaning],
         "reach": [reach_to_dict(each) for each in found.reach],
-        "foreign": [
-            {"lock": each.lock, "name": each.name, "verdict": each.verdict, "reason": each.reason}
-            for each in foreign
-        ],
         "signer": signer,
     }
-
-
-# The lock of one file.
-
-
-def _verify_file(options: argparse.Namespace, output: Output) -> int:
-    old = read_lock(options.lock)
-    if not isinstance(old, locks.Lock):
-        raise UsageError(f"{options.lock} is the lock of a workspace; leave {options.file} out")
-    if options.allowed_signers:
-        signer = signer_of(options.lock, _data(options.lock), options.allowed_signers)
-        output.note(f"equipage: signed by {visible(signer)}")
-    new = _lock_of_file(options, output)
-    # Probably a mistake, but not certainly: the file may have been renamed.
-    if (old.kind, old.file) != (new.kind, new.file):
-        output.note(f"equipage: the lock is of {old.file} ({old.kind}), not of {new.file}")
-    found = locks.verify(old, new)
-    output.data("".join(f"{line}\n" for line in _differences(found, new)))
-    changed = found.changed or found.added or found.removed
-    return OK if found.same_digest and not (options.frozen and changed) else FOUND
-
-
-def read_lock(path: str) -> locks.Lock | workspaces.WorkspaceLock:
-    """The lock that the command line names, of a file or of a workspace. Raises `UsageError`."""
-    data = _data(path)
-    try:
-        # A lock of a workspace begins with its version.
-        if data[:40].split()[:3] == [b"{", b'"lock":', f"{workspaces.VERSION},".encode()]:
-            return workspaces.read(data)
-        return locks.read(data)
-    except locks.LockError as error:
-        raise UsageError(f"{path} is not a lock: {error}") from None
-
-
-def _differences(found: locks.Comparison, new: locks.Lock) -> Iterator[str]:
-    """What changed, one thing per line, and whether it changed the digest."""
-    for word in ("changed", "added", "removed"):
-        yield from (f"{word}: {visible(name)}" for name in getattr(found, word))
-    yield from (f"variable added: {visible(name)}" for name in found.variables_added)
-    yield from (f"variable removed: {visible(name)}" for name in found.variables_removed)
-    verdict = "is the same:" if found.same_digest else "changed: it is now"
-    yield f"the digest {verdict} {new.digest}"
 
 
 # Signatures.

@@ -69,17 +69,18 @@ class Output:
         self.data(written(value))
 
     def finish(self) -> None:
-        """Write the file that the data goes to, if there is one. Raises `UsageError`."""
-        if self.path is None:
+        """Write the file that the data goes to, if there is one, once. Raises `UsageError`."""
+        path, self.path = self.path, None
+        if path is None:
             return
         from equipage.core.diagnostics import UsageError
         from equipage.files.writing import NotWritten, write_whole
 
         self.flush()  # the path may be that of standard output
         try:
-            write_whole(self.path, "".join(self._written).encode("utf-8", "backslashreplace"))
+            write_whole(path, "".join(self._written).encode("utf-8", "backslashreplace"))
         except NotWritten as error:
-            raise UsageError(f"cannot write {self.path}: {error}") from None
+            raise UsageError(f"cannot write {path}: {error}") from None
 
     def flush(self) -> None:
         """Pass on what was written so far."""

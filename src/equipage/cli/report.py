@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from equipage.cli import FOUND, OK
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
-from equipage.files.git import Revision
 from equipage.files.reading import display_name
 from equipage.files.writing import NotWritten, write_whole
-from equipage.views.sides import loads_at
-from equipage.views.survey import Base, survey
+from equipage.views.survey import survey
 
 if TYPE_CHECKING:
     import argparse
@@ -25,9 +20,7 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace, output: Output) -> int:
     from equipage.render.page import render
 
-    with ExitStack() as stack:
-        base = None if options.against is None else _base_of(options, stack)
-        found = survey(paths_of(options), request_of(options), kind=options.kind, against=base)
+    found = survey(paths_of(options), request_of(options), kind=options.kind)
     page = render(found, _title(options.paths), base=_base(options.paths))
     data = page.encode("utf-8", "backslashreplace")
     try:
@@ -39,20 +32,6 @@ def run(options: argparse.Namespace, output: Output) -> int:
     size = f" ({len(data) / 1_000_000:.1f} MB)" if len(data) >= 1_000_000 else ""
     output.note(f"equipage: wrote {options.html}{size}; open it in a browser")
     return FOUND if found.report.errors else OK
-
-
-def _base_of(options: argparse.Namespace, stack: ExitStack) -> Base:
-    """What was there at a revision. Raises `NoRevision`."""
-    request = request_of(options)
-    request = msgspec.structs.replace(request, options={**request.options, "local": True})
-    before = {}
-    for path in options.paths:
-        real = os.path.realpath(path)
-        folder = real if os.path.isdir(real) else os.path.dirname(real)
-        revision = Revision(options.against, folder)
-        stack.callback(revision.close)
-        before[path] = loads_at(revision, real, request, options.kind)
-    return Base(options.against, before)
 
 
 def _title(paths: list[str]) -> str:

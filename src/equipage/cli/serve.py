@@ -72,7 +72,7 @@ def _serve_faults(outcomes: list[Outcome], options: argparse.Namespace, output: 
     options.file = options.files[0]
     loaded = loaded_of(outcomes[0], options, output)
     for path in options.lock:
-        _require_locked(outcomes[0], loaded, path)
+        _require_locked(loaded, path)
     return serve(
         cast(ServerConfig, loaded.config),
         loaded.digest,
@@ -95,23 +95,13 @@ def expect(options: argparse.Namespace, output: Output) -> int:
     return OK if all(each.is_met for each in verdicts) else FOUND
 
 
-def _require_locked(outcome: Outcome, loaded: Loaded[object], path: str) -> None:
+def _require_locked(loaded: Loaded[object], path: str) -> None:
     """Raises `UsageError` if a configuration is not what its lock says."""
     from equipage.cli.locking import read_lock
-    from equipage.views import lock as locks
-    from equipage.views.workspace_lock import WorkspaceLock
 
-    assert outcome.session is not None
-    old = read_lock(path)
-    if isinstance(old, WorkspaceLock):
-        locked = [each for each in old.items.values() if each.digest == loaded.digest]
-        if not any(each.kind == loaded.kind for each in locked):
-            raise UsageError(f"{path} locks no such configuration, or it changed since")
-        return
-    found = locks.verify(old, locks.lock_of(outcome, loaded, outcome.session.path))
-    if not found.same_digest:
-        changed = ", ".join((*found.changed, *found.added, *found.removed)) or "its variables"
-        raise UsageError(f"the configuration is not what {path} locks: {changed}")
+    locked = [each for each in read_lock(path).items.values() if each.digest == loaded.digest]
+    if not any(each.kind == loaded.kind for each in locked):
+        raise UsageError(f"{path} locks no such configuration, or it changed since")
 
 
 def _settings(options: argparse.Namespace) -> Settings:

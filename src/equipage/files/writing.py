@@ -13,7 +13,7 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 
 from equipage.core.interrupts import Undisturbed
 from equipage.core.source import Source
@@ -42,70 +42,6 @@ def write_new(path: str, data: bytes, root: str) -> None:
 def _require_inside(path: str, root: str) -> None:
     if not is_inside(path, root):
         raise NotWritten("a link on the way there leads out of the project")
-
-
-def write_tree(folder: str, files: Mapping[str, bytes], executable: Collection[str] = ()) -> None:
-    """Write new files below a folder, all of them or none. Raises `NotWritten`.
-
-    Names are paths with `/`. Nothing is written if one of them exists, or leads out of the folder.
-    """
-    paths = {name: os.path.join(folder, *name.split("/")) for name in files}
-    # Before anything is written: then nothing has to be taken back.
-    for name, path in paths.items():
-        if os.path.lexists(path):
-            raise NotWritten(f"{name} is there already")
-    if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise NotWritten("it is not a folder")
-    made: list[tuple[str, os.stat_result]] = []
-    with Undisturbed():
-        try:
-            for name in sorted(files):
-                path = paths[name]
-                _require_inside(path, folder)  # before a folder is made there
-                made += ((each, os.lstat(each)) for each in _make_folders(os.path.dirname(path)))
-                write_new(path, files[name], folder)
-                made.append((path, os.lstat(path)))
-                _require_inside(path, folder)  # a folder may have become a link meanwhile
-                if name in executable:
-                    _mark(path, made[-1][1])
-        except BaseException as error:
-            # Files before the folders that they are in; what was there before stays.
-            for path, status in reversed(made):
-                with contextlib.suppress(OSError):
-                    _take_back(path, status)
-            if not isinstance(error, NotWritten | OSError):
-                raise  # an interrupt
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise NotWritten(reason or type(error).__name__) from None
-
-
-def _mark(path: str, made: os.stat_result) -> None:
-    """Let a file that was just made be run, and no other that is in its place now."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    try:
-        status = os.fstat(descriptor)
-        if not os.path.samestat(status, made):
-            raise NotWritten("a file was exchanged while it was written")
-        os.chmod(descriptor if os.chmod in os.supports_fd else path, status.st_mode | 0o111)
-    finally:
-        os.close(descriptor)
-
-
-def _take_back(path: str, made: os.stat_result) -> None:
-    """Remove what was made at a path, unless something else is there now."""
-    if os.path.samestat(os.lstat(path), made):
-        os.rmdir(path) if stat.S_ISDIR(made.st_mode) else os.unlink(path)
-
-
-def _make_folders(folder: str) -> list[str]:
-    """Make a folder and those around it; those that were missing, the outer ones first."""
-    missing = []
-    while folder and not os.path.lexists(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for each in reversed(missing):
-        os.mkdir(each)
-    return missing[::-1]
 
 
 def write_whole(path: str, data: bytes) -> None:

@@ -11,51 +11,20 @@ from equipage.files import process_variables
 from equipage.serve.snapshot import Snapshot
 from equipage.serve.tools import Tool
 from equipage.views.code_digest import Code, Program
-from equipage.views.lock import Lock, code_entries, lock_of, verify
-from equipage.views.workspace_lock import WorkspaceLock
+from equipage.views.workspace_lock import LockedProgram, WorkspaceLock
 
 
-def differences(snapshot: Snapshot, locks: Sequence[Lock | WorkspaceLock]) -> dict[str, str]:
-    """Why tools are not what was locked, by their ids: the first difference of each.
-
-    A lock of a file also holds the programs of the machine; one of a workspace does not.
-    """
+def differences(snapshot: Snapshot, locks: Sequence[WorkspaceLock]) -> dict[str, str]:
+    """Why tools are not what was locked, by their ids: the first difference of each."""
     found = {}
-    files = [each for each in locks if isinstance(each, Lock)]
-    workspaces = [each for each in locks if isinstance(each, WorkspaceLock)]
     for tool in snapshot.tools:
-        problem = _difference(tool, snapshot, files)
-        if problem is not None and workspaces:
-            problem = _in_workspaces(tool, snapshot, workspaces)
+        problem = _difference(tool, snapshot, locks)
         if problem is not None:
             found[tool.pack.id] = problem
     return found
 
 
-def _difference(tool: Tool, snapshot: Snapshot, locks: Sequence[Lock]) -> str | None:
-    outcome = snapshot.outcomes[tool.pack.id]
-    loaded = outcome.loaded()
-    assert loaded is not None
-    file = str(tool.pack.source_path)
-    now = lock_of(outcome, loaded, file)
-    # A lock holds wherever the pack lies, so it is known by the digest, or else by the name.
-    same = [each for each in locks if each.digest == now.digest]
-    named = [each for each in locks if os.path.basename(each.file) == os.path.basename(now.file)]
-    if not same and not named:
-        return "no lock covers it"
-    old = (same or named)[0]
-    if not old.code and tool.kind != "http":
-        return "its lock does not cover the code; write it again with `equipage lock`"
-    compared = verify(old, now)
-    if compared.same_digest and code_entries(tool.code) == old.code:
-        return None
-    for word in ("changed", "added", "removed"):
-        for name in getattr(compared, word):
-            return f"{name} was {word} since the lock was written"
-    return f"{now.file} changed since the lock was written"
-
-
-def _in_workspaces(tool: Tool, snapshot: Snapshot, locks: Sequence[WorkspaceLock]) -> str | None:
+def _difference(tool: Tool, snapshot: Snapshot, locks: Sequence[WorkspaceLock]) -> str | None:
     loaded = snapshot.outcomes[tool.pack.id].loaded()
     assert loaded is not None
     file = os.path.basename(str(tool.pack.source_path))
@@ -70,13 +39,21 @@ def _in_workspaces(tool: Tool, snapshot: Snapshot, locks: Sequence[WorkspaceLock
     if not same:
         return f"{named[0][0]} changed since the lock was written" if named else "no lock covers it"
     code = _portable(tool.code).digest
-    if any(item.code is not None and item.code.digest == code for _, item in same):
+    covered = [each.code for _, each in same if each.code and each.code.digest == code]
+    if not covered:
+        return "the code that it runs changed since the lock was written"
+    program = tool.code.program
+    if program is None:
         return None
-    return "the code that it runs changed since the lock was written"
+    here = LockedProgram(program.path, program.sha256)
+    # A lock that holds no programs leaves them to the machine.
+    if any(each.installed in (None, here) for each in covered):
+        return None
+    return f"the program {program.path} changed since the lock was written"
 
 
 def _portable(code: Code) -> Code:
-    """The code as a lock of a workspace has it: with the names of programs, not their bytes."""
+    """The code as the digest of a lock covers it: with the names of programs, not their bytes."""
     program = None if code.program is None else Program(code.program.name, "", "")
     return msgspec.structs.replace(code, program=program)
 

@@ -43,7 +43,6 @@ class CodeFile(msgspec.Struct, frozen=True):
     name: str  #: from the folder of the pack
     path: str
     sha256: str
-    size: int
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -199,9 +198,7 @@ class _Cover:
         assert source.filename is not None
         if source.filename not in self.files:
             name = from_folder(source.filename, self.folder)
-            self.files[source.filename] = CodeFile(
-                name, source.filename, source.sha256, len(source.data)
-            )
+            self.files[source.filename] = CodeFile(name, source.filename, source.sha256)
             self.sources[source.filename] = source
             if len(self.files) > MAX_FILES:
                 raise CodeProblem(f"the code has more than {MAX_FILES} files")

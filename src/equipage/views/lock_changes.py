@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from equipage.views.workspace_lock import UNREAD, Item, WorkspaceLock, reaches_in
+from equipage.views.workspace_lock import UNREAD, Item, LockedCode, WorkspaceLock, reaches_in
 from equipage.workspace.reach import Difference, differences
 
 
@@ -59,13 +59,22 @@ def _meanings(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[str, str
         elif was.digest != now.digest:
             yield name, "it means something else"
         if was.code != now.code:
-            yield name, "the code that it runs changed"
+            yield name, _code_change(was.code, now.code)
         yield from ((name, what) for what in _inside(was, now, old, new, name))
         yield from ((name, what) for what in _marks(was, now, name))
         if was.variables != now.variables:
             gone = [f"-{each}" for each in was.variables if each not in now.variables]
             come = [f"+{each}" for each in now.variables if each not in was.variables]
             yield name, f"variables: {', '.join([*come, *gone])}"
+
+
+def _code_change(was: LockedCode | None, now: LockedCode | None) -> str:
+    """What changed about the code of a tool."""
+    if was is None or now is None or was.digest != now.digest or was.installed == now.installed:
+        return "the code that it runs changed"
+    if was.installed is None or now.installed is None:
+        return f"the program {now.program} {'is gone' if now.installed is None else 'is new'}"
+    return f"the program {now.installed.path} changed"
 
 
 def _inside(

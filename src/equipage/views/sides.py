@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.files import real_path
-from equipage.files.reading import Files, files_here, sha256_of
+from equipage.files.reading import Files, sha256_of
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
@@ -35,8 +35,8 @@ from equipage.workspace.project import projects_of, settings_file, settings_load
 from equipage.workspace.reach import Difference, Reach, differences, reaches_of
 from equipage.workspace.reach.rows import divided
 
-#: What other commands verify already, see `views.foreign_locks`.
-_VERIFIED = frozenset({"list of skills"})
+#: What only lists other files, which are compared themselves.
+_LISTS = frozenset({"list of skills"})
 #: The kind of what workflows of agents are compiled to.
 _COMPILED = "agentic-workflow-lock"
 
@@ -173,14 +173,6 @@ def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterat
                 yield _name(path, real_path(folder)), content
 
 
-def loads_in(found: Iterable[FileLoad], path: str) -> Loads:
-    """What was loaded already at or below a path, as one side of a comparison."""
-    here = os.path.abspath(path)
-    mine = [each for each in found if is_below(os.path.abspath(each.path), here)]
-    alone = len(mine) == 1 and os.path.abspath(mine[0].path) == here
-    return _sorted(mine, None if alone else path, files_here(), Disk())
-
-
 def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files, place: Place) -> Loads:
     loads = Loads({}, unread={}, rules={}, guards={})
     problems: list[Diagnostic] = []
@@ -192,7 +184,7 @@ def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files, place: 
             sort = unread_sort(os.path.abspath(each.path).replace(os.sep, "/")) or ""
             data = files.peek(each.path)
             content = _content(data, each.path, place, runs=sort == HOOK_FILE)
-            if content is not None and sort not in _VERIFIED:
+            if content is not None and sort not in _LISTS:
                 loads.unread[name] = sort, content
                 if sort == CODEX_RULE and data is not None:
                     _add_rules(loads, name, name or os.path.basename(each.path), data)

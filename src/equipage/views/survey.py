@@ -33,14 +33,12 @@ from equipage.views.budget import budget_of
 from equipage.views.context import Measure
 from equipage.views.graph import Graph, graph_of
 from equipage.views.listing import Listed, rows_of
-from equipage.views.lock import LockError
 from equipage.views.lock_changes import Changes, compare
 from equipage.views.matrix import Matrix, matrices
-from equipage.views.sides import Loads, Unjudged, loads_in, rule_changes, unjudged
 from equipage.workspace.check import check_paths
 from equipage.workspace.loads import FileLoad, identity_of, run_of, settled, with_folders
 from equipage.workspace.project import project_of
-from equipage.workspace.reach import Difference, Reach, differences, joined, reaches_of
+from equipage.workspace.reach import Reach, joined, reaches_of
 from equipage.workspace.report import Report
 
 #: How many values of one file have a story: who needs more asks `equipage explain`.
@@ -103,22 +101,6 @@ class LockState(msgspec.Struct, frozen=True):
     problem: str = ""  #: why it cannot be used
 
 
-class Base(msgspec.Struct, frozen=True):
-    """Something earlier to compare a workspace with."""
-
-    label: str  #: as the user named it
-    before: dict[str, Loads]  #: what was there, by path
-
-
-class Change(msgspec.Struct, frozen=True):
-    """What agents may do more or less than at an earlier time."""
-
-    label: str
-    differences: tuple[Difference, ...]  #: those that widened most first
-    before: dict[tuple[str, str, str], Reach]  #: the agents of that time, see `Reach.key`
-    unjudged: tuple[Unjudged, ...] = ()
-
-
 class Survey(msgspec.Struct, frozen=True):
     """Everything that a page shows of a workspace."""
 
@@ -131,15 +113,12 @@ class Survey(msgspec.Struct, frozen=True):
     matrices: tuple[Matrix, ...]
     places: Places  #: where the fields are that allow or deny
     lock: LockState | None = None  #: None: there is none
-    change: Change | None = None  #: against something earlier, if that was asked for
 
 
-def survey(
-    paths: Sequence[str], request: Request, *, kind: str | None = None, against: Base | None = None
-) -> Survey:
+def survey(paths: Sequence[str], request: Request, *, kind: str | None = None) -> Survey:
     """What there is to see at and below `paths`; each file is loaded once.
 
-    `against` gives what to compare with. Raises `UsageError` for an unknown kind.
+    Raises `UsageError` for an unknown kind.
     """
     # What a page says must not depend on who makes it: the user's own files stay out.
     request = msgspec.structs.replace(request, options={**request.options, "local": True})
@@ -159,7 +138,6 @@ def survey(
         matrices(reaches),
         places_of(outcomes, reaches),
         _lock_state(paths, request, kept),
-        None if against is None else _change(reaches, against, kept),
     )
 
 
@@ -181,17 +159,6 @@ def _once(kept: Iterable[FileLoad], request: Request, paths: Sequence[str]) -> I
                 yield each
 
 
-def _change(now: Sequence[Reach], base: Base, kept: Sequence[FileLoad]) -> Change:
-    """How what the agents may do differs from an earlier time, with what settings give them."""
-    outcomes = [each for loads in base.before.values() for each in loads.outcomes.values()]
-    before = joined([reach for each in outcomes for reach in reaches_of(each)])
-    sides = [(old, loads_in(kept, path)) for path, old in base.before.items()]
-    unknown = (each for old, new in sides for each in unjudged(old, new) if each.counts)
-    found = [*differences(before, now), *(each for side in sides for each in rule_changes(*side))]
-    known = {each.key: each for each in before}
-    return Change(base.label, tuple(found), known, tuple(unknown))
-
-
 def _lock_state(
     paths: Sequence[str], request: Request, kept: Sequence[FileLoad]
 ) -> LockState | None:
@@ -204,17 +171,18 @@ def _lock_state(
         return None
     try:
         old = workspace_lock.read(data)
-    except LockError as error:
+    except workspace_lock.LockError as error:
         return LockState(display_name(file), problem=str(error))
     here = [each for each in (os.path.join(root, path) for path in old.paths) if exists(each)]
     run = run_of(with_folders(request, here))
+    programs = workspace_lock.holds_programs(old)
     is_whole = {real_path(each) for each in paths} == {real_path(each) for each in here}
     if is_whole and {project_of(each.path, run).root for each in kept} <= {root}:
         # Everything that the lock is about was loaded as the lock loads it.
         locked = (workspace_lock.locked_load(each, root, run) for each in kept)
-        new, _ = workspace_lock.gathered(locked, here, root, run)
+        new, _ = workspace_lock.gathered(locked, here, root, run, programs=programs)
     else:
-        new, _ = workspace_lock.lock_all(here, root, request)
+        new, _ = workspace_lock.lock_all(here, root, request, programs=programs)
     return LockState(display_name(file), compare(old, new))
 
 

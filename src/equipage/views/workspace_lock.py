@@ -37,8 +37,7 @@ from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
 from equipage.loading.unread import CODEX_RULE, HOOK_FILE, unread_sort
 from equipage.syntax.suspicious import masked
-from equipage.views.code_digest import CodeProblem, CodeRead, from_folder
-from equipage.views.lock import LockError, code_of_load
+from equipage.views.code_digest import CodeProblem, CodeRead, code_of, from_folder, program_named
 from equipage.views.named_files import Lookups, NamedFiles, is_private
 from equipage.views.parts import OWNERS, Part, all_parts, reach_of_part
 from equipage.views.sides import LINKS
@@ -67,7 +66,7 @@ from equipage.workspace.reach.clients import precedence_of
 from equipage.workspace.reach.policy import commands_among
 from equipage.workspace.reach.rows import divided
 
-#: The version of the format. That of a lock of one file is 1.
+#: The version of the format.
 VERSION = 3
 NAME = "equipage.lock"
 #: The kind of an item that a tool reads and equipage does not: its bytes are all that is known.
@@ -76,6 +75,10 @@ UNREAD = "unread"
 _ELSEWHERE = hashlib.sha256(b"elsewhere").hexdigest()
 
 _TABLES = {each.kind: each for each in (*CONVENTIONS, OPEN)}
+
+
+class LockError(ValueError):
+    """A text is not a lock; the message says why."""
 
 
 class Launched(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -99,13 +102,22 @@ class LockedGrant(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknow
     usual: int | None = None
 
 
+class LockedProgram(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A program of the machine that a lock was written on."""
+
+    path: str
+    sha256: str
+
+
 class LockedCode(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The code of a tool. Programs of the machine are named; only a lock of one file has their
-    bytes."""
+    """The code of a tool. Its digest covers the name of the program that it starts, not the bytes:
+    it is the same on every machine.
+    """
 
     digest: str
     files: tuple[str, ...] = ()
     program: str | None = None
+    installed: LockedProgram | None = None  #: the program itself, if the lock holds programs
     problem: str | None = None  #: why the code could not be found
 
 
@@ -226,21 +238,38 @@ def _found_at(path: str, root: str) -> str:
 
 
 def lock_all(
-    paths: Sequence[str], root: str, request: Request, *, jobs: int = 0
+    paths: Sequence[str],
+    root: str,
+    request: Request,
+    *,
+    kind: str | None = None,
+    programs: bool = False,
+    jobs: int = 0,
 ) -> tuple[WorkspaceLock, list[str]]:
-    """The lock of what is at and below `paths` in the project at `root`, and what it lacks."""
+    """The lock of what is at and below `paths` in the project at `root`, and what it lacks.
+
+    With `programs`, it also holds the programs of this machine that tools start.
+    """
     # One project decides about all paths, so that a lock never mixes the names of two.
     request = msgspec.structs.replace(with_folders(request, paths), project=root)
     run = run_of(request)
     candidates = list(candidates_of(paths, run, Disk()))
-    found = by_chunks(candidates, Locker(request, None, run), jobs, Meter(Allowance()))
-    return gathered(found, paths, root, run)
+    found = by_chunks(candidates, Locker(request, kind, run), jobs, Meter(Allowance()))
+    return gathered(found, paths, root, run, programs=programs)
 
 
 def gathered(
-    results: Iterable[LockedFile | Checked | None], paths: Sequence[str], root: str, run: Run
+    results: Iterable[LockedFile | Checked | None],
+    paths: Sequence[str],
+    root: str,
+    run: Run,
+    *,
+    programs: bool = False,
 ) -> tuple[WorkspaceLock, list[str]]:
-    """The lock of what was found in files, and what it lacks; `run` knows their projects."""
+    """The lock of what was found in files, and what it lacks; `run` knows their projects.
+
+    `programs` as for `lock_all`.
+    """
     found: dict[Hashable, LockedFile] = {}
     links: list[LockedFile] = []
     for each in results:
@@ -257,6 +286,8 @@ def gathered(
     read = {source for each in found.values() for source in each.item.sources}
     kept = [each for each in found.values() if not (each.guessed and each.file in read)]
     kept += links
+    if programs:
+        kept = list(_add_programs(kept))
     kept += _settings(run, root)
     kept += _parts(kept, root, run)
     problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems]
@@ -266,6 +297,30 @@ def gathered(
         if each.item.digest is None
     ]
     return assembled(kept, sorted(relative(path, root) for path in paths)), sorted(problems)
+
+
+def _add_programs(locked: Iterable[LockedFile]) -> Iterator[LockedFile]:
+    """Add to each tool the program of this machine that it starts."""
+    find_program = lru_cache(None)(program_named)  # many tools start the same program
+    for each in locked:
+        code = each.item.code
+        if code is None or code.program is None:
+            yield each
+            continue
+        try:
+            found = find_program(code.program)
+        except CodeProblem as error:
+            yield msgspec.structs.replace(each, problems=(*each.problems, str(error)))
+            continue
+        code = msgspec.structs.replace(code, installed=LockedProgram(found.path, found.sha256))
+        item = msgspec.structs.replace(each.item, code=code)
+        yield msgspec.structs.replace(each, item=item)
+
+
+def holds_programs(lock: WorkspaceLock) -> bool:
+    """Whether a lock holds programs of the machine that it was written on."""
+    codes = (item.code for item in lock.items.values())
+    return any(code is not None and code.installed is not None for code in codes)
 
 
 # Making one.
@@ -518,8 +573,11 @@ def _kept(found: Iterable[tuple[str, str]], root: str, files: dict[str, str]) ->
 def _code(outcome: Outcome, root: str, files: dict[str, str], run: Run) -> LockedCode | None:
     if outcome.kind.name != "toolpack":
         return None
+    assert outcome.session is not None
+    folder, roots = os.path.dirname(outcome.session.path), (outcome.session.root,)
+    known = run.cache(CodeRead)
     try:
-        code = code_of_load(outcome, programs=False, known=run.cache(CodeRead))
+        code = code_of(outcome.config.execution, folder, roots, programs=False, known=known)
     except CodeProblem as error:
         return LockedCode("", problem=str(error))
     own = {_from_root(each.path, root): each.sha256 for each in code.files}
@@ -653,8 +711,6 @@ def read(data: bytes) -> WorkspaceLock:
             raise LockError("it has marks of a merge conflict; run `equipage lock`") from None
         raise LockError(f"it is damaged or cut off: {error}") from None
     version = raw.get("lock") if isinstance(raw, dict) else None
-    if version == 1:
-        raise LockError("it is the lock of one file; name that file with --lock LOCK")
     if version != VERSION:
         shown = "no version" if version is None else f"version {version}"
         raise LockError(f"it has {shown}, this equipage reads version {VERSION}")

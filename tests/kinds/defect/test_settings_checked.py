@@ -103,14 +103,15 @@ def test_a_watch_sees_layers_together(folder: Path) -> None:
 def test_show_names_the_layers_whose_check_tells_its_findings(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / "xdg/defect/config.toml").write_text(
-        "[mcp.servers.a]\ntransport = 'stdio'\ncommand = 'a'\n"
+    handler = "handler = { type = 'builtin', name = 'redact-secrets' }\n"
+    (folder / "xdg/defect/config.toml").write_text(f"[[hooks.before_tool_apply]]\n{handler}")
+    (folder / "repo/.defect/config.toml").write_text(
+        f"[[hooks.disable]]\nevent = 'before_tool_apply'\n{handler}"
     )
-    (folder / "repo/.defect/config.toml").write_text("[mcp.servers.a]\ncommand = 'b'\n")
     settle(monkeypatch, folder / "repo", {"XDG_CONFIG_HOME": str(folder / "xdg")})
     user = str(folder / "xdg" / "defect" / "config.toml")
     _, _, notes = in_process(["show", ".defect/config.toml"])
     assert f"1 finding; run `equipage check {user} .defect/config.toml`" in notes
     assert told(check(folder, user, ".defect/config.toml")) == [
-        ("project-changes-server", ".defect/config.toml")
+        ("project-disables-hook", ".defect/config.toml")
     ]

@@ -274,8 +274,9 @@ def test_a_finding_about_the_command_line_has_no_file(folder: Path) -> None:
 
 
 def test_strict_fails_on_warnings(folder: Path) -> None:
-    put(folder, "project", "[sandbox]\nmode = 'open'\n")
-    assert load(folder).config.sandbox.mode == "open"
+    idle = "handler = { type = 'builtin', name = 'redact-secrets' }\n"
+    put(folder, "project", f"[[hooks.disable]]\nevent = 'before_tool_apply'\n{idle}")
+    assert [each.code for each in load(folder).warnings] == ["hook-disable-idle"]
     with pytest.raises(equipage.LoadError):
         load(folder, strict=True)
 

@@ -4,50 +4,51 @@ from __future__ import annotations
 
 import argparse
 
-from equipage.cli.arguments.declare import FORMATS, command, flag, formats, loading, output
+from equipage.cli.arguments.declare import FORMATS, command, flag, formats, loading, output, paths
 
 
 @command(
     "lock",
     "record what a workspace is made of",
     "Write equipage.lock at the root of the project: for every agent, skill, tool, server and "
-    "settings file its meaning, its sources, what it launches and what it may do. With one FILE, "
-    "print the lock of that file instead, for `serve --lock`.",
+    "settings file its meaning, its sources, what it launches and what it may do.",
     runs="locking:lock",
     examples=(
         ("equipage lock", "lock the project; commit the file"),
         ("equipage lock --sign ~/.ssh/id_ed25519", "sign the lock with an SSH key"),
-        ("equipage lock server.yaml -o server.lock", "the lock of one file"),
+        ("equipage lock --programs -o here.lock", "for `serve --lock` on this machine"),
     ),
 )
 def _lock(lock: argparse.ArgumentParser) -> None:
-    lock.add_argument(
-        "paths", nargs="*", metavar="PATH", default=["."], help="folders, or one file (default: .)"
+    paths(lock)
+    flag(
+        lock,
+        "--programs",
+        "also lock the programs of this machine that tools start, by their bytes",
     )
     lock.add_argument(
         "--sign", metavar="KEY", help="sign the lock with the SSH key KEY, by `ssh-keygen -Y sign`"
     )
-    loading(lock)
+    loading(lock, layers=False)
     output(lock)
 
 
 @command(
     "verify",
     "compare a workspace with its lock",
-    "Say what changed since the lock was written: sources, meaning, and what agents may do. Locks "
-    "of other programs are verified as far as possible. Exit codes: 0 the meaning is the same, 1 "
-    "it changed, 2 the lock cannot be used.",
+    "Say what changed since the lock was written: sources, meaning, and what agents may do. Exit "
+    "codes: 0 the meaning is the same, 1 it changed, 2 the lock cannot be used.",
     runs="locking:verify",
     examples=(
         ("equipage verify", "what changed since `equipage lock`"),
         ("equipage verify --frozen", "in CI: fail on any change, or without a lock"),
         ("equipage verify --allowed-signers .signers", "also require a signature"),
-        ("equipage verify server.yaml --lock server.lock", "the lock of one file"),
+        ("equipage verify --lock here.lock", "another lock than equipage.lock"),
     ),
 )
 def _verify(verify: argparse.ArgumentParser) -> None:
     verify.add_argument(
-        "paths", nargs="*", metavar="PATH", default=["."], help="a folder of the project, or a file"
+        "paths", nargs="*", metavar="PATH", default=["."], help="a path in the project (default: .)"
     )
     verify.add_argument(
         "--lock", metavar="LOCK", help="the lock to compare with (default: equipage.lock)"
@@ -58,6 +59,6 @@ def _verify(verify: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="require a signature by one of the signers in FILE, see `man ssh-keygen`",
     )
-    loading(verify)
+    loading(verify, layers=False)
     formats(verify, FORMATS)
     output(verify)

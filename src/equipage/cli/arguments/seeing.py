@@ -69,13 +69,9 @@ def _budget(budget: argparse.ArgumentParser) -> None:
     examples=(
         ("equipage report --html report.html", "everything below this folder"),
         ("equipage report agents --html agents.html", "one folder"),
-        ("equipage report --against main --html change.html", "what a change lets agents do more"),
     ),
 )
 def _report(report: argparse.ArgumentParser) -> None:
     paths(report)
     report.add_argument("--html", metavar="FILE", required=True, help="the page to write")
-    report.add_argument(
-        "--against", metavar="REVISION", help="also show what changed since a git revision"
-    )
     loading(report, layers=False)

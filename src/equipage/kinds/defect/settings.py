@@ -20,12 +20,11 @@ from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
 from equipage.files.roots import find_places
-from equipage.kinds.defect import codes, hooks, trust
+from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.codes import SETTINGS_CODES
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.profile_model import limit_facts, sampling_facts
 from equipage.kinds.defect.settings_model import BUILT_IN_MODELS, BUILT_IN_PROVIDERS, Settings, Turn
-from equipage.kinds.defect.trust import DEFAULT_SANDBOX, SANDBOXES
 from equipage.kinds.mcp.strict import SERVERS
 from equipage.kinds.shared import hide_property, table_at
 from equipage.loading.kind import (
@@ -44,6 +43,10 @@ from equipage.loading.tree import Tree, get, walk, with_holes
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
+
+#: The modes of the sandbox, from the narrowest to the widest.
+SANDBOXES = ("deny-all", "read-only", "ask-writes", "open")
+DEFAULT_SANDBOX = "ask-writes"
 
 # Layers.
 
@@ -87,11 +90,6 @@ def _elsewhere(env: Mapping[str, str]) -> Iterator[Elsewhere]:
 def prepare_hooks(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Remove unknown events, and stamp each hook with its layer."""
     return hooks.prepare(tree, _layer_of(tree, session), may_disable=True)
-
-
-def report_what_the_project_decides(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
-    """For one file alone: what it decides over the defaults."""
-    return tree, list(trust.facts(_layer_of(tree, session), tree, None, session.root))
 
 
 def leave_out_the_infinite(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -259,7 +257,7 @@ ALONE = Kind(
     model=Settings,
     reading=Reading(options=SettingsOptions, formats={".toml": "toml"}),
     shape=Shape(unknown="error"),
-    stages=(leave_out_the_infinite, prepare_hooks, report_what_the_project_decides),
+    stages=(leave_out_the_infinite, prepare_hooks),
     rules=(hooks_can_run, numbers_are_plausible, models_are_named),
     codes=SETTINGS_CODES,
     together=Together(offers=_server_names),
@@ -285,7 +283,7 @@ ALONE = Kind(
     ),
 )
 
-#: A layer among others: the merge reports what it decides over the layers below it.
+#: A layer among others: the merge leaves out numbers that are not finite.
 LAYER = replace(ALONE, stages=(prepare_hooks,))
 
 #: All layers merged.

@@ -36,7 +36,7 @@ from equipage.files.reading import display_name
 from equipage.files.roots import Places, StrPath, find_places
 from equipage.files.sandbox import FileProblem, is_below
 from equipage.kinds.codes import VARIABLE_IGNORED
-from equipage.kinds.defect import codes, hooks, trust
+from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.hooks import PROJECT_LAYERS, Layer
 from equipage.kinds.defect.settings import ALONE, LAYER, MERGED, layer_by_path, without_infinities
 from equipage.kinds.defect.settings_model import Effective, Settings, effective
@@ -230,7 +230,7 @@ class _Merge:
         return SettingsFound(tuple(self.layers), _without_pretended_sources(outcome, given))
 
     def add(self, layer: SettingsLayer, document: Document) -> None:
-        """Check a layer alone, report what it decides, and merge it over those below."""
+        """Check a layer alone, and merge it over those below."""
         self.layers.append(layer)
         self.layer_by_document[id(document)] = layer.name
         tree = Tree(document.value, Origins(Origin(document), (Via(f"{layer.name} layer"),)))
@@ -245,8 +245,6 @@ class _Merge:
         tree = self.fitting(tree, LAYER)
         for rule in LAYER.rules:
             self.facts += (_anchored(each, tree) for each in rule(tree.value, session))
-        # Whether a layer gives more rights than those below it is known only before the merge.
-        self.facts += trust.facts(layer.name, tree, self.tree, self.places.root)
         self.tree = merge(self.tree, tree, _strategy)
 
     def height(self, origin: Origin) -> int:
@@ -266,8 +264,8 @@ class _Merge:
         servers, found = mcp.from_json(self.fitting(tree, STRICT))
         names = frozenset(servers.value["mcp"]["servers"])
         self.facts += [*found, *mcp.enabled_servers_exist(self.tree, names)]
-        self.tree, new, found = mcp.join(self.tree, servers)
-        self.facts += [*found, *trust.server_facts(self.tree, new)]
+        self.tree, found = mcp.join(self.tree, servers)
+        self.facts += found
 
     def read(self, path: str, kind: Kind) -> Document | None:
         """The document of a file; None if it does not exist or has no value."""

@@ -161,15 +161,15 @@ def _misfits(tree: Tree, path: Path, server: dict[str, Any], transport: str) -> 
         yield code.at(part="key", origin=origin, name=name, transport=transport, key=key)
 
 
-def join(tree: Tree, servers: Tree) -> tuple[Tree, list[str], list[Fact]]:
+def join(tree: Tree, servers: Tree) -> tuple[Tree, list[Fact]]:
     """The settings with the servers of `.mcp.json` that TOML does not define, all enabled.
 
-    Also returns the names of these servers, and a finding for each server that both define.
+    Also returns a finding for each server that both define.
     """
     facts: list[Fact] = []
     known, enabled = get(tree.value, SERVERS, {}), get(tree.value, ENABLED, [])
     if not isinstance(known, dict) or not isinstance(enabled, list):
-        return tree, [], facts  # a hole: what TOML defines is not known
+        return tree, facts  # a hole: what TOML defines is not known
     shadowed = [name for name in sorted(get(servers.value, SERVERS, {})) if name in known]
     for name in shadowed:
         defined = tree.story((*SERVERS, name)).origin
@@ -200,7 +200,7 @@ def join(tree: Tree, servers: Tree) -> tuple[Tree, list[str], list[Fact]]:
             graft(names, entries),
             lambda path, _base, _over: "append" if path == ENABLED else "merge",
         )
-    return tree, new, facts
+    return tree, facts
 
 
 def servers_are_complete(tree: Tree, height: Callable[[Origin], int]) -> Iterator[Fact]:

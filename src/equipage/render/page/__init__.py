@@ -24,9 +24,9 @@ from equipage.render.json import shows_secret
 from equipage.render.reach import lines_of_reach
 from equipage.render.text import Style, line_to_show
 from equipage.views.context import Measure
-from equipage.views.matrix import Answer, Matrix, answer, index_of
-from equipage.views.survey import Change, LockState, Places, Survey, Value
-from equipage.workspace.reach import Grant, Reach
+from equipage.views.matrix import Answer, Matrix
+from equipage.views.survey import LockState, Places, Survey, Value
+from equipage.workspace.reach import Grant
 
 #: How much of one text is shown, and how much room findings and values may take, in characters.
 _LONGEST, _LONGEST_NAME = 1_200, 240
@@ -35,8 +35,6 @@ _ROOM_FINDINGS, _ROOM_VALUES = 1_400_000, 2_200_000
 _BEFORE, _MARKED, _AFTER = 60, 120, 80
 #: How many changes since the lock are listed.
 _MOST_LINES = 100
-#: How many steps of one agent are listed.
-_MOST_STEPS = 40
 #: What follows a name that says it is a secret; a variable is none.
 _NAMED_SECRET = expression(
     r"(?:api[_-]?key|token|secret|password|passwd|credentials?|authorization)[\"']?"
@@ -187,7 +185,6 @@ def to_dict(survey: Survey, title: str, *, base: str = "") -> dict[str, Any]:
         ],
     }
     data["lock"] = None if survey.lock is None else _lock(survey.lock, files)
-    data["change"] = None if survey.change is None else _change(survey.change, files)
     return {**data, "files": [_name(files.short(name)) for name in files.numbers]}
 
 
@@ -284,12 +281,7 @@ def _matrix(matrix: Matrix, survey: Survey, files: _Files) -> dict[str, Any]:
     """A matrix with one letter for each cell, and every grant once."""
     grants: dict[Grant, int] = {}
     agents = [
-        {
-            "name": _name(agent.name),
-            "file": files(agent.file),
-            **_row(answers, grants),
-            **({} if survey.change is None else _earlier(matrix, agent, survey.change)),
-        }
+        {"name": _name(agent.name), "file": files(agent.file), **_row(answers, grants)}
         for agent, answers in zip(matrix.agents, matrix.answers, strict=True)
     ]
     return {
@@ -316,54 +308,10 @@ def _row(answers: tuple[Answer | None, ...], grants: dict[Grant, int]) -> dict[s
     return {"states": states, "why": numbers, "reasons": named, "values": values}
 
 
-def _earlier(matrix: Matrix, agent: Reach, change: Change) -> dict[str, Any]:
-    """The cells of an agent as they were, for those that differ; an agent that is new had none."""
-    before = change.before.get(agent.key)
-    if before is None:
-        return {"was": "new"}
-    given = index_of(before)
-    answers = tuple(answer(before, column, given) for column in matrix.columns)
-    values = {str(at): _name(each.value) for at, each in enumerate(answers) if each and each.value}
-    return {"was": "".join(map(_letter, answers)), "had": values}
-
-
 def _letter(each: Answer | None) -> str:
     """The state of a cell as a letter, a capital one for a default."""
     letter = "-" if each is None else _STATES[each.state]
     return letter.upper() if each is not None and each.is_default else letter
-
-
-def _change(change: Change, files: _Files) -> dict[str, Any]:
-    """What widened and narrowed, by agent or settings."""
-    rows = [
-        {
-            "name": _name(each.reach.name),
-            "sort": each.reach.sort,
-            "file": files(each.reach.file),
-            "status": "new" if each.before is None else "removed" if each.after is None else "",
-            "wider": len(each.widened),
-            "steps": [
-                [
-                    int(step.how == "widened"),
-                    _name(f"{step.sort} {step.name}"),
-                    step.before,
-                    step.after,
-                    _name(step.grant.field if step.grant is not None else ""),
-                    int(step.grant is not None and step.grant.default),
-                ]
-                for step in each.steps[:_MOST_STEPS]
-            ],
-            "more": max(0, len(each.steps) - _MOST_STEPS),
-        }
-        for each in change.differences[:_MOST_LINES]
-    ]
-    return {
-        "label": _name(change.label),
-        "rows": rows,
-        "more": max(0, len(change.differences) - _MOST_LINES),
-        "wider": sum(bool(each.widened) for each in change.differences),
-        "unjudged": [[_name(each.file), _text(each.reason)] for each in change.unjudged],
-    }
 
 
 def _grant(grant: Grant, places: Places, files: _Files) -> list[Any]:

@@ -110,11 +110,6 @@
         h("span", { class: `big ${severityCounts[severity] ? `${severity}-ink` : "muted"}` }, severityCounts[severity].toLocaleString("en")),
         h("span", { class: "muted" }, severityCounts[severity] === 1 ? severity : `${severity}s`)))),
       h("p", { class: "muted small" }, `in ${many(data.summary.files, "file")}`)));
-    if (data.change) {
-      cards.push(h("div", { class: "card" }, h("h3", null, h("span", null, "Change since ", h("code", null, bdi(data.change.label))), h("a", { href: "#change" }, "Who and what")),
-        h("p", { class: data.change.wider ? "error-ink" : "ok-ink" }, data.change.wider ? (data.change.wider === 1 ? "One agent or settings file may do more." : `${data.change.wider.toLocaleString("en")} agents or settings files may do more.`) : "No agent may do more."),
-        data.change.unjudged.length ? h("p", { class: "warning-ink" }, `${many(data.change.unjudged.length, "file")} cannot be judged.`) : null));
-    }
     if (agents.length) {
       cards.push(h("div", { class: "card" }, h("h3", null, `What ${many(agents.length, "agent")} may do`, h("a", { href: "#reach" }, "Who and why")),
         h("ul", { class: "rows" }, activityRows().map(([name, [yes, all]]) => h("li", null, h("span", null, name),
@@ -199,19 +194,6 @@
   const dot = (letter) => h("span", { class: `dot ${letter.toLowerCase()}${letter === letter.toUpperCase() ? " soft" : ""}`, "aria-hidden": "true" });
   const inWords = (letter) => STATES[letter.toLowerCase()] + (letter !== "-" && letter === letter.toUpperCase() ? " by default" : "");
 
-  // How a cell differs from what it was at the revision that the page is compared with.
-  const WIDTH = "apku-d";
-  const moved = (agent, column) => {
-    if (!agent.was) return "";
-    const now = agent.states[column].toLowerCase();
-    if (agent.was === "new") return WIDTH.indexOf(now) < 4 ? "wider" : "";
-    const was = agent.was[column].toLowerCase(), far = WIDTH.indexOf(was) - WIDTH.indexOf(now);
-    if (far === 0) return (agent.had[column] || "") === (agent.values[column] || "") ? "" : "other";
-    return far > 0 ? "wider" : "narrower";
-  };
-  const earlier = (agent, column) => (agent.was === "new" ? "the agent was not there" : agent.had[column] || inWords(agent.was[column]));
-  const hasMoved = (agent) => [...agent.states].some((_, column) => moved(agent, column));
-
   const openCell = (matrix, agent, column) => {
     const [sort, name] = matrix.columns[column], letter = agent.states[column];
     const reasons = (agent.reasons[agent.why[column]] || []).map((number) => matrix.grants[number]);
@@ -219,14 +201,12 @@
     openPanel(h("span", null, bdi(agent.name), " · ", bdi(name)),
       h("p", { class: "verdict" }, sort === "mode" ? null : dot(letter), sort === "mode" ? `${name} = ${value}` : `${SORTS[sort]} ${sort === "activity" ? name : bdiText(name)}: ${inWords(letter)}`),
       h("p", { class: "muted small" }, matrix.program, " · ", place(agent.file)),
-      moved(agent, column) ? h("p", { class: "small" }, h("span", { class: `badge ${moved(agent, column) === "wider" ? "error" : "note"}` }, MOVED[moved(agent, column)]), ` Before, at ${data.change.label}: ${earlier(agent, column)}.`) : null,
       reasons.length ? h("ol", { class: "chain" }, reasons.map(([what, number, line, field, isDefault]) => h("li", { class: isDefault ? "lost" : "wins" },
         h("div", { class: "what" }, bdi(what)),
         isDefault ? h("div", { class: "muted small" }, "no file says so: it is the default", field ? [" of ", h("code", null, bdi(field))] : null)
           : h("div", { class: "small" }, place(number, line), field ? [" ", h("code", { class: "muted" }, bdi(field))] : null)))) : h("p", { class: "muted" }, "Nothing here says anything about it."));
   };
   const bdiText = (text) => text;
-  const MOVED = { wider: "wider", narrower: "narrower", other: "changed" };
 
   const drawMatrix = (matrix) => {
     const rows = h("tbody", null);
@@ -241,9 +221,8 @@
       matrix.columns.map(([sort, name], column) => {
         const letter = agent.states[column], value = agent.values[column];
         const inner = sort === "mode" && value ? h("span", null, bdi(value)) : letter === "-" ? null : dot(letter);
-        const how = moved(agent, column);
-        const label = `${agent.name}: ${SORTS[sort]} ${name}: ${sort === "mode" ? value || "not set" : inWords(letter)}${how ? `, ${MOVED[how]} than before` : ""}`;
-        return h("td", { class: [firsts.has(column) ? "first" : "", how].filter(Boolean).join(" ") || null }, letter === "-" ? h("span", { class: "unseen" }, "does not apply")
+        const label = `${agent.name}: ${SORTS[sort]} ${name}: ${sort === "mode" ? value || "not set" : inWords(letter)}`;
+        return h("td", { class: firsts.has(column) ? "first" : null }, letter === "-" ? h("span", { class: "unseen" }, "does not apply")
           : button(inner, () => openCell(matrix, agent, column), { class: sort === "mode" ? "cell text" : "cell", "aria-label": label, title: label, tabindex: "-1", "data-column": column }));
       }));
     const table = h("table", { "aria-label": `What agents of ${matrix.program} may do` }, h("thead", null, above, head), rows);
@@ -272,8 +251,8 @@
     });
     next();
     printers.push(() => next(200));
-    const filter = (words, changed) => {
-      shown = matrix.agents.filter((agent) => (!changed || hasMoved(agent)) && words.every((word) => `${agent.name} ${file(agent.file)}`.toLowerCase().includes(word)));
+    const filter = (words) => {
+      shown = matrix.agents.filter((agent) => words.every((word) => `${agent.name} ${file(agent.file)}`.toLowerCase().includes(word)));
       drawn = 0;
       rows.replaceChildren();
       next();
@@ -289,42 +268,16 @@
     if (!data.matrices.length) return [h("h2", null, "Reach"), h("p", { class: "empty" }, "There are no agents here.")];
     const boxes = data.matrices.map(drawMatrix);
     const search = h("input", { type: "search", placeholder: "Search agents", "aria-label": "Search agents" });
-    let changed = false;
     const update = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       let total = 0;
-      for (const box of boxes) { const count = box.filter(words, changed); box.hidden = !count; total += count; }
+      for (const box of boxes) { const count = box.filter(words); box.hidden = !count; total += count; }
       say(many(total, "agent"));
     };
     search.addEventListener("input", update);
-    const chip = data.change ? button("only what changed", (event) => {
-      changed = !changed;
-      event.currentTarget.setAttribute("aria-pressed", String(changed));
-      update();
-    }, { class: "chip", "aria-pressed": "false" }) : null;
     return [h("h2", null, "Reach"), h("p", { class: "lead" }, "Who may do what. Choose a cell to see the field that allows or denies it, or the default that counts because no file says anything."),
-      h("div", { class: "filters", role: "search" }, search, chip),
-      h("div", { class: "legend" }, ["a", "p", "k", "d"].map((letter) => h("span", null, dot(letter), STATES[letter])), h("span", null, dot("A"), "dashed: by default, no file says so"),
-        data.change ? [h("span", null, h("i", { class: "swatch wider", "aria-hidden": "true" }), `wider than at ${data.change.label}`), h("span", null, h("i", { class: "swatch narrower", "aria-hidden": "true" }), "narrower")] : null), boxes];
-  };
-
-  // ------------------------------------------------------------------------------------ change
-
-  const EFFECTS = { allows: "allowed", asks: "asks", denies: "denied" };
-  const drawChange = () => {
-    const { label, rows, more, unjudged } = data.change;
-    const lead = rows.some((each) => each.wider) ? "Who may do more than before, the farthest first." : rows.length ? "No agent may do more than before." : "Every agent may do what it could before.";
-    const card = (each) => h("div", { class: "card change" }, h("h3", null, h("span", null, bdi(each.sort), " ", h("b", null, bdi(each.name))),
-      h("span", null, each.status ? h("span", { class: "badge" }, each.status) : null, " ", h("span", { class: `badge ${each.wider ? "error" : "ok"}` }, each.wider ? "wider" : "narrower"))),
-      h("p", { class: "small" }, place(each.file)),
-      h("table", { class: "steps" }, h("thead", null, h("tr", null, ["", "what", "before", "after", "where"].map((head) => h("th", { scope: "col" }, head || h("span", { class: "unseen" }, "how"))))),
-        h("tbody", null, each.steps.map(([wider, what, before, after, field, isDefault]) => h("tr", null, h("td", null, h("span", { class: `badge ${wider ? "error" : "ok"}` }, wider ? "wider" : "narrower")),
-          h("td", { class: "mono" }, bdi(what)), h("td", null, EFFECTS[before]), h("td", null, EFFECTS[after]), h("td", null, field ? h("code", null, bdi(field)) : null, field && isDefault ? " is absent" : null))))),
-      each.more ? h("p", { class: "muted small" }, `and ${each.more} more`) : null);
-    return [h("h2", null, "Change since ", h("code", null, bdi(label))), h("p", { class: "lead" }, lead),
-      unjudged.length ? h("div", { class: "card change" }, h("h3", null, "Cannot be judged", h("span", { class: "count warning" }, String(unjudged.length))),
-        h("ul", { class: "list-of-files" }, unjudged.map(([name, reason]) => h("li", null, h("span", { class: "mono" }, bdi(name)), " ", h("span", { class: "muted" }, bdi(reason)))))) : null,
-      rows.length ? lazily(rows, card, 20) : null, more ? h("p", { class: "muted small" }, `and ${more} more; run equipage diff`) : null];
+      h("div", { class: "filters", role: "search" }, search),
+      h("div", { class: "legend" }, ["a", "p", "k", "d"].map((letter) => h("span", null, dot(letter), STATES[letter])), h("span", null, dot("A"), "dashed: by default, no file says so")), boxes];
   };
 
   // ------------------------------------------------------------------------------------- graph
@@ -563,7 +516,6 @@
   const worst = SEVERITIES.find((each) => severityCounts[each]);
   const SECTIONS = [
     ["overview", "Overview", drawOverview, null],
-    ...(data.change ? [["change", "Change", drawChange, [data.change.wider, data.change.wider ? "error" : ""]]] : []),
     ["findings", "Findings", drawFindings, [data.findings.length, data.findings.length ? worst : ""]],
     ["reach", "Reach", drawReach, [agents.length, ""]],
     ["graph", "Graph", drawGraph, null],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.defect.trust import DEFAULT_SANDBOX, SANDBOXES
+from equipage.kinds.defect.settings import DEFAULT_SANDBOX, SANDBOXES
 from equipage.workspace.reach import claude, editors, packages, terminals
 from equipage.workspace.reach.rows import (
     Row,
