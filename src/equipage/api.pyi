@@ -149,24 +149,12 @@ class _WatchAnyOptions(_Watch, _AnyOptions, total=False): ...
 
 @overload
 def load(
-    path: _Path, *, kind: Literal["a2a-card"], **options: Unpack[_Load]
-) -> Loaded[_models.AgentCard]: ...
-@overload
-def load(
     path: _Path, *, kind: Literal["agent_md"], **options: Unpack[_LoadAgentOptions]
 ) -> Loaded[_models.Agent]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["agentic-workflow"], **options: Unpack[_Load]
 ) -> Loaded[_models.AgenticWorkflow]: ...
-@overload
-def load(
-    path: _Path, *, kind: Literal["agentic-workflow-lock"], **options: Unpack[_Load]
-) -> Loaded[_models.CompiledAgenticWorkflow]: ...
-@overload
-def load(
-    path: _Path, *, kind: Literal["aider-config"], **options: Unpack[_Load]
-) -> Loaded[_models.AiderConfiguration]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["amp-settings"], **options: Unpack[_Load]
@@ -187,10 +175,6 @@ def load(
 def load(
     path: _Path, *, kind: Literal["claude-hooks"], **options: Unpack[_Load]
 ) -> Loaded[_models.ClaudeCodeHooksFile]: ...
-@overload
-def load(
-    path: _Path, *, kind: Literal["claude-keybindings"], **options: Unpack[_Load]
-) -> Loaded[_models.ListOfClaudeCodeKeys]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["claude-lsp"], **options: Unpack[_Load]
@@ -269,14 +253,6 @@ def load(
 ) -> Loaded[_models.CopilotSettingsFile]: ...
 @overload
 def load(
-    path: _Path, *, kind: Literal["crewai-agents"], **options: Unpack[_Load]
-) -> Loaded[_models.ListOfCrewAIAgents]: ...
-@overload
-def load(
-    path: _Path, *, kind: Literal["crewai-tasks"], **options: Unpack[_Load]
-) -> Loaded[_models.ListOfCrewAITasks]: ...
-@overload
-def load(
     path: _Path, *, kind: Literal["cursor-agent"], **options: Unpack[_Load]
 ) -> Loaded[_models.CursorAgent]: ...
 @overload
@@ -303,14 +279,6 @@ def load(
 def load(
     path: _Path, *, kind: Literal["cursor-rule"], **options: Unpack[_Load]
 ) -> Loaded[_models.CursorRule]: ...
-@overload
-def load(
-    path: _Path, *, kind: Literal["docker-agent"], **options: Unpack[_Load]
-) -> Loaded[_models.DockerAgentConfiguration]: ...
-@overload
-def load(
-    path: _Path, *, kind: Literal["fastmcp"], **options: Unpack[_Load]
-) -> Loaded[_models.FastMCPConfiguration]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["gemini-agent"], **options: Unpack[_Load]
@@ -357,20 +325,8 @@ def load(
 ) -> Loaded[_models.KiroSteeringFile]: ...
 @overload
 def load(
-    path: _Path, *, kind: Literal["langgraph"], **options: Unpack[_Load]
-) -> Loaded[_models.LangGraphConfiguration]: ...
-@overload
-def load(
     path: _Path, *, kind: Literal["mcp"], **options: Unpack[_Load]
 ) -> Loaded[_models.McpServers | _models.McpJson]: ...
-@overload
-def load(
-    path: _Path, *, kind: Literal["mcp-bundle"], **options: Unpack[_Load]
-) -> Loaded[_models.ManifestOfAnMCPBundle]: ...
-@overload
-def load(
-    path: _Path, *, kind: Literal["mcp-registry"], **options: Unpack[_Load]
-) -> Loaded[_models.RegistryEntryOfAnMCPServer]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["opencode-agent"], **options: Unpack[_Load]
@@ -457,24 +413,12 @@ def load(
 def load(path: _Path, **options: Unpack[_LoadAnyOptions]) -> Loaded[_models.Config]: ...
 @overload
 def loads(
-    text: str, *, kind: Literal["a2a-card"], **options: Unpack[_Loads]
-) -> Loaded[_models.AgentCard]: ...
-@overload
-def loads(
     text: str, *, kind: Literal["agent_md"], **options: Unpack[_LoadsAgentOptions]
 ) -> Loaded[_models.Agent]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["agentic-workflow"], **options: Unpack[_Loads]
 ) -> Loaded[_models.AgenticWorkflow]: ...
-@overload
-def loads(
-    text: str, *, kind: Literal["agentic-workflow-lock"], **options: Unpack[_Loads]
-) -> Loaded[_models.CompiledAgenticWorkflow]: ...
-@overload
-def loads(
-    text: str, *, kind: Literal["aider-config"], **options: Unpack[_Loads]
-) -> Loaded[_models.AiderConfiguration]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["amp-settings"], **options: Unpack[_Loads]
@@ -495,10 +439,6 @@ def loads(
 def loads(
     text: str, *, kind: Literal["claude-hooks"], **options: Unpack[_Loads]
 ) -> Loaded[_models.ClaudeCodeHooksFile]: ...
-@overload
-def loads(
-    text: str, *, kind: Literal["claude-keybindings"], **options: Unpack[_Loads]
-) -> Loaded[_models.ListOfClaudeCodeKeys]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["claude-lsp"], **options: Unpack[_Loads]
@@ -577,14 +517,6 @@ def loads(
 ) -> Loaded[_models.CopilotSettingsFile]: ...
 @overload
 def loads(
-    text: str, *, kind: Literal["crewai-agents"], **options: Unpack[_Loads]
-) -> Loaded[_models.ListOfCrewAIAgents]: ...
-@overload
-def loads(
-    text: str, *, kind: Literal["crewai-tasks"], **options: Unpack[_Loads]
-) -> Loaded[_models.ListOfCrewAITasks]: ...
-@overload
-def loads(
     text: str, *, kind: Literal["cursor-agent"], **options: Unpack[_Loads]
 ) -> Loaded[_models.CursorAgent]: ...
 @overload
@@ -611,14 +543,6 @@ def loads(
 def loads(
     text: str, *, kind: Literal["cursor-rule"], **options: Unpack[_Loads]
 ) -> Loaded[_models.CursorRule]: ...
-@overload
-def loads(
-    text: str, *, kind: Literal["docker-agent"], **options: Unpack[_Loads]
-) -> Loaded[_models.DockerAgentConfiguration]: ...
-@overload
-def loads(
-    text: str, *, kind: Literal["fastmcp"], **options: Unpack[_Loads]
-) -> Loaded[_models.FastMCPConfiguration]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["gemini-agent"], **options: Unpack[_Loads]
@@ -665,20 +589,8 @@ def loads(
 ) -> Loaded[_models.KiroSteeringFile]: ...
 @overload
 def loads(
-    text: str, *, kind: Literal["langgraph"], **options: Unpack[_Loads]
-) -> Loaded[_models.LangGraphConfiguration]: ...
-@overload
-def loads(
     text: str, *, kind: Literal["mcp"], **options: Unpack[_Loads]
 ) -> Loaded[_models.McpServers | _models.McpJson]: ...
-@overload
-def loads(
-    text: str, *, kind: Literal["mcp-bundle"], **options: Unpack[_Loads]
-) -> Loaded[_models.ManifestOfAnMCPBundle]: ...
-@overload
-def loads(
-    text: str, *, kind: Literal["mcp-registry"], **options: Unpack[_Loads]
-) -> Loaded[_models.RegistryEntryOfAnMCPServer]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["opencode-agent"], **options: Unpack[_Loads]
@@ -763,24 +675,12 @@ def loads(
 ) -> Loaded[_models.Config]: ...
 @overload
 def watch(
-    path: _Path, *, kind: Literal["a2a-card"], **options: Unpack[_Watch]
-) -> Watch[_models.AgentCard]: ...
-@overload
-def watch(
     path: _Path, *, kind: Literal["agent_md"], **options: Unpack[_WatchAgentOptions]
 ) -> Watch[_models.Agent]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["agentic-workflow"], **options: Unpack[_Watch]
 ) -> Watch[_models.AgenticWorkflow]: ...
-@overload
-def watch(
-    path: _Path, *, kind: Literal["agentic-workflow-lock"], **options: Unpack[_Watch]
-) -> Watch[_models.CompiledAgenticWorkflow]: ...
-@overload
-def watch(
-    path: _Path, *, kind: Literal["aider-config"], **options: Unpack[_Watch]
-) -> Watch[_models.AiderConfiguration]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["amp-settings"], **options: Unpack[_Watch]
@@ -801,10 +701,6 @@ def watch(
 def watch(
     path: _Path, *, kind: Literal["claude-hooks"], **options: Unpack[_Watch]
 ) -> Watch[_models.ClaudeCodeHooksFile]: ...
-@overload
-def watch(
-    path: _Path, *, kind: Literal["claude-keybindings"], **options: Unpack[_Watch]
-) -> Watch[_models.ListOfClaudeCodeKeys]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["claude-lsp"], **options: Unpack[_Watch]
@@ -883,14 +779,6 @@ def watch(
 ) -> Watch[_models.CopilotSettingsFile]: ...
 @overload
 def watch(
-    path: _Path, *, kind: Literal["crewai-agents"], **options: Unpack[_Watch]
-) -> Watch[_models.ListOfCrewAIAgents]: ...
-@overload
-def watch(
-    path: _Path, *, kind: Literal["crewai-tasks"], **options: Unpack[_Watch]
-) -> Watch[_models.ListOfCrewAITasks]: ...
-@overload
-def watch(
     path: _Path, *, kind: Literal["cursor-agent"], **options: Unpack[_Watch]
 ) -> Watch[_models.CursorAgent]: ...
 @overload
@@ -917,14 +805,6 @@ def watch(
 def watch(
     path: _Path, *, kind: Literal["cursor-rule"], **options: Unpack[_Watch]
 ) -> Watch[_models.CursorRule]: ...
-@overload
-def watch(
-    path: _Path, *, kind: Literal["docker-agent"], **options: Unpack[_Watch]
-) -> Watch[_models.DockerAgentConfiguration]: ...
-@overload
-def watch(
-    path: _Path, *, kind: Literal["fastmcp"], **options: Unpack[_Watch]
-) -> Watch[_models.FastMCPConfiguration]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["gemini-agent"], **options: Unpack[_Watch]
@@ -971,20 +851,8 @@ def watch(
 ) -> Watch[_models.KiroSteeringFile]: ...
 @overload
 def watch(
-    path: _Path, *, kind: Literal["langgraph"], **options: Unpack[_Watch]
-) -> Watch[_models.LangGraphConfiguration]: ...
-@overload
-def watch(
     path: _Path, *, kind: Literal["mcp"], **options: Unpack[_Watch]
 ) -> Watch[_models.McpServers | _models.McpJson]: ...
-@overload
-def watch(
-    path: _Path, *, kind: Literal["mcp-bundle"], **options: Unpack[_Watch]
-) -> Watch[_models.ManifestOfAnMCPBundle]: ...
-@overload
-def watch(
-    path: _Path, *, kind: Literal["mcp-registry"], **options: Unpack[_Watch]
-) -> Watch[_models.RegistryEntryOfAnMCPServer]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["opencode-agent"], **options: Unpack[_Watch]

@@ -15,89 +15,76 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentCard", "AgentKind", "AgentMeta",
-    "AgentOfCrewAI", "AgentOfDockerAgent", "AgentOfOpenCode", "AgentProfile",
-    "AgentSettingsOfZed", "AgentSkillsSkill", "AgenticWorkflow", "AgentsOfCodex",
-    "AiderConfiguration", "Algo", "AmpSettingsFile", "And", "ApprovalPolicyOfCodex",
-    "ArgumentOfAServer", "Assign", "AttackSurface", "Audit", "AuthorOfABundle",
-    "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool", "BasePrompt",
-    "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint", "BlueprintAgentProfile",
-    "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern", "Capabilities", "Caps",
-    "ChannelOfAPlugin", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile",
-    "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule",
-    "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection",
-    "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler",
-    "CommandOfClaudeCode", "CommandOfOpenCode", "CompiledAgenticWorkflow", "CompilerHints",
-    "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
-    "ContextOfGeminiCLI", "ContextPolicy", "ContextProviderOfContinue", "ContinueConfiguration",
-    "ContinueRule", "CopilotAgent", "CopilotInstructions", "CopilotPrompt",
-    "CopilotSettingsFile", "CursorAgent", "CursorCommand", "CursorEnvironment", "CursorPlugin",
-    "CursorRule", "Default", "DefaultModel", "DefectMcpServer", "DependenciesOfASkill",
-    "DependencyOfASkill", "DeploymentOfAFastMCPServer", "DisabledHook", "Div",
-    "DockerAgentConfiguration", "DuplicateRequestIds", "EmbeddedResource", "Entry",
-    "EntryAction", "EntryOfAMarketplace", "EntryOfTheHooksOfCodex",
-    "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentOfAFastMCPServer",
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfOpenCode",
+    "AgentProfile", "AgentSettingsOfZed", "AgentSkillsSkill", "AgenticWorkflow",
+    "AgentsOfCodex", "Algo", "AmpSettingsFile", "And", "ApprovalPolicyOfCodex", "Assign",
+    "AttackSurface", "Audit", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws",
+    "BackgroundTool", "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior",
+    "Blueprint", "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler",
+    "CallExtern", "Capabilities", "Caps", "ChannelOfAPlugin", "ClaudeCodeAgent",
+    "ClaudeCodeCommand", "ClaudeCodeHooksFile", "ClaudeCodeMarketplace",
+    "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule", "ClaudeCodeSettingsFile",
+    "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection", "CodexAgent",
+    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfClaudeCode",
+    "CommandOfOpenCode", "CompilerHints", "CompilerStrategy", "Condition", "Config",
+    "ContentItem", "ContentValue", "ContextOfGeminiCLI", "ContextPolicy",
+    "ContextProviderOfContinue", "ContinueConfiguration", "ContinueRule", "CopilotAgent",
+    "CopilotInstructions", "CopilotPrompt", "CopilotSettingsFile", "CursorAgent",
+    "CursorCommand", "CursorEnvironment", "CursorPlugin", "CursorRule", "Default",
+    "DefaultModel", "DefectMcpServer", "DependenciesOfASkill", "DependencyOfASkill",
+    "DisabledHook", "Div", "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction",
+    "EntryOfAMarketplace", "EntryOfTheHooksOfCodex", "EntryOfTheHooksOfGeminiCLI", "Env",
     "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "ExtensionOfGoose",
-    "Fanout", "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
-    "FilesOfASandboxOfClaudeCode", "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge",
-    "GeminiAgent", "GeminiCLISkill", "GeminiCommand", "GeminiExtension", "GeminiPolicy",
-    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
-    "GooseConfiguration", "GooseRecipe", "GranularApprovalPolicyOfCodex", "GraphOfLangGraph",
-    "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfCopilot",
-    "HookOfCursor", "HookOfGeminiCLI", "HookOfWindsurf", "Hooks", "HooksOfCodex",
-    "HooksOfCopilot", "HooksOfCursor", "HooksOfGeminiCLI", "HooksOfWindsurf", "Http",
-    "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill",
-    "InterfaceOfAnAgentCard", "InvalidUtf8", "JsonRender", "JsonServer", "KeysOfOneContext",
-    "KindName", "KiroAgent", "KiroHook", "KiroSteeringFile", "LangGraphConfiguration",
-    "Langfuse", "LanguageServerOfClaudeCode", "LayeredHooks", "Le", "Len", "Limits",
-    "ListCapability", "ListOfClaudeCodeKeys", "ListOfCodexHooks", "ListOfCopilotHooks",
-    "ListOfCrewAIAgents", "ListOfCrewAITasks", "ListOfCursorHooks", "ListOfCursorPermissions",
-    "ListOfLanguageServers", "ListOfRooModes", "ListOfSkillMetadata", "ListOfWindsurfHooks",
-    "Lit", "Logging", "Loop", "Lt", "Lte", "ManifestOfAnMCPBundle", "MarketplaceOfCopilot",
-    "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers", "Message", "Metadata",
-    "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfContinue", "ModelOfDockerAgent",
+    "Fanout", "FetchTool", "File", "FileOfInstructions", "FilesOfASandboxOfClaudeCode",
+    "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge", "GeminiAgent", "GeminiCLISkill",
+    "GeminiCommand", "GeminiExtension", "GeminiPolicy", "GeminiSettingsFile", "Generated",
+    "GeneratorLimits", "GitHubCopilotSkill", "GooseConfiguration", "GooseRecipe",
+    "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch",
+    "HookOfCodex", "HookOfCopilot", "HookOfCursor", "HookOfGeminiCLI", "HookOfWindsurf",
+    "Hooks", "HooksOfCodex", "HooksOfCopilot", "HooksOfCursor", "HooksOfGeminiCLI",
+    "HooksOfWindsurf", "Http", "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline",
+    "InterfaceOfASkill", "InvalidUtf8", "JsonRender", "JsonServer", "KindName", "KiroAgent",
+    "KiroHook", "KiroSteeringFile", "Langfuse", "LanguageServerOfClaudeCode", "LayeredHooks",
+    "Le", "Len", "Limits", "ListCapability", "ListOfCodexHooks", "ListOfCopilotHooks",
+    "ListOfCursorHooks", "ListOfCursorPermissions", "ListOfLanguageServers", "ListOfRooModes",
+    "ListOfSkillMetadata", "ListOfWindsurfHooks", "Lit", "Logging", "Loop", "Lt", "Lte",
+    "MarketplaceOfCopilot", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
+    "Message", "Metadata", "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfContinue",
     "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode",
     "Node", "NodeExecution", "Normal", "Not", "Notification", "NotificationFlood",
     "OpenCodeAgent", "OpenCodeCommand", "OpenCodeConfiguration", "OpenCodeSkill",
     "OpenHandsMicroagent", "Operator", "Or", "Otlp", "OutputStats", "Overrides",
-    "OwnerOfAMarketplace", "PackageOfAServer", "PageOfContinue", "ParameterOfARecipe", "Path",
-    "PermissionOfAmp", "PermissionsOfClaudeCode", "PermissionsOfCursor",
-    "PermissionsOfDockerAgent", "Phase", "PhpExecution", "PipeDeadlock",
+    "OwnerOfAMarketplace", "PageOfContinue", "ParameterOfARecipe", "Path", "PermissionOfAmp",
+    "PermissionsOfClaudeCode", "PermissionsOfCursor", "Phase", "PhpExecution", "PipeDeadlock",
     "PlacesOfSkillsOfOpenCode", "PolicyOfASkill", "ProfilePrompt", "ProjectPrompt",
     "ProjectionPlacement", "Prompt", "PromptArgument", "PromptDefinition", "PromptHandler",
     "PromptOfContinue", "PromptOverlay", "PromptResponse", "Provider", "ProviderCapabilities",
     "ProviderWebSearch", "Proxy", "PythonExecution", "QwenAgent", "QwenSettingsFile",
-    "Reference", "RegistryEntryOfAnMCPServer", "RemoteOfAServer", "Repeated", "Resource",
-    "ResourceCapability", "ResourceContent", "ResourceDefinition", "ResourceResponse",
-    "ResponseDelay", "RooCommand", "RuleOfAPolicy", "RuleOfContinue", "Runner", "Sampling",
-    "Sandbox", "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
-    "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
-    "ServerOfABundle", "ServerOfContinue", "ServerRequest", "ServerRulesOfGeminiCLI",
-    "SettingOfABundle", "SettingOfAnExtension", "Settings", "SettingsCapabilities",
-    "ShellProgram", "Silent", "Skill", "SkillOfAnAgentCard", "SkillTriggers", "SlowLoris",
-    "SourceOfAFastMCPServer", "SpawnerHints", "StartOfABundle", "Step", "Sub", "Subprocess",
-    "SubprocessOutput", "SubprocessTemplate", "TaskOfCrewAI", "Technique", "TemplateRender",
-    "Templating", "TerminalOfCursor", "TextContent", "Tool", "ToolDefinition", "ToolResponse",
-    "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI",
-    "ToolsetOfDockerAgent", "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try",
-    "Turn", "UnboundedLine", "ValueThatAPluginAsksFor", "VariableOrHeaderOfAServer", "Verdict",
-    "WatcherOfOpenCode", "WebSearch", "WindsurfRule", "WindsurfWorkflow", "WrongId",
-    "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields", "kind_of_model",
+    "Reference", "Repeated", "Resource", "ResourceCapability", "ResourceContent",
+    "ResourceDefinition", "ResourceResponse", "ResponseDelay", "RooCommand", "RuleOfAPolicy",
+    "RuleOfContinue", "Runner", "Sampling", "Sandbox", "SandboxOfClaudeCode", "SandboxOfCodex",
+    "SandboxOfGeminiCLI", "SearchTool", "SecurityOfGeminiCLI", "Seq", "SequenceEntry",
+    "ServerConfig", "ServerInfo", "ServerLimits", "ServerOfContinue", "ServerRequest",
+    "ServerRulesOfGeminiCLI", "SettingOfAnExtension", "Settings", "SettingsCapabilities",
+    "ShellProgram", "Silent", "Skill", "SkillTriggers", "SlowLoris", "SpawnerHints", "Step",
+    "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate", "Technique",
+    "TemplateRender", "Templating", "TerminalOfCursor", "TextContent", "Tool", "ToolDefinition",
+    "ToolResponse", "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools",
+    "ToolsOfGeminiCLI", "Tracing", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
+    "ValueThatAPluginAsksFor", "Verdict", "WatcherOfOpenCode", "WebSearch", "WindsurfRule",
+    "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields",
+    "kind_of_model",
 ]  # fmt: skip
 
 #: kind → the names of the models that a load may give
 KINDS: dict[str, tuple[str, ...]] = {
-    "a2a-card": ("AgentCard",),
     "agent_md": ("Agent",),
     "agentic-workflow": ("AgenticWorkflow",),
-    "agentic-workflow-lock": ("CompiledAgenticWorkflow",),
-    "aider-config": ("AiderConfiguration",),
     "amp-settings": ("AmpSettingsFile",),
     "blueprint": ("Blueprint",),
     "claude-agent": ("ClaudeCodeAgent",),
     "claude-command": ("ClaudeCodeCommand",),
     "claude-hooks": ("ClaudeCodeHooksFile",),
-    "claude-keybindings": ("ListOfClaudeCodeKeys",),
     "claude-lsp": ("ListOfLanguageServers",),
     "claude-marketplace": ("ClaudeCodeMarketplace",),
     "claude-output-style": ("ClaudeCodeOutputStyle",),
@@ -117,8 +104,6 @@ KINDS: dict[str, tuple[str, ...]] = {
     "copilot-instructions": ("CopilotInstructions",),
     "copilot-prompt": ("CopilotPrompt",),
     "copilot-settings": ("CopilotSettingsFile",),
-    "crewai-agents": ("ListOfCrewAIAgents",),
-    "crewai-tasks": ("ListOfCrewAITasks",),
     "cursor-agent": ("CursorAgent",),
     "cursor-command": ("CursorCommand",),
     "cursor-environment": ("CursorEnvironment",),
@@ -126,8 +111,6 @@ KINDS: dict[str, tuple[str, ...]] = {
     "cursor-permissions": ("ListOfCursorPermissions",),
     "cursor-plugin": ("CursorPlugin",),
     "cursor-rule": ("CursorRule",),
-    "docker-agent": ("DockerAgentConfiguration",),
-    "fastmcp": ("FastMCPConfiguration",),
     "gemini-agent": ("GeminiAgent",),
     "gemini-command": ("GeminiCommand",),
     "gemini-extension": ("GeminiExtension",),
@@ -139,10 +122,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "kiro-agent": ("KiroAgent",),
     "kiro-hook": ("KiroHook",),
     "kiro-steering": ("KiroSteeringFile",),
-    "langgraph": ("LangGraphConfiguration",),
     "mcp": ("McpServers", "McpJson"),
-    "mcp-bundle": ("ManifestOfAnMCPBundle",),
-    "mcp-registry": ("RegistryEntryOfAnMCPServer",),
     "opencode-agent": ("OpenCodeAgent",),
     "opencode-command": ("OpenCodeCommand",),
     "opencode-config": ("OpenCodeConfiguration",),
@@ -183,42 +163,34 @@ _HOMES: dict[str, str] = {
         "Expression Node Runner "
     ),
     "equipage.kinds.conventions.kind": (
-        "AgentCard AgentOfCrewAI AgentOfDockerAgent AgentOfOpenCode AgentSettingsOfZed "
-        "AgentSkillsSkill AgenticWorkflow AgentsOfCodex AiderConfiguration AmpSettingsFile "
-        "ApprovalPolicyOfCodex ArgumentOfAServer AuthorOfABundle AuthorOfACodexPlugin "
-        "AuthorOfAPlugin ChannelOfAPlugin ClaudeCodeAgent ClaudeCodeCommand "
-        "ClaudeCodeHooksFile ClaudeCodeMarketplace ClaudeCodeOutputStyle ClaudeCodePlugin "
-        "ClaudeCodeRule ClaudeCodeSettingsFile ClaudeCodeSkill ClineRule CodexAgent "
-        "CodexConfiguration CodexPlugin CodexSkill CommandOfClaudeCode CommandOfOpenCode "
-        "CompiledAgenticWorkflow ContextOfGeminiCLI ContextProviderOfContinue "
-        "ContinueConfiguration ContinueRule CopilotAgent CopilotInstructions CopilotPrompt "
-        "CopilotSettingsFile CursorAgent CursorCommand CursorEnvironment CursorPlugin "
-        "CursorRule DependenciesOfASkill DependencyOfASkill DeploymentOfAFastMCPServer "
-        "DockerAgentConfiguration EntryOfAMarketplace EntryOfTheHooksOfCodex "
-        "EntryOfTheHooksOfGeminiCLI EnvironmentOfAFastMCPServer EnvironmentPolicyOfCodex "
-        "ExtensionOfGoose FastMCPConfiguration FileOfInstructions FilesOfASandboxOfClaudeCode "
-        "FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill GeminiCommand GeminiExtension "
-        "GeminiPolicy GeminiSettingsFile GitHubCopilotSkill GooseConfiguration GooseRecipe "
-        "GranularApprovalPolicyOfCodex GraphOfLangGraph HookOfCodex HookOfCopilot "
-        "HookOfCursor HookOfGeminiCLI HookOfWindsurf HooksOfCodex HooksOfCopilot "
-        "HooksOfCursor HooksOfGeminiCLI HooksOfWindsurf InterfaceOfASkill "
-        "InterfaceOfAnAgentCard KeysOfOneContext KiroAgent KiroHook KiroSteeringFile "
-        "LangGraphConfiguration LanguageServerOfClaudeCode ListOfClaudeCodeKeys "
-        "ListOfCodexHooks ListOfCopilotHooks ListOfCrewAIAgents ListOfCrewAITasks "
-        "ListOfCursorHooks ListOfCursorPermissions ListOfLanguageServers ListOfRooModes "
-        "ListOfSkillMetadata ListOfWindsurfHooks ManifestOfAnMCPBundle MarketplaceOfCopilot "
-        "ModeOfRooCode ModelOfContinue ModelOfDockerAgent NetworkOfASandboxOfClaudeCode "
-        "OpenCodeAgent OpenCodeCommand OpenCodeConfiguration OpenCodeSkill "
-        "OpenHandsMicroagent OwnerOfAMarketplace PackageOfAServer PageOfContinue "
-        "ParameterOfARecipe PermissionOfAmp PermissionsOfClaudeCode PermissionsOfCursor "
-        "PermissionsOfDockerAgent PlacesOfSkillsOfOpenCode PolicyOfASkill PromptOfContinue "
-        "QwenAgent QwenSettingsFile RegistryEntryOfAnMCPServer RemoteOfAServer RooCommand "
-        "RuleOfAPolicy RuleOfContinue SandboxOfClaudeCode SandboxOfCodex SandboxOfGeminiCLI "
-        "SecurityOfGeminiCLI ServerOfABundle ServerOfContinue ServerRulesOfGeminiCLI "
-        "SettingOfABundle SettingOfAnExtension SkillOfAnAgentCard SourceOfAFastMCPServer "
-        "StartOfABundle TaskOfCrewAI TerminalOfCursor ToolsOfGeminiCLI ToolsetOfDockerAgent "
-        "TransportOfAPackage ValueThatAPluginAsksFor VariableOrHeaderOfAServer "
-        "WatcherOfOpenCode WindsurfRule WindsurfWorkflow ZedSettingsFile "
+        "AgentOfOpenCode AgentSettingsOfZed AgentSkillsSkill AgenticWorkflow AgentsOfCodex "
+        "AmpSettingsFile ApprovalPolicyOfCodex AuthorOfACodexPlugin AuthorOfAPlugin "
+        "ChannelOfAPlugin ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeHooksFile "
+        "ClaudeCodeMarketplace ClaudeCodeOutputStyle ClaudeCodePlugin ClaudeCodeRule "
+        "ClaudeCodeSettingsFile ClaudeCodeSkill ClineRule CodexAgent CodexConfiguration "
+        "CodexPlugin CodexSkill CommandOfClaudeCode CommandOfOpenCode ContextOfGeminiCLI "
+        "ContextProviderOfContinue ContinueConfiguration ContinueRule CopilotAgent "
+        "CopilotInstructions CopilotPrompt CopilotSettingsFile CursorAgent CursorCommand "
+        "CursorEnvironment CursorPlugin CursorRule DependenciesOfASkill DependencyOfASkill "
+        "EntryOfAMarketplace EntryOfTheHooksOfCodex EntryOfTheHooksOfGeminiCLI "
+        "EnvironmentPolicyOfCodex ExtensionOfGoose FileOfInstructions "
+        "FilesOfASandboxOfClaudeCode FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill "
+        "GeminiCommand GeminiExtension GeminiPolicy GeminiSettingsFile GitHubCopilotSkill "
+        "GooseConfiguration GooseRecipe GranularApprovalPolicyOfCodex HookOfCodex "
+        "HookOfCopilot HookOfCursor HookOfGeminiCLI HookOfWindsurf HooksOfCodex "
+        "HooksOfCopilot HooksOfCursor HooksOfGeminiCLI HooksOfWindsurf InterfaceOfASkill "
+        "KiroAgent KiroHook KiroSteeringFile LanguageServerOfClaudeCode ListOfCodexHooks "
+        "ListOfCopilotHooks ListOfCursorHooks ListOfCursorPermissions ListOfLanguageServers "
+        "ListOfRooModes ListOfSkillMetadata ListOfWindsurfHooks MarketplaceOfCopilot "
+        "ModeOfRooCode ModelOfContinue NetworkOfASandboxOfClaudeCode OpenCodeAgent "
+        "OpenCodeCommand OpenCodeConfiguration OpenCodeSkill OpenHandsMicroagent "
+        "OwnerOfAMarketplace PageOfContinue ParameterOfARecipe PermissionOfAmp "
+        "PermissionsOfClaudeCode PermissionsOfCursor PlacesOfSkillsOfOpenCode PolicyOfASkill "
+        "PromptOfContinue QwenAgent QwenSettingsFile RooCommand RuleOfAPolicy RuleOfContinue "
+        "SandboxOfClaudeCode SandboxOfCodex SandboxOfGeminiCLI SecurityOfGeminiCLI "
+        "ServerOfContinue ServerRulesOfGeminiCLI SettingOfAnExtension TerminalOfCursor "
+        "ToolsOfGeminiCLI ValueThatAPluginAsksFor WatcherOfOpenCode WindsurfRule "
+        "WindsurfWorkflow ZedSettingsFile "
     ),
     "equipage.kinds.conventions.skill": ("Skill SkillTriggers "),
     "equipage.kinds.defect.hooks": (

@@ -199,90 +199,77 @@ from equipage.kinds.toolpack.model import (
 from equipage.loading.kind import Limits as Limits
 
 __all__ = [
-    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentCard", "AgentKind", "AgentMeta",
-    "AgentOfCrewAI", "AgentOfDockerAgent", "AgentOfOpenCode", "AgentProfile",
-    "AgentSettingsOfZed", "AgentSkillsSkill", "AgenticWorkflow", "AgentsOfCodex",
-    "AiderConfiguration", "Algo", "AmpSettingsFile", "And", "ApprovalPolicyOfCodex",
-    "ArgumentOfAServer", "Assign", "AttackSurface", "Audit", "AuthorOfABundle",
-    "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool", "BasePrompt",
-    "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint", "BlueprintAgentProfile",
-    "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern", "Capabilities", "Caps",
-    "ChannelOfAPlugin", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile",
-    "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule",
-    "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection",
-    "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler",
-    "CommandOfClaudeCode", "CommandOfOpenCode", "CompiledAgenticWorkflow", "CompilerHints",
-    "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
-    "ContextOfGeminiCLI", "ContextPolicy", "ContextProviderOfContinue", "ContinueConfiguration",
-    "ContinueRule", "CopilotAgent", "CopilotInstructions", "CopilotPrompt",
-    "CopilotSettingsFile", "CursorAgent", "CursorCommand", "CursorEnvironment", "CursorPlugin",
-    "CursorRule", "Default", "DefaultModel", "DefectMcpServer", "DependenciesOfASkill",
-    "DependencyOfASkill", "DeploymentOfAFastMCPServer", "DisabledHook", "Div",
-    "DockerAgentConfiguration", "DuplicateRequestIds", "EmbeddedResource", "Entry",
-    "EntryAction", "EntryOfAMarketplace", "EntryOfTheHooksOfCodex",
-    "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentOfAFastMCPServer",
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfOpenCode",
+    "AgentProfile", "AgentSettingsOfZed", "AgentSkillsSkill", "AgenticWorkflow",
+    "AgentsOfCodex", "Algo", "AmpSettingsFile", "And", "ApprovalPolicyOfCodex", "Assign",
+    "AttackSurface", "Audit", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws",
+    "BackgroundTool", "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior",
+    "Blueprint", "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler",
+    "CallExtern", "Capabilities", "Caps", "ChannelOfAPlugin", "ClaudeCodeAgent",
+    "ClaudeCodeCommand", "ClaudeCodeHooksFile", "ClaudeCodeMarketplace",
+    "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule", "ClaudeCodeSettingsFile",
+    "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection", "CodexAgent",
+    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfClaudeCode",
+    "CommandOfOpenCode", "CompilerHints", "CompilerStrategy", "Condition", "Config",
+    "ContentItem", "ContentValue", "ContextOfGeminiCLI", "ContextPolicy",
+    "ContextProviderOfContinue", "ContinueConfiguration", "ContinueRule", "CopilotAgent",
+    "CopilotInstructions", "CopilotPrompt", "CopilotSettingsFile", "CursorAgent",
+    "CursorCommand", "CursorEnvironment", "CursorPlugin", "CursorRule", "Default",
+    "DefaultModel", "DefectMcpServer", "DependenciesOfASkill", "DependencyOfASkill",
+    "DisabledHook", "Div", "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction",
+    "EntryOfAMarketplace", "EntryOfTheHooksOfCodex", "EntryOfTheHooksOfGeminiCLI", "Env",
     "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "ExtensionOfGoose",
-    "Fanout", "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
-    "FilesOfASandboxOfClaudeCode", "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge",
-    "GeminiAgent", "GeminiCLISkill", "GeminiCommand", "GeminiExtension", "GeminiPolicy",
-    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
-    "GooseConfiguration", "GooseRecipe", "GranularApprovalPolicyOfCodex", "GraphOfLangGraph",
-    "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfCopilot",
-    "HookOfCursor", "HookOfGeminiCLI", "HookOfWindsurf", "Hooks", "HooksOfCodex",
-    "HooksOfCopilot", "HooksOfCursor", "HooksOfGeminiCLI", "HooksOfWindsurf", "Http",
-    "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill",
-    "InterfaceOfAnAgentCard", "InvalidUtf8", "JsonRender", "JsonServer", "KeysOfOneContext",
-    "KindName", "KiroAgent", "KiroHook", "KiroSteeringFile", "LangGraphConfiguration",
-    "Langfuse", "LanguageServerOfClaudeCode", "LayeredHooks", "Le", "Len", "Limits",
-    "ListCapability", "ListOfClaudeCodeKeys", "ListOfCodexHooks", "ListOfCopilotHooks",
-    "ListOfCrewAIAgents", "ListOfCrewAITasks", "ListOfCursorHooks", "ListOfCursorPermissions",
-    "ListOfLanguageServers", "ListOfRooModes", "ListOfSkillMetadata", "ListOfWindsurfHooks",
-    "Lit", "Logging", "Loop", "Lt", "Lte", "ManifestOfAnMCPBundle", "MarketplaceOfCopilot",
-    "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers", "Message", "Metadata",
-    "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfContinue", "ModelOfDockerAgent",
+    "Fanout", "FetchTool", "File", "FileOfInstructions", "FilesOfASandboxOfClaudeCode",
+    "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge", "GeminiAgent", "GeminiCLISkill",
+    "GeminiCommand", "GeminiExtension", "GeminiPolicy", "GeminiSettingsFile", "Generated",
+    "GeneratorLimits", "GitHubCopilotSkill", "GooseConfiguration", "GooseRecipe",
+    "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch",
+    "HookOfCodex", "HookOfCopilot", "HookOfCursor", "HookOfGeminiCLI", "HookOfWindsurf",
+    "Hooks", "HooksOfCodex", "HooksOfCopilot", "HooksOfCursor", "HooksOfGeminiCLI",
+    "HooksOfWindsurf", "Http", "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline",
+    "InterfaceOfASkill", "InvalidUtf8", "JsonRender", "JsonServer", "KindName", "KiroAgent",
+    "KiroHook", "KiroSteeringFile", "Langfuse", "LanguageServerOfClaudeCode", "LayeredHooks",
+    "Le", "Len", "Limits", "ListCapability", "ListOfCodexHooks", "ListOfCopilotHooks",
+    "ListOfCursorHooks", "ListOfCursorPermissions", "ListOfLanguageServers", "ListOfRooModes",
+    "ListOfSkillMetadata", "ListOfWindsurfHooks", "Lit", "Logging", "Loop", "Lt", "Lte",
+    "MarketplaceOfCopilot", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
+    "Message", "Metadata", "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfContinue",
     "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode",
     "Node", "NodeExecution", "Normal", "Not", "Notification", "NotificationFlood",
     "OpenCodeAgent", "OpenCodeCommand", "OpenCodeConfiguration", "OpenCodeSkill",
     "OpenHandsMicroagent", "Operator", "Or", "Otlp", "OutputStats", "Overrides",
-    "OwnerOfAMarketplace", "PackageOfAServer", "PageOfContinue", "ParameterOfARecipe", "Path",
-    "PermissionOfAmp", "PermissionsOfClaudeCode", "PermissionsOfCursor",
-    "PermissionsOfDockerAgent", "Phase", "PhpExecution", "PipeDeadlock",
+    "OwnerOfAMarketplace", "PageOfContinue", "ParameterOfARecipe", "Path", "PermissionOfAmp",
+    "PermissionsOfClaudeCode", "PermissionsOfCursor", "Phase", "PhpExecution", "PipeDeadlock",
     "PlacesOfSkillsOfOpenCode", "PolicyOfASkill", "ProfilePrompt", "ProjectPrompt",
     "ProjectionPlacement", "Prompt", "PromptArgument", "PromptDefinition", "PromptHandler",
     "PromptOfContinue", "PromptOverlay", "PromptResponse", "Provider", "ProviderCapabilities",
     "ProviderWebSearch", "Proxy", "PythonExecution", "QwenAgent", "QwenSettingsFile",
-    "Reference", "RegistryEntryOfAnMCPServer", "RemoteOfAServer", "Repeated", "Resource",
-    "ResourceCapability", "ResourceContent", "ResourceDefinition", "ResourceResponse",
-    "ResponseDelay", "RooCommand", "RuleOfAPolicy", "RuleOfContinue", "Runner", "Sampling",
-    "Sandbox", "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
-    "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
-    "ServerOfABundle", "ServerOfContinue", "ServerRequest", "ServerRulesOfGeminiCLI",
-    "SettingOfABundle", "SettingOfAnExtension", "Settings", "SettingsCapabilities",
-    "ShellProgram", "Silent", "Skill", "SkillOfAnAgentCard", "SkillTriggers", "SlowLoris",
-    "SourceOfAFastMCPServer", "SpawnerHints", "StartOfABundle", "Step", "Sub", "Subprocess",
-    "SubprocessOutput", "SubprocessTemplate", "TaskOfCrewAI", "Technique", "TemplateRender",
-    "Templating", "TerminalOfCursor", "TextContent", "Tool", "ToolDefinition", "ToolResponse",
-    "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI",
-    "ToolsetOfDockerAgent", "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try",
-    "Turn", "UnboundedLine", "ValueThatAPluginAsksFor", "VariableOrHeaderOfAServer", "Verdict",
-    "WatcherOfOpenCode", "WebSearch", "WindsurfRule", "WindsurfWorkflow", "WrongId",
-    "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields", "kind_of_model",
+    "Reference", "Repeated", "Resource", "ResourceCapability", "ResourceContent",
+    "ResourceDefinition", "ResourceResponse", "ResponseDelay", "RooCommand", "RuleOfAPolicy",
+    "RuleOfContinue", "Runner", "Sampling", "Sandbox", "SandboxOfClaudeCode", "SandboxOfCodex",
+    "SandboxOfGeminiCLI", "SearchTool", "SecurityOfGeminiCLI", "Seq", "SequenceEntry",
+    "ServerConfig", "ServerInfo", "ServerLimits", "ServerOfContinue", "ServerRequest",
+    "ServerRulesOfGeminiCLI", "SettingOfAnExtension", "Settings", "SettingsCapabilities",
+    "ShellProgram", "Silent", "Skill", "SkillTriggers", "SlowLoris", "SpawnerHints", "Step",
+    "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate", "Technique",
+    "TemplateRender", "Templating", "TerminalOfCursor", "TextContent", "Tool", "ToolDefinition",
+    "ToolResponse", "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools",
+    "ToolsOfGeminiCLI", "Tracing", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
+    "ValueThatAPluginAsksFor", "Verdict", "WatcherOfOpenCode", "WebSearch", "WindsurfRule",
+    "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields",
+    "kind_of_model",
 ]  # fmt: skip
 
 KINDS: dict[str, tuple[str, ...]]
 
 KindName: TypeAlias = Literal[
-    "a2a-card",
     "agent_md",
     "agentic-workflow",
-    "agentic-workflow-lock",
-    "aider-config",
     "amp-settings",
     "blueprint",
     "claude-agent",
     "claude-command",
     "claude-hooks",
-    "claude-keybindings",
     "claude-lsp",
     "claude-marketplace",
     "claude-output-style",
@@ -302,8 +289,6 @@ KindName: TypeAlias = Literal[
     "copilot-instructions",
     "copilot-prompt",
     "copilot-settings",
-    "crewai-agents",
-    "crewai-tasks",
     "cursor-agent",
     "cursor-command",
     "cursor-environment",
@@ -311,8 +296,6 @@ KindName: TypeAlias = Literal[
     "cursor-permissions",
     "cursor-plugin",
     "cursor-rule",
-    "docker-agent",
-    "fastmcp",
     "gemini-agent",
     "gemini-command",
     "gemini-extension",
@@ -324,10 +307,7 @@ KindName: TypeAlias = Literal[
     "kiro-agent",
     "kiro-hook",
     "kiro-steering",
-    "langgraph",
     "mcp",
-    "mcp-bundle",
-    "mcp-registry",
     "opencode-agent",
     "opencode-command",
     "opencode-config",
@@ -348,17 +328,13 @@ KindName: TypeAlias = Literal[
 ]
 
 Config: TypeAlias = (
-    AgentCard
-    | Agent
+    Agent
     | AgenticWorkflow
-    | CompiledAgenticWorkflow
-    | AiderConfiguration
     | AmpSettingsFile
     | Blueprint
     | ClaudeCodeAgent
     | ClaudeCodeCommand
     | ClaudeCodeHooksFile
-    | ListOfClaudeCodeKeys
     | ListOfLanguageServers
     | ClaudeCodeMarketplace
     | ClaudeCodeOutputStyle
@@ -378,8 +354,6 @@ Config: TypeAlias = (
     | CopilotInstructions
     | CopilotPrompt
     | CopilotSettingsFile
-    | ListOfCrewAIAgents
-    | ListOfCrewAITasks
     | CursorAgent
     | CursorCommand
     | CursorEnvironment
@@ -387,8 +361,6 @@ Config: TypeAlias = (
     | ListOfCursorPermissions
     | CursorPlugin
     | CursorRule
-    | DockerAgentConfiguration
-    | FastMCPConfiguration
     | GeminiAgent
     | GeminiCommand
     | GeminiExtension
@@ -400,11 +372,8 @@ Config: TypeAlias = (
     | KiroAgent
     | KiroHook
     | KiroSteeringFile
-    | LangGraphConfiguration
     | McpServers
     | McpJson
-    | ManifestOfAnMCPBundle
-    | RegistryEntryOfAnMCPServer
     | OpenCodeAgent
     | OpenCodeCommand
     | OpenCodeConfiguration
@@ -432,161 +401,6 @@ Config: TypeAlias = (
 
 def fields(model: type[Any]) -> dict[str, str]: ...
 def kind_of_model(model: type[Any]) -> str | None: ...
-
-class AgentCard(Struct, frozen=True, kw_only=True):
-    """An agent card."""
-
-    name: str | None = None
-    """The name that people see; recommended."""
-    description: str | None = None
-    """What the agent does; recommended."""
-    version: str | None = None
-    """Its version; recommended."""
-    url: str | None = None
-    """Its address; from version 1.0 on in `supportedInterfaces`."""
-    supportedInterfaces: tuple[InterfaceOfAnAgentCard, ...] | None = None
-    """Its addresses, the best first."""
-    protocolVersion: str | None = None
-    """The version of the protocol."""
-    preferredTransport: str | None = None
-    """How to talk to it."""
-    additionalInterfaces: tuple[InterfaceOfAnAgentCard, ...] | None = None
-    """Further addresses."""
-    capabilities: dict[str, Any] | None = None
-    """What it can do; recommended."""
-    defaultInputModes: tuple[str, ...] | None = None
-    """The media types it takes; recommended."""
-    defaultOutputModes: tuple[str, ...] | None = None
-    """The media types it gives; recommended."""
-    skills: tuple[SkillOfAnAgentCard, ...] | None = None
-    """What one may ask it for; recommended."""
-    provider: dict[str, Any] | None = None
-    """Who runs it."""
-    securitySchemes: dict[str, Any] | None = None
-    """How to sign in, by name; restricts the agent, so a misspelling is an error."""
-    security: tuple[Any, ...] | None = None
-    """Who may use it; restricts the agent, so a misspelling is an error."""
-    securityRequirements: tuple[Any, ...] | None = None
-    """Who may use it; restricts the agent, so a misspelling is an error."""
-    supportsAuthenticatedExtendedCard: bool | None = None
-    """Whether those who sign in see more."""
-    signatures: tuple[Any, ...] | None = None
-    """Proofs of who wrote it."""
-    iconUrl: str | None = None
-    """Its picture."""
-    documentationUrl: str | None = None
-    """Where to read about it."""
-    authentication: dict[str, Any] | None = None
-    """How to sign in, in the first versions."""
-    _schema: str | None = None
-    """The schema for editors."""
-
-class AgentOfCrewAI(Struct, frozen=True, kw_only=True):
-    """An agent of CrewAI."""
-
-    role: str | None = None
-    """Who it is; recommended."""
-    goal: str | None = None
-    """What it is after; recommended."""
-    backstory: str | None = None
-    """What it knows; recommended."""
-    llm: Any | None = None
-    """The model."""
-    function_calling_llm: Any | None = None
-    """The model that calls tools."""
-    tools: tuple[Any, ...] | None = None
-    """The tools it has."""
-    allow_delegation: bool | None = None
-    """Whether it may ask others."""
-    allow_code_execution: bool | None = None
-    """Whether it may run code; restricts the agent, so a misspelling is an error."""
-    code_execution_mode: Literal["safe", "unsafe"] | None = None
-    """Where code runs; restricts the agent, so a misspelling is an error."""
-    max_iter: int | None = None
-    """After how many steps it stops."""
-    max_rpm: int | None = None
-    """How many requests a minute it makes."""
-    max_execution_time: int | None = None
-    """After how many seconds it stops."""
-    max_retry_limit: int | None = None
-    """How often it tries again."""
-    verbose: bool | None = None
-    """Whether it says what it does."""
-    cache: bool | None = None
-    """Whether answers of tools are kept."""
-    memory: bool | None = None
-    """Whether it remembers."""
-    reasoning: bool | None = None
-    """Whether it plans first."""
-    max_reasoning_attempts: int | None = None
-    """How often it plans."""
-    knowledge_sources: Any | None = None
-    """What it may look up."""
-    embedder: Any | None = None
-    """How it looks things up."""
-    system_template: str | None = None
-    """The form of the prompt."""
-    prompt_template: str | None = None
-    """The form of a question."""
-    response_template: str | None = None
-    """The form of an answer."""
-    respect_context_window: bool | None = None
-    """Whether long sessions are shortened."""
-    inject_date: bool | None = None
-    """Whether it knows the date."""
-    date_format: str | None = None
-    """How the date is written."""
-    multimodal: bool | None = None
-    """Whether it sees pictures."""
-    step_callback: Any | None = None
-    """What is called after each step."""
-    use_system_prompt: bool | None = None
-    """Whether there is a system prompt."""
-
-class AgentOfDockerAgent(Struct, frozen=True, kw_only=True):
-    """An agent of Docker Agent."""
-
-    model: str | None = None
-    """The model: a name below `models`, or `provider/model`."""
-    description: str | None = None
-    """When others choose it."""
-    instruction: str | None = None
-    """The prompt; common misspelling, which the tool ignores: `instructions`, `prompt`."""
-    welcome_message: str | None = None
-    """What it says first."""
-    toolsets: tuple[ToolsetOfDockerAgent, ...] | None = None
-    """The tools it has; common misspelling, which the tool ignores: `tools`."""
-    sub_agents: tuple[str, ...] | None = None
-    """Agents it may ask; common misspelling, which the tool ignores: `subagents`, `sub-
-    agents`."""
-    handoffs: tuple[str, ...] | None = None
-    """Agents it may hand over to."""
-    commands: Any | None = None
-    """Prompts by name."""
-    skills: Any | None = None
-    """Whether it uses skills."""
-    hooks: dict[str, Any] | None = None
-    """Programs that run at certain events."""
-    fallback: dict[str, Any] | None = None
-    """Models to use if one fails."""
-    structured_output: dict[str, Any] | None = None
-    """The form of its answers."""
-    max_iterations: int | None = None
-    """After how many steps it stops."""
-    num_history_items: int | None = None
-    """How much it remembers."""
-    add_date: bool | None = None
-    """Whether it knows the date."""
-    add_environment_info: bool | None = None
-    """Whether it knows the machine."""
-    add_prompt_files: tuple[str, ...] | None = None
-    """Files that it reads first."""
-    add_description_parameter: bool | None = None
-    """Whether calls are described."""
-    code_mode_tools: bool | None = None
-    """Whether tools are called by code."""
-    rag: tuple[str, ...] | None = None
-    """What it may search."""
 
 class AgentOfOpenCode(Struct, frozen=True, kw_only=True):
     """An agent of OpenCode."""
@@ -846,264 +660,6 @@ class AgentsOfCodex(Struct, frozen=True, kw_only=True):
     interrupt_message: bool | None = None
     """Whether an interrupted agent learns of it."""
 
-class AiderConfiguration(Struct, frozen=True, kw_only=True):
-    """An Aider configuration."""
-
-    architect: bool | None = None
-    """As `--architect`."""
-    auto_accept_architect: bool | None = None
-    """As `--auto-accept-architect`."""
-    show_model_warnings: bool | None = None
-    """As `--show-model-warnings`."""
-    check_model_accepts_settings: bool | None = None
-    """As `--check-model-accepts-settings`."""
-    verify_ssl: bool | None = None
-    """As `--verify-ssl`."""
-    cache_prompts: bool | None = None
-    """As `--cache-prompts`."""
-    restore_chat_history: bool | None = None
-    """As `--restore-chat-history`."""
-    dark_mode: bool | None = None
-    """As `--dark-mode`."""
-    light_mode: bool | None = None
-    """As `--light-mode`."""
-    pretty: bool | None = None
-    """As `--pretty`."""
-    stream: bool | None = None
-    """As `--stream`."""
-    show_diffs: bool | None = None
-    """As `--show-diffs`."""
-    git: bool | None = None
-    """As `--git`."""
-    gitignore: bool | None = None
-    """As `--gitignore`."""
-    add_gitignore_files: bool | None = None
-    """As `--add-gitignore-files`."""
-    subtree_only: bool | None = None
-    """As `--subtree-only`."""
-    auto_commits: bool | None = None
-    """As `--auto-commits`."""
-    dirty_commits: bool | None = None
-    """As `--dirty-commits`."""
-    attribute_author: bool | None = None
-    """As `--attribute-author`."""
-    attribute_committer: bool | None = None
-    """As `--attribute-committer`."""
-    attribute_commit_message_author: bool | None = None
-    """As `--attribute-commit-message-author`."""
-    attribute_commit_message_committer: bool | None = None
-    """As `--attribute-commit-message-committer`."""
-    attribute_co_authored_by: bool | None = None
-    """As `--attribute-co-authored-by`."""
-    git_commit_verify: bool | None = None
-    """As `--git-commit-verify`."""
-    commit: bool | None = None
-    """As `--commit`."""
-    dry_run: bool | None = None
-    """As `--dry-run`."""
-    skip_sanity_check_repo: bool | None = None
-    """As `--skip-sanity-check-repo`."""
-    watch_files: bool | None = None
-    """As `--watch-files`."""
-    lint: bool | None = None
-    """As `--lint`."""
-    auto_lint: bool | None = None
-    """As `--auto-lint`."""
-    auto_test: bool | None = None
-    """As `--auto-test`."""
-    test: bool | None = None
-    """As `--test`."""
-    analytics: bool | None = None
-    """As `--analytics`."""
-    analytics_disable: bool | None = None
-    """As `--analytics-disable`."""
-    just_check_update: bool | None = None
-    """As `--just-check-update`."""
-    check_update: bool | None = None
-    """As `--check-update`."""
-    show_release_notes: bool | None = None
-    """As `--show-release-notes`."""
-    install_main_branch: bool | None = None
-    """As `--install-main-branch`."""
-    upgrade: bool | None = None
-    """As `--upgrade`."""
-    disable_playwright: bool | None = None
-    """As `--disable-playwright`."""
-    gui: bool | None = None
-    """As `--gui`."""
-    copy_paste: bool | None = None
-    """As `--copy-paste`."""
-    apply_clipboard_edits: bool | None = None
-    """As `--apply-clipboard-edits`."""
-    exit: bool | None = None
-    """As `--exit`."""
-    show_repo_map: bool | None = None
-    """As `--show-repo-map`."""
-    show_prompts: bool | None = None
-    """As `--show-prompts`."""
-    vim: bool | None = None
-    """As `--vim`."""
-    fancy_input: bool | None = None
-    """As `--fancy-input`."""
-    multiline: bool | None = None
-    """As `--multiline`."""
-    notifications: bool | None = None
-    """As `--notifications`."""
-    detect_urls: bool | None = None
-    """As `--detect-urls`."""
-    yes_always: bool | None = None
-    """As `--yes-always`."""
-    verbose: bool | None = None
-    """As `--verbose`."""
-    suggest_shell_commands: bool | None = None
-    """As `--suggest-shell-commands`."""
-    opus: bool | None = None
-    """As `--opus`."""
-    sonnet: bool | None = None
-    """As `--sonnet`."""
-    haiku: bool | None = None
-    """As `--haiku`."""
-    mini: bool | None = None
-    """As `--mini`."""
-    deepseek: bool | None = None
-    """As `--deepseek`."""
-    o1_mini: bool | None = None
-    """As `--o1-mini`."""
-    o1_preview: bool | None = None
-    """As `--o1-preview`."""
-    model: str | int | float | bool | None = None
-    """As `--model`."""
-    openai_api_key: str | int | float | bool | None = None
-    """As `--openai-api-key`."""
-    anthropic_api_key: str | int | float | bool | None = None
-    """As `--anthropic-api-key`."""
-    openai_api_base: str | int | float | bool | None = None
-    """As `--openai-api-base`."""
-    openai_api_type: str | int | float | bool | None = None
-    """As `--openai-api-type`."""
-    openai_api_version: str | int | float | bool | None = None
-    """As `--openai-api-version`."""
-    openai_api_deployment_id: str | int | float | bool | None = None
-    """As `--openai-api-deployment-id`."""
-    openai_organization_id: str | int | float | bool | None = None
-    """As `--openai-organization-id`."""
-    list_models: str | int | float | bool | None = None
-    """As `--list-models`."""
-    model_settings_file: str | int | float | bool | None = None
-    """As `--model-settings-file`."""
-    model_metadata_file: str | int | float | bool | None = None
-    """As `--model-metadata-file`."""
-    reasoning_effort: str | int | float | bool | None = None
-    """As `--reasoning-effort`."""
-    thinking_tokens: str | int | float | bool | None = None
-    """As `--thinking-tokens`."""
-    timeout: str | int | float | bool | None = None
-    """As `--timeout`."""
-    edit_format: str | int | float | bool | None = None
-    """As `--edit-format`."""
-    weak_model: str | int | float | bool | None = None
-    """As `--weak-model`."""
-    editor_model: str | int | float | bool | None = None
-    """As `--editor-model`."""
-    editor_edit_format: str | int | float | bool | None = None
-    """As `--editor-edit-format`."""
-    max_chat_history_tokens: str | int | float | bool | None = None
-    """As `--max-chat-history-tokens`."""
-    cache_keepalive_pings: str | int | float | bool | None = None
-    """As `--cache-keepalive-pings`."""
-    map_tokens: str | int | float | bool | None = None
-    """As `--map-tokens`."""
-    map_refresh: str | int | float | bool | None = None
-    """As `--map-refresh`."""
-    map_multiplier_no_files: str | int | float | bool | None = None
-    """As `--map-multiplier-no-files`."""
-    input_history_file: str | int | float | bool | None = None
-    """As `--input-history-file`."""
-    chat_history_file: str | int | float | bool | None = None
-    """As `--chat-history-file`."""
-    llm_history_file: str | int | float | bool | None = None
-    """As `--llm-history-file`."""
-    user_input_color: str | int | float | bool | None = None
-    """As `--user-input-color`."""
-    tool_output_color: str | int | float | bool | None = None
-    """As `--tool-output-color`."""
-    tool_error_color: str | int | float | bool | None = None
-    """As `--tool-error-color`."""
-    tool_warning_color: str | int | float | bool | None = None
-    """As `--tool-warning-color`."""
-    assistant_output_color: str | int | float | bool | None = None
-    """As `--assistant-output-color`."""
-    completion_menu_color: str | int | float | bool | None = None
-    """As `--completion-menu-color`."""
-    completion_menu_bg_color: str | int | float | bool | None = None
-    """As `--completion-menu-bg-color`."""
-    completion_menu_current_color: str | int | float | bool | None = None
-    """As `--completion-menu-current-color`."""
-    completion_menu_current_bg_color: str | int | float | bool | None = None
-    """As `--completion-menu-current-bg-color`."""
-    code_theme: str | int | float | bool | None = None
-    """As `--code-theme`."""
-    aiderignore: str | int | float | bool | None = None
-    """As `--aiderignore`."""
-    commit_prompt: str | int | float | bool | None = None
-    """As `--commit-prompt`."""
-    commit_language: str | int | float | bool | None = None
-    """As `--commit-language`."""
-    test_cmd: str | int | float | bool | None = None
-    """As `--test-cmd`."""
-    analytics_log: str | int | float | bool | None = None
-    """As `--analytics-log`."""
-    analytics_posthog_host: str | int | float | bool | None = None
-    """As `--analytics-posthog-host`."""
-    analytics_posthog_project_api_key: str | int | float | bool | None = None
-    """As `--analytics-posthog-project-api-key`."""
-    message: str | int | float | bool | None = None
-    """As `--message`."""
-    message_file: str | int | float | bool | None = None
-    """As `--message-file`."""
-    apply: str | int | float | bool | None = None
-    """As `--apply`."""
-    load: str | int | float | bool | None = None
-    """As `--load`."""
-    encoding: str | int | float | bool | None = None
-    """As `--encoding`."""
-    line_endings: str | int | float | bool | None = None
-    """As `--line-endings`."""
-    config: str | int | float | bool | None = None
-    """As `--config`."""
-    env_file: str | int | float | bool | None = None
-    """As `--env-file`."""
-    chat_language: str | int | float | bool | None = None
-    """As `--chat-language`."""
-    editor: str | int | float | bool | None = None
-    """As `--editor`."""
-    shell_completions: str | int | float | bool | None = None
-    """As `--shell-completions`."""
-    notifications_command: str | int | float | bool | None = None
-    """As `--notifications-command`."""
-    voice_format: str | int | float | bool | None = None
-    """As `--voice-format`."""
-    voice_language: str | int | float | bool | None = None
-    """As `--voice-language`."""
-    voice_input_device: str | int | float | bool | None = None
-    """As `--voice-input-device`."""
-    help: str | int | float | bool | None = None
-    """As `--help`."""
-    version: str | int | float | bool | None = None
-    """As `--version`."""
-    set_env: str | tuple[str, ...] | None = None
-    """As `--set-env`, one or several."""
-    api_key: str | tuple[str, ...] | None = None
-    """As `--api-key`, one or several."""
-    alias: str | tuple[str, ...] | None = None
-    """As `--alias`, one or several."""
-    lint_cmd: str | tuple[str, ...] | None = None
-    """As `--lint-cmd`, one or several."""
-    file: str | tuple[str, ...] | None = None
-    """As `--file`, one or several."""
-    read: str | tuple[str, ...] | None = None
-    """As `--read`, one or several."""
-
 class AmpSettingsFile(Struct, frozen=True, kw_only=True):
     """An Amp settings file."""
 
@@ -1132,49 +688,6 @@ class ApprovalPolicyOfCodex(Struct, frozen=True, kw_only=True):
 
     granular: GranularApprovalPolicyOfCodex | None = None
     """What may be asked for, one by one."""
-
-class ArgumentOfAServer(Struct, frozen=True, kw_only=True):
-    """An argument of a server."""
-
-    type: Literal["positional", "named"] | None = None
-    """How it is written; recommended."""
-    name: str | None = None
-    """The name of a named argument."""
-    valueHint: str | None = None
-    """What a positional argument is; common misspelling, which the tool ignores:
-    `value_hint`."""
-    isRepeated: bool | None = None
-    """Whether it may be given several times; common misspelling, which the tool ignores:
-    `is_repeated`."""
-    description: str | None = None
-    """What it is for."""
-    isRequired: bool | None = None
-    """Whether it must be given; common misspelling, which the tool ignores:
-    `is_required`."""
-    format: Literal["string", "number", "boolean", "filepath"] | None = None
-    """What sort of text it is."""
-    value: str | None = None
-    """Its value."""
-    isSecret: bool | None = None
-    """Whether it is a secret; common misspelling, which the tool ignores: `is_secret`."""
-    default: str | None = None
-    """The value if none is given."""
-    placeholder: str | None = None
-    """An example of a value."""
-    choices: tuple[str, ...] | None = None
-    """The values it may have."""
-    variables: dict[str, Any] | None = None
-    """The meaning of `{name}` in the value."""
-
-class AuthorOfABundle(Struct, frozen=True, kw_only=True):
-    """The author of a bundle."""
-
-    name: str | None = None
-    """Who it is; recommended."""
-    email: str | None = None
-    """An address for mail."""
-    url: str | None = None
-    """An address on the web."""
 
 class AuthorOfACodexPlugin(Struct, frozen=True, kw_only=True):
     """The author of a Codex plugin."""
@@ -2116,12 +1629,6 @@ class CommandOfOpenCode(Struct, frozen=True, kw_only=True):
     subtask: bool | None = None
     """Whether it always runs in an agent of its own."""
 
-class CompiledAgenticWorkflow(Struct, frozen=True, kw_only=True):
-    """A compiled agentic workflow."""
-
-    body: str = ""
-    """The text below the header."""
-
 class ContextOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The context of Gemini CLI."""
 
@@ -2432,46 +1939,6 @@ class DependencyOfASkill(Struct, frozen=True, kw_only=True):
     command: str | None = None
     """The program to start."""
 
-class DeploymentOfAFastMCPServer(Struct, frozen=True, kw_only=True):
-    """The deployment of a FastMCP server."""
-
-    transport: Literal["stdio", "http", "sse", "streamable-http"] | None = None
-    """How to talk to it."""
-    host: str | None = None
-    """The address it listens at."""
-    port: int | None = None
-    """The port it listens at."""
-    path: str | None = None
-    """The path of its address."""
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] | None = None
-    """How much is logged."""
-    cwd: str | None = None
-    """The folder it runs in."""
-    env: dict[str, Any] | None = None
-    """Environment variables to set."""
-    args: tuple[str, ...] | None = None
-    """Arguments of the server."""
-
-class DockerAgentConfiguration(Struct, frozen=True, kw_only=True):
-    """A Docker Agent configuration."""
-
-    version: str | int | None = None
-    """The version of the format."""
-    agents: dict[str, AgentOfDockerAgent] | None = None
-    """The agents by name; `root` or the first is asked; recommended."""
-    models: dict[str, ModelOfDockerAgent] | None = None
-    """The models, by name."""
-    providers: dict[str, Any] | None = None
-    """Providers of models, by name."""
-    mcps: dict[str, Any] | None = None
-    """MCP servers, by name."""
-    rag: dict[str, Any] | None = None
-    """What may be searched, by name."""
-    metadata: dict[str, Any] | None = None
-    """Who wrote it."""
-    permissions: PermissionsOfDockerAgent | None = None
-    """What may be done; restricts the agent, so a misspelling is an error."""
-
 class EntryOfAMarketplace(Struct, frozen=True, kw_only=True):
     """An entry of a marketplace."""
 
@@ -2550,22 +2017,6 @@ class EntryOfTheHooksOfGeminiCLI(Struct, frozen=True, kw_only=True):
     sequential: bool | None = None
     """Whether the hooks run one after the other."""
 
-class EnvironmentOfAFastMCPServer(Struct, frozen=True, kw_only=True):
-    """The environment of a FastMCP server."""
-
-    type: str | None = None
-    """`uv`."""
-    python: str | None = None
-    """The version of Python."""
-    dependencies: tuple[str, ...] | None = None
-    """Packages to install."""
-    requirements: str | None = None
-    """A file with packages to install."""
-    project: str | None = None
-    """The project to run in."""
-    editable: tuple[str, ...] | None = None
-    """Folders to install."""
-
 class EnvironmentPolicyOfCodex(Struct, frozen=True, kw_only=True):
     """An environment policy of Codex."""
 
@@ -2625,19 +2076,6 @@ class ExtensionOfGoose(Struct, frozen=True, kw_only=True):
     """The only tools of it to offer; restricts the agent, so a misspelling is an error."""
     config: dict[str, Any] | None = None
     """The fields above, in the older form."""
-
-class FastMCPConfiguration(Struct, frozen=True, kw_only=True):
-    """A FastMCP configuration."""
-
-    _schema: str | None = None
-    """The schema for editors."""
-    source: SourceOfAFastMCPServer | None = None
-    """Where the server is; recommended; common misspelling, which the tool ignores:
-    `entrypoint`."""
-    environment: EnvironmentOfAFastMCPServer | None = None
-    """What it needs."""
-    deployment: DeploymentOfAFastMCPServer | None = None
-    """How it runs."""
 
 class FileOfInstructions(Struct, frozen=True, kw_only=True):
     """A file of instructions."""
@@ -3046,14 +2484,6 @@ class GranularApprovalPolicyOfCodex(Struct, frozen=True, kw_only=True):
     skill_approval: bool | None = None
     """Whether scripts of skills may be asked for."""
 
-class GraphOfLangGraph(Struct, frozen=True, kw_only=True):
-    """A graph of LangGraph."""
-
-    path: str | None = None
-    """The file and the variable: `./file.py:graph`; recommended."""
-    description: str | None = None
-    """What it does."""
-
 class HookOfCodex(Struct, frozen=True, kw_only=True):
     """A hook of Codex."""
 
@@ -3452,52 +2882,6 @@ class InterfaceOfASkill(Struct, frozen=True, kw_only=True):
     default_prompt: str | None = None
     """What to ask first."""
 
-class InterfaceOfAnAgentCard(Struct, frozen=True, kw_only=True):
-    """An interface of an agent card."""
-
-    url: str | None = None
-    """Its address; recommended."""
-    protocolBinding: str | None = None
-    """`JSONRPC`, `GRPC` or `HTTP+JSON`; common misspelling, which the tool ignores:
-    `transport`."""
-    transport: str | None = None
-    """The name of `protocolBinding` before version 1.0."""
-    protocolVersion: str | None = None
-    """The version of the protocol."""
-    tenant: str | None = None
-    """Whose requests they are."""
-
-class KeysOfOneContext(Struct, frozen=True, kw_only=True):
-    """The keys of one context."""
-
-    context: (
-        Literal[
-            "Global",
-            "Chat",
-            "Autocomplete",
-            "Confirmation",
-            "Help",
-            "Transcript",
-            "HistorySearch",
-            "Task",
-            "ThemePicker",
-            "Settings",
-            "Tabs",
-            "Attachments",
-            "Footer",
-            "MessageSelector",
-            "DiffDialog",
-            "ModelPicker",
-            "Select",
-            "Plugin",
-            "Scroll",
-        ]
-        | None
-    ) = None
-    """The part of the screen; recommended."""
-    bindings: dict[str, str | None] | None = None
-    """A key → an action, `command:NAME`, or `null` for nothing; recommended."""
-
 class KiroAgent(Struct, frozen=True, kw_only=True):
     """A Kiro agent."""
 
@@ -3568,56 +2952,6 @@ class KiroSteeringFile(Struct, frozen=True, kw_only=True):
     body: str = ""
     """The text below the header."""
 
-class LangGraphConfiguration(Struct, frozen=True, kw_only=True):
-    """A LangGraph configuration."""
-
-    graphs: dict[str, str | GraphOfLangGraph] | None = None
-    """Graphs by name, each as `./file.py:variable`; recommended."""
-    dependencies: tuple[str, ...] | None = None
-    """Packages and folders to install."""
-    env: str | dict[str, Any] | None = None
-    """Environment variables, or a file with them."""
-    python_version: Literal["3.11", "3.12", "3.13"] | None = None
-    """The version of Python."""
-    node_version: str | int | None = None
-    """The version of Node."""
-    store: dict[str, Any] | None = None
-    """Where things are kept."""
-    checkpointer: dict[str, Any] | None = None
-    """Where the state is kept."""
-    auth: dict[str, Any] | None = None
-    """Who may use it; restricts the agent, so a misspelling is an error."""
-    encryption: dict[str, Any] | None = None
-    """How data is encrypted."""
-    http: dict[str, Any] | None = None
-    """What the server offers."""
-    webhooks: dict[str, Any] | None = None
-    """Where events are sent."""
-    ui: dict[str, Any] | None = None
-    """Parts of a page, by name."""
-    ui_config: dict[str, Any] | None = None
-    """How the page looks."""
-    source: Any | None = None
-    """Where packages come from."""
-    dockerfile_lines: tuple[str, ...] | None = None
-    """Further lines of the image."""
-    base_image: str | None = None
-    """The image to start from."""
-    image_distro: str | None = None
-    """The distribution of the image."""
-    pip_installer: Literal["auto", "pip", "uv"] | None = None
-    """The program that installs."""
-    pip_config_file: str | None = None
-    """A file for that program."""
-    keep_pkg_tools: bool | tuple[str, ...] | None = None
-    """Whether it stays in the image."""
-    api_version: str | None = None
-    """The version of the server."""
-    _schema: str | None = None
-    """The schema for editors."""
-    _INTERNAL_docker_tag: str | None = None
-    """For LangGraph's own use."""
-
 class LanguageServerOfClaudeCode(Struct, frozen=True, kw_only=True):
     """A language server of Claude Code."""
 
@@ -3651,16 +2985,6 @@ class LanguageServerOfClaudeCode(Struct, frozen=True, kw_only=True):
     diagnostics: bool | None = None
     """Whether its findings are shown."""
 
-class ListOfClaudeCodeKeys(Struct, frozen=True, kw_only=True):
-    """A list of Claude Code keys."""
-
-    _schema: str | None = None
-    """The address of the JSON Schema, for editors."""
-    _docs: str | None = None
-    """The address of the documentation."""
-    bindings: tuple[KeysOfOneContext, ...] | None = None
-    """Keys and what they do, for each part of the screen; recommended."""
-
 class ListOfCodexHooks(Struct, frozen=True, kw_only=True):
     """A list of Codex hooks."""
 
@@ -3684,18 +3008,6 @@ class ListOfCopilotHooks(Struct, frozen=True, kw_only=True):
     """What they are for."""
     _schema: str | None = None
     """The schema for editors."""
-
-class ListOfCrewAIAgents(Struct, frozen=True, kw_only=True):
-    """A list of CrewAI agents."""
-
-    agents: dict[str, AgentOfCrewAI] | None = None
-    """The agents, by name."""
-
-class ListOfCrewAITasks(Struct, frozen=True, kw_only=True):
-    """A list of CrewAI tasks."""
-
-    tasks: dict[str, TaskOfCrewAI] | None = None
-    """The tasks, by name."""
 
 class ListOfCursorHooks(Struct, frozen=True, kw_only=True):
     """A list of Cursor hooks."""
@@ -3744,66 +3056,6 @@ class ListOfWindsurfHooks(Struct, frozen=True, kw_only=True):
 
     hooks: HooksOfWindsurf | None = None
     """What runs, by event; recommended."""
-
-class ManifestOfAnMCPBundle(Struct, frozen=True, kw_only=True):
-    """A manifest of an MCP bundle."""
-
-    _schema: str | None = None
-    """The schema for editors."""
-    manifest_version: Literal["0.1", "0.2", "0.3", "0.4"] | None = None
-    """The version of the format."""
-    dxt_version: str | None = None
-    """The old name of `manifest_version`."""
-    name: str | None = None
-    """Its name; recommended."""
-    display_name: str | None = None
-    """The name that people see."""
-    version: str | None = None
-    """Its version; recommended."""
-    description: str | None = None
-    """What it does, in a few words; recommended."""
-    long_description: str | None = None
-    """What it does, at length."""
-    author: AuthorOfABundle | None = None
-    """Who wrote it; recommended."""
-    server: ServerOfABundle | None = None
-    """How the server is started; recommended."""
-    tools: tuple[Any, ...] | None = None
-    """The tools it has."""
-    tools_generated: bool | None = None
-    """Whether it has further tools."""
-    prompts: tuple[Any, ...] | None = None
-    """The prompts it has."""
-    prompts_generated: bool | None = None
-    """Whether it has further prompts."""
-    user_config: dict[str, SettingOfABundle] | None = None
-    """What the user is asked for, by name."""
-    compatibility: dict[str, Any] | None = None
-    """Where it runs."""
-    repository: str | dict[str, Any] | None = None
-    """Where its source is."""
-    homepage: str | None = None
-    """Where to read about it."""
-    documentation: str | None = None
-    """Where to read how to use it."""
-    support: str | None = None
-    """Where to ask."""
-    icon: str | None = None
-    """Its picture."""
-    icons: tuple[Any, ...] | None = None
-    """Pictures of several sizes."""
-    screenshots: tuple[str, ...] | None = None
-    """Pictures of its use."""
-    localization: dict[str, Any] | None = None
-    """Its texts in other languages."""
-    keywords: tuple[str, ...] | None = None
-    """Words to find it by."""
-    license: str | None = None
-    """The licence."""
-    privacy_policies: tuple[str, ...] | None = None
-    """What happens to data."""
-    _meta: dict[str, Any] | None = None
-    """Anything else."""
 
 class MarketplaceOfCopilot(Struct, frozen=True, kw_only=True):
     """A marketplace of Copilot."""
@@ -3879,38 +3131,6 @@ class ModelOfContinue(Struct, frozen=True, kw_only=True):
     """Values for the inputs of that block."""
     override: dict[str, Any] | None = None
     """What differs from that block."""
-
-class ModelOfDockerAgent(Struct, frozen=True, kw_only=True):
-    """A model of Docker Agent."""
-
-    provider: str | None = None
-    """Who runs the model."""
-    model: str | None = None
-    """Its name there."""
-    temperature: int | float | None = None
-    """How random its answers are."""
-    max_tokens: int | None = None
-    """How long its answers may be."""
-    top_p: int | float | None = None
-    """Sample only from the most likely tokens."""
-    frequency_penalty: int | float | None = None
-    """How much repetition costs."""
-    presence_penalty: int | float | None = None
-    """How much known words cost."""
-    base_url: str | None = None
-    """Another address of the provider."""
-    parallel_tool_calls: bool | None = None
-    """Whether tools may run at the same time."""
-    token_key: str | None = None
-    """The environment variable that holds the token."""
-    provider_opts: dict[str, Any] | None = None
-    """Further options for the provider."""
-    track_usage: bool | None = None
-    """Whether tokens are counted."""
-    thinking_budget: Any | None = None
-    """How much it reasons."""
-    routing: tuple[Any, ...] | None = None
-    """Which model answers what."""
 
 class NetworkOfASandboxOfClaudeCode(Struct, frozen=True, kw_only=True):
     """The network of a sandbox of Claude Code."""
@@ -4162,36 +3382,6 @@ class OwnerOfAMarketplace(Struct, frozen=True, kw_only=True):
     url: str | None = None
     """The address of a web page."""
 
-class PackageOfAServer(Struct, frozen=True, kw_only=True):
-    """A package of a server."""
-
-    registryType: str | None = None
-    """Where the package is: `npm`, `pypi`, `oci`, `nuget`, `mcpb`, `cargo`; recommended;
-    common misspelling, which the tool ignores: `registry_type`, `registry_name`."""
-    identifier: str | None = None
-    """Its name there; recommended; common misspelling, which the tool ignores: `name`."""
-    version: str | None = None
-    """Its exact version."""
-    transport: TransportOfAPackage | None = None
-    """How to talk to the server; recommended."""
-    registryBaseUrl: str | None = None
-    """The address of the registry; common misspelling, which the tool ignores:
-    `registry_base_url`."""
-    runtimeHint: str | None = None
-    """The program that runs it; common misspelling, which the tool ignores:
-    `runtime_hint`."""
-    runtimeArguments: tuple[ArgumentOfAServer, ...] | None = None
-    """Arguments of that program; common misspelling, which the tool ignores:
-    `runtime_arguments`."""
-    packageArguments: tuple[ArgumentOfAServer, ...] | None = None
-    """Arguments of the server; common misspelling, which the tool ignores:
-    `package_arguments`."""
-    environmentVariables: tuple[VariableOrHeaderOfAServer, ...] | None = None
-    """Variables it needs; common misspelling, which the tool ignores:
-    `environment_variables`."""
-    fileSha256: str | None = None
-    """The hash of a bundle; common misspelling, which the tool ignores: `file_sha256`."""
-
 class PageOfContinue(Struct, frozen=True, kw_only=True):
     """A page of Continue."""
 
@@ -4274,17 +3464,6 @@ class PermissionsOfCursor(Struct, frozen=True, kw_only=True):
     deny: tuple[str, ...] | None = None
     """What is denied; restricts the agent, so a misspelling is an error."""
 
-class PermissionsOfDockerAgent(Struct, frozen=True, kw_only=True):
-    """The permissions of Docker Agent."""
-
-    allow: tuple[str, ...] | None = None
-    """Tools that run without asking."""
-    ask: tuple[str, ...] | None = None
-    """Tools that always ask; restricts the agent, so a misspelling is an error."""
-    deny: tuple[str, ...] | None = None
-    """Tools that never run; restricts the agent, so a misspelling is an error; common
-    misspelling, which the tool ignores: `denied`."""
-
 class PlacesOfSkillsOfOpenCode(Struct, frozen=True, kw_only=True):
     """The places of skills of OpenCode."""
 
@@ -4359,47 +3538,6 @@ class QwenSettingsFile(Struct, frozen=True, kw_only=True):
     """What may be done; restricts the agent, so a misspelling is an error."""
     hooks: dict[str, Any] | None = None
     """Programs that run at certain events."""
-
-class RegistryEntryOfAnMCPServer(Struct, frozen=True, kw_only=True):
-    """A registry entry of an MCP server."""
-
-    _schema: str | None = None
-    """The revision of the format; recommended."""
-    name: str | None = None
-    """Its name: a domain backwards, a slash, a name; recommended."""
-    description: str | None = None
-    """What it does, in at most 100 characters; recommended."""
-    version: str | None = None
-    """Its exact version; recommended."""
-    title: str | None = None
-    """The name that people see."""
-    websiteUrl: str | None = None
-    """Where to read about it; common misspelling, which the tool ignores: `website_url`."""
-    repository: dict[str, Any] | None = None
-    """Where its source is."""
-    icons: tuple[Any, ...] | None = None
-    """Pictures of it."""
-    packages: tuple[PackageOfAServer, ...] | None = None
-    """How to install it."""
-    remotes: tuple[RemoteOfAServer, ...] | None = None
-    """Where it runs already."""
-    _meta: dict[str, Any] | None = None
-    """Anything else."""
-    status: str | None = None
-    """An old field without effect."""
-
-class RemoteOfAServer(Struct, frozen=True, kw_only=True):
-    """A remote of a server."""
-
-    type: Literal["streamable-http", "sse"] | None = None
-    """How to talk to it; recommended; common misspelling, which the tool ignores:
-    `transport_type`."""
-    url: str | None = None
-    """Its address; recommended."""
-    headers: tuple[VariableOrHeaderOfAServer, ...] | None = None
-    """Headers of each request."""
-    variables: dict[str, Any] | None = None
-    """The meaning of `{name}` in the address."""
 
 class RooCommand(Struct, frozen=True, kw_only=True):
     """A Roo command."""
@@ -4557,16 +3695,6 @@ class SecurityOfGeminiCLI(Struct, frozen=True, kw_only=True):
     enableConseca: bool | None = None
     """An experiment."""
 
-class ServerOfABundle(Struct, frozen=True, kw_only=True):
-    """The server of a bundle."""
-
-    type: Literal["python", "node", "binary", "uv"] | None = None
-    """What it is written in; recommended."""
-    entry_point: str | None = None
-    """The file to start; recommended."""
-    mcp_config: StartOfABundle | None = None
-    """The command that starts it; recommended."""
-
 class ServerOfContinue(Struct, frozen=True, kw_only=True):
     """A server of Continue."""
 
@@ -4602,28 +3730,6 @@ class ServerRulesOfGeminiCLI(Struct, frozen=True, kw_only=True):
     serverCommand: str | None = None
     """A program that starts servers."""
 
-class SettingOfABundle(Struct, frozen=True, kw_only=True):
-    """A setting of a bundle."""
-
-    type: Literal["string", "number", "boolean", "directory", "file"] | None = None
-    """What sort of value it is; recommended."""
-    title: str | None = None
-    """The name that people see; recommended."""
-    description: str | None = None
-    """What it is for; recommended."""
-    required: bool | None = None
-    """Whether it must be given."""
-    default: Any | None = None
-    """The value if none is given."""
-    multiple: bool | None = None
-    """Whether there may be several."""
-    sensitive: bool | None = None
-    """Whether it is a secret."""
-    min: int | float | None = None
-    """The smallest number."""
-    max: int | float | None = None
-    """The largest number."""
-
 class SettingOfAnExtension(Struct, frozen=True, kw_only=True):
     """A setting of an extension."""
 
@@ -4635,90 +3741,6 @@ class SettingOfAnExtension(Struct, frozen=True, kw_only=True):
     """The variable that holds it; recommended."""
     sensitive: bool | None = None
     """Whether it is a secret."""
-
-class SkillOfAnAgentCard(Struct, frozen=True, kw_only=True):
-    """A skill of an agent card."""
-
-    id: str | None = None
-    """What tells it from the others; recommended."""
-    name: str | None = None
-    """The name that people see; recommended."""
-    description: str | None = None
-    """What it does; recommended."""
-    tags: tuple[str, ...] | None = None
-    """Words to find it by; recommended."""
-    examples: tuple[str, ...] | None = None
-    """What one may ask."""
-    inputModes: tuple[str, ...] | None = None
-    """The media types it takes."""
-    outputModes: tuple[str, ...] | None = None
-    """The media types it gives."""
-    security: tuple[Any, ...] | None = None
-    """Who may use it; restricts the agent, so a misspelling is an error."""
-    securityRequirements: tuple[Any, ...] | None = None
-    """Who may use it; restricts the agent, so a misspelling is an error."""
-
-class SourceOfAFastMCPServer(Struct, frozen=True, kw_only=True):
-    """The source of a FastMCP server."""
-
-    type: str | None = None
-    """`filesystem`."""
-    path: str | None = None
-    """The file of the server; recommended."""
-    entrypoint: str | None = None
-    """The object in the file."""
-
-class StartOfABundle(Struct, frozen=True, kw_only=True):
-    """The start of a bundle."""
-
-    command: str | None = None
-    """The program to start; recommended."""
-    args: tuple[str, ...] | None = None
-    """The arguments of the program."""
-    env: dict[str, Any] | None = None
-    """Environment variables to add."""
-    platform_overrides: dict[str, Any] | None = None
-    """By system."""
-
-class TaskOfCrewAI(Struct, frozen=True, kw_only=True):
-    """A task of CrewAI."""
-
-    description: str | None = None
-    """What to do; recommended."""
-    expected_output: str | None = None
-    """What comes out; recommended."""
-    agent: str | None = None
-    """Who does it."""
-    context: tuple[Any, ...] | None = None
-    """Tasks whose results it needs."""
-    tools: tuple[Any, ...] | None = None
-    """The tools it has."""
-    async_execution: bool | None = None
-    """Whether the next task starts at once."""
-    output_file: str | None = None
-    """The file for the result."""
-    output_json: Any | None = None
-    """The form of the result."""
-    output_pydantic: Any | None = None
-    """The class of the result."""
-    human_input: bool | None = None
-    """Whether a person looks at it."""
-    callback: Any | None = None
-    """What is called with the result."""
-    markdown: bool | None = None
-    """Whether the result is Markdown."""
-    guardrail: Any | None = None
-    """What the result must be."""
-    guardrails: Any | None = None
-    """What the result must be, one by one."""
-    guardrail_max_retries: int | None = None
-    """How often it tries again."""
-    create_directory: bool | None = None
-    """Whether the folder of the file is made."""
-    config: Any | None = None
-    """Further settings."""
-    name: str | None = None
-    """Its name."""
 
 class TerminalOfCursor(Struct, frozen=True, kw_only=True):
     """A terminal of Cursor."""
@@ -4762,45 +3784,6 @@ class ToolsOfGeminiCLI(Struct, frozen=True, kw_only=True):
     disableLLMCorrection: bool | None = None
     """Whether edits are not corrected."""
 
-class ToolsetOfDockerAgent(Struct, frozen=True, kw_only=True):
-    """A toolset of Docker Agent."""
-
-    type: str | None = None
-    """What sort of tools they are; recommended."""
-    tools: tuple[str, ...] | None = None
-    """The only tools of the set to offer; restricts the agent, so a misspelling is an
-    error."""
-    ref: str | None = None
-    """A server of the catalogue: `docker:NAME`."""
-    command: str | None = None
-    """The program to start."""
-    args: tuple[str, ...] | None = None
-    """Its arguments."""
-    env: dict[str, Any] | None = None
-    """Environment variables to add."""
-    remote: dict[str, Any] | None = None
-    """A server that runs elsewhere."""
-    instruction: str | None = None
-    """How to use the tools."""
-    name: str | None = None
-    """The name of the set."""
-    path: str | None = None
-    """Where it keeps things."""
-    url: str | None = None
-    """The address of another agent."""
-    version: str | None = None
-    """The version to start."""
-
-class TransportOfAPackage(Struct, frozen=True, kw_only=True):
-    """A transport of a package."""
-
-    type: Literal["stdio", "sse", "streamable-http"] | None = None
-    """How to talk to the server; recommended."""
-    url: str | None = None
-    """The address, unless the type is `stdio`."""
-    headers: tuple[VariableOrHeaderOfAServer, ...] | None = None
-    """Headers of each request."""
-
 class ValueThatAPluginAsksFor(Struct, frozen=True, kw_only=True):
     """A value that a plugin asks for."""
 
@@ -4824,31 +3807,6 @@ class ValueThatAPluginAsksFor(Struct, frozen=True, kw_only=True):
     """The greatest number."""
     options: tuple[str, ...] | None = None
     """The only values of a text."""
-
-class VariableOrHeaderOfAServer(Struct, frozen=True, kw_only=True):
-    """A variable or header of a server."""
-
-    name: str | None = None
-    """Its name; recommended."""
-    description: str | None = None
-    """What it is for."""
-    isRequired: bool | None = None
-    """Whether it must be given; common misspelling, which the tool ignores:
-    `is_required`."""
-    format: Literal["string", "number", "boolean", "filepath"] | None = None
-    """What sort of text it is."""
-    value: str | None = None
-    """Its value."""
-    isSecret: bool | None = None
-    """Whether it is a secret; common misspelling, which the tool ignores: `is_secret`."""
-    default: str | None = None
-    """The value if none is given."""
-    placeholder: str | None = None
-    """An example of a value."""
-    choices: tuple[str, ...] | None = None
-    """The values it may have."""
-    variables: dict[str, Any] | None = None
-    """The meaning of `{name}` in the value."""
 
 class WatcherOfOpenCode(Struct, frozen=True, kw_only=True):
     """The watcher of OpenCode."""

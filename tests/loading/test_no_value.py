@@ -35,7 +35,7 @@ def test_what_has_no_value_has_an_error(name: str) -> None:
             assert (outcome.loaded() is None) == bool(outcome.errors), (extension, text)
 
 
-@pytest.mark.parametrize("name", ["mcp-bundle", "mcp-registry", "langgraph", "cursor-hooks"])
+@pytest.mark.parametrize("name", ["claude-lsp", "codex-hooks", "cursor-hooks"])
 def test_an_empty_file_of_json_is_an_error(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -53,7 +53,7 @@ def test_an_empty_file_of_json_is_an_error(
 
 def test_a_kind_that_reads_nothing_and_only_warns_is_not_silent() -> None:
     """As a kind of somebody else may do."""
-    kind = registry.kind_named("langgraph")
+    kind = registry.kind_named("cursor-hooks")
 
     def read(source: Source, session: Session) -> Parsed:
         warning = codes.DOCUMENT_EMPTY.at(span=Span(source, 0, 0), kind="x", what="File")

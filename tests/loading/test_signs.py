@@ -20,6 +20,7 @@ from equipage.loading.signs import (
     members,
     skim,
 )
+from equipage.loading.unread import UNREAD_BY_CONTENT
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 
@@ -132,9 +133,9 @@ _SHAPES: list[Any] = [
     None,
     True,
 ]
-_ROOT_KEYS = sorted({key for each in BUILT_IN for key in each.keys} | LOOKED_AT.keys() | {"x", "y"})
+_ROWS = [each for each in (*BUILT_IN, *UNREAD_BY_CONTENT) if each.by_content]
+_ROOT_KEYS = sorted({key for each in _ROWS for key in each.keys} | LOOKED_AT.keys() | {"x", "y"})
 _roots = st.dictionaries(st.sampled_from(_ROOT_KEYS), st.sampled_from(_SHAPES), max_size=6)
-_ROWS = [each for each in BUILT_IN if each.by_content]
 _ROW_KEYS = tuple(sorted({key for each in _ROWS for key in each.keys}))
 
 

@@ -355,7 +355,6 @@ def _hook(command: str) -> dict[str, Any]:
         (".gemini/commands/c.toml", 'prompt = "!{hooks/a.sh}"\n', "hooks/a.sh"),
         (".gemini/settings.json", {"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "$GEMINI_PROJECT_DIR/hooks/a.sh"}]}]}}, "hooks/a.sh"),
         (".mcp.json", {"mcpServers": {"a": {"command": "node", "args": ["x"], "env": {"NODE_OPTIONS": "--require ./hooks/x.js"}}}}, "hooks/x.js"),
-        ("langgraph.json", {"dependencies": ["."], "graphs": {"g": "./hooks/graph.py:graph"}}, "hooks/graph.py"),
         # It has an error here; the client may be content.
         (".claude/settings.json", {**_hook("./hooks/a.sh"), "model": 5}, "hooks/a.sh"),
     ],
@@ -366,10 +365,10 @@ def test_a_script_is_locked_however_a_command_names_it(
 ) -> None:
     names = ("a.sh", "b.sh", "guard.py", "rules.json", "x.js")
     write(Path(), {f"hooks/{name}": "1\n" for name in names})
-    write(Path(), {file: content, "hooks/graph.py": "graph = 1\n"})
+    write(Path(), {file: content})
     locked()
     assert verified().code == 0
-    Path(script).write_text("graph = 2\n")
+    Path(script).write_text("2\n")
     code, out, _ = verified()
     assert code == 1
     assert f"source changed: {script}" in out

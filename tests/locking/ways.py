@@ -70,6 +70,15 @@ def _new(name: str, content: Any) -> tuple[Files, Files]:
     return {"notes.txt": "x"}, {name: content}
 
 
+def _bundle(file: str) -> Any:
+    return {"manifest_version": "0.3", "name": "a", "server": {"type": "node", "entry_point": file}}
+
+
+def _entry(url: str) -> Any:
+    return {"name": "org.example/a", "remotes": [{"type": "sse", "url": url}]}
+
+
+_TEAM = "agents:\n  root:\n    model: m\n    instruction: Review.\n"
 _COMPILED = "name: a\non: push\njobs: {{a: {{runs-on: x, steps: [{{run: {}}}]}}}}\n"
 _POLICY = '[[rule]]\ntoolName = "x"\ndecision = "{}"\npriority = 5\n'
 _EXTENSION = {"gemini-extension.json": {"name": "x", "version": "1.0.0"}}
@@ -147,7 +156,8 @@ WAYS: list[tuple[str, Files, Files, str, bool]] = [
     ("VS Code: asked in other words", asked(), asked(description="Which?"), "", True),
     ("VS Code: a command answers in the settings", vscode(), vscode(mcp={"inputs": [{"id": "a", "type": "command", "command": "x"}]}), "setting mcp.inputs.command = x", True),
     # GitHub.
-    ("workflow: compiled alone", {**workflow(), ".github/workflows/a.lock.yml": _COMPILED.format("ls")}, {".github/workflows/a.lock.yml": _COMPILED.format("curl")}, "a compiled workflow changed, and its source did not", True),
+    ("workflow: compiled alone", {**workflow(), ".github/workflows/a.lock.yml": _COMPILED.format("ls")}, {".github/workflows/a.lock.yml": _COMPILED.format("curl")}, "compiled agentic workflow changed; equipage does not read it", True),
+    ("workflow: compiled from nothing", *_new(".github/workflows/a.lock.yml", _COMPILED.format("ls")), "compiled agentic workflow added; equipage does not read it", True),
     ("workflow: compiled with its source", {**workflow(), ".github/workflows/a.lock.yml": _COMPILED.format("ls")}, {**workflow(name="b"), ".github/workflows/a.lock.yml": _COMPILED.format("ls -l")}, "", True),
     ("workflow: who starts it", workflow(), workflow(on="issue_comment"), "permission widened: on", True),
     ("workflow: when", workflow(**{"if": "false"}), workflow(), "permission widened: if", True),
@@ -176,5 +186,17 @@ WAYS: list[tuple[str, Files, Files, str, bool]] = [
     ("Amp: a command", *_new(".agents/commands/x", "#!/bin/sh\n"), "Amp file added", True),
     ("Zed: an agent of others", *_read(".zed/settings.json", {}, {"agent_servers": {"x": {"command": "y"}}}), "permission widened: agent_servers", True),
     ("Claude Code: a workflow", *_new(".claude/workflows/a.js", "x"), "Claude Code workflow added", True),
+    # Frameworks and authors of servers: by their place, or by what they hold.
+    ("A2A: a card", *_read(".well-known/agent-card.json", {"name": "a"}, {"name": "b"}), "A2A agent card changed; equipage does not read it", True),
+    ("Aider: nothing is asked", *_read(".aider.conf.yml", "model: m\n", "model: m\nyes-always: true\n"), "Aider file changed; equipage does not read it", True),
+    ("Claude Code: keys", *_read(".claude/keybindings.json", {"bindings": []}, {"bindings": [{}]}), "Claude Code file changed; equipage does not read it", True),
+    ("CrewAI: an agent runs code", *_read("config/agents.yaml", "a: {role: r}\n", "a: {role: r, allow_code_execution: true}\n"), "CrewAI file changed; equipage does not read it", True),
+    ("CrewAI: a task", *_new("config/tasks.yml", "a: {description: d}\n"), "CrewAI file added; equipage does not read it", True),
+    ("FastMCP: another server", *_read("fastmcp.json", {"source": {"path": "a.py"}}, {"source": {"path": "b.py"}}), "FastMCP configuration changed; equipage does not read it", True),
+    ("LangGraph: a package", *_read("langgraph.json", {"dependencies": ["."]}, {"dependencies": [".", "x"]}), "LangGraph configuration changed; equipage does not read it", True),
+    ("Docker Agent: a toolset", *_read("team.yaml", _TEAM, _TEAM + "    toolsets: [{type: shell}]\n"), "team.yaml: Docker Agent configuration changed; equipage does not read it", True),
+    ("Docker Agent: no longer one", *_read("team.yaml", _TEAM, "agents: {}\n"), "team.yaml: Docker Agent configuration removed; equipage does not read it", True),
+    ("MCP bundle: another program", *_read("x/manifest.json", _bundle("a.js"), _bundle("b.js")), "x/manifest.json: MCP bundle changed; equipage does not read it", True),
+    ("MCP registry: another host", *_read("x/server.json", _entry("https://a.org"), _entry("https://b.org")), "x/server.json: MCP registry entry changed; equipage does not read it", True),
     ("Claude Code: files for worktrees", *_new(".worktreeinclude", ".env\n"), "list of files that worktrees get added", True),
 ]  # fmt: skip

@@ -351,7 +351,7 @@ def test_every_field_is_described(name: str) -> None:
     silent = [place for place, each in found if not str(each.get("description", "")).strip()]
     assert silent == []
     # Any text, any value, or a file whose fields are those of another program.
-    assert found or name in ("instructions", "by-schema", "agentic-workflow-lock")
+    assert found or name in ("instructions", "by-schema")
 
 
 # --- the schema and the loader, on files of other tools ------------------------------------------

@@ -76,6 +76,61 @@ def test_one_note_for_each_sort_and_project(
     assert [each.path for each in report.files] == [".claude/agents/a.md"]
 
 
+#: Names that were kinds once → a file of each.
+REMOVED = {
+    "a2a-card": (".well-known/agent-card.json", "{}"),
+    "agentic-workflow-lock": (".github/workflows/a.lock.yml", "on: push\n"),
+    "aider-config": (".aider.conf.yml", "model: m\n"),
+    "claude-keybindings": (".claude/keybindings.json", "{}"),
+    "crewai-agents": ("config/agents.yaml", "a: {}\n"),
+    "crewai-tasks": ("config/tasks.yaml", "a: {}\n"),
+    "docker-agent": ("a.yaml", "agents: {a: {model: m, instruction: i}}\n"),
+    "fastmcp": ("fastmcp.json", "{}"),
+    "langgraph": ("langgraph.json", "{}"),
+    "mcp-bundle": ("a.json", '{"dxt_version": "0.1", "server": {"entry_point": "a.js"}}'),
+    "mcp-registry": ("a.json", '{"name": "a/b", "packages": [{"registryType": "npm"}]}'),
+}
+
+
+@pytest.mark.parametrize("kind", REMOVED)
+def test_files_of_frameworks_are_known_and_of_no_kind(kind: str, tmp_path: Path) -> None:
+    name, text = REMOVED[kind]
+    write(tmp_path, {name: text})
+    report = equipage.check([tmp_path], env={})
+    assert [(each.code, each.count) for each in report.diagnostics] == [("not-read", 1)]
+    assert report.files == ()
+    # As any other file that a caller names and no kind recognises.
+    (error,) = equipage.check([tmp_path / name], env={}).errors
+    assert error.code == "unrecognised"
+    with pytest.raises(equipage.UsageError, match=f"there is no kind `{kind}`"):
+        equipage.check([tmp_path], kind=kind, env={})
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("a.json", "conventions = false\n"),
+        ("langgraph.json", "conventions = false\n"),
+        ("skills/s/assets/a.json", ""),
+        ("skills/s/langgraph.json", ""),
+    ],
+)
+def test_nothing_is_said_where_files_of_tools_do_not_count(
+    name: str, settings: str, tmp_path: Path
+) -> None:
+    """Whether a place or the content says what a file is."""
+    skill = "---\nname: s\ndescription: d\n---\nText.\n"
+    text = REMOVED["mcp-registry"][1]
+    write(tmp_path, {name: text, "skills/s/SKILL.md": skill, "equipage.toml": settings})
+    assert equipage.check([tmp_path], env={}).notes == ()
+
+
+def test_bytes_that_are_no_text_do_not_hide_what_a_file_is(tmp_path: Path) -> None:
+    write(tmp_path, {"a.yaml": REMOVED["docker-agent"][1].encode() + b"# \xff\n"})
+    (note,) = equipage.check([tmp_path], env={}).diagnostics
+    assert note.message == "Docker Agent configuration: known by its content, but not read"
+
+
 def test_hidden_folders_are_looked_through_for_known_names(tmp_path: Path) -> None:
     write(
         tmp_path,

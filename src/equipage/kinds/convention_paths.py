@@ -11,7 +11,6 @@ PATHS: dict[str, tuple[str, ...]] = {
     "claude-command": (".claude/commands/**/*.md",),
     "claude-plugin": (".claude-plugin/plugin.json",),
     "claude-marketplace": (".claude-plugin/marketplace.json",),
-    "claude-keybindings": (".claude/keybindings.json",),
     "claude-lsp": (".lsp.json",),
     "claude-settings": (
         ".claude/settings.json",
@@ -36,7 +35,6 @@ PATHS: dict[str, tuple[str, ...]] = {
     "copilot-instructions": ("*.instructions.md",),
     "copilot-hooks": (".github/hooks/*.json",),
     "agentic-workflow": (".github/workflows/*.md", ".github/workflows/shared/**/*.md"),
-    "agentic-workflow-lock": (".github/workflows/*.lock.yml",),
     "copilot-settings": (".github/copilot/settings.json", ".github/copilot/settings.local.json"),
     "opencode-config": ("opencode.{json,jsonc}",),
     "opencode-agent": (
@@ -82,16 +80,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     ),
     "openhands-microagent": (".openhands/microagents/**/*.md",),
     "goose-config": ("goose/config.yaml",),
-    "aider-config": (".aider.conf.yml",),
-    "mcp-registry": (),
-    "mcp-bundle": (),
-    "fastmcp": ("fastmcp.json", "*.fastmcp.json"),
-    "langgraph": ("langgraph.json",),
-    "docker-agent": (),
-    "crewai-agents": ("config/agents.{yaml,yml}",),
-    "crewai-tasks": ("config/tasks.{yaml,yml}",),
     "goose-recipe": (),
-    "a2a-card": (".well-known/{agent-card,agent}.json", "agent-card.json"),
     "mcp": (
         ".vscode/mcp.json",
         ".cursor/mcp.json",

@@ -61,11 +61,6 @@ class Group(msgspec.Struct, frozen=True):
     #: since every key is meant to do something
     unknown: Severity | Literal["ignore", "acts"] | None = None
 
-    @property
-    def synonyms(self) -> dict[str, str]:
-        """What people write instead of a field → the field."""
-        return {other: field.name for field in self.fields for other in field.instead}
-
 
 class Of(msgspec.Struct, frozen=True):
     """How a field holds groups or other types."""
@@ -178,8 +173,6 @@ class Convention(msgspec.Struct, frozen=True):
     suffixes: Names = (".md",)  #: endings that are not part of the name of a file
     #: the field that the whole file is, for files that hold entries by name and nothing else
     wraps: str | None = None
-    #: an entry of such a file has two of these keys, or the file is of another tool
-    signs: frozenset[str] = frozenset()
     servers: str | None = None  #: the tool whose way to write MCP servers the file follows
     name: NameRule | None = None  #: what the name must look like
     tools: frozenset[str] | None = None  #: every tool there is; None if they are not all known

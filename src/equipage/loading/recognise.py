@@ -7,9 +7,11 @@ The first of these that says something counts:
 3. the plugin around the file, whose manifest names its parts,
 4. the content, if two signs of it agree.
 
-Below a skill, only the skill itself is of a kind: whatever else lies there is its material. One
-sign of content is a guess. A guess never gives errors, and it gives way to another load that reads
-the file. Only light predicates are asked, so that looking at a file imports no kind but its own.
+What belongs to a tool and is not read (see `unread`) is recognised, too: by its path before the
+content is looked at, or by its content. Below a skill, only the skill itself is of a kind: whatever
+else lies there is its material. One sign of content is a guess. A guess never gives errors, and it
+gives way to another load that reads the file. Only light predicates are asked, so that looking at a
+file imports no kind but its own.
 """
 
 from __future__ import annotations
@@ -64,6 +66,7 @@ class Recognised(msgspec.Struct, frozen=True):
     by: Basis | None = None  #: what decided
     why: str = ""  #: the same in words, as in “its path matches `.claude/agents/**/*.md`”
     sure: bool = True  #: False for a guess, which gives no errors
+    unread: str | None = None  #: what a file is that belongs to a tool and is not read
 
     @property
     def gives_way(self) -> bool:
@@ -109,17 +112,23 @@ def recognise(
         from equipage.loading.unread import unread_sort  # only a walk meets such files
 
         if (sort := unread_sort(slashed)) is not None:
-            return Recognised(problem=_finding(NOT_READ, path, sort=sort))
+            return _not_read(path, sort, "place")
     if extension == ".md" and is_part:
         # From the project on: a folder above it may be called `agents`, too.
         inside = slashed.removeprefix(root_in(run, absolute).replace(os.sep, "/"))
         return _by_header(path, inside, files, named=named)
     if extension in _FORMATS:
-        return _by_content(path, _FORMATS[extension], files, named=named)
+        found = _by_content(path, _FORMATS[extension], files, named=named)
+        return found if is_part or found.unread is None else Recognised()
     if named:  # the caller may have a reason for another name: what the file holds decides
         found = Recognised() if extension == ".md" else _by_content(path, "yaml", files, named=True)
         return found if found.kind is not None else _unreadable(path, files)
     return Recognised()
+
+
+def _not_read(path: str, sort: str, sign: str) -> Recognised:
+    """What is said of a file that belongs to a tool and is not read."""
+    return Recognised(problem=_finding(NOT_READ, path, sort=sort, sign=sign), unread=sort)
 
 
 # Nearly everything that a walk meets is of no kind, so that is asked first. What a folder says of
@@ -385,17 +394,26 @@ def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Reco
         text, problem = _text_of(path, files)
     except FileProblem as missing:
         return Recognised(problem=_finding(missing.code, path, **missing.values))
-    kind, maybe = recognise_content(text, syntax, named=named)
+    sure, maybe = recognise_content(text, syntax, named=named)
+    unread = None if sure is None or sure.module else sure.kind
+    if unread is not None and not named:
+        return _not_read(path, unread, "content")
     if problem is not None:
-        is_ours = named or kind is not None or maybe is not None
+        is_ours = named or sure is not None or maybe is not None
         return Recognised(problem=problem) if is_ours else Recognised()
-    if kind is None and maybe is not None and not named:
+    if unread is not None:
+        return Recognised()
+    if sure is None and maybe is not None and not named:
         # A walk does not check what only may be of a kind; a note says so.
-        return Recognised(problem=_finding(POSSIBLE_KIND, path, kind=maybe))
+        return Recognised(problem=_finding(POSSIBLE_KIND, path, kind=maybe.kind))
+    row = sure or maybe
     # Material of tests is put beside other files before it is used.
     is_fixture = not named and FIXTURES.search(path.replace(os.sep, "/")) is not None
     return Recognised(
-        kind or maybe, by="content", why="of what the file holds", sure=not is_fixture
+        None if row is None else row.kind,
+        by="content",
+        why="of what the file holds",
+        sure=not is_fixture,
     )
 
 
@@ -472,15 +490,23 @@ def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Format) -> bool:
     return any(
         (each.by_content is not None and each.by_content(found))
         or (each.possibly is not None and each.possibly(found, named=False))
-        for each in registry.BUILT_IN
+        for each in _rows_with_signs()
         if not found.keys().isdisjoint(each.keys)
     )
 
 
 @_of_rows
-def _keys(rows: _Rows) -> tuple[str, ...]:
-    """Every key that a file needs one of to be of a kind by its content."""
-    return tuple(dict.fromkeys(key for each in rows if each.by_content for key in each.keys))
+def _rows_with_signs(rows: _Rows) -> _Rows:
+    """The rows of files that are known by what they hold; those that are not read come last."""
+    from equipage.loading.unread import UNREAD_BY_CONTENT  # not for a file that its path names
+
+    return tuple(each for each in (*rows, *UNREAD_BY_CONTENT) if each.by_content)
+
+
+@_of_rows
+def _keys(_rows: _Rows) -> tuple[str, ...]:
+    """Every key that a file needs one of to be recognised by its content."""
+    return tuple(dict.fromkeys(key for each in _rows_with_signs() for key in each.keys))
 
 
 def _with_defaults(text: str) -> str:
@@ -491,13 +517,13 @@ def _with_defaults(text: str) -> str:
 
 def recognise_content(
     text: str, syntax: Format, *, named: bool = False
-) -> tuple[str | None, str | None]:
-    """The kind a text surely is of by what it holds, and the kind it may be of.
+) -> tuple[Recognition | None, Recognition | None]:
+    """The row a text surely belongs to by what it holds, and the row it may belong to.
 
     Where a kind replaces variables before it parses, defaults take their places: what a file is
     does not depend on the environment.
     """
-    rows = [each for each in registry.BUILT_IN if each.by_content]
+    rows = list(_rows_with_signs())
     sure, maybe = _kinds_of(text, syntax, rows, named=named)
     if sure is None and "${" in text:
         rows = [each for each in rows if each.substitutes]
@@ -508,8 +534,8 @@ def recognise_content(
 
 def _kinds_of(
     text: str, syntax: Format, rows: list[Recognition], *, named: bool
-) -> tuple[str | None, str | None]:
-    """Of the kinds in `rows`, the one a text surely is of, and the one it may be of.
+) -> tuple[Recognition | None, Recognition | None]:
+    """Of the rows, the one a text surely belongs to, and the one it may belong to.
 
     A text that does not parse may be of a kind whose key it has: nothing more can be said.
     """
@@ -531,11 +557,11 @@ def _kinds_of(
             value = load_value(syntax, text.removeprefix("\ufeff"))
     except SyntaxProblem:
         seen = keys_of_broken(text, syntax)
-        return None, next((each.kind for each in rows if seen & set(each.keys)), None)
-    sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
+        return None, next((each for each in rows if seen & set(each.keys)), None)
+    sure = next((each for each in rows if each.by_content and each.by_content(value)), None)
     if sure is None:
         yaml.forget()
-    maybe = (each.kind for each in rows if each.possibly and each.possibly(value, named=named))
+    maybe = (each for each in rows if each.possibly and each.possibly(value, named=named))
     return sure, next(maybe, None)
 
 

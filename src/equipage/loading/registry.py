@@ -24,15 +24,7 @@ from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import expression, nearest
 from equipage.files.tracing import opaque
 from equipage.loading.kind import Kind
-from equipage.loading.signs import (
-    is_blueprint,
-    is_bundle,
-    is_docker_agent,
-    is_recipe,
-    is_registry_entry,
-    is_server,
-    may_be_server,
-)
+from equipage.loading.signs import is_blueprint, is_recipe, is_server, may_be_server
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -44,8 +36,8 @@ class Recognition(msgspec.Struct, frozen=True, eq=False):
     Rows are equal only to themselves: what is made of many of them is looked up by the rows.
     """
 
-    kind: str
-    module: str
+    kind: str  #: its name; for files that are known and not read, what they are
+    module: str = ""  #: empty for files that are known and not read
     paths: tuple[str, ...] = ()  #: globs over the end of a path, with `{a,b}` for a choice
     #: the content needs one of these keys at its root: a cheap look before parsing
     keys: tuple[str, ...] = ()
@@ -56,9 +48,6 @@ class Recognition(msgspec.Struct, frozen=True, eq=False):
     folder: str | None = None  #: the folder of such files in a layer
     substitutes: bool = False  #: whether variables are replaced before the text is parsed
 
-
-#: The kinds of other tools, made from their tables.
-_TABLES = "equipage.kinds.conventions"
 
 BUILT_IN: tuple[Recognition, ...] = (
     Recognition("toolpack", "equipage.kinds.toolpack", ("*.tool.{yaml,yml}",)),
@@ -84,16 +73,11 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition("blueprint", "equipage.kinds.blueprint", keys=("flow",), by_content=is_blueprint),
     Recognition("agent_md", "equipage.kinds.blueprint.agent"),
     Recognition(
-        "mcp-registry", _TABLES, keys=("packages", "remotes"), by_content=is_registry_entry
+        "goose-recipe",
+        "equipage.kinds.conventions",
+        keys=("parameters", "extensions"),
+        by_content=is_recipe,
     ),
-    Recognition(
-        "mcp-bundle",
-        _TABLES,
-        keys=("manifest_version", "dxt_version", "server"),
-        by_content=is_bundle,
-    ),
-    Recognition("docker-agent", _TABLES, keys=("agents",), by_content=is_docker_agent),
-    Recognition("goose-recipe", _TABLES, keys=("parameters", "extensions"), by_content=is_recipe),
 )
 #: The kind of files that a schema of the project describes. Only `schemas` in its settings make a
 #: file of this kind, so it is not among the names.
@@ -101,6 +85,8 @@ BY_SCHEMA = "by-schema"
 _UNNAMED = (Recognition(BY_SCHEMA, "equipage.kinds.by_schema"),)
 #: Kinds of conventions that have a module of their own.
 _OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp.servers"}
+#: The folders in which agents that others call over the network describe themselves.
+_OF_CARDS = frozenset({".well-known"})
 #: Walks enter no folder of a user, whatever is in it.
 _OF_USER = frozenset({".config"})
 
@@ -127,9 +113,9 @@ def is_convention(kind: str) -> bool:
 
 @cache
 def agent_folders() -> frozenset[str]:
-    """The hidden folders that files of some kind live in."""
+    """The hidden folders that files of some kind live in, and those of agents that others call."""
     globs = (glob for row in (*BUILT_IN, *conventions()) for glob in row.paths)
-    return hidden_folders(globs) - _OF_USER
+    return (hidden_folders(globs) | _OF_CARDS) - _OF_USER
 
 
 # Kinds by name, those of installed packages included.

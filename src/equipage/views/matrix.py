@@ -72,12 +72,6 @@ _DOES: dict[str, dict[str, tuple[str, ...]]] = {
         "run commands": ("terminal",),
         "use the network": ("fetch", "web_search"),
     },
-    "Docker Agent": {
-        "read files": ("filesystem/read_file", "filesystem/read_multiple_files"),
-        "write files": ("filesystem/write_file", "filesystem/edit_file"),
-        "run commands": ("shell/shell", "script/script"),
-        "use the network": ("fetch/fetch", "api/api"),
-    },
     "defect": {
         "read files": ("read_file", "search"),
         "write files": ("write_file", "edit_file"),
@@ -111,10 +105,6 @@ _BY_MODE: dict[str, dict[str, tuple[tuple[str, dict[str, State]], ...]]] = {
         "read files": (("readonly", {"true": "allows", "false": "allows"}),),
         "write files": (("readonly", {"true": "denies", "false": "allows"}),),
         "run commands": (("readonly", {"true": "partly", "false": "allows"}),),
-    },
-    "CrewAI": {
-        "run commands": (("allow_code_execution", _SWITCH),),
-        "start agents": (("allow_delegation", _SWITCH),),
     },
 }
 #: Names in a list of tools that mean all tools of the client.

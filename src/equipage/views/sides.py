@@ -20,7 +20,13 @@ from equipage.files.reading import Files, sha256_of
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
-from equipage.loading.unread import CODEX_RULE, HOOK_FILE, unread_sort
+from equipage.loading.unread import (
+    CODEX_RULE,
+    COMPILED_END,
+    COMPILED_WORKFLOW,
+    HOOK_FILE,
+    SOURCE_END,
+)
 from equipage.views.parts import OWNERS, all_parts, reach_of_part
 from equipage.workspace.loads import (
     Candidate,
@@ -37,8 +43,6 @@ from equipage.workspace.reach.rows import divided
 
 #: What only lists other files, which are compared themselves.
 _LISTS = frozenset({"list of skills"})
-#: The kind of what workflows of agents are compiled to.
-_COMPILED = "agentic-workflow-lock"
 
 
 #: What a link in the place of a configuration is, by the code of its finding.
@@ -180,8 +184,8 @@ def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files, place: 
         name = "" if folder is None else _name(each.path, folder)
         if each.outcome is not None:
             loads.outcomes[name] = each.outcome
-        elif each.problem is not None and each.problem.code == codes.NOT_READ:
-            sort = unread_sort(os.path.abspath(each.path).replace(os.sep, "/")) or ""
+        elif each.unread is not None:
+            sort = each.unread
             data = files.peek(each.path)
             content = _content(data, each.path, place, runs=sort == HOOK_FILE)
             if content is not None and sort not in _LISTS:
@@ -229,7 +233,6 @@ def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
         elif was_broken:
             reason = "it could not be loaded before, so all that it allows counts as new"
             yield Unjudged(name, reason, counts=False)
-    yield from _compiled(old, new)
     known = {(each.name, each.code) for each in old.problems}
     for each in new.problems:
         if each.severity == "error":
@@ -244,21 +247,20 @@ def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             yield Unjudged(name, f"a program that guards {how}; equipage does not read it", True)
     for name in sorted({*old.unread, *new.unread}):
         was, now = old.unread.get(name), new.unread.get(name)
-        if was != now and not _are_understood(name, old, new):
+        if was != now and not (_are_understood(name, old, new) or _follows_source(name, old, new)):
             how = "added" if was is None else "removed" if now is None else "changed"
             what = (now or was or ("", ""))[0]
             yield Unjudged(name, f"{what} {how}; equipage does not read it", counts=True)
 
 
-def _compiled(old: Loads, new: Loads) -> Iterator[Unjudged]:
-    """Compiled workflows that changed while their sources did not: they are what runs."""
-    for name, outcome in sorted(new.outcomes.items()):
-        if outcome.kind.name != _COMPILED or _hash(outcome) == _hash(old.outcomes.get(name)):
-            continue
-        source = name.removesuffix(".lock.yml") + ".md"
-        before, after = (_hash(each.outcomes.get(source)) for each in (old, new))
-        if before == after:
-            yield Unjudged(name, "a compiled workflow changed, and its source did not", counts=True)
+def _follows_source(name: str, old: Loads, new: Loads) -> bool:
+    """Whether a file is a compiled workflow whose source, which is read, changed with it."""
+    what = (new.unread.get(name) or old.unread[name])[0]
+    if what != COMPILED_WORKFLOW:
+        return False
+    source = name.removesuffix(COMPILED_END) + SOURCE_END
+    before, after = (_hash(each.outcomes.get(source)) for each in (old, new))
+    return before != after
 
 
 def rule_changes(old: Loads, new: Loads) -> list[Difference]:

@@ -14,7 +14,6 @@ from typing import Any
 
 import msgspec
 
-from equipage.core import codes
 from equipage.core.path import Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import expression
@@ -26,7 +25,6 @@ from equipage.loading.projects import project_of_folder
 from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
-from equipage.loading.unread import unread_sort
 from equipage.syntax.suspicious import masked
 from equipage.views import workspace_lock
 from equipage.views.budget import budget_of
@@ -292,8 +290,7 @@ def _unread(kept: Iterable[FileLoad]) -> Iterator[Unread]:
     """The files that a tool reads and equipage does not, by what they are."""
     sorts: dict[str, set[str]] = {}
     for each in kept:
-        if each.problem is not None and each.problem.code == codes.NOT_READ:
-            sort = unread_sort(os.path.abspath(each.path).replace(os.sep, "/"))
-            sorts.setdefault(sort or "file", set()).add(display_name(each.path))
+        if each.unread is not None:
+            sorts.setdefault(each.unread, set()).add(display_name(each.path))
     for sort, files in sorted(sorts.items()):
         yield Unread(sort, tuple(sorted(files)))

@@ -35,7 +35,7 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL, canonical, portable
 from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
-from equipage.loading.unread import CODEX_RULE, HOOK_FILE, unread_sort
+from equipage.loading.unread import CODEX_RULE, HOOK_FILE
 from equipage.syntax.suspicious import masked
 from equipage.views.code_digest import CodeProblem, CodeRead, code_of, from_folder, program_named
 from equipage.views.named_files import Lookups, NamedFiles, is_private
@@ -209,7 +209,7 @@ def locked_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
             return LockedFile(name, Item(UNREAD, _ELSEWHERE, what=LINKS[code]), (), real=name)
         if code in (codes.INTERNAL_ERROR, codes.CHECK_ENDED):
             return _unloaded(found.path, root)
-        return _unread(found.path, root) if code == codes.NOT_READ else None
+        return None if found.unread is None else _unread(found.path, found.unread, root)
     shown = outcome.kind.presentation.ignored
     # What its tool ignores, such as notes beside agents, does nothing.
     if shown is not None and shown(outcome):
@@ -326,14 +326,14 @@ def holds_programs(lock: WorkspaceLock) -> bool:
 # Making one.
 
 
-def _unread(file: str, root: str) -> LockedFile | None:
+def _unread(file: str, sort: str, root: str) -> LockedFile | None:
     """A file that a tool reads and equipage does not: any change of it counts.
 
     Of the rules of Codex that are understood, what they mean counts.
     """
-    real, sort = real_path(file), unread_sort(os.path.abspath(file).replace(os.sep, "/"))
+    real = real_path(file)
     digest = sha256_of(real)
-    if digest is None or sort is None:
+    if digest is None:
         return None
     name = relative(file, root)
     runs = (name,) if sort == HOOK_FILE and is_executable(real) else ()

@@ -78,6 +78,7 @@ class FileLoad(msgspec.Struct, frozen=True):
     problem: Diagnostic | None = None
     guessed: bool = False  #: whether another load that reads the file knows better what it is
     unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
+    unread: str | None = None  #: what a file is that belongs to a tool and is not read
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -257,7 +258,9 @@ def load_candidate(
             found = Recognised(kind)
         if found.kind is None:
             is_left = candidate.outside and is_folder(path)
-            return FileLoad(path, problem=_left(path) if is_left else found.problem)
+            if is_left:
+                return FileLoad(path, problem=_left(path))
+            return FileLoad(path, problem=found.problem, unread=found.unread)
         is_walked = not candidate.named and kind is None
         if candidate.outside and is_walked and (instead := _no_file(path, found)) is not None:
             return instead

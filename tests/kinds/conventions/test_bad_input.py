@@ -98,7 +98,7 @@ def test_links_that_leave_the_project_are_never_followed(tmp_path: Path) -> None
 
 
 def test_a_folder_named_like_a_file_of_a_tool_is_a_note(tmp_path: Path) -> None:
-    for name in ("fastmcp.json", ".claude/settings.json", ".mcp.json"):
+    for name in (".cursor/hooks.json", ".claude/settings.json", ".mcp.json"):
         (tmp_path / name).mkdir(parents=True)
     report = check(tmp_path)
     assert report.ok

@@ -19,12 +19,6 @@ ROWS = [
     ("codex-plugin", "codex-plugin-manifest", ()),
     ("codex-skill-metadata", "codex-skill-metadata", ()),
     ("gemini-settings", "gemini-settings", ()),
-    ("docker-agent", "docker-agent", ()),
-    ("fastmcp", "fastmcp-v1", ()),
-    ("langgraph", "langgraph", ("$defs", "Config", "oneOf", 0)),
-    ("mcp-registry", "mcp-server-2025-12-11", ("definitions", "ServerDetail")),
-    ("mcp-bundle", "mcpb-manifest-v0.4", ()),
-    ("mcp-bundle", "mcpb-manifest-v0.1", ()),
     ("roo-modes", "roomodes", ()),
 ]
 #: Keys that vendors call experiments, or that say nothing to people who write such files.

@@ -19,8 +19,8 @@ from lab import write
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
 
 
-#: What a first file cannot bring: the file that it is compiled to, the program that it names.
-LEFT_TO_DO = {"agentic-workflow": ["workflow-not-compiled"], "langgraph": ["path-missing"]}
+#: What a first file cannot bring: the file that it is compiled to.
+LEFT_TO_DO = {"agentic-workflow": ["workflow-not-compiled"]}
 
 
 @pytest.mark.parametrize("convention", EVERY, ids=lambda each: f"{each.kind}-{each.tool}")

@@ -38,7 +38,7 @@ from equipage.kinds.shared import alike, is_copied, suspicions
 from equipage.kinds.tables import Convention, Field, Group, Of, groups_in
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
-from equipage.loading.tree import Origin, Origins, Tree, attach, get, move, put
+from equipage.loading.tree import Origin, Origins, Tree, attach, get, put
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, Located, load_value
 from equipage.syntax.frontmatter import CONVENTION, Grammar
@@ -344,40 +344,12 @@ def look_for_suspicious(
 
 
 def wrap(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """Make the whole file the one field that it is; nothing of it if it is of another tool."""
+    """Make the whole file the one field that it is."""
     if convention.wraps is None or not isinstance(tree.value, dict):
         return tree, []
     origin = tree.story(ROOT).origin
-    entries = [each for each in tree.value.values() if isinstance(each, dict)]
-    is_ours = any(len(convention.signs & each.keys()) > 1 for each in entries)
-    if convention.signs and not is_ours:
-        return Tree({}, Origins(origin)), []
     origins = Origins(origin, below={convention.wraps: tree.origins})
     return Tree({convention.wraps: tree.value}, origins), []
-
-
-#: The revision in the address of the schema of a registry entry.
-_REVISION = re.compile(r"/(\d{4}-\d\d-\d\d)/server\.schema\.json\Z")
-#: The revision that gave the fields their names of today.
-_RENAMING = "2025-09-16"
-
-
-def read_older_names(
-    convention: Convention, tree: Tree, _session: Session
-) -> tuple[Tree, list[Fact]]:
-    """Give the fields of an older revision their names of today: that it is old is one finding."""
-    schema = get(tree.value, ("$schema",)) if convention.kind == "mcp-registry" else None
-    revision = _REVISION.search(schema) if isinstance(schema, str) else None
-    if revision is None or revision[1] >= _RENAMING:
-        return tree, []
-    before = None
-    while tree is not before:  # what a field holds is seen once the field has its name
-        before = tree
-        for group, path, table in groups_in(convention.fields, tree.value):
-            for old, new in group.synonyms.items():
-                if old in table and new not in table:
-                    tree = move(tree, (*path, old), (*path, new))
-    return tree, [codes.REVISION_OLD.at(("$schema",), revision=revision[1])]
 
 
 def check_servers(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -391,7 +363,6 @@ def check_servers(convention: Convention, tree: Tree, _session: Session) -> tupl
 
 STAGES = (
     wrap,
-    read_older_names,
     check_servers,
     find_cut_text,
     keep_text,

@@ -47,16 +47,9 @@ SKILL_CODES = (
 )
 
 #: What a file needs from elsewhere, in the kinds that have such rules.
-PATH_MISSING = _codes.warning("path-missing")
-GRAPH_UNDEFINED = _codes.warning("graph-undefined")
-VARIABLE_UNDEFINED = _codes.warning("variable-undefined")
-REVISION_OLD = _codes.warning("revision-old")
+PATH_MISSING = _codes.error("path-missing")
 WORKFLOW_NOT_COMPILED = _codes.warning("workflow-not-compiled")
-WORKFLOW_SOURCE_MISSING = _codes.warning("workflow-source-missing")
-WORKFLOW_CODES = (WORKFLOW_NOT_COMPILED, WORKFLOW_SOURCE_MISSING)
-GRAPH_CODES = (PATH_MISSING, GRAPH_UNDEFINED)
+WORKFLOW_CODES = (WORKFLOW_NOT_COMPILED,)
 TEXT_CODES = (PATH_MISSING,)
 PERMISSION_UNDONE = _codes.warning("permission-undone")
 PERMISSION_CODES = (PERMISSION_UNDONE,)
-BUNDLE_CODES = (VARIABLE_UNDEFINED,)
-REGISTRY_CODES = (VARIABLE_UNDEFINED, REVISION_OLD)

@@ -41,7 +41,7 @@ _FORMATS: dict[str, dict[str, Format]] = {
     "json": {".json": "json", ".jsonc": "json"},
     "yaml": {".yaml": "yaml", ".yml": "yaml"},
     "toml": {".toml": "toml"},
-    "text": {".md": "yaml", ".yml": "yaml"},
+    "text": {".md": "yaml"},
 }
 
 

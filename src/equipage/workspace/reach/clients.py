@@ -99,12 +99,6 @@ NOT_REACH: dict[tuple[str, str], str] = {
     ("opencode-config", "disabled_providers"): "which models, not what they may do",
     ("opencode-config", "enabled_providers"): "which models, not what they may do",
     ("codex-config", "forced_login_method"): "who signs in",
-    ("langgraph", "auth"): "who may call the graph, not what it may do",
-    **{
-        ("a2a-card", f"{where}{name}"): "who may call the agent, not what it may do"
-        for where in ("", "skills.*.")
-        for name in ("security", "securityRequirements", "securitySchemes")
-    },
 }
 
 

@@ -374,7 +374,7 @@ def _servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
             name = next(iter(each))
             yield from _server(name, each[name], (*place, name))
         elif isinstance(each, dict):
-            name = str(each.get("name") or each.get("ref") or each.get("type") or step)
+            name = str(each.get("name") or each.get("type") or step)
             yield from _server(name, each, place)
 
 
@@ -390,18 +390,15 @@ def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
     words = words_of(inner)
     if words:
         yield _program(words, path)
-    remote = inner.get("remote")
-    tables = [(path, inner), ((*path, "remote"), remote)] if isinstance(remote, dict) else None
     for key in _URLS:
-        for where, table in tables or ((path, inner),):
-            if key in table and (host := host_of(table[key])):
-                yield Grant("host", host, "allows", path=(*where, key))
-                # One host may have an address that only reads, and one that also writes.
-                inside, clear = _path_in(table[key]), str(table[key]).startswith("http:")
-                if inside or clear:
-                    shown = f"{name}.{key} = {'http://' * clear}{host}{_masked(inside)}"
-                    yield Grant("setting", shown, "allows", path=(*where, key))
-                yield from _asked(f"{name}.{key}", table[key], (*where, key))
+        if key in inner and (host := host_of(inner[key])):
+            yield Grant("host", host, "allows", path=(*path, key))
+            # One host may have an address that only reads, and one that also writes.
+            inside, clear = _path_in(inner[key]), str(inner[key]).startswith("http:")
+            if inside or clear:
+                shown = f"{name}.{key} = {'http://' * clear}{host}{_masked(inside)}"
+                yield Grant("setting", shown, "allows", path=(*path, key))
+            yield from _asked(f"{name}.{key}", inner[key], (*path, key))
     for key in _HELPERS:
         if key in inner:
             yield from _commands(_HELPER, inner[key], (*path, key))
@@ -413,10 +410,9 @@ def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
                 yield Grant("variable", each, "allows", path=(*path, key))
         yield from _steering(f"{name}.{key}", given, (*path, key))
         yield from _valued(f"{name}.{key}", given, (*path, key))
-    for where, table in tables or ((path, inner),):
-        yield from _passed(name, table, where)
-        for key in _HEADERS:
-            yield from _valued(f"{name}.{key}", table.get(key), (*where, key), is_new=True)
+    yield from _passed(name, inner, path)
+    for key in _HEADERS:
+        yield from _valued(f"{name}.{key}", inner.get(key), (*path, key), is_new=True)
     for key in _PLACES:
         if isinstance(inner.get(key), str):
             yield Grant(

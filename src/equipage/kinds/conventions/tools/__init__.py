@@ -14,7 +14,6 @@ from equipage.kinds.conventions.tools import (
     editors,
     gemini,
     opencode,
-    packages,
     skills,
     teams,
     terminals,
@@ -33,7 +32,6 @@ CONVENTIONS: tuple[Convention, ...] = (
     *cursor.CONVENTIONS,
     *editors.CONVENTIONS,
     *terminals.CONVENTIONS,
-    *packages.CONVENTIONS,
     *teams.CONVENTIONS,
 )
 

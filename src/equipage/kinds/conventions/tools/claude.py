@@ -312,55 +312,6 @@ MARKETPLACE = Convention(
 """,
 )
 
-# fmt: off
-_CONTEXT = Literal[
-    "Global", "Chat", "Autocomplete", "Confirmation", "Help", "Transcript", "HistorySearch", "Task",
-    "ThemePicker", "Settings", "Tabs", "Attachments", "Footer", "MessageSelector", "DiffDialog",
-    "ModelPicker", "Select", "Plugin", "Scroll",
-]
-# fmt: on
-KEYBINDINGS = Convention(
-    kind="claude-keybindings",
-    paths=(".claude/keybindings.json",),
-    tool=TOOL,
-    title="list of Claude Code keys",
-    sort="keys",
-    syntax="json",
-    suffixes=(".json",),
-    measured=False,
-    fields=(
-        Field("$schema", "the address of the JSON Schema, for editors"),
-        Field("$docs", "the address of the documentation"),
-        Field(
-            "bindings",
-            "keys and what they do, for each part of the screen",
-            list_of(
-                Group(
-                    "the keys of one context",
-                    (
-                        Field("context", "the part of the screen", _CONTEXT, required="warning"),
-                        Field(
-                            "bindings",
-                            "a key → an action, `command:NAME`, or `null` for nothing",
-                            dict[str, str | None],
-                            required="warning",
-                        ),
-                    ),
-                )
-            ),
-            required="warning",
-        ),
-    ),
-    example_path=".claude/keybindings.json",
-    example="""\
-{
-  "bindings": [
-    { "context": "Chat", "bindings": { "ctrl+e": "chat:externalEditor", "ctrl+u": null } }
-  ]
-}
-""",
-)
-
 _LANGUAGE_SERVER = Group(
     "a language server of Claude Code",
     (
@@ -407,4 +358,4 @@ LSP = Convention(
 """,
 )
 
-CONVENTIONS = (AGENT, COMMAND, PLUGIN, MARKETPLACE, KEYBINDINGS, LSP)
+CONVENTIONS = (AGENT, COMMAND, PLUGIN, MARKETPLACE, LSP)

@@ -312,22 +312,4 @@ SETTINGS = Convention(
 """,
 )
 
-LOCK = Convention(
-    kind="agentic-workflow-lock",
-    paths=(".github/workflows/*.lock.yml",),
-    tool="GitHub Agentic Workflows",
-    title="compiled agentic workflow",
-    sort="compiled workflow",
-    syntax="text",
-    suffixes=(".lock.yml",),
-    measured=False,
-    fields=(),
-    example_path=".github/workflows/NAME.lock.yml",
-    example="""\
-# Compiled from NAME.md, which is the file to edit.
-name: NAME
-on: workflow_dispatch
-""",
-)
-
-CONVENTIONS = (AGENT, PROMPT, INSTRUCTIONS, HOOKS, WORKFLOW, LOCK, SETTINGS)
+CONVENTIONS = (AGENT, PROMPT, INSTRUCTIONS, HOOKS, WORKFLOW, SETTINGS)

@@ -1,4 +1,4 @@
-"""Agents in the terminal that were not run: Amp, Qwen Code, Continue, OpenHands, Goose, Aider."""
+"""Agents in the terminal that were not run: Amp, Qwen Code, Continue, OpenHands, Goose."""
 
 from __future__ import annotations
 
@@ -401,66 +401,6 @@ extensions:
 """,
 )
 
-# fmt: off
-#: Options of Aider that say yes or no.
-_AIDER_SWITCHES = (
-    "architect", "auto-accept-architect", "show-model-warnings", "check-model-accepts-settings",
-    "verify-ssl", "cache-prompts", "restore-chat-history", "dark-mode", "light-mode", "pretty",
-    "stream", "show-diffs", "git", "gitignore", "add-gitignore-files", "subtree-only",
-    "auto-commits", "dirty-commits", "attribute-author", "attribute-committer",
-    "attribute-commit-message-author", "attribute-commit-message-committer",
-    "attribute-co-authored-by", "git-commit-verify", "commit", "dry-run",
-    "skip-sanity-check-repo", "watch-files", "lint", "auto-lint", "auto-test", "test", "analytics",
-    "analytics-disable", "just-check-update", "check-update", "show-release-notes",
-    "install-main-branch", "upgrade", "disable-playwright", "gui", "copy-paste",
-    "apply-clipboard-edits", "exit", "show-repo-map", "show-prompts", "vim", "fancy-input",
-    "multiline", "notifications", "detect-urls", "yes-always", "verbose", "suggest-shell-commands",
-)
-#: Options of Aider with a text or a number.
-_AIDER_VALUES = (
-    "model", "openai-api-key", "anthropic-api-key", "openai-api-base", "openai-api-type",
-    "openai-api-version", "openai-api-deployment-id", "openai-organization-id", "list-models",
-    "model-settings-file", "model-metadata-file", "reasoning-effort", "thinking-tokens", "timeout",
-    "edit-format", "weak-model", "editor-model", "editor-edit-format", "max-chat-history-tokens",
-    "cache-keepalive-pings", "map-tokens", "map-refresh", "map-multiplier-no-files",
-    "input-history-file", "chat-history-file", "llm-history-file", "user-input-color",
-    "tool-output-color", "tool-error-color", "tool-warning-color", "assistant-output-color",
-    "completion-menu-color", "completion-menu-bg-color", "completion-menu-current-color",
-    "completion-menu-current-bg-color", "code-theme", "aiderignore", "commit-prompt",
-    "commit-language", "test-cmd", "analytics-log", "analytics-posthog-host",
-    "analytics-posthog-project-api-key", "message", "message-file", "apply", "load", "encoding",
-    "line-endings", "config", "env-file", "chat-language", "editor", "shell-completions",
-    "notifications-command", "voice-format", "voice-language", "voice-input-device", "help",
-    "version",
-)
-#: Switches of old versions that choose a model.
-_AIDER_MODELS = ("opus", "sonnet", "haiku", "mini", "deepseek", "o1-mini", "o1-preview")
-#: Options of Aider that may be given several times.
-_AIDER_LISTS = ("set-env", "api-key", "alias", "lint-cmd", "file", "read")
-# fmt: on
-
-AIDER = Convention(
-    kind="aider-config",
-    paths=(".aider.conf.yml",),
-    tool="Aider",
-    title="Aider configuration",
-    sort="settings",
-    syntax="yaml",
-    suffixes=(".yml",),
-    measured=False,
-    fields=(
-        *(Field(name, f"as `--{name}`", bool) for name in (*_AIDER_SWITCHES, *_AIDER_MODELS)),
-        *(Field(name, f"as `--{name}`", str | int | float | bool) for name in _AIDER_VALUES),
-        *(Field(name, f"as `--{name}`, one or several", str | Names) for name in _AIDER_LISTS),
-    ),
-    example_path=".aider.conf.yml",
-    example="""\
-model: sonnet
-auto-commits: false
-read: [CONVENTIONS.md]
-""",
-)
-
 CONVENTIONS = (
     AMP_SETTINGS,
     QWEN_SETTINGS,
@@ -469,5 +409,4 @@ CONVENTIONS = (
     CONTINUE_CONFIG,
     MICROAGENT,
     GOOSE_CONFIG,
-    AIDER,
 )
