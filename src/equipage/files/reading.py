@@ -216,10 +216,12 @@ class Files:
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
+        self._asked[path] = None
         return exists(path) or path in self._known
 
     def peek(self, path: str) -> bytes | None:
         """The content of a file that is not a source of this load; None if it cannot be read."""
+        self._asked[path] = None
         return peek(path)
 
     def beginning(self, path: str, size: int) -> bytes | None:
