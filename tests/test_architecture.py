@@ -81,9 +81,6 @@ MODULES = dict(modules())
 OPENS = {
     "equipage.core.diagnostics",  # the words of codes, which are part of the package
     "equipage.files.memory",  # what the process has, in /proc
-    "equipage.files.keeping",  # the cache, by descriptors of its folder
-    "equipage.files.vouching",  # what the kernel says about itself, in /proc
-    "equipage.files.replaying",  # what `sandbox` and `reading` opened before
     "equipage.files.sandbox",
     "equipage.files.reading",
     "equipage.files.writing",
@@ -190,33 +187,6 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def _is_in(room: str, module: str) -> bool:
     return f"{module}.".startswith(f"equipage.{room}.")
-
-
-#: Short modules that may have one importer: codes are found by their file, commands and formats by
-#: their name; a tool may have few fields, and a directive may be small and of one kind.
-MAY_BE_SHORT = re.compile(
-    r"equipage\.(.*\.)?codes|"
-    r"equipage\.(cli\.(arguments\.)?|render\.|directives\.|kinds\.conventions\.tools\.)?\w+"
-)
-
-
-def test_a_short_module_has_more_than_one_importer() -> None:
-    """What only one module needs, and fits on a screen, belongs into that module."""
-    importers: dict[str, set[str]] = {name: set() for name in MODULES}
-    for name, path in MODULES.items():
-        for each in runtime_imports(path):
-            importers.get(each, set()).add(name)
-    short = {
-        name: sorted(importers[name] - {name})
-        for name, path in MODULES.items()
-        if path.name != "__init__.py" and len(path.read_text().splitlines()) < 40
-    }
-    lonely = {
-        name: users
-        for name, users in short.items()
-        if len(users) < 2 and not MAY_BE_SHORT.fullmatch(name)
-    }
-    assert not lonely, "move what each of these has into the one module that imports it"
 
 
 #: The public modules and their names; what is not here is a room, and rooms may be rearranged. The
