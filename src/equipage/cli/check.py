@@ -56,8 +56,7 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
     if options.watch:
         return _watch(options, files, output, request, selection)
     known = _known(options, files.paths)
-    texts = known is not None or options.output_format not in _WITHOUT_TEXTS
-    check = partial(_check, options, files, output, request, selection, texts=texts)
+    check = partial(_check, options, files, output, request, selection)
     fixed: Fixed | None = None
     if options.fix:
         from equipage.cli.fixing import fix_all, fix_text, warn_of_risk
@@ -103,8 +102,6 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
 
 #: The formats that are for people; other formats are documents of their own.
 _FOR_PEOPLE = ("full", "concise")
-#: The formats that show places, but nothing of the texts there.
-_WITHOUT_TEXTS = frozenset({"concise", "json", "jsonl", "github", "junit", "markdown"})
 
 
 def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
@@ -173,8 +170,6 @@ def _check(
     output: Output,
     request: Request,
     selection: Selection,
-    *,
-    texts: bool,
 ) -> Report:
     """Check as the command line asks; `--fix` does so more than once."""
     progress = Progress("checking", output.width)
@@ -189,17 +184,9 @@ def _check(
             jobs=options.jobs,
             digests=options.output_format == "json",  # no other format shows them
             allowance=allowance,
-            # Fixes are made from what files hold now, and so is a baseline.
-            cached=not (options.no_cache or options.fix or options.diff or _is_off("CACHE")),
-            texts=texts,
         )
     finally:
         progress.clear()
-
-
-def _is_off(what: str) -> bool:
-    """Whether a variable of the environment turns something off."""
-    return os.environ.get(f"EQUIPAGE_NO_{what}", "") not in ("", "0")
 
 
 def _codes(written: list[str]) -> frozenset[str]:

@@ -100,7 +100,6 @@ def _check(check: argparse.ArgumentParser) -> None:
         ("files", "N", "look at this many files"),
     ):
         running.add_argument(f"--max-{name}", metavar=value, help=f"{summary} at most")
-    flag(running, "--no-cache", "neither use nor keep what was found before, in .equipage_cache")
     flag(running, "--watch", "check again whenever a file changes (needs watchfiles)")
     loading(check)
 
