@@ -80,7 +80,6 @@ MODULES = dict(modules())
 #: all (`os.devnull`).
 OPENS = {
     "equipage.core.diagnostics",  # the words of codes, which are part of the package
-    "equipage.files.memory",  # what the process has, in /proc
     "equipage.files.sandbox",
     "equipage.files.reading",
     "equipage.files.writing",
@@ -279,7 +278,7 @@ def test_only_the_command_prints() -> None:
 def test_public_exports_are_exact() -> None:
     # fmt: off
     assert set(equipage.__all__) == {
-        "Allowance", "Diagnostic", "DiscoveredSkill", "Edit", "EquipageError", "Explanation",
+        "Diagnostic", "DiscoveredSkill", "Edit", "EquipageError", "Explanation",
         "FileReport", "Fix", "FoundSkill", "Label", "Limits", "LoadError", "Loaded",
         "LoadedSettings", "Profile", "Profiles", "Report", "SettingsLayer", "Skill", "Skills",
         "Source", "Span", "Toolpack", "ToolpackLoader", "ToolpackValidationError", "UsageError",
@@ -329,8 +328,7 @@ SHOWN_ELSEWHERE = {
     "file-not-regular": "files/test_sandbox.py",
     "unrecognised": "loading/test_bad_input.py",
     "internal-error": "workspace/test_workspace.py",
-    "ended-early": "workspace/test_allowance.py",
-    "check-ended": "workspace/test_allowance.py",
+    "check-ended": "workspace/test_processes.py",
     "generator-value-not-json": "generators/test_build.py",
     "absolute-path": "kinds/server/test_directives.py",
     "image-extension": "kinds/server/test_binary_files.py",

@@ -147,14 +147,6 @@ def repository_root(folder: str) -> str | None:
     return folder
 
 
-def size_of(path: str) -> int:
-    """The size of a file in bytes; 0 for one that cannot be looked at."""
-    try:
-        return os.stat(path).st_size
-    except (OSError, ValueError):
-        return 0
-
-
 def working_directory() -> str:
     """The folder that relative paths start at. Raises `UsageError` if it was removed."""
     overlay = active()

@@ -188,11 +188,6 @@ class Workspace:
                 return uri_of(folder.rstrip(os.sep) + path[len(real.rstrip(os.sep)) :])
         return uri_of(path)
 
-    def text_of(self, path: str, otherwise: str) -> Text:
-        """The text of a file if it is open; `otherwise` what was read."""
-        opened = self.opened_at(path)
-        return opened.text if opened is not None else Text(otherwise, self.encoding)
-
     # Loads.
 
     @property

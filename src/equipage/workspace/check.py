@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,7 +20,6 @@ from equipage.loading.projects import note_folder
 from equipage.loading.recognise import FIXTURES, folders_of_kinds
 from equipage.loading.registry import agent_folders, is_convention, kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.allowance import Allowance, Meter, TimeIsUp
 from equipage.workspace.loads import (
     CHUNK,
     Candidate,
@@ -49,8 +47,8 @@ if TYPE_CHECKING:  # imported where they are needed
 
 #: Findings that are reported once for each sort of file and project.
 _GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name, codes.LINK_BROKEN.name})
-#: Fewer candidates than this are checked before other processes would have started.
-WORTH_IT = 256
+#: Fewer candidates than this are checked as fast by one process.
+WORTH_IT = 2_000
 
 
 def check_paths(
@@ -62,14 +60,12 @@ def check_paths(
     progress: Progress | None = None,
     jobs: int = 1,
     digests: bool = True,
-    allowance: Allowance | None = None,
     keep: Keep | None = None,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
 
     Without `digests`, the files of the report have none: making them takes time. `jobs` processes
     do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
-    A check that uses up its `allowance` reports what it found so far, and that it ended early.
     With one process, `keep` is given every load, those of files around `paths` included.
     Raises `UsageError` for an unknown kind.
     """
@@ -77,11 +73,10 @@ def check_paths(
         kind_named(kind)
     request = msgspec.structs.replace(with_folders(request, paths), unasked=selection.unasked)
     builder = ReportBuilder(request, run_of(request), kind, selection)
-    builder.meter = meter = Meter(allowance or Allowance())
     checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
 
     def check(found: Sequence[Candidate]) -> Iterator[Any]:
-        return by_chunks(found, checker, jobs, meter)
+        return by_chunks(found, checker, jobs)
 
     return builder.build(paths, check, progress, context=kind is None)
 
@@ -104,33 +99,18 @@ def check_contents(
         return check_paths([_MEMORY], request, kind=kind)
 
 
-def by_chunks(
-    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
-) -> Iterator[Any]:
-    """What is kept of each candidate, in order, as far as the allowance goes."""
-    candidates = meter.affordable(candidates)
+def by_chunks(candidates: Sequence[Candidate], checker: Checks, jobs: int) -> Iterator[Any]:
+    """What is kept of each candidate, in order, by `jobs` processes; 0: as many as are worth it."""
     chunks = [candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK)]
-    done = 0
-    for each in _results(chunks, checker, jobs, meter):
-        yield each
-        done += 1
-    meter.out_of_time(candidates, done)
-
-
-def _results(
-    chunks: Sequence[Sequence[Candidate]], checker: Checks, jobs: int, meter: Meter
-) -> Iterator[Any]:
-    wanted = jobs or (_processors() if sum(map(len, chunks)) >= WORTH_IT else 1)
-    if wanted > 1 or meter.allowance.needs_processes:
+    wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
+    if wanted > 1 and chunks:
         # Importing it takes longer than checking a small file.
         from equipage.workspace.parallel import by_processes, can_share
 
         if can_share():
-            yield from by_processes(iter(chunks), checker, wanted, meter)
+            yield from by_processes(chunks, checker, min(wanted, len(chunks)))
             return
     for chunk in chunks:
-        if meter.seconds_left() == 0:
-            return
         yield from checker.check(chunk)
 
 
@@ -175,7 +155,6 @@ class ReportBuilder:
         self.projects: tuple[Project, ...] | None = None
         self.left_out: list[str] = []  #: files that the caller named and that are excluded
         self._excludes = excluded_by(selection.exclude, run.files.cwd)
-        self.meter = Meter(Allowance())
 
     def build(
         self,
@@ -196,9 +175,7 @@ class ReportBuilder:
         waiting = self._gather(candidates, check, progress)
         if context and (waiting or self._concern_others()):
             self.projects = projects_of(self.run)
-            around: list[Candidate] = []
-            with suppress(TimeIsUp):
-                around += self._around(paths, candidates)
+            around = list(self._around(paths, candidates))
             if around:
                 waiting += self._gather_context(candidates, around, check, progress)
         return self._finish(waiting)
@@ -254,8 +231,6 @@ class ReportBuilder:
             check_sets(self)
             check_offers(self)
             check_layers(self)
-        if (early := self.meter.finding()) is not None:
-            self.findings.setdefault(early.identity(), early)
         return self._report()
 
     def _gather(
@@ -304,7 +279,7 @@ class ReportBuilder:
             if os.path.join(root, "").startswith(tops):
                 continue  # it was walked already
             alone = self.request.isolated
-            for found in walk(root, agent_folders(), wanted, self._go_on, all_files=alone):
+            for found in walk(root, agent_folders(), wanted, all_files=alone):
                 path = os.path.abspath(found.path)
                 self.order.setdefault(path, len(self.order))
                 # What a load read is a part of that file, and was looked at with it.
@@ -323,8 +298,7 @@ class ReportBuilder:
                 else:
                     yield Candidate(path, named=True)
         for folder in folders:
-            with suppress(TimeIsUp):
-                yield from self._walk(folder)
+            yield from self._walk(folder)
 
     def _walk(self, folder: str) -> Iterator[Candidate]:
         """Each file to look at below a folder; folders that cannot be read are findings."""
@@ -358,14 +332,10 @@ class ReportBuilder:
         return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
 
     def _enter(self, entered: Entered) -> None:
-        self._go_on(entered)
         if self.entered is not None:
             self.entered(entered.folder)
         note_folder(self.run, entered.folder, entered.names, is_plain=entered.is_plain)
         self._note_folders(entered.folder)
-
-    def _go_on(self, entered: Entered) -> None:
-        self.meter.go_on(entered.folder, "files that were not yet found")
 
     def _note_folders(self, entered: str) -> None:
         """Remember the folders for files of one kind that a folder is or holds."""

@@ -19,7 +19,6 @@ from equipage.loading.outcome import Outcome, findings_by_load, place_alone
 from equipage.loading.pipeline import load_path
 from equipage.loading.registry import kind_named
 from equipage.loading.session import Run
-from equipage.workspace.allowance import TimeIsUp
 from equipage.workspace.loads import Checked, bug, run_of
 from equipage.workspace.project import NO_LAYERS, project_of
 
@@ -43,14 +42,11 @@ def check_sets(builder: ReportBuilder) -> None:
     """Report what the rules about sets of files find, and comments that wait for them in vain."""
     waiting = [(each, one) for each in builder.checked.values() for one in each.waiting]
     silent: set[int] = set()
-    try:
-        for checked, found in _found_together(builder):
-            hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
-            silent |= hits
-            if not hits:
-                builder.add_findings(checked.path, checked.name, [found])
-    except TimeIsUp:
-        return  # it is a finding; what the comments wait for is not known
+    for checked, found in _found_together(builder):
+        hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
+        silent |= hits
+        if not hits:
+            builder.add_findings(checked.path, checked.name, [found])
     for number, (checked, one) in enumerate(waiting):
         if number not in silent:
             builder.add_findings(checked.path, checked.name, [one.unused])
@@ -75,8 +71,6 @@ def _found_together(builder: ReportBuilder) -> Iterator[tuple[Checked, Diagnosti
     offers = [each.offer for each in builder.checked.values() if each.offer is not None]
     run = run_of(builder.request)
     for files in _clusters(builder):
-        # They are loaded again, in this process, which nothing else would end.
-        builder.meter.go_on(files[0].path, "files that concern each other")
         yield from _load_together(files, offers, builder, run)
 
 
