@@ -194,4 +194,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-3.* .venv-lsp .venv-mutants .clients .peers .mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*
+	rm -rf dist .venv .venv-3.* .venv-lsp .venv-mutants .clients .peers .mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*

@@ -35,6 +35,7 @@ def stands_alone() -> bool:
 
 #: How deep a folder may lie for ways that go step by step: calls may not nest as deep as folders.
 DEEP = 100
+_NAME = attrgetter("name")
 #: How often a path is looked at that changes under our eyes.
 _TRIES = 100
 
@@ -108,7 +109,8 @@ def entries_of(folder: str) -> list[os.DirEntry[str]]:
     """The entries of a folder, sorted by name. Raises `OSError`."""
     overlay = active()
     if overlay is None:
-        return _entries_on_disk(folder)
+        with os.scandir(folder) as scan:
+            return sorted(scan, key=_NAME)
     found: dict[str, Any] = {}
     if overlay.over_disk and (os.path.lexists(folder) or not overlay.is_folder(folder)):
         with os.scandir(folder) as scan:
@@ -119,14 +121,6 @@ def entries_of(folder: str) -> list[os.DirEntry[str]]:
         raise OSError(number, os.strerror(number), folder)
     found |= {entry.name: entry for entry in overlay.entries(folder)}
     return [found[name] for name in sorted(found)]
-
-
-_NAME = attrgetter("name")
-
-
-def _entries_on_disk(folder: str) -> list[os.DirEntry[str]]:
-    with os.scandir(folder) as scan:
-        return sorted(scan, key=_NAME)
 
 
 def leads_to_folder(entry: os.DirEntry[str]) -> bool:
