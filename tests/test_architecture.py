@@ -313,12 +313,11 @@ def test_import_is_light() -> None:
     }
 
 
-def test_the_reading_list_is_short() -> None:
-    """ARCHITECTURE.md names the modules to read first; each exists, and together they are short."""
+def test_the_reading_list_exists() -> None:
+    """ARCHITECTURE.md names the modules to read first; `tools/measure.py` says how long they are."""
     lines, found = module_at(REPOSITORY / "tools" / "measure.py").reading_list(REPOSITORY, ROOT)
     assert "not found" not in found, found
     assert lines is not None, found
-    assert lines <= 1_500, found
 
 
 #: Codes that need more than files to be shown, and the test module that shows them.
