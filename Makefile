@@ -19,7 +19,7 @@ help:
 	@echo "make test-pythons [PYTHONS='3.14 3.15']   every test on other Pythons; 3.12 and 3.13 unless you say which"
 	@echo "make bench [ROWS='servers linters']   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz [INPUTS=100000]   random input for every surface; twenty minutes of two cores"
-	@echo "make mutants [PART='jail cache']   small wrong changes against the tests of what everything rests on"
+	@echo "make mutants [PART='jail sandbox']   small wrong changes against the tests of what everything rests on"
 	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
 	@echo "make peers SAID=file TREES='folder …'   other linters on these folders, beside what Claude Code said"
 	@echo "make clients-under-fault   official clients against every example of faults; writes a page"
@@ -138,7 +138,7 @@ mutants:
 	.venv-mutants/bin/python $(PIP) mutmut==3.8.1 pytest hypothesis jsonschema pyyaml ".[serve]"
 	.venv-mutants/bin/python tools/mutants $(PART)
 
-# So many inputs for each surface, which are 27.
+# So many inputs for each surface, which are 26.
 INPUTS ?= 100000
 fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --inputs $(INPUTS)
@@ -194,4 +194,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-3.* .venv-lsp .venv-mutants .clients .peers .mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .equipage_cache .coverage*
+	rm -rf dist .venv .venv-3.* .venv-lsp .venv-mutants .clients .peers .mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*

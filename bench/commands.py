@@ -73,7 +73,7 @@ def _findings(folder: Path) -> Row:
     good, bad = agents / "good.md", agents / "bad.md"
     good.write_text("---\nname: good\ndescription: d\ntools: Read\n---\nText.\n")
     bad.write_text("---\nname: bad\ndescription: d\ntols: Read\n---\nText.\n")
-    once = ("check", "--no-cache", "--exit-zero")
+    once = ("check", "--exit-zero")
     return Row(
         "cold `equipage check` of one file with findings",
         "one without",
@@ -93,8 +93,8 @@ def _on_two_cores(folder: Path, files: int) -> Row:
         "the same on one",
         1.5,
         "faster",
-        _run(folder, _equipage("check", "--no-cache", "--jobs", "2", ".")),
-        _run(folder, _equipage("check", "--no-cache", "--jobs", "1", ".")),
+        _run(folder, _equipage("check", "--jobs", "2", ".")),
+        _run(folder, _equipage("check", "--jobs", "1", ".")),
         elsewhere=True,
     )
 
@@ -118,8 +118,7 @@ def _locking(folder: Path, files: int = 2000) -> Row:
         1.5,
         "at most",
         _run(folder, _equipage("lock")),
-        # What an earlier check found does not count: a lock is made anew each time.
-        _run(folder, _equipage("check", "--no-cache")),
+        _run(folder, _equipage("check")),
         elsewhere=True,
     )
 

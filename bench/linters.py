@@ -36,9 +36,7 @@ def main() -> int:
     found, skipped = peers.find_peers()
     for name, why in skipped.items():
         print(f"skipped: {name}: {why}")
-    cold = ours(given.equipage, "equipage", "-j", "1", "--no-cache")
-    warm = ours(given.equipage, "equipage, warm", "-j", "1")
-    edited = ours(given.equipage, "equipage, 1 edit", "-j", "1", edits=True)
+    own = ours(given.equipage, "equipage", "-j", "1")
     files = trees.real_files(folders)
     sizes, rounds = (SIZES[:1], 1) if given.quick else (SIZES, ROUNDS)
     print(f"{len(files):,} real agents and skills in {len(folders)} collections")
@@ -49,7 +47,7 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as name:
                 tree = trees.write(Path(name), those, size)
                 often = rounds if size < 30_000 else 1
-                measured = compare([cold, warm, edited, *found], tree, often)
+                measured = compare([own, *found], tree, often)
             cpu[sort, size] = measured["equipage"].cpu
             show(f"{size:,} files {sort} ({len(those)} of them real)", measured)
             if size == 3000:
@@ -79,12 +77,6 @@ def judged(sort: str, measured: dict[str, Measured]) -> list[str]:
         if peer is not None and peer.files and not peer.ended and own > bound * peer.per_file:
             ratio = own / peer.per_file
             missed.append(f"{sort}: {ratio:.2f} x the time of {name} a file, bound {bound:.2f}")
-    agnix, warm = measured.get("agnix"), measured["equipage, warm"]
-    if agnix is not None and not agnix.ended and warm.cpu > agnix.cpu:
-        missed.append(f"{sort}: warm {warm.cpu:.2f} s of CPU, agnix {agnix.cpu:.2f} s")
-    edited = measured["equipage, 1 edit"].cpu
-    if measured["equipage"].cpu < 15 * edited:
-        missed.append(f"{sort}: one edit {edited:.2f} s, cold {measured['equipage'].cpu:.2f} s")
     return missed
 
 

@@ -32,7 +32,7 @@ def main() -> int:
     arguments.add_argument("--rounds", type=int, default=ROUNDS)
     arguments.add_argument("--equipage", default=str(Path(sys.executable).with_name("equipage")))
     given = arguments.parse_args()
-    check = [given.equipage, "check", "--exit-zero", "--no-cache", "-j", "1", "."]
+    check = [given.equipage, "check", "--exit-zero", "-j", "1", "."]
     commands = {
         "python": [sys.executable, "-I", "-c", "pass"],
         "equipage": check,

@@ -181,7 +181,7 @@ def make_material(base: Path, work: Path) -> None:
 
 
 def stubs(tree: Path) -> dict[str, str]:
-    """What type checkers are told, without import lines."""
+    """What type checkers read, without import lines."""
     imports = re.compile(r"^(?:from \S+ )?import (?:\([^)]*\)|[^\n]*)\n", re.MULTILINE)
     paths = sorted((tree / "src" / "equipage").glob("*.pyi"))
     return {path.name: imports.sub("", path.read_text(encoding="utf-8")) for path in paths}

@@ -99,7 +99,7 @@ def report_in(text: str) -> Any:
 
 
 def equipage(tree: Path) -> Iterator[Said]:
-    said = output([sys.executable, "-m", "equipage", "check", "-f", "json", "--no-cache"], tree)
+    said = output([sys.executable, "-m", "equipage", "check", "-f", "json"], tree)
     for each in report_in(said)["diagnostics"] if said.strip() else ():
         file = str(tree / (each["file"] or "."))
         yield Said(file, each["line"] or 0, each["message"], each["severity"])

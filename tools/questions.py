@@ -354,7 +354,7 @@ def converse(folder: Path, files: list[Path]) -> str:
 
 
 def watch(folder: Path, path: Path) -> str:
-    """A session of an editor that is told the findings, before and after an edit."""
+    """A session of an editor that gets the findings, before and after an edit."""
     editor = Editor(folder, {})
     uri = editor.open(path)["uri"]
     editor.await_findings(uri, 1)

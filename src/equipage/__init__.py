@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from equipage.loading.kind import Limits
     from equipage.loading.result import Explanation, Loaded
     from equipage.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
-    from equipage.workspace.allowance import Allowance
     from equipage.workspace.report import FileReport, Report
     from equipage.workspace.watch import Watch
 
@@ -60,13 +59,12 @@ _HOMES = {
     "loading.kind": ("Limits",),
     "loading.result": ("Explanation", "Loaded"),
     "toolpacks": ("Toolpack", "ToolpackLoader", "ToolpackValidationError"),
-    "workspace.allowance": ("Allowance",),
     "workspace.report": ("FileReport", "Report"),
     "workspace.watch": ("Watch",),
 }  # fmt: skip
 
 __all__ = [
-    "Allowance", "Diagnostic", "DiscoveredSkill", "Edit", "EquipageError", "Explanation",
+    "Diagnostic", "DiscoveredSkill", "Edit", "EquipageError", "Explanation",
     "FileReport", "Fix", "FoundSkill", "Label", "Limits", "LoadError", "Loaded", "LoadedSettings",
     "Profile", "Profiles", "Report", "SettingsLayer", "Skill", "Skills", "Source", "Span",
     "Toolpack", "ToolpackLoader", "ToolpackValidationError", "UsageError", "Watch", "__version__",

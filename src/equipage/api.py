@@ -28,7 +28,6 @@ from equipage.loading.pipeline import load_text
 from equipage.loading.registry import kind_named, known_options
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
-from equipage.workspace.allowance import Allowance
 from equipage.workspace.check import check_contents, check_paths
 from equipage.workspace.project import load_one
 from equipage.workspace.report import Report
@@ -146,14 +145,12 @@ def check(
     embedded: bool = False,
     jobs: int = 1,
     limits: Limits | None = None,
-    allowance: Allowance | None = None,
     **options: Any,
 ) -> Report:
     """Find and check everything below `paths`, one path or several. Bad files are findings, never
     exceptions.
 
-    With `jobs`, several processes share the work; 0 means as many as are worth it. A check that
-    uses up its `allowance` reports what it found so far, and that it ended early.
+    With `jobs`, several processes share the work; 0 means as many as are worth it.
 
     >>> report = equipage.check(["broken", "tools"])
     >>> report.ok, len(report.files), [each.code for each in report.errors]
@@ -162,7 +159,7 @@ def check(
     request = request_of(env, known_options(options), embedded=embedded, limits=limits)
     request = msgspec.structs.replace(request, shared=True)  # each kind takes those it knows
     several, count = paths_given("paths", paths), number_given("jobs", jobs)
-    return check_paths(several, request, kind=kind_given(kind), jobs=count, allowance=allowance)
+    return check_paths(several, request, kind=kind_given(kind), jobs=count)
 
 
 def check_files(

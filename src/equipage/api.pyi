@@ -10,7 +10,6 @@ import equipage.models as _models
 from equipage.core.diagnostics import LoadError
 from equipage.loading.kind import Limits
 from equipage.loading.result import Loaded
-from equipage.workspace.allowance import Allowance
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch
 
@@ -945,7 +944,6 @@ def check(
     embedded: bool = False,
     jobs: int = 1,
     limits: Limits | None = None,
-    allowance: Allowance | None = None,
     **options: Unpack[_AnyOptions],
 ) -> Report: ...
 def check_files(

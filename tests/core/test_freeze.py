@@ -306,17 +306,6 @@ def test_a_model_is_made_ready_where_no_thread_can_be_started(
     assert not frozen_module._FIRST_USE.locked()
 
 
-def test_a_worker_waits_for_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without memory for its first call, a thread ends in silence."""
-    monkeypatch.setattr(frozen_module, "start_new_thread", lambda *_: 0)
-    monkeypatch.setattr(frozen_module, "_IS_ALONE", [False])
-    frozen_module.prepare_alone()
-    model = fresh()
-    assert frozen_module.convert({"a": 1}, model).a == 1
-    assert model in frozen_module._READY
-    assert not frozen_module._FIRST_USE.locked()
-
-
 def test_an_interrupt_waits_until_a_model_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     class Lock:
         """A lock; who waits for it is interrupted once."""

@@ -697,7 +697,7 @@ def test_names_are_relative_to_any_working_directory(
     assert display_name("a") == "a"
 
 
-# Words and values of refusals: a finding shows them, and a cache keeps them.
+# Words and values of refusals: a finding shows them.
 
 
 @pytest.fixture
@@ -848,12 +848,6 @@ def test_a_link_that_was_one_a_moment_ago_is_looked_at_again(
             walk.down(["..", "..", reference])
     finally:
         walk.close()
-
-
-def test_a_problem_as_an_answer_without_the_name_of_the_file() -> None:
-    small = sandbox.FileProblem(codes.FILE_TOO_LARGE, file="secret", size=3, limit=2)
-    assert small.answer() == "file-too-large size=3 limit=2"
-    assert sandbox.FileProblem(codes.FILE_MISSING, file="secret").answer() == "file-missing"
 
 
 def test_a_reference_with_half_a_character_is_shown() -> None:

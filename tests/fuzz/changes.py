@@ -1,6 +1,6 @@
-"""`changes.py --changes 10000`: random changes of workspaces; the cache must say what is so.
+"""`changes.py --changes 10000`: random changes of workspaces; the language server must keep up.
 
-After each change, a check with the cache and one without must print the same bytes. A workspace
+After each change, what its state knows and a fresh check must print the same bytes. A workspace
 depends on its seed alone: `changes.py --seed 7 --changes 100` makes the first hundred changes of
 workspace 7 again.
 """
@@ -18,10 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from equipage.files import vouching
-from equipage.workspace import cache
-from equipage.workspace import check as reports
-from workspace.editing import MARGIN, Workspace
+from workspace.editing import Workspace
 
 #: How many changes a workspace goes through before the next one.
 EACH = 100
@@ -36,11 +33,11 @@ def attempt(seed: int, changes: int, folder: Path) -> tuple[int, str | None]:
     for number in range(changes):
         what = workspace.change()
         try:
-            cached, fresh = workspace.reports()
+            known, fresh = workspace.reports()
         except Exception:
             return number + 1, f"change {number}, {what}:\n{traceback.format_exc(limit=-4)}"
-        if cached != fresh:
-            lines = unified_diff(fresh.splitlines(), cached.splitlines(), "fresh", "cached", n=1)
+        if known != fresh:
+            lines = unified_diff(fresh.splitlines(), known.splitlines(), "fresh", "known", n=1)
             return number + 1, f"change {number}, {what}:\n" + "\n".join([*lines][:40])
     return changes, None
 
@@ -50,8 +47,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--changes", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0, help="of the first workspace")
     options = parser.parse_args(arguments)
-    # Small workspaces, of several pieces each; what a signature stands for is young, too.
-    reports.CACHE_WORTH_IT, cache._PIECE, vouching.MARGIN = 1, 2, MARGIN
     done = failures = 0
     seed = options.seed
     folder = Path(tempfile.mkdtemp())
@@ -61,14 +56,14 @@ def main(arguments: list[str] | None = None) -> int:
             done += count
             if problem is not None:
                 failures += 1
-                print(f"cache: --seed {seed}: {problem}", flush=True)
+                print(f"changes: --seed {seed}: {problem}", flush=True)
             os.chdir("/")
             shutil.rmtree(folder / str(seed), ignore_errors=True)
             seed += 1
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     workspaces = seed - options.seed
-    print(f"cache      {done:8,} changes of {workspaces:4} workspaces, {failures} failures")
+    print(f"changes    {done:8,} changes of {workspaces:4} workspaces, {failures} failures")
     return 1 if failures else 0
 
 

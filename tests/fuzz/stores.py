@@ -1,13 +1,12 @@
-"""What is kept in files: locks, the cache, settings, lists of git.
+"""What is kept in files: locks, settings, lists of git.
 
-A lock is sealed and an entry of the cache is signed, so that a change of any byte is noticed at
-once. What is behind the seal is reached by sealing a changed value again.
+A lock is sealed, so that a change of any byte is noticed at once. What is behind the seal is
+reached by sealing a changed value again.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import struct
 import tempfile
@@ -20,15 +19,11 @@ import msgspec
 from equipage.core.path import PathSyntaxError, format_path, parse_path
 from equipage.files.gitignore import parse_ignores
 from equipage.files.index import DamagedIndex, _parsed
-from equipage.files.keeping import open_kept
 from equipage.files.reading import MemoryFiles, decoded
 from equipage.loading.session import Request
 from equipage.views import workspace_lock
 from equipage.views.lock_changes import compare
 from equipage.workspace import baseline
-from equipage.workspace import cache as workspace_cache
-from equipage.workspace import check as reports
-from equipage.workspace.check import check_paths
 from equipage.workspace.project import KIND as SETTINGS
 from equipage.workspace.project import settings_load
 from fuzz.mutating import mutated
@@ -98,58 +93,6 @@ def _lock() -> Surface:
     return Surface(make, run, code)
 
 
-# --- the cache -----------------------------------------------------------------------------------
-
-
-def _cache() -> Surface:
-    """Files of the cache as a stranger can make them; and behind the signature, what is decoded.
-
-    Who can sign has the key, which only the user can read: no more is tried with that.
-    """
-    root = str(_project())
-    kept = open_kept(root)
-    assert kept is not None
-    worth, reports.CACHE_WORTH_IT = reports.CACHE_WORTH_IT, 1
-    try:
-        check_paths([root], Request(env={"A": "value"}), cached=True)
-    finally:
-        reports.CACHE_WORTH_IT = worth
-    folder = Path(root, ".equipage_cache")
-    name = next(each.name for each in folder.iterdir() if len(each.name) == 32)
-    file = (folder / name).read_bytes()
-    data = kept.read(name)
-    assert data is not None
-    book = msgspec.msgpack.decode(data)
-    descriptor = os.open(folder / name, os.O_WRONLY)
-
-    def make(rng: random.Random) -> bytes | None:
-        if rng.random() < 0.6:
-            try:
-                return msgspec.msgpack.encode(reshaped(book, rng))
-            except (msgspec.MsgspecError, UnicodeEncodeError, OverflowError, TypeError):
-                return b"\xc1"
-        return None
-
-    def run(value: bytes | None, rng: random.Random) -> None:
-        if value is not None:
-            assert isinstance(workspace_cache._decoded(value), workspace_cache._Book)
-            return
-        changed = _damaged(file, rng)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, changed, 0)
-        assert kept.read(name) == (data if changed == file else None)
-        assert isinstance(workspace_cache._decoded(changed[32:]), workspace_cache._Book)
-
-    return Surface(make, run, ("files/keeping.py",))
-
-
-def _damaged(data: bytes, rng: random.Random) -> bytes:
-    changed = bytearray(data)
-    for _ in range(rng.choice((1, 1, 2, 10))):
-        changed[rng.randrange(len(changed))] = rng.randrange(256)
-    return bytes(changed[: rng.choice((len(changed), rng.randrange(len(changed))))])
-
-
 # --- settings, baselines, lists of git, paths ----------------------------------------------------
 
 _OWN = (
@@ -158,7 +101,7 @@ _OWN = (
     'library = "lib"\nroots = ["a", "../b"]\nbaseline = "b.json"\n\n[severity]\nunknown-field = "error"\n',
     '[kinds]\n"team/*.yaml" = "blueprint"\n"*.yml" = "server"\n',
     '[policy]\nnever = [{ run = "rm *" }]\n[[schemas]]\nfiles = "*.json"\nschema = "s.json"\n',
-    'select = ["unknown-field"]\ncache = false\n[per-file-ignores]\n"a/*" = ["unknown-field"]\n',
+    'select = ["unknown-field"]\n[per-file-ignores]\n"a/*" = ["unknown-field"]\n',
 )
 
 
@@ -249,7 +192,6 @@ def surfaces() -> dict[str, Surface]:
     return {
         "project": _settings(),
         "lock": _lock(),
-        "cache": _cache(),
         "ignore": text(_IGNORES, ignores, "files/gitignore.py"),
         "index": Surface(_index_bytes, index, ("files/index.py",)),
         "path": text(places, paths, "core/path.py"),

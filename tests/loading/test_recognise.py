@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 import equipage
-from equipage.files.tracing import Trace, traced
 from equipage.loading.recognise import Recognised, is_surely_none, recognise
 from equipage.loading.session import Run
 from equipage.workspace.project import project_of
@@ -190,15 +188,12 @@ _RECORDING = "interactions:\n- request:\n    body: ''\nserver: {name: x}\ntools:
     ],
 )
 @pytest.mark.parametrize("named", [False, True])
-@pytest.mark.parametrize("noted", [False, True])
 def test_files_of_other_programs_are_known_by_place_and_beginning(
-    tmp_path: Path, name: str, content: str, kinds: list[str], named: bool, noted: bool
+    tmp_path: Path, name: str, content: str, kinds: list[str], named: bool
 ) -> None:
     write(tmp_path, {name: content})
     paths = [tmp_path / name if named else tmp_path]
-    with traced(Trace()) if noted else nullcontext():  # as a check does that keeps what it found
-        report = equipage.check(paths, env={})
-    assert _kinds(report) == (["server"] if named else kinds)
+    assert _kinds(equipage.check(paths, env={})) == (["server"] if named else kinds)
 
 
 def test_a_pipe_in_such_a_place_is_not_read(tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ import time
 from pathlib import Path
 
 from equipage.loading.session import Request
+from equipage.lsp import state
+from equipage.lsp.positions import uri_of
+from equipage.lsp.protocol import Change
 from equipage.render import json as as_json
 from equipage.workspace.check import check_paths
-from equipage.workspace.project import EVERYTHING, Selection
 
-#: How much older than a check a change must be for its signature to count, and how long it takes
-#: until it is: more than a tick of the clock. Both as `vouching` counts them, in nanoseconds.
-MARGIN, OLD_ENOUGH = 20_000_000, 30_000_000
+#: Longer than a tick of the clock that stamps files, in seconds.
+TICK = 0.01
 
 _AGENT = "---\nname: {name}\ndescription: does {word}\ntools: {tools}\n{more}---\nUse @{word}.md.\n"
 _SKILL = "---\nname: {name}\ndescription: {word}\n{more}---\nSee [it](references/{word}.md).\n"
@@ -39,8 +40,6 @@ _SETTINGS = (
     'select = ["wrong-type"]\nwrong = 1\n',
     "conventions = false\n",
     "[policy]\npins = true\n[policy.never]\ntools = ['Bash']\n",
-    "cache = false\n",
-    "cache = true\n",
 )
 _IGNORES = ("", "*.json\n", "a.md\n!b.md\n", "library/\n", ".claude\n", "/.claude/agents/*\n")
 #: Where files are, and what may be in them.
@@ -71,12 +70,11 @@ _WORDS = ("a", "b", "object", "one two", "5")
 _TOOLS = ("Read", "Read, mcp__a__x", "Agent(b)", "Bash(rm:*)", "npx", "[5]")
 _MORE = ("", "skills: a, b\n", "model: 5\n", "# equipage: ignore[unknown-field]\n", "odd: 1\n", "]")
 _TRACKED = (".claude/agents/a.md", ".mcp.json", "a.md", "library/a.yaml", ".claude/agents/b.md")
-_FEWER = Selection(ignore=frozenset({"missing-field", "unknown-field"}))
 _VALUES = (None, "object", "a", "swordfish-swordfish", "5")
 
 
 class Workspace:
-    """A project at `root`, made anew for each seed, and the variables it is checked with."""
+    """A project at `root`, made anew for each seed, and the language server that is told of it."""
 
     def __init__(self, root: Path, seed: int) -> None:
         self.root = root
@@ -85,9 +83,23 @@ class Workspace:
         (root / ".git").mkdir(parents=True)
         for _ in range(12):
             self._create()
+        self.server = state.Workspace([str(root)], env=self.env)
 
     def change(self) -> str:
-        """Change something; what it was."""
+        """Change something, and tell the server what an editor sees of it; what it was."""
+        before = self._look()
+        # Half of the changes are in the tick of the clock in which files were looked at.
+        if self.rng.random() < 0.5:
+            time.sleep(TICK)
+        what = self._change()
+        after = self._look()
+        for path in sorted(before.keys() | after.keys()):
+            if before.get(path) != after.get(path):
+                came_or_went = path not in before or path not in after
+                self.server.touch(path, came_or_went=came_or_went)
+        return what
+
+    def _change(self) -> str:
         # Files come and go more often than anything else.
         often = [self._create, self._edit, self._edit, self._delete, self._rename]
         seldom = [self._mode, self._settings, self._variable, self._ignore, self._link]
@@ -98,35 +110,56 @@ class Workspace:
             done()
         except OSError as error:  # a link in the way, a folder in the place of a file
             return f"{done.__name__}: {error.strerror}"
-        # Half of the changes are in the tick of the clock in which they are looked at.
-        if self.rng.random() < 0.5:
-            time.sleep(OLD_ENOUGH / 1e9)
         return done.__name__
 
+    def _look(self) -> dict[str, object]:
+        """What is at each path below the root, as an editor that watches it sees it."""
+        found: dict[str, object] = {}
+        for here, folders, names in os.walk(self.root):
+            if Path(here) == self.root:
+                folders.remove(".git")
+            for name in [*folders, *names]:
+                path = Path(here) / name
+                status = path.lstat()
+                is_file = path.is_file() and not path.is_symlink()
+                content = path.read_bytes() if is_file else b""
+                found[str(path)] = status.st_ino, status.st_mode, status.st_ctime_ns, content
+        return found
+
     def reports(self) -> tuple[str, str]:
-        """What a check says that uses the cache, and one that does not."""
-        paths = self.rng.choice([["."], ["."], ["."], [".claude"], ["CLAUDE.md", ".defect"]])
-        paths = [path for path in paths if os.path.lexists(path)] or ["."]
-        chance = self.rng.random
-        selection = _FEWER if chance() < 0.1 else EVERYTHING
-        digests, texts, twice = chance() < 0.9, chance() < 0.5, chance() < 0.3
+        """What the state of the language server says, and what a fresh check does."""
+        opened = self._open_text() if self.rng.random() < 0.2 else None
+        found = self._take_survey()
+        with self.server.overlaid():
+            fresh = check_paths([str(self.root)], Request(env=self.env), digests=False)
+        if opened is not None:
+            self.server.did_close(opened)
+        return found, as_json.render(fresh)
 
-        def report(*, cached: bool) -> str:
-            request = Request(env=self.env)
-            found = check_paths(
-                paths, request, selection=selection, digests=digests, cached=cached, texts=texts
-            )
-            return as_json.render(found)
+    def _open_text(self) -> str | None:
+        """Open a file in the editor and change it there, unsaved; its address."""
+        path = self._some()
+        if path is None or not path.is_file():
+            return None
+        uri, text = uri_of(str(path)), path.read_bytes().decode("utf-8", "replace")
+        opened = self.server.did_open(uri, text)
+        assert opened is not None
+        self.server.check(opened)
+        self.server.did_change(uri, [Change(self.rng.choice(["", "5", "]", "- "]) + text)])
+        return uri
 
-        # If nothing changed in between, the second is taken from the cache as a whole.
-        cached = [report(cached=True) for _ in range(1 + twice)]
-        return cached[-1], report(cached=False)
+    def _take_survey(self) -> str:
+        survey = self.server.snapshot()
+        survey.run()
+        assert self.server.take(survey)
+        assert survey.report is not None
+        return as_json.render(survey.report)
 
     def _some(self) -> Path | None:
         found = [
             Path(here) / name
             for here, folders, names in os.walk(self.root)
-            if not here.startswith((str(self.root / ".git"), str(self.root / ".equipage_cache")))
+            if not here.startswith(str(self.root / ".git"))
             for name in [*names, *(each for each in folders if (Path(here) / each).is_symlink())]
         ]
         return self.rng.choice(sorted(found)) if found else None
@@ -235,7 +268,7 @@ class Workspace:
         copy.rename(here)
 
     def _copy(self) -> None:
-        """Go on in a copy of everything, the cache included, in which one file is another."""
+        """Go on in a copy of everything, in which one file is another."""
         copy, old = self.root.with_name("copy"), self.root.with_name("old")
         shutil.rmtree(old, ignore_errors=True)
         shutil.copytree(self.root, copy, symlinks=True)
@@ -272,6 +305,7 @@ class Workspace:
             self.env.pop(name, None)
         else:
             self.env = {**self.env, name: value}
+        self.server = state.Workspace([str(self.root)], env=self.env)
 
     def _ignore(self) -> None:
         folder = self.rng.choice([self.root, self.root / ".claude"])

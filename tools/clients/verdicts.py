@@ -98,7 +98,7 @@ class Findings:
 
 def findings(tree: Path, *options: str) -> Findings:
     """Run `equipage check` in place."""
-    command = [sys.executable, "-m", "equipage", "check", ".", "--json", "--no-cache", *options]
+    command = [sys.executable, "-m", "equipage", "check", ".", "--json", *options]
     done = subprocess.run(command, cwd=tree, capture_output=True, check=False)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{tree}: {done.stderr.decode('utf-8', 'replace')}")

@@ -113,7 +113,7 @@ PARTS = {
         ("files/reading.py", "files/overlay.py", "files/memory.py", "files/__init__.py"),
         (
             *_files("arguments", "memory", "overlay", "questions", "reading", "sandbox"),
-            *_files("tracing", "trees"),
+            *_files("trees"),
             *_security("links", "special_files", "what_is_never_read"),
             "loading/test_options_given.py",
         ),
@@ -129,16 +129,7 @@ PARTS = {
         ("files/gitignore.py", "files/index.py", "files/git.py"),
         _files("walking", "gitignore", "index", "questions", "revisions"),
     ),
-    "keeping": Part(("files/keeping.py",), _files("keeping")),
-    "cache": Part(
-        ("workspace/cache.py", "workspace/amending.py", "workspace/pieces.py"),
-        ("workspace/test_cache_pieces.py", "workspace/test_amending.py"),
-    ),
-    "packing": Part(("workspace/packing.py",), ("workspace/test_packing.py",)),
-    "looks": Part(
-        ("files/vouching.py", "files/replaying.py", "files/tracing.py", "files/watching.py"),
-        _files("replaying", "tracing", "vouching", "watching"),
-    ),
+    "looks": Part(("files/watching.py",), _files("watching")),
     "expectations": Part(_faults("expect"), _faults("test_expectations", "test_examples")),
     "fault-answers": Part(
         (

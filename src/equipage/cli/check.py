@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # the modules that fix and watch are imported when they are a
 
     from equipage.cli.fixing import Fixed
     from equipage.cli.known import Known
-    from equipage.workspace.allowance import Allowance
     from equipage.workspace.watch import Turn
 
 #: How many findings a terminal gets; more would scroll away.
@@ -56,8 +55,7 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
     if options.watch:
         return _watch(options, files, output, request, selection)
     known = _known(options, files.paths)
-    texts = known is not None or options.output_format not in _WITHOUT_TEXTS
-    check = partial(_check, options, files, output, request, selection, texts=texts)
+    check = partial(_check, options, files, output, request, selection)
     fixed: Fixed | None = None
     if options.fix:
         from equipage.cli.fixing import fix_all, fix_text, warn_of_risk
@@ -103,8 +101,6 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
 
 #: The formats that are for people; other formats are documents of their own.
 _FOR_PEOPLE = ("full", "concise")
-#: The formats that show places, but nothing of the texts there.
-_WITHOUT_TEXTS = frozenset({"concise", "json", "jsonl", "github", "junit", "markdown"})
 
 
 def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
@@ -136,49 +132,15 @@ def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
         )
 
 
-def _allowance(options: argparse.Namespace) -> Allowance | None:
-    """What the command line lets the run use. Raises `UsageError`."""
-    if options.max_time is options.max_memory is options.max_bytes is options.max_files is None:
-        return None
-    from equipage.generators.limits import read_limit
-    from equipage.kinds.server.grammar import parse_duration
-    from equipage.workspace.allowance import Allowance
-
-    def given(name: str, read: Callable[[str], int | None], expected: str) -> int | None:
-        written = getattr(options, f"max_{name}")
-        number = None if written is None else read(written)
-        if number is None and written is not None:
-            raise UsageError(f"--max-{name} {written}: expected {expected}")
-        return number
-
-    size, a_size = partial(read_limit, in_bytes=True), "a size, such as 500mb"
-    time = given("time", parse_duration, "a duration, such as 60s")
-    memory = given("memory", size, a_size)
-    if memory is not None:
-        from equipage.files.memory import can_limit_memory
-
-        if not can_limit_memory():
-            raise UsageError("--max-memory works on Linux only")
-    return Allowance(
-        seconds=None if time is None else time / 1000,
-        memory=memory,
-        bytes=given("bytes", size, a_size),
-        files=given("files", partial(read_limit, in_bytes=False), "a whole number"),
-    )
-
-
 def _check(
     options: argparse.Namespace,
     files: Chosen,
     output: Output,
     request: Request,
     selection: Selection,
-    *,
-    texts: bool,
 ) -> Report:
     """Check as the command line asks; `--fix` does so more than once."""
     progress = Progress("checking", output.width)
-    allowance = _allowance(options)
     try:
         return check_paths(
             files.paths,
@@ -188,18 +150,9 @@ def _check(
             progress=progress,
             jobs=options.jobs,
             digests=options.output_format == "json",  # no other format shows them
-            allowance=allowance,
-            # Fixes are made from what files hold now, and so is a baseline.
-            cached=not (options.no_cache or options.fix or options.diff or _is_off("CACHE")),
-            texts=texts,
         )
     finally:
         progress.clear()
-
-
-def _is_off(what: str) -> bool:
-    """Whether a variable of the environment turns something off."""
-    return os.environ.get(f"EQUIPAGE_NO_{what}", "") not in ("", "0")
 
 
 def _codes(written: list[str]) -> frozenset[str]:

@@ -83,7 +83,6 @@ SETTINGS_TWICE = _codes.warning("settings-twice")
 BASELINE_STALE = _codes.note("baseline-stale")
 POLICY_FORBIDS = _codes.error("policy-forbids")
 POLICY_NOT_PINNED = _codes.error("policy-not-pinned")
-ENDED_EARLY = _codes.error("ended-early")
 CHECK_ENDED = _codes.error("check-ended")
 INTERNAL_ERROR = _codes.error("internal-error")
 

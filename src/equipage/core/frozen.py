@@ -25,7 +25,6 @@ _NO_DEFAULT: Final[Any] = object()
 
 _FIRST_USE = allocate_lock()
 _READY: set[Any] = set()  #: the models whose tables msgspec has built
-_IS_ALONE = [False]  #: whether no handler of a signal can interrupt this process
 
 
 def convert(value: Any, model: Any) -> Any:
@@ -38,14 +37,6 @@ def convert(value: Any, model: Any) -> Any:
     if model not in _READY:
         _prepare(model)
     return msgspec.convert(value, model)
-
-
-def prepare_alone() -> None:
-    """Start no threads any more: for a worker that nothing interrupts and whose memory is limited.
-
-    A thread that has no memory for its first call ends without a word, and the caller would wait.
-    """
-    _IS_ALONE[0] = True
 
 
 def _prepare(model: Any) -> None:
@@ -70,10 +61,7 @@ def _prepare(model: Any) -> None:
                 done.release()
 
     try:
-        if _IS_ALONE[0]:
-            use()
-        else:
-            start_new_thread(use, ())
+        start_new_thread(use, ())
     except RuntimeError:  # no more threads, as at the end of a process
         use()
     interrupt: BaseException | None = None

@@ -230,15 +230,10 @@ def pickled_with_text(value: object) -> bytes:
 
     class Pickler(pickle.Pickler):
         def reducer_override(self, each: object) -> Any:
-            return whole_span(each)
+            if isinstance(each, Span):
+                return Span, (each.source, each.start, each.end)
+            return NotImplemented
 
     packed = io.BytesIO()
     Pickler(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
     return packed.getvalue()
-
-
-def whole_span(value: object) -> Any:
-    """How a pickler that keeps the text of sources reduces a span."""
-    if isinstance(value, Span):
-        return Span, (value.source, value.start, value.end)
-    return NotImplemented

@@ -17,7 +17,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from equipage.core.diagnostics import UsageError
-from equipage.files.tracing import digest, noted, trace
 
 if TYPE_CHECKING:
     from equipage.files.overlay import Overlay
@@ -34,12 +33,9 @@ def stands_alone() -> bool:
     return overlay is not None and not overlay.over_disk
 
 
-#: The folder of a project that holds what earlier checks found.
-CACHE_FOLDER = ".equipage_cache"
-#: The end of the `listing` of a folder that has links in it.
-LINKS = " with links"
 #: How deep a folder may lie for ways that go step by step: calls may not nest as deep as folders.
 DEEP = 100
+_NAME = attrgetter("name")
 #: How often a path is looked at that changes under our eyes.
 _TRIES = 100
 
@@ -49,9 +45,7 @@ def exists(path: str, *, follow_links: bool = True) -> bool:
     overlay = active()
     if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
         return overlay.exists(path)
-    if follow_links:
-        return noted("exists", path, os.path.exists(path))
-    return noted("is there", path, os.path.lexists(path))
+    return os.path.exists(path) if follow_links else os.path.lexists(path)
 
 
 def is_file(path: str) -> bool:
@@ -59,7 +53,7 @@ def is_file(path: str) -> bool:
     overlay = active()
     if overlay is not None and (overlay.is_file(path) or not overlay.over_disk):
         return overlay.is_file(path)
-    return noted("is file", path, os.path.isfile(path))
+    return os.path.isfile(path)
 
 
 def is_folder(path: str) -> bool:
@@ -67,12 +61,12 @@ def is_folder(path: str) -> bool:
     overlay = active()
     if overlay is not None and (overlay.is_folder(path) or not overlay.over_disk):
         return overlay.is_folder(path)
-    return noted("is folder", path, os.path.isdir(path))
+    return os.path.isdir(path)
 
 
 def is_link(path: str) -> bool:
     """Whether a path is a symbolic link, broken or not."""
-    return not stands_alone() and noted("is link", path, os.path.islink(path))
+    return not stands_alone() and os.path.islink(path)
 
 
 def look_at(path: str) -> os.stat_result | None:
@@ -96,14 +90,14 @@ def real_path(path: str) -> str:
         return overlay.path_of(path)
     for _ in range(_TRIES):
         try:
-            return noted("real path", path, os.path.realpath(path))
+            return os.path.realpath(path)
         except OSError as error:
             # It was a link a moment ago; look again.
             if error.errno not in (errno.EINVAL, errno.ENOENT):
                 raise
         except ValueError:  # a zero byte: no file has such a name
             break
-    return noted("real path", path, os.path.abspath(path))
+    return os.path.abspath(path)
 
 
 def is_inside(path: str, folder: str) -> bool:
@@ -115,7 +109,8 @@ def entries_of(folder: str) -> list[os.DirEntry[str]]:
     """The entries of a folder, sorted by name. Raises `OSError`."""
     overlay = active()
     if overlay is None:
-        return _entries_on_disk(folder)
+        with os.scandir(folder) as scan:
+            return sorted(scan, key=_NAME)
     found: dict[str, Any] = {}
     if overlay.over_disk and (os.path.lexists(folder) or not overlay.is_folder(folder)):
         with os.scandir(folder) as scan:
@@ -126,43 +121,6 @@ def entries_of(folder: str) -> list[os.DirEntry[str]]:
         raise OSError(number, os.strerror(number), folder)
     found |= {entry.name: entry for entry in overlay.entries(folder)}
     return [found[name] for name in sorted(found)]
-
-
-_NAME = attrgetter("name")
-
-
-def _entries_on_disk(folder: str) -> list[os.DirEntry[str]]:
-    asked = trace()
-    try:
-        with os.scandir(folder) as scan:
-            entries = sorted(scan, key=_NAME)
-    except OSError as error:
-        if asked is not None:
-            asked.note(("entries", folder), str(error.errno))
-        raise
-    if asked is not None:
-        asked.note(("entries", folder), listing(entries))
-    return entries
-
-
-def listing(entries: Iterable[os.DirEntry[str]]) -> str:
-    """A digest of what entries say about themselves: their names, and what each is.
-
-    It says whether there are links among them: what a link leads to is not a matter of its folder.
-    """
-    lines, links = list[str](), False
-    for entry in entries:
-        is_a_link = entry.is_symlink()
-        links |= is_a_link
-        lines.append(f"{entry.name}/{is_a_link:d}{leads_to_folder(entry):d}{_is_file(entry):d}\0")
-    return digest(os.fsencode("".join(lines))) + (LINKS if links else "")
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file()
-    except OSError:
-        return False  # a loop of links
 
 
 def leads_to_folder(entry: os.DirEntry[str]) -> bool:
@@ -181,14 +139,6 @@ def repository_root(folder: str) -> str | None:
             return None
         folder = parent
     return folder
-
-
-def size_of(path: str) -> int:
-    """The size of a file in bytes; 0 for one that cannot be looked at."""
-    try:
-        return os.stat(path).st_size
-    except (OSError, ValueError):
-        return 0
 
 
 def working_directory() -> str:

@@ -48,7 +48,6 @@ from equipage.files.sandbox import (
     refuse_system,
     refuse_version_control,
 )
-from equipage.files.tracing import digest, trace
 
 #: Tells whether a file has changed without reading it: its inode, size and times.
 Stamp = tuple[int, int, int, int]
@@ -174,8 +173,7 @@ class Files:
     def _real_file(self, path: str) -> str:
         """As `real_path`, with one look at the folder and one at the file in it."""
         folder, last = os.path.split(path)
-        # What others may rely on later is asked step by step, so that all of it is noted.
-        if trace() is not None or last in _NO_NAMES or not os.path.isabs(path) or is_link(path):
+        if last in _NO_NAMES or not os.path.isabs(path) or is_link(path):
             return real_path(path)
         return os.path.join(self.real_folder(folder), last)
 
@@ -186,8 +184,7 @@ class Files:
         is enough to know that it is still the one that was asked about for another file.
         """
         folder = os.path.dirname(real)
-        # What others may rely on later is asked file by file, so that each load has it noted.
-        status = None if trace() is not None or stands_alone() else look_at(folder)
+        status = None if stands_alone() else look_at(folder)
         if status is None:
             return self.is_within(real, *folders)
         identity = status.st_dev, status.st_ino
@@ -216,16 +213,17 @@ class Files:
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
+        self._asked[path] = None
         return exists(path) or path in self._known
 
     def peek(self, path: str) -> bytes | None:
         """The content of a file that is not a source of this load; None if it cannot be read."""
+        self._asked[path] = None
         return peek(path)
 
     def beginning(self, path: str, size: int) -> bytes | None:
         """The first bytes of what `peek` gives."""
-        # What others may rely on later is the content as a whole.
-        if trace() is not None or active() is not None:
+        if active() is not None:
             data = self.peek(path)
             return None if data is None else data[:size]
         return _peek(path, MAX_BYTES, size)
@@ -239,8 +237,6 @@ class Files:
             found += [name if inner == "." else f"{inner}/{name}" for name in sorted(names)]
             if len(found) >= most:
                 break
-        if (asked := trace()) is not None:
-            asked.note(("below", folder, str(most)), names_digest(found[:most]))
         return found[:most]
 
     def finds_program(self, name: str, search: str) -> bool:
@@ -249,12 +245,7 @@ class Files:
             return True  # the machine that will run it is not here
         import shutil  # slow to import, rarely needed
 
-        found = shutil.which(name, path=search) is not None
-        if (asked := trace()) is not None:
-            asked.note(("program", name), found)
-            # What is searched is a value of the environment, and not written down.
-            asked.complete &= search == asked.variables.get("PATH")
-        return found
+        return shutil.which(name, path=search) is not None
 
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
         """The file that the *caller* names; what a person asks for is not confined.
@@ -273,21 +264,11 @@ class Files:
         known = self._recall(real, name, max_bytes)
         if known is not None:
             return known
-        descriptor, real = self._open_named(real, full, name)
-        return self._take(descriptor, real, name, max_bytes)
-
-    def _open_named(self, real: str, full: str, name: str) -> tuple[int, str]:
-        asked = trace()
         try:
-            descriptor, opened = open_named(real, full)
+            descriptor, real = open_named(real, full)
         except (OSError, ValueError) as error:
-            problem = refusal(error, name)
-            if asked is not None:
-                asked.note(("named", real, full), problem.answer())
-            raise problem from None
-        if asked is not None:
-            asked.note(("named", real, full), opened)
-        return descriptor, opened
+            raise refusal(error, name) from None
+        return self._take(descriptor, real, name, max_bytes)
 
     def _open_within(self, within: tuple[str, str], full: str, name: str) -> tuple[int, str]:
         """Open a file that a walk found: nothing that was put in its place may lead elsewhere."""
@@ -456,34 +437,13 @@ class Files:
             # Of the descriptor, so that the stamp belongs to the content that is read.
             status = os.fstat(descriptor)
             self._stamps[real] = _stamp(status)
-            data = noted_content(descriptor, status, real, name, max_bytes)
+            data = read_regular(descriptor, status, real, name, max_bytes)
         except OSError as error:
             raise refusal(error, name) from None
         finally:
             os.close(descriptor)
         self._known[real] = decoded(name, data, real)
         return self.note(self._known[real])
-
-
-def noted_content(
-    descriptor: int, status: os.stat_result, real: str, name: str, max_bytes: int
-) -> bytes:
-    """As `read_regular`; what was found is noted if a trace is being made."""
-    asked = trace()
-    if asked is None:
-        return read_regular(descriptor, status, real, name, max_bytes)
-    question = ("content", real, str(max_bytes))
-    try:
-        data = read_regular(descriptor, status, real, name, max_bytes)
-    except FileProblem as problem:
-        asked.note(question, problem.answer())
-        raise
-    except OSError as error:
-        asked.note(question, refusal(error, name).answer())
-        raise
-    asked.note(question, digest(data))
-    asked.sign(real, status)
-    return data
 
 
 def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
@@ -494,10 +454,7 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
     overlay = active()
     if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
         return overlay.contents.get(overlay.path_of(path))
-    data = _peek(path, max_bytes)
-    if (asked := trace()) is not None:
-        asked.note(("peek", path, str(max_bytes)), None if data is None else digest(data))
-    return data
+    return _peek(path, max_bytes)
 
 
 def _peek(path: str, max_bytes: int, beginning: int | None = None) -> bytes | None:
@@ -508,22 +465,13 @@ def _peek(path: str, max_bytes: int, beginning: int | None = None) -> bytes | No
     try:
         status = os.fstat(descriptor)
         if beginning is None:
-            data = read_regular(descriptor, status, path, path, max_bytes)
-        else:
-            refuse_irregular(status, path, path, max_bytes)
-            data = os.read(descriptor, beginning)
+            return read_regular(descriptor, status, path, path, max_bytes)
+        refuse_irregular(status, path, path, max_bytes)
+        return os.read(descriptor, beginning)
     except (OSError, FileProblem):
         return None
     finally:
         os.close(descriptor)
-    if (asked := trace()) is not None:
-        asked.sign(path, status)
-    return data
-
-
-def names_digest(names: Iterable[str]) -> str:
-    """What tells names from all others."""
-    return digest(os.fsencode("\0".join(names)))
 
 
 #: How much of a file is read at once to hash it.

@@ -26,7 +26,6 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code
 from equipage.files import real_path
-from equipage.files.tracing import trace
 
 #: The most that is read from one file, unless the kind says otherwise.
 MAX_BYTES = 10 * 1024 * 1024
@@ -67,11 +66,6 @@ class FileProblem(Exception):
     def __init__(self, code: Code, **values: object) -> None:
         self.code, self.values = code, values
         super().__init__(code, values)
-
-    def answer(self) -> str:
-        """The problem as an answer of the system, see `tracing`; without the name of the file."""
-        values = (f"{key}={each}" for key, each in self.values.items() if key != "file")
-        return " ".join((self.code, *values))
 
 
 class PathPolicy(msgspec.Struct, frozen=True):
@@ -176,26 +170,6 @@ def open_inside(
     Nothing outside the roots is opened. What is in `plain` is not looked at again; folders
     that turn out to hold no repository are added to it. Raises `FileProblem`.
     """
-    asked = trace()
-    if asked is None:
-        return _open_inside(base, reference, roots, real_path, plain)
-    question = ("inside", base, reference, *roots)
-    try:
-        descriptor, real = _open_inside(base, reference, roots, real_path, plain)
-    except FileProblem as problem:
-        asked.note(question, problem.answer())
-        raise
-    asked.note(question, real)
-    return descriptor, real
-
-
-def _open_inside(
-    base: str,
-    reference: str,
-    roots: tuple[str, ...],
-    real_path: Callable[[str], str],
-    plain: PlainFolders | None,
-) -> tuple[int, str]:
     if not HAS_DESCRIPTORS:
         return _open_checked(base, reference, roots)
     walk = _Walk(reference, plain)

@@ -22,7 +22,6 @@ import msgspec
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import expression, nearest
-from equipage.files.tracing import opaque
 from equipage.loading.kind import Kind
 from equipage.loading.signs import is_blueprint, is_recipe, is_server, may_be_server
 
@@ -159,12 +158,6 @@ def kind_named(name: str) -> Kind:
 
 
 @cache
-def is_built_in(name: str) -> bool:
-    """Whether a kind is part of equipage, and not of another package."""
-    return any(_row(rows, name) is not None for rows in (BUILT_IN, _UNNAMED, conventions()))
-
-
-@cache
 def _built_in(name: str) -> Kind | None:
     row = _row(BUILT_IN, name) or _row(_UNNAMED, name) or _row(conventions(), name)
     if row is None:
@@ -185,7 +178,6 @@ def installed() -> dict[str, Kind]:
     Scanning costs more than a whole start, so it happens on demand.
     """
     global _scanned
-    opaque()
     if _scanned is _plugins:
         return _plugins
     with _SCAN:  # other threads wait until the scan is complete

@@ -141,10 +141,11 @@ class Workspace:
         self.generation += 1
         for path in paths:
             self._touched[path] = self.generation
-            # Such a file decides for all others which there are, and how each is checked.
-            if os.path.basename(path) in _DECISIVE:
+            concerned = [path, *self._users.get(path, ())]
+            # Such a file, or a link to one, decides for all others what and how they are checked.
+            if any(os.path.basename(each) in _DECISIVE for each in concerned):
                 self._forget(list(self._entries))
-            self._forget([path, *self._users.get(path, ())])
+            self._forget(concerned)
         if came_or_went:
             for folder in {each for path in paths for each in _folders_above(path)}:
                 self._forget(self._users.get(folder, ()))
@@ -186,11 +187,6 @@ class Workspace:
             if real != folder and path.startswith(real.rstrip(os.sep) + os.sep):
                 return uri_of(folder.rstrip(os.sep) + path[len(real.rstrip(os.sep)) :])
         return uri_of(path)
-
-    def text_of(self, path: str, otherwise: str) -> Text:
-        """The text of a file if it is open; `otherwise` what was read."""
-        opened = self.opened_at(path)
-        return opened.text if opened is not None else Text(otherwise, self.encoding)
 
     # Loads.
 

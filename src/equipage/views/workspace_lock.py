@@ -41,7 +41,6 @@ from equipage.views.code_digest import CodeProblem, CodeRead, code_of, from_fold
 from equipage.views.named_files import Lookups, NamedFiles, is_private
 from equipage.views.parts import OWNERS, Part, all_parts, reach_of_part
 from equipage.views.sides import LINKS
-from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.check import by_chunks
 from equipage.workspace.loads import (
     Candidate,
@@ -254,7 +253,7 @@ def lock_all(
     request = msgspec.structs.replace(with_folders(request, paths), project=root)
     run = run_of(request)
     candidates = list(candidates_of(paths, run, Disk()))
-    found = by_chunks(candidates, Locker(request, kind, run), jobs, Meter(Allowance()))
+    found = by_chunks(candidates, Locker(request, kind, run), jobs)
     return gathered(found, paths, root, run, programs=programs)
 
 

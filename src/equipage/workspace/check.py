@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext, suppress
-from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label
-from equipage.files import CACHE_FOLDER, active, exists, is_folder, real_path, repository_root
+from equipage.files import exists, is_folder, real_path, repository_root
 from equipage.files.reading import display_name
-from equipage.files.tracing import Trace, trace, traced
-from equipage.loading.projects import is_marked, note_folder, project_root
+from equipage.loading.projects import note_folder
 from equipage.loading.recognise import FIXTURES, folders_of_kinds
 from equipage.loading.registry import agent_folders, is_convention, kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.allowance import Allowance, Meter, TimeIsUp
 from equipage.workspace.loads import (
     CHUNK,
     Candidate,
@@ -31,7 +27,6 @@ from equipage.workspace.loads import (
     Checker,
     Keep,
     Progress,
-    Walked,
     WantedOf,
     run_of,
     with_folders,
@@ -41,8 +36,6 @@ from equipage.workspace.project import (
     Project,
     Selection,
     excluded_by,
-    folders_of_projects,
-    meet_projects,
     project_of,
     projects_of,
 )
@@ -50,16 +43,12 @@ from equipage.workspace.report import SETTINGS, FileReport, Report
 
 if TYPE_CHECKING:  # imported where they are needed
     from equipage.files.walking import Entered, Found
-    from equipage.workspace.amending import Judged
-    from equipage.workspace.cache import Cache
     from equipage.workspace.parallel import Checks
 
 #: Findings that are reported once for each sort of file and project.
 _GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name, codes.LINK_BROKEN.name})
-#: Fewer candidates than this are checked before other processes would have started.
-WORTH_IT = 256
-#: Fewer than this are checked in less time than it is worth to leave a folder behind.
-CACHE_WORTH_IT = 64
+#: Fewer candidates than this are checked as fast by one process.
+WORTH_IT = 2_000
 
 
 def check_paths(
@@ -71,142 +60,25 @@ def check_paths(
     progress: Progress | None = None,
     jobs: int = 1,
     digests: bool = True,
-    allowance: Allowance | None = None,
     keep: Keep | None = None,
-    cached: bool = False,
-    texts: bool = True,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
 
     Without `digests`, the files of the report have none: making them takes time. `jobs` processes
     do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
-    A check that uses up its `allowance` reports what it found so far, and that it ended early.
     With one process, `keep` is given every load, those of files around `paths` included.
-    `cached` allows to use what earlier checks found and is still so, and to keep it in the project;
-    fixes in such a report cannot be applied, and without `texts` findings may have places but not
-    the texts around them. Raises `UsageError` for an unknown kind.
+    Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
         kind_named(kind)
     request = msgspec.structs.replace(with_folders(request, paths), unasked=selection.unasked)
-    # A run with an allowance may end anywhere, and what a process was refused is not a result.
-    if cached and allowance is None and active() is None and keep is None:
-        how = _Caching(tuple(paths), request, kind, selection, digests=digests, texts=texts)
-        with ExitStack() as ends:
-            return _check_cached(how, progress, jobs, ends)
     builder = ReportBuilder(request, run_of(request), kind, selection)
-    builder.meter = meter = Meter(allowance or Allowance())
     checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
 
     def check(found: Sequence[Candidate]) -> Iterator[Any]:
-        return by_chunks(found, checker, jobs, meter)
+        return by_chunks(found, checker, jobs)
 
     return builder.build(paths, check, progress, context=kind is None)
-
-
-class _Caching(msgspec.Struct, frozen=True):
-    """A check that may use a cache."""
-
-    paths: tuple[str, ...]
-    request: Request
-    kind: str | None
-    selection: Selection
-    digests: bool
-    texts: bool
-
-    def open(self, began: int, ends: ExitStack, *, make: bool) -> Cache | None:
-        """The cache in the project of the first path, if it is a project and allows it.
-
-        `began` is when the check did, by the clock that only goes on. `ends` closes the cache.
-        """
-        run = run_of(self.request)
-        first = os.path.join(self.paths[0], "file") if is_folder(self.paths[0]) else self.paths[0]
-        if not make:  # most projects that are checked file by file have none: a look is enough
-            folder = os.path.join(project_root(first, self.request.folders), CACHE_FOLDER)
-            if not exists(folder, follow_links=False):
-                return None
-        project = project_of(first, run)
-        if not project.settings.cache or not is_marked(project.root, run.files):
-            return None
-        from equipage.workspace.cache import cache_of  # only large checks need it
-
-        cache = cache_of(
-            project.root,
-            self.request,
-            self.kind,
-            about=self._about(),
-            began=began,
-            digests=self.digests,
-            texts=self.texts,
-            make=make,
-        )
-        return None if cache is None else ends.enter_context(closing(cache))
-
-    def _about(self) -> str:
-        """Where the check begins and what it selects, as text."""
-        chosen = msgspec.to_builtins(self.selection, order="sorted")
-        return repr((self.paths, chosen))
-
-
-def _check_cached(how: _Caching, progress: Progress | None, jobs: int, ends: ExitStack) -> Report:
-    """As `check_paths`, with what earlier checks found. `ends` closes the caches it opens."""
-    began = monotonic_ns()
-    # A few files that the caller names are checked sooner than a cache of thousands is read. Their
-    # report is not kept either, so what it asked is not noted.
-    has_folders = any(map(is_folder, how.paths))
-    is_small = not has_folders and len(how.paths) < CACHE_WORTH_IT
-    cache = how.open(began, ends, make=False) if has_folders else None
-    known = None if cache is None else cache.report() or _amended(cache, how)
-    if cache is not None and known is not None:
-        cache.save()
-        return known
-    builder, asked = _noting(how)
-    request = how.request
-    builder.cache = cache
-    checker = Checker(request, how.kind, builder.run, digests=how.digests)
-    meter, without = builder.meter, 0
-
-    def check(found: Sequence[Candidate]) -> Iterator[Any]:
-        nonlocal without
-        if builder.cache is None and len(found) >= CACHE_WORTH_IT:
-            with traced(Trace()):  # not for the check
-                builder.cache = how.open(began, ends, make=True)
-        if builder.cache is None:
-            without += len(found)
-            return by_chunks(found, checker, jobs, meter)
-        return builder.cache.checked(
-            found, lambda pieces, traced: _results(pieces, traced, jobs, meter)
-        )
-
-    with nullcontext() if is_small else traced(asked):
-        report = builder.build(how.paths, check, progress, context=how.kind is None)
-    if builder.cache is not None:
-        # What was checked without it, perhaps by other processes, is not known to it.
-        kept = None if without else report
-        builder.cache.keep_whole(kept, builder.ties(), asked, *builder.walked)
-        builder.cache.save()
-    return report
-
-
-def _noting(how: _Caching) -> tuple[ReportBuilder, Trace]:
-    """A builder for a check, and the trace of the variables that it asks for.
-
-    It has a run of its own, so that everything it asks is noted.
-    """
-    asked, request = Trace(), how.request
-    watched = msgspec.structs.replace(request, env=asked.watched(request.env))
-    return ReportBuilder(watched, run_of(request), how.kind, how.selection), asked
-
-
-def _amended(cache: Cache, how: _Caching) -> Report | None:
-    """The report that is kept, with what changed in single files; None if more did."""
-    builder, asked = _noting(how)
-
-    def judge(changed: Iterable[Checked]) -> Judged | None:
-        with traced(asked):
-            return builder.judged(changed)
-
-    return cache.amended(judge, asked)
 
 
 #: The folder that files in memory are in: it has no name that people are shown.
@@ -227,33 +99,18 @@ def check_contents(
         return check_paths([_MEMORY], request, kind=kind)
 
 
-def by_chunks(
-    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
-) -> Iterator[Any]:
-    """What is kept of each candidate, in order, as far as the allowance goes."""
-    candidates = meter.affordable(candidates)
+def by_chunks(candidates: Sequence[Candidate], checker: Checks, jobs: int) -> Iterator[Any]:
+    """What is kept of each candidate, in order, by `jobs` processes; 0: as many as are worth it."""
     chunks = [candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK)]
-    done = 0
-    for each in _results(chunks, checker, jobs, meter):
-        yield each
-        done += 1
-    meter.out_of_time(candidates, done)
-
-
-def _results(
-    chunks: Sequence[Sequence[Candidate]], checker: Checks, jobs: int, meter: Meter
-) -> Iterator[Any]:
-    wanted = jobs or (_processors() if sum(map(len, chunks)) >= WORTH_IT else 1)
-    if wanted > 1 or meter.allowance.needs_processes:
+    wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
+    if wanted > 1 and chunks:
         # Importing it takes longer than checking a small file.
         from equipage.workspace.parallel import by_processes, can_share
 
         if can_share():
-            yield from by_processes(iter(chunks), checker, wanted, meter)
+            yield from by_processes(chunks, checker, min(wanted, len(chunks)))
             return
     for chunk in chunks:
-        if meter.seconds_left() == 0:
-            return
         yield from checker.check(chunk)
 
 
@@ -285,8 +142,6 @@ class ReportBuilder:
         #: notes about files that were not checked, by project, code and message
         self.grouped: dict[tuple[str, str, str], list[tuple[Checked, Diagnostic]]] = {}
         self.reported: set[str] = set()  #: files with errors that are reported
-        #: files about which more is known than their own loads said, see `ties`
-        self.tied: set[str] = set()
         #: folders for files of one kind, by kind and real path; and those the walk looked into
         self.folders: dict[tuple[str, str], str] = {}
         self.entered_folders: set[str] = set()
@@ -300,10 +155,6 @@ class ReportBuilder:
         self.projects: tuple[Project, ...] | None = None
         self.left_out: list[str] = []  #: files that the caller named and that are excluded
         self._excludes = excluded_by(selection.exclude, run.files.cwd)
-        self.meter = Meter(Allowance())
-        self.cache: Cache | None = None  #: what earlier checks found
-        #: what the walk came to, if that can be kept, and what it asked, if it was done
-        self.walked: tuple[Walked | None, Trace | None] = (None, None)
 
     def build(
         self,
@@ -319,14 +170,12 @@ class ReportBuilder:
         report says about a file what a check of the whole project says.
         """
         paths = list(dict.fromkeys(paths))
-        candidates = self._found(paths)
+        candidates = list(self._candidates(paths))
         # What was asked for comes first: only if it has to do with others, these are looked for.
         waiting = self._gather(candidates, check, progress)
         if context and (waiting or self._concern_others()):
             self.projects = projects_of(self.run)
-            around: list[Candidate] = []
-            with suppress(TimeIsUp):
-                around += self._around(paths, candidates)
+            around = list(self._around(paths, candidates))
             if around:
                 waiting += self._gather_context(candidates, around, check, progress)
         return self._finish(waiting)
@@ -382,8 +231,6 @@ class ReportBuilder:
             check_sets(self)
             check_offers(self)
             check_layers(self)
-        if (early := self.meter.finding()) is not None:
-            self.findings.setdefault(early.identity(), early)
         return self._report()
 
     def _gather(
@@ -432,38 +279,13 @@ class ReportBuilder:
             if os.path.join(root, "").startswith(tops):
                 continue  # it was walked already
             alone = self.request.isolated
-            for found in walk(root, agent_folders(), wanted, self._go_on, all_files=alone):
+            for found in walk(root, agent_folders(), wanted, all_files=alone):
                 path = os.path.abspath(found.path)
                 self.order.setdefault(path, len(self.order))
                 # What a load read is a part of that file, and was looked at with it.
                 is_part = display_name(path) in self.used
                 if found.problem is None and path not in known and not (is_part or found.outside):
                     yield Candidate(found.path)
-
-    def _found(self, paths: list[str]) -> list[Candidate]:
-        """Each file to look at, by a walk, or as the walk of an earlier check found them."""
-        if trace() is None:  # nothing is kept
-            return list(self._candidates(paths))
-        known = None if self.cache is None else self.cache.walk()
-        if known is not None:
-            self.folders = {(kind, real): folder for kind, real, folder in known.folders}
-            self.entered_folders = set(known.entered)
-            self.left_out = list(known.left_out)
-            meet_projects(known.projects, self.run)
-            return list(known.candidates)
-        with traced(Trace()) as asked:
-            candidates = list(self._candidates(paths))
-        # What cannot be read is a finding, which no path among them shows.
-        is_told = not self.findings and not self.failed
-        walked = Walked(
-            tuple(candidates),
-            tuple((kind, real, folder) for (kind, real), folder in self.folders.items()),
-            tuple(sorted(self.entered_folders)),
-            tuple(self.left_out),
-            folders_of_projects(self.run),
-        )
-        self.walked = walked if is_told else None, asked
-        return candidates
 
     def _candidates(self, paths: list[str]) -> Iterator[Candidate]:
         """Each file to look at, those the caller named first."""
@@ -476,8 +298,7 @@ class ReportBuilder:
                 else:
                     yield Candidate(path, named=True)
         for folder in folders:
-            with suppress(TimeIsUp):
-                yield from self._walk(folder)
+            yield from self._walk(folder)
 
     def _walk(self, folder: str) -> Iterator[Candidate]:
         """Each file to look at below a folder; folders that cannot be read are findings."""
@@ -511,14 +332,10 @@ class ReportBuilder:
         return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
 
     def _enter(self, entered: Entered) -> None:
-        self._go_on(entered)
         if self.entered is not None:
             self.entered(entered.folder)
         note_folder(self.run, entered.folder, entered.names, is_plain=entered.is_plain)
         self._note_folders(entered.folder)
-
-    def _go_on(self, entered: Entered) -> None:
-        self.meter.go_on(entered.folder, "files that were not yet found")
 
     def _note_folders(self, entered: str) -> None:
         """Remember the folders for files of one kind that a folder is or holds."""
@@ -548,7 +365,6 @@ class ReportBuilder:
     def add(self, checked: Checked) -> None:
         """Count a file, unless it is known by this name or another."""
         if checked.name in self.checked or checked.real in self.identities:
-            self.tied.add(checked.name)
             return
         if checked.real is not None:
             self.identities.add(checked.real)
@@ -566,7 +382,7 @@ class ReportBuilder:
         if checked.layered:
             self.layers[checked.name] = checked.diagnostics
         elif not is_grouped and checked.diagnostics:
-            self.add_findings(checked.path, checked.name, checked.diagnostics, own=True)
+            self.add_findings(checked.path, checked.name, checked.diagnostics)
 
     def _group(self, checked: Checked) -> None:
         """Remember a finding about a file that was not checked: one for each sort and project."""
@@ -583,13 +399,8 @@ class ReportBuilder:
                 each = msgspec.structs.replace(each, message=message, count=len(group))
             self.add_findings(checked.path, checked.name, [each])
 
-    def add_findings(
-        self, path: str, name: str, diagnostics: Iterable[Diagnostic], *, own: bool = False
-    ) -> None:
-        """Report findings of a file, as its project judges them.
-
-        `own`: all that is found in the file itself, by its own load.
-        """
+    def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report findings of a file, as its project judges them."""
         # A file of a guessed kind gives warnings at most; see `_of_guess`.
         checked = self.checked.get(name)
         if checked is not None and checked.unsure is not None:
@@ -597,11 +408,6 @@ class ReportBuilder:
         diagnostics = list(diagnostics)
         if not diagnostics:
             return
-        if not own:
-            self.tied.add(name)
-        for each in diagnostics:
-            if not own or each.name != name:
-                self.tied |= {name, each.name or ""}
         if checked is not None and self._is_fixture(path, checked):
             diagnostics = [_of_fixture(each) for each in diagnostics]
         if name in self.context:
@@ -625,27 +431,6 @@ class ReportBuilder:
         inside = path.removeprefix(max(above, key=len, default=os.path.dirname(path)))
         return FIXTURES.search(inside.replace(os.sep, "/")) is not None
 
-    def ties(self) -> frozenset[str] | None:
-        """The names of files about which something was found that more than their load decides.
-
-        None if what was found is not about the files that were asked for alone.
-        """
-        is_grouped = (each.name for group in self.grouped.values() for each, _ in group)
-        return None if self.context else frozenset({*self.tied, *self.layers, *is_grouped})
-
-    def judged(self, changed: Iterable[Checked]) -> Judged | None:
-        """What the projects of these files make of them; None if more is to be known for that."""
-        from equipage.loading.findings import deduplicated
-        from equipage.workspace.amending import Judged
-
-        changed = list(changed)
-        for each in changed:
-            self.add(each)
-        if self.ties() or len(self.checked) < len(changed):
-            return None
-        findings = deduplicated(self.findings.values())
-        return Judged(self.checked, findings, frozenset(self.failed), frozenset(self.reported))
-
     # The report.
 
     def _report(self) -> Report:
@@ -657,7 +442,6 @@ class ReportBuilder:
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
                 for each in judged:
                     findings.setdefault(each.identity(), each)
-                self.tied |= {files[-1].path, *(each.name or "" for each in judged)}
         diagnostics = list({**findings, **self.findings}.values())
         if diagnostics:
             from equipage.loading.findings import deduplicated

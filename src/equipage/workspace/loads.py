@@ -60,16 +60,6 @@ class Candidate(msgspec.Struct, frozen=True):
     outside: bool = False  #: whether it is a link that leads out of the project
 
 
-class Walked(msgspec.Struct, frozen=True, array_like=True):
-    """What a walk came to, and all that the report takes from it."""
-
-    candidates: tuple[Candidate, ...]
-    folders: tuple[tuple[str, str, str], ...]  #: for files of one kind: kind, real path, path
-    entered: tuple[str, ...]  #: those of them that were looked into
-    left_out: tuple[str, ...]
-    projects: dict[str, tuple[str, ...]]  #: the folders of each, in the order it met them
-
-
 class FileLoad(msgspec.Struct, frozen=True):
     """A file and its load; or the finding that says why there is none. Neither: it is not ours."""
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -119,7 +119,6 @@ class ProjectSettings(
     per_file_ignores: dict[str, tuple[str, ...]] = {}  #: glob → codes not reported there
     schemas: tuple[OwnSchema, ...] = ()  #: JSON Schemas for files of no other kind
     policy: Policy | None = None  #: what agents may never do
-    cache: bool = True  #: whether large checks keep what they found, in `.equipage_cache`
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -324,21 +323,6 @@ def _project_at(root: str, run: Run) -> Project:
         alone = run.isolated
         by_root[root] = Project(root, ProjectSettings()) if alone else _project(root, run.files)
     return by_root[root]
-
-
-def folders_of_projects(run: Run) -> dict[str, tuple[str, ...]]:
-    """The root of each project that a run met, with the folders in it as paths write them."""
-    known = run.cache(_Projects)
-    found: dict[str, list[str]] = {root: [] for root in known.by_root}
-    for folder, project in known.by_folder.items():
-        found[project.root].append(folder)
-    return {root: tuple(folders) for root, folders in found.items()}
-
-
-def meet_projects(folders: Mapping[str, Iterable[str]], run: Run) -> None:
-    """Let a run know the projects of folders that another one met, see `folders_of_projects`."""
-    for root, those in folders.items():
-        run.cache(_Projects).by_folder.update(dict.fromkeys(those, _project_at(root, run)))
 
 
 def projects_of(run: Run) -> tuple[Project, ...]:

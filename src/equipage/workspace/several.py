@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from equipage.core.diagnostics import Diagnostic, UsageError
@@ -19,8 +18,7 @@ from equipage.loading.kind import Offer
 from equipage.loading.outcome import Outcome, findings_by_load, place_alone
 from equipage.loading.pipeline import load_path
 from equipage.loading.registry import kind_named
-from equipage.loading.session import Request, Run
-from equipage.workspace.allowance import TimeIsUp
+from equipage.loading.session import Run
 from equipage.workspace.loads import Checked, bug, run_of
 from equipage.workspace.project import NO_LAYERS, project_of
 
@@ -44,14 +42,11 @@ def check_sets(builder: ReportBuilder) -> None:
     """Report what the rules about sets of files find, and comments that wait for them in vain."""
     waiting = [(each, one) for each in builder.checked.values() for one in each.waiting]
     silent: set[int] = set()
-    try:
-        for checked, found in _found_together(builder):
-            hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
-            silent |= hits
-            if not hits:
-                builder.add_findings(checked.path, checked.name, [found])
-    except TimeIsUp:
-        return  # it is a finding; what the comments wait for is not known
+    for checked, found in _found_together(builder):
+        hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
+        silent |= hits
+        if not hits:
+            builder.add_findings(checked.path, checked.name, [found])
     for number, (checked, one) in enumerate(waiting):
         if number not in silent:
             builder.add_findings(checked.path, checked.name, [one.unused])
@@ -64,56 +59,35 @@ def check_offers(builder: ReportBuilder) -> None:
     ]
     if len(offers) < 2:
         return
-    from equipage.kinds.conventions.copies import RULES, with_copies  # few projects have several
+    from equipage.kinds.conventions.copies import RULES  # few projects have several
 
     for rule in RULES:
         for path, fact in rule(offers):
             shown = display_name(path)
             builder.add_findings(path, shown, [place_alone(fact, shown)])
-    if builder.cache is not None:
-        copied = {*with_copies(offers)}
-        known = builder.checked.values()
-        builder.tied |= {each.name for each in known if each.offer and each.offer.path in copied}
 
 
 def _found_together(builder: ReportBuilder) -> Iterator[tuple[Checked, Diagnostic]]:
-    # Without their weights, which change with every edit: rules about names do not see them.
-    offers = [
-        Offer(each.offer.kind, each.offer.path, each.offer.names)
-        for each in builder.checked.values()
-        if each.offer is not None
-    ]
-    shared = run_of(builder.request)
+    offers = [each.offer for each in builder.checked.values() if each.offer is not None]
+    run = run_of(builder.request)
     for files in _clusters(builder):
-        # They are loaded again, in this process, which nothing else would end.
-        builder.meter.go_on(files[0].path, "files that concern each other")
-        if builder.cache is None:
-            found = _load_together(files, offers, builder.request, shared, builder.run)
-        else:
-            # What is kept depends on nothing that other loads asked: each has a run of its own.
-            load = partial(_load_together, files, offers)
-            found = builder.cache.together(files, offers, load)
-        yield from ((files[number], each) for number, each in found)
+        yield from _load_together(files, offers, builder, run)
 
 
 def _load_together(
-    files: Sequence[Checked],
-    offers: Sequence[Offer],
-    request: Request,
-    run: Run | None = None,
-    projects: Run | None = None,
-) -> list[tuple[int, Diagnostic]]:
-    """What is wrong with files that are loaded again together, with the number of the file.
+    files: Sequence[Checked], offers: Sequence[Offer], builder: ReportBuilder, run: Run
+) -> Iterator[tuple[Checked, Diagnostic]]:
+    """What is wrong with files that are loaded again together, with the file each finding is in.
 
     What a check keeps of a file is too little for the rules about sets of files.
     """
-    run, outcomes = run or run_of(request), list[Outcome]()
+    outcomes: list[Outcome] = []
     for each in files:
-        applied = project_of(each.path, projects or run).applied(request)
+        applied = project_of(each.path, builder.run).applied(builder.request)
         outcomes.append(load_path(each.path, kind_named(str(each.kind)), applied, run))
-    numbers = {id(outcome): number for number, outcome in enumerate(outcomes)}
-    found = findings_by_load(outcomes, offers)
-    return [(numbers[id(outcome)], each) for outcome, each in found]
+    by_load = {id(outcome): each for each, outcome in zip(files, outcomes, strict=True)}
+    for outcome, found in findings_by_load(outcomes, offers):
+        yield by_load[id(outcome)], found
 
 
 def _clusters(builder: ReportBuilder) -> Iterable[list[Checked]]:

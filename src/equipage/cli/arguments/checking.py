@@ -93,14 +93,6 @@ def _check(check: argparse.ArgumentParser) -> None:
         metavar="N",
         help="check with N processes (default: depends on the number of files)",
     )
-    for name, value, summary in (
-        ("time", "DURATION", "run this long, such as 60s,"),
-        ("memory", "SIZE", "let the check of a file use this much, such as 2gb (Linux)"),
-        ("bytes", "SIZE", "look at files of this size together, such as 500mb"),
-        ("files", "N", "look at this many files"),
-    ):
-        running.add_argument(f"--max-{name}", metavar=value, help=f"{summary} at most")
-    flag(running, "--no-cache", "neither use nor keep what was found before, in .equipage_cache")
     flag(running, "--watch", "check again whenever a file changes (needs watchfiles)")
     loading(check)
 

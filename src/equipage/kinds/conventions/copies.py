@@ -131,12 +131,6 @@ def copies_agree(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
             )
 
 
-def with_copies(offers: Sequence[Offer]) -> Iterator[str]:
-    """The paths of those of which there are copies, so that what one says matters to others."""
-    for _, copies in _copies(offers):
-        yield from (each.path for _, each in copies if len(copies) > 1)
-
-
 def _copies(
     offers: Sequence[Offer],
 ) -> Iterable[tuple[tuple[str, str, str], list[tuple[str, Offer]]]]:
