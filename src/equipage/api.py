@@ -65,7 +65,7 @@ def load(
     >>> loaded.config.baseline.tools[0].tool.name
     'echo'
     """
-    # Arguments are checked here, at the door; the rooms below trust their types.
+    # Arguments are checked here; the modules below trust their types.
     name, wanted = path_given("path", path), _wanted(kind, model)
     request = request_of(env, options, embedded=embedded, roots=roots, limits=limits)
     return _fitting(load_one(name, request, kind=wanted).result(strict=strict), model)
@@ -203,7 +203,7 @@ def _wanted(kind: str | None, model: type[Any] | None) -> str | None:
 
 
 def _fitting(loaded: Loaded[Any], model: type[Any] | None) -> Loaded[Any]:
-    """The load, if its configuration is such a model: some kinds have several."""
+    """Return the load if its configuration is of this model. Raises `UsageError`."""
     if model is not None and not isinstance(loaded.config, model):
         found, file = type(loaded.config).__name__, loaded.sources[0].name
         raise UsageError(f"`model`: {file} gives a {found}, not a {model.__name__}")

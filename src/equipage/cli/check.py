@@ -271,7 +271,7 @@ def _write_text(
 
 
 def _role(file: FileReport) -> str:
-    """What a file is in the check: of a kind, a part of another file, or only like one."""
+    """The role of a file in the check: its kind, a part of another file, or not checked."""
     if file.kind is None:
         return f"read by {file.used_by[0]}" if file.used_by else "not checked"
     return file.kind

@@ -105,7 +105,7 @@ def _place(loaded: Loaded[Any], path: Path) -> tuple[str, int] | tuple[None, Non
 
 
 def _sides(options: argparse.Namespace) -> tuple[str, str]:
-    """Both arguments. One alone is a revision to compare the files here with, or the files."""
+    """Both sides. A single argument is a revision to compare with the files here, or the files."""
     a, b = options.a, options.b
     if b is not None:
         return a, b
@@ -189,7 +189,7 @@ def _verdict(
     *,
     failed: bool,
 ) -> int:
-    """The exit code. One file that does not load must not open the gate, or close it for good."""
+    """Return the exit code. For `widened`, a changed file that does not load counts as wider."""
     if options.fail_on != "widened":
         return USAGE if failed else FOUND if diffs else OK
     if not any(diff.widens for diff in diffs) and not any(each.counts for each in unknown):

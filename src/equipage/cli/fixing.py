@@ -98,7 +98,7 @@ def warn_of_risk(fixed: Fixed, output: Output) -> None:
 
 
 def changes(fixed: Sequence[Diagnostic], style: Style) -> Iterator[str]:
-    """What was changed, by file, each sort of change once; then how much it was."""
+    """Yield the fixes by file, each sort once with its count, then the total."""
     by_file: dict[str, Counter[tuple[str, str]]] = {}
     for each in fixed:
         assert each.fix is not None

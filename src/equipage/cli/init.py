@@ -168,7 +168,7 @@ def _editor(report: Report) -> Iterator[Proposal]:
         setting = _EDITOR.get(os.path.splitext(each.path)[1].lower())
         if each.kind not in (None, "project") and setting is not None:
             files.setdefault((setting, str(each.kind)), []).append(each.path)
-    # Without its folder the project is edited with something else.
+    # Without `.vscode`, the project is edited with another editor.
     if not files or not os.path.isdir(".vscode"):
         return
     for kind in sorted({kind for _, kind in files}):

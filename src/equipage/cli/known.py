@@ -27,7 +27,7 @@ class Known(msgspec.Struct, frozen=True):
     baseline: Baseline | None = None
 
     def applied(self, report: Report, paths: Sequence[str], *, partly: bool) -> Report:
-        """The report without the findings that are known, and with the entries that are stale.
+        """Return the report without known findings, and with a finding for each stale entry.
 
         Entries are not stale if the files were checked only `partly`, for some codes.
         """

@@ -81,7 +81,7 @@ def _put(text: str, options: argparse.Namespace, output: Output) -> None:
         raise UsageError("--sign needs a file to sign; add -o LOCK")
     path = output.path
     output.data(text)
-    output.finish()  # what is signed, and what a note speaks of, must be there
+    output.finish()  # the file must exist before it is signed or named in a note
     if options.sign and path is not None:
         _sign(path, options.sign)
 

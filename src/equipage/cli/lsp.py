@@ -53,5 +53,5 @@ def _is_alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):
-        return True  # it is someone else's, or the number is none
+        return True  # another user's process, or not a process number
     return True

@@ -199,7 +199,7 @@ SITE: str | None = None
 
 
 def docs_site() -> str | None:
-    """Where the pages of the codes are, for `core.text.page_of`: EQUIPAGE_DOCS_URL says it."""
+    """The site with the pages of codes, for `core.text.code_page_url`: see EQUIPAGE_DOCS_URL."""
     site = os.environ.get("EQUIPAGE_DOCS_URL") or SITE
     if site is None or not site.startswith(("https://", "http://", "file:///")):
         return None

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
 
 def _asked(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The agent and the paths that the command line names: an agent is what is not a path."""
+    """Split the arguments into an agent and paths; a first word that is no path is an agent."""
     name = words[0] if words and not os.path.lexists(words[0]) else None
     if name is not None and ("/" in name or "*" in name):
         raise UsageError(f"{name}: no such file or folder")
@@ -133,7 +133,7 @@ def _servers(matrix: Matrix, answers: Sequence[Answer | None]) -> str:
 
 
 def _answers(found: Found, why: str | None) -> list[tuple[Column, Answer]]:
-    """What is said about one agent; with `why`, only about that."""
+    """The answers about one agent; with `why`, only those about that."""
     matrix, agent, answers = found
     said = [
         (column, each)

@@ -41,7 +41,7 @@ def _title(paths: list[str]) -> str:
 
 
 def _base(paths: list[str]) -> str:
-    """The folder that names start at, where they would tell where the folder is."""
+    """The folder to shorten names by, so that the page does not tell where it is on the disk."""
     first = display_name(os.path.join(paths[0], "file"))
     is_alone = len(paths) == 1 and os.path.isdir(paths[0]) and os.path.isabs(first)
     return os.path.dirname(first) if is_alone else ""

@@ -122,7 +122,7 @@ class Chosen(msgspec.Struct, frozen=True):
     text: bytes | None = None
 
     def over_disk(self, text: bytes | None = None) -> AbstractContextManager[None]:
-        """Where files are read: the text, or a newer one, takes the place of the file."""
+        """Context manager in which the text, or a newer one, is read in place of the file."""
         if self.text is None:
             return nullcontext()
         from equipage.files.overlay import Overlay, overlaid  # few texts come from elsewhere

@@ -133,7 +133,7 @@ def _serve(
     address = token = log = None
     if options.transport == "http":
         address = Address(options.host, options.port, tuple(options.host_name))
-        # Without names the door could not tell its own clients from a web page.
+        # Without names, the server could not tell its own clients from a web page.
         if not address.is_loopback and not options.host_name:
             raise UsageError(f"--host {options.host} needs --host-name: how clients address it")
         token = _token(options, output)
@@ -189,7 +189,7 @@ def _remove(path: str) -> None:
 
 
 def _taken(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot, Settings]:
-    """What is at the paths, as the options allow it. Raises `LoadError`, `UsageError`."""
+    """Load tools and skills at the paths as the options allow. Raises `LoadError`, `UsageError`."""
     from equipage.serve.platform import this_platform
     from equipage.serve.snapshot import take
     from equipage.serve.tools import KINDS, Settings

@@ -61,7 +61,7 @@ def listing(options: argparse.Namespace, output: Output) -> int:
 
 
 def _is_asked_about(row: Listed, paths: Sequence[str]) -> bool:
-    """Whether a file counts for the exit code: what is wrong at home is not the project's fault."""
+    """Whether a file counts for the exit code: the user layer counts only below the paths."""
     file = os.path.abspath(row.file)
     return row.layer != "user" or any(is_below(file, os.path.abspath(path)) for path in paths)
 
@@ -136,7 +136,7 @@ def show(options: argparse.Namespace, output: Output) -> int:
 
 
 def _part(config: Any, path: Path) -> Any:
-    """The part of a configuration at a path; None where its plain form is another."""
+    """The part of a configuration at a path; None if only its plain form has that path."""
     for step in path:
         if isinstance(config, msgspec.Struct):
             names = dict(

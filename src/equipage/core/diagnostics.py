@@ -18,7 +18,7 @@ from equipage.core.source import Span
 from equipage.core.text import visible, visible_first
 
 Severity = Literal["error", "warning", "note"]
-#: What of an entry a finding is about; `nowhere` means no text at all, such as a limit set outside.
+#: The part of an entry that a finding is about; `nowhere`: no text, such as a limit set outside.
 Part = Literal["value", "key", "nowhere"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -114,7 +114,7 @@ MOST_FACTS = 2_000
 
 
 def bounded(facts: Iterable[Fact]) -> Iterator[Fact]:
-    """The facts, of each code and severity at most `MOST_FACTS`; one more counts the rest."""
+    """Yield up to `MAX_FACTS_PER_CODE` facts per code and severity; one more counts the rest."""
     counts: dict[tuple[str, Severity | None], int] = {}
     last: dict[tuple[str, Severity | None], Fact] = {}
     for each in facts:
@@ -140,7 +140,7 @@ class Words(msgspec.Struct, frozen=True):
     refusal: str | None = None  #: the message of a warning where a kind makes it an error
 
     def at(self, severity: Severity) -> Words:
-        """The words of a finding with that severity: an error must not claim a recovery."""
+        """The words for a finding of that severity: an error gets `refusal`, if there is one."""
         if self.refusal is None or severity != "error":
             return self
         return msgspec.structs.replace(self, message=self.refusal)
@@ -324,7 +324,7 @@ class Diagnostic(msgspec.Struct, frozen=True):
         return self.span.source.name if self.span is not None else self.file
 
     def sort_key(self) -> tuple[str, int, int, str]:
-        """By place; equal ones stay in the order they were found, as the fields of a model are."""
+        """Sort by place; findings at one place stay in the order they were found."""
         start = self.span.start if self.span is not None else -1
         return self.name or "", start, SEVERITIES.index(self.severity), self.code
 

@@ -1,4 +1,4 @@
-"""Configurations as values: converted to their models, frozen, plain again, and weighed.
+"""Convert configurations to their models, freeze them, turn them into plain data, weigh them.
 
 `msgspec.convert` builds frozen Structs and tuples, but leaves plain dicts, and free-form slots as
 they were given. `freeze`, the last step of a load, replaces both by small subclasses that refuse
@@ -42,7 +42,7 @@ def convert(value: Any, model: Any) -> Any:
 def _prepare(model: Any) -> None:
     """Use a model for the first time, in a thread of its own.
 
-    An interrupt ends what the main thread does, wherever it is, and would leave tables half filled.
+    An interrupt could stop the main thread anywhere, and leave tables half filled.
     The thread takes and releases the lock, so that nothing uses the model before it is ready.
     """
     done, finished = allocate_lock(), []
@@ -221,7 +221,7 @@ def _holds_mapping(default: Any) -> bool:
 
 
 def _own(default: Any) -> Any:
-    """A default with mappings of its own: no two loads share one, not even an empty one."""
+    """Copy a default together with its mappings, so that no two loads share one."""
     if isinstance(default, FrozenDict):
         return FrozenDict()
     copy = msgspec.structs.replace(default)
@@ -269,7 +269,7 @@ def plain_data(value: Any, *, spelled_out: bool = False) -> Any:
 
 
 def without_defaults(config: Any) -> Any:
-    """Plain data, also of a configuration that keeps defaults as they were written."""
+    """Plain data without defaults, also of a class that keeps defaults as they were written."""
     stated = getattr(config, "without_defaults", None)
     return plain_data(config if stated is None else stated())
 
@@ -288,7 +288,7 @@ def _plain_struct(struct: msgspec.Struct, *, spelled_out: bool) -> dict[str, Any
 def _written_fields(
     cls: type[msgspec.Struct], *, spelled_out: bool
 ) -> tuple[tuple[str, str, Any], ...]:
-    """Name, key and default of each field; nothing equals the default of what is always written."""
+    """Name, key and default of each field; a field that is always written has `_NO_DEFAULT`."""
     always: tuple[str, ...] = getattr(cls, "always", ()) if spelled_out else ()
     found = []
     for field in msgspec.structs.fields(cls):
@@ -310,15 +310,15 @@ def _written_fields(
 MAX_ADDED = 4_000_000
 #: Text counts too: this many characters weigh as much as one node.
 CHARACTERS_PER_NODE = 64
-#: What is lighter is walked as it is; only beyond, parts that are shared are worth recognising.
+#: Up to this weight a value is simply walked; above it, each shared part is walked once.
 _LIGHT = 200_000
 
 
 class Weights:
-    """Values that many loads share, which are never changed: each is weighed once."""
+    """The weights of values that many loads share and nobody changes; each is computed once."""
 
     def __init__(self) -> None:
-        #: by identity; with the value, so that no other gets its place
+        #: by `id`; the value is kept, too, so that its `id` is not reused
         self._known: dict[int, tuple[Any, int]] = {}
 
     def note(self, value: Any) -> None:
@@ -326,7 +326,7 @@ class Weights:
             self._known[id(value)] = value, weight(value)
 
     def is_lighter(self, value: Any, limit: int) -> bool:
-        """A quick walk that ends at the limit, and at values that were weighed."""
+        """Whether a value is lighter than `limit`; the walk stops there and skips known values."""
         known, left = self._known, limit
         stack: list[Any] = [value]
         while stack and left > 0:
@@ -382,7 +382,7 @@ def weight(value: Any) -> int:
 
 
 def levels(value: Any) -> Iterator[list[Any]]:
-    """The mappings and lists of a plain value, level by level; without end if it contains itself.
+    """Yield the mappings and lists of a plain value by level; endless if it contains itself.
 
     A part that occurs several times in a level comes once: aliases must not make the walk grow.
     """

@@ -1,4 +1,4 @@
-"""Ctrl-C: the command ends at once, with exit code 130 and without a word.
+"""Ctrl-C ends the command at once, silently, with exit code 130.
 
 Python's own answer is an exception wherever the program happens to be. Where Python runs code on
 the side, as at the end of an import, that exception is printed and lost; in a native module that
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 #: The exit code of a command that was interrupted.
 INTERRUPTED = 130
 
-_ends: dict[object, Callable[[], object]] = {}  #: what an interrupt ends, by its owner
-_writes = 0  #: how many writes are under way
-_is_waiting = False  #: whether an interrupt waits for them
-_owner: int | None = None  #: the process that ends at once; not those that it starts
+_ends: dict[object, Callable[[], object]] = {}  #: what to call before the process exits, by owner
+_writes = 0  #: how many blocks of `DeferInterrupts` are open
+_is_waiting = False  #: whether an interrupt came meanwhile
+_owner: int | None = None  #: the process that exits at once, not its children
 
 
 def end_at_once() -> None:
-    """From now on, an interrupt ends this process.
+    """Make an interrupt end this process.
 
-    A shell that ignores interrupts for a program in the background keeps its say.
+    Nothing changes if the shell ignores interrupts for it, as for a program in the background.
     """
     global _owner
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
@@ -40,19 +40,19 @@ def end_at_once() -> None:
 
 
 def raise_instead() -> None:
-    """From now on, an interrupt is Python's exception again, unless it never ended the process."""
+    """Make an interrupt raise `KeyboardInterrupt` again, if `exit_on_interrupt` changed that."""
     if _signal.getsignal(_signal.SIGINT) is _interrupted:
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
 
 def ignore() -> None:
-    """The work is done, and all that is left is the end of the process: that is quick."""
+    """Ignore interrupts from now on: the work is done, and the process is about to exit."""
     if _owner == os.getpid():
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
 
 
 def ends_with_us(owner: object, end: Callable[[], object]) -> None:
-    """Call `end` before an interrupt ends the process, until `ended` is called."""
+    """Call `end` before an interrupt ends the process, until `unregister_cleanup` is called."""
     _ends[owner] = end
 
 
@@ -61,7 +61,7 @@ def ended(owner: object) -> None:
 
 
 class Undisturbed:
-    """A block that an interrupt does not cut in two; it takes effect at the end."""
+    """A context in which an interrupt waits until the block is left."""
 
     def __enter__(self) -> None:
         global _writes
@@ -83,7 +83,7 @@ def _interrupted(_number: int, _frame: object) -> None:
 
 def _leave() -> None:
     try:
-        # A process that was forked a moment ago has no say about those of its parent.
+        # A process that was just forked must not end the processes of its parent.
         for end in list(_ends.values()) if os.getpid() == _owner else ():
             try:
                 end()

@@ -1,4 +1,4 @@
-"""Text: expressions compiled when they are used, misspelt names, and what is safe to print."""
+"""Regular expressions compiled on first use, guesses for misspelt names, printable text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def expression(pattern: AnyStr | Callable[[], AnyStr], flags: int = 0) -> re.Pat
 
 
 class _Expression:
-    """Becomes the expression: after the first use, its methods are those of the compiled one."""
+    """Compiles on first use and then takes over the methods of the compiled expression."""
 
     def __init__(self, pattern: Any, flags: int) -> None:
         self._written: tuple[Any, int] = pattern, flags
@@ -56,7 +56,7 @@ _LONGEST = 100
 _AFFORDABLE = 5_000_000
 _LOOKING, _RANKING = 30, 100
 _MOST_KNOWN = 50_000
-#: A guess among so many names, such as the fields of a model, is kept for the next file.
+#: Guesses among up to this many names, such as the fields of a model, are cached.
 _FEW = 200
 
 
@@ -74,7 +74,7 @@ class Guesses:
 
     @property
     def are_spent(self) -> bool:
-        """Whether a name without a guess means nothing any more."""
+        """Whether the budget is used up, so that a missing guess means nothing."""
         return self._left <= 0
 
     def nearest(self, name: str, known: Iterable[str]) -> str | None:
@@ -120,7 +120,7 @@ class Guesses:
 
 @lru_cache(maxsize=4096)
 def _guess(name: str, names: tuple[str, ...] | frozenset[str]) -> tuple[str | None, int]:
-    """A guess and what it costs. The files of a project repeat the same slips."""
+    """A guess and its cost; cached, because the files of a project repeat the same mistakes."""
     fresh = Guesses()
     return fresh._nearest(name, names), _AFFORDABLE - fresh._left
 
@@ -136,7 +136,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def folded(name: str) -> str:
-    """Equal for every way to join the same words."""
+    """The name in a form that is equal for `maxDepth`, `max-depth` and `MAX_DEPTH`."""
     if not name.islower():  # else there is no hump, and nothing to fold in ASCII
         name = _HUMP.sub("_", name).casefold()
     elif not name.isascii():
@@ -145,7 +145,7 @@ def folded(name: str) -> str:
 
 
 def alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
-    """The names that so many slips might lead to, by their length and their letters alone."""
+    """The names that may be within `allowed` edits, judged by length and letters alone."""
     letters = {letter: wanted.count(letter) for letter in wanted}
     for each in names:
         if abs(len(each) - len(wanted)) <= allowed:
@@ -156,9 +156,9 @@ def alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def is_slip(name: str, known: str) -> bool:
-    """Whether a name is so close to a known one that it is hardly meant as another.
+    """Whether a name is probably a misspelling of a known one.
 
-    That is one slip in up to five letters, two in more.
+    One edit is allowed in up to five letters, two in more.
     """
     a, b = folded(name), folded(known)
     allowed = 1 if len(a) <= 5 else 2
@@ -166,9 +166,9 @@ def is_slip(name: str, known: str) -> bool:
 
 
 def distance(a: str, b: str) -> int:
-    """How many slips lead from `a` to `b`.
+    """The number of edits that turn `a` into `b`.
 
-    A slip is a character that is added, missing or replaced, or two neighbours that are swapped.
+    An edit is a character that is added, missing or replaced, or two neighbours that are swapped.
     """
     # Each row holds the distances of one beginning of `a` to every beginning of `b`; a swap looks
     # back two rows.
@@ -194,7 +194,7 @@ _UNSAFE = (
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 UNSAFE = expression(_UNSAFE)
-#: Breaks of lines left out: a lock has tens of thousands.
+#: Without line breaks: a lock has tens of thousands of them.
 _UNSAFE_IN_LINE = expression(_UNSAFE.replace("\x00-\x1f", "\x00-\x09\x0b-\x1f"))
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -218,9 +218,9 @@ def page_of(site: str, code: str) -> str:
 
 
 def visible_first(name: str) -> str:
-    """The name of a file at the start of a line, where a build service looks for commands.
+    """A file name that is safe to print at the start of a line.
 
-    A name that looks like one gets a `./`.
+    Build services look for commands there; a name that looks like one gets a `./`.
     """
     text = visible(name)
     return f"./{text}" if text.lstrip().startswith(("::", "##")) else text
@@ -245,7 +245,7 @@ def _escaped_in_json(match: re.Match[str]) -> str:
 
 
 def raised(error: BaseException) -> str:
-    """The class of an exception and where it was raised; not its words, which may hold anything."""
+    """The class of an exception and where it was raised; its message may hold secrets."""
     # The innermost frame is where it was raised; the frames above are ours.
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

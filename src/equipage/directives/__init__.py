@@ -48,7 +48,7 @@ class Directive(msgspec.Struct):
         return self.key in mapping
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
-        """What a node means; a hole, with a finding in `expansion`, if that cannot be said."""
+        """The tree that replaces a node; a hole, with a finding in `expansion`, if it fails."""
         raise NotImplementedError
 
 
@@ -81,11 +81,11 @@ class Node(msgspec.Struct, frozen=True):
         return Tree(HOLE, self.tree.origins)
 
     def bring(self, content: Tree, how: str) -> Tree:
-        """Content in place of this node, remembering the directive that brought it."""
+        """Put content in place of this node and record the directive that brought it."""
         return self.placed(self.brought(content, how))
 
     def brought(self, content: Tree, how: str) -> Tree:
-        """Content that knows the directive that brought it, but not yet what brought the node."""
+        """Record in content the directive that brought it, but not what brought this node."""
         inner = content.origins
         via = (Via(how, self.origin), *inner.via)
         # A reference that an override changed stays part of the story.
@@ -93,7 +93,7 @@ class Node(msgspec.Struct, frozen=True):
         return Tree(content.value, inner.changed(via=via, replaced=replaced))
 
     def placed(self, tree: Tree) -> Tree:
-        """A tree in place of this node: what brought the node, or was replaced by it, counts."""
+        """Put a tree in place of this node; what brought or preceded the node is kept."""
         here, origins = self.tree.origins, tree.origins.under(self.tree.origins)
         return Tree(tree.value, origins.changed(replaced=here.replaced + origins.replaced))
 
@@ -132,7 +132,7 @@ class Expansion:
     def walk(self, tree: Tree, where: Path = ROOT) -> Tree:
         """The tree with its directives replaced; `where` is its path in the whole tree."""
         parts: dict[Path, Tree] = {}
-        # Only the outermost directives are found here: what is inside one is its own business.
+        # Only the outermost directives are found here: each expands what is inside it.
         for path in self.find(tree):
             part = tree.at(path)
             directive = next(each for each in self.directives if each.matches(part.value))
@@ -224,7 +224,7 @@ def expand(
 
 
 def brought_by(via: tuple[Via, ...]) -> tuple[Also, ...]:
-    """What brought a part, as related places of a finding about it, the innermost first."""
+    """The directives that brought a part, as related places of a finding, innermost first."""
     return tuple(Also(each.how, origin=each.at) for each in reversed(via) if each.at is not None)
 
 

@@ -99,7 +99,7 @@ class Generated(msgspec.Struct, frozen=True, eq=False, rename={"params": KEY}):
 def _generator(params: str) -> Generator:
     """The generator of parameters that were checked before, written as JSON.
 
-    A payload keeps its parameters alone: what it could be given beside them could be changed.
+    A payload keeps nothing but its parameters: anything else could be changed.
     """
     generator, facts = build(json.loads(params), _NO_LIMITS, ())
     if generator is None:

@@ -52,7 +52,7 @@ class _Way(msgspec.Struct, frozen=True):
 
 
 class _Part(msgspec.Struct, frozen=True):
-    """What an `$include` came to, how many files deep it reaches, and which files these are."""
+    """The tree of an expanded `$include`, how many files deep it reaches, and which files."""
 
     tree: Tree
     height: int = 0
@@ -60,7 +60,7 @@ class _Part(msgspec.Struct, frozen=True):
 
 
 class _Content(msgspec.Struct, frozen=True):
-    """A file as it is written, and what its own includes came to so far.
+    """A file as it is written, and those of its includes that were expanded so far.
 
     These are expanded when they are needed: an override may replace one that cannot be read.
     """
@@ -128,7 +128,7 @@ class Include(Directive):
         return self._part(node, expansion).tree
 
     def _part(self, node: Node, expansion: Expansion) -> _Part:
-        """What a node comes to; a hole, with a finding, if that cannot be said."""
+        """Expand a node; a hole, with a finding, if it fails."""
         if node.at:
             advice = "put it under `override:`, or remove it"
             expansion.report_siblings(node, OVERRIDE, advice=advice)
@@ -148,7 +148,7 @@ class Include(Directive):
     def _composed(self, node: Node, content: _Content, inner: Expansion) -> _Part:
         """A file in place of a node: its override is merged over it, then the rest is expanded."""
         has_override = node.at and OVERRIDE in node.value
-        # Of what could not be parsed, an override is not known to say anything.
+        # Nothing is known about an override of a file that could not be parsed.
         if not has_override or content.tree.value is HOLE:
             whole = self._whole(content, (), inner)
             return _Part(node.bring(whole.tree, _HOW), whole.height, whole.reached)
@@ -163,7 +163,7 @@ class Include(Directive):
         return _Part(node.placed(rest.tree), height, whole.reached | rest.reached)
 
     def _places(self, tree: Tree, paths: Iterable[Path]) -> list[Path]:
-        """Those of some paths that lead to an include, and not into the override of another."""
+        """Those of `paths` that lead to an include, without those inside another include."""
         found: dict[Path, None] = {}
         for path in sorted(paths, key=len):
             value = get(tree.value, path)
@@ -267,7 +267,7 @@ class Include(Directive):
         expansion.report(node, codes.INCLUDE_CYCLE, chain=chain, listed=f"{listed} ← cycle")
 
     def _is_one_too_many(self, node: Node, expansion: Expansion) -> bool:
-        """Whether overrides changed more includes than any machine could expand."""
+        """Count an include that an override changed; returns whether there are too many."""
         self.changed += 1
         if self.changed <= MOST_CHANGED:
             return False
@@ -342,7 +342,7 @@ def _strategy(_path: Path, base: Any, over: Any) -> Strategy:
 
 
 def _reaching_through(base: Any, override: Tree) -> Tree:
-    """An override whose parts that land on an include are below an `override` of their own."""
+    """An override in which each part for an include is moved below an `override` key."""
     over = override.value
     if not isinstance(base, dict) or not isinstance(over, dict):
         return override

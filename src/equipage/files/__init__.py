@@ -21,22 +21,22 @@ from equipage.core.diagnostics import UsageError
 if TYPE_CHECKING:
     from equipage.files.overlay import Overlay
 
-#: What answers in place of the disk; of the context, so that threads do not see each other's.
+#: The files that replace those of the disk; a context variable, so that threads do not share it.
 OVERLAY: ContextVar[Overlay | None] = ContextVar("overlay", default=None)
-#: The overlay that answers now, if there is one. Every question asks it: no function is between.
+#: Returns the current overlay, or None. Bound directly, because every question calls it.
 active = OVERLAY.get
 
 
 def stands_alone() -> bool:
-    """Whether an overlay answers everything, so that the disk is never asked."""
+    """Whether an overlay replaces the disk completely, so that nothing is read from it."""
     overlay = active()
     return overlay is not None and not overlay.over_disk
 
 
-#: How deep a folder may lie for ways that go step by step: calls may not nest as deep as folders.
+#: How deep recursive functions follow nested folders: deeper calls would exhaust the stack.
 DEEP = 100
 _NAME = attrgetter("name")
-#: How often a path is looked at that changes under our eyes.
+#: How often a path that keeps changing is looked at again.
 _TRIES = 100
 
 
@@ -190,13 +190,13 @@ def folders_given(argument: str, value: object) -> tuple[str, ...]:
 
 
 def wrong(argument: str, value: object, expected: str) -> UsageError:
-    """What to raise for an argument that is not what is expected."""
+    """The `UsageError` for an argument of the wrong type or value."""
     found = "None" if value is None else type(value).__name__
     return UsageError(f"`{argument}`: expected {expected}, found {found}")
 
 
 def text_given(argument: str, value: object, expected: str = "a str") -> str:
-    """Text. Raises `UsageError`."""
+    """The argument, which must be text. Raises `UsageError`."""
     if not isinstance(value, str):
         raise wrong(argument, value, expected)
     return value

@@ -102,14 +102,14 @@ class Revision(Mapping[str, bytes]):
         raise KeyError(path)
 
     def _folder(self, path: str) -> str:
-        """As `_resolved`; links that lead on and on lead to no folder."""
+        """As `_resolve_links`, but the path itself if it goes through too many links."""
         try:
             return self._resolved(path)
         except KeyError:
             return path
 
     def _target(self, link: str) -> str:
-        """Where a link leads; nowhere, if that is longer than any path."""
+        """The path that a link leads to; `/` if the target is too long to be a path."""
         try:
             target = os.fsdecode(self._object(self._links[link], _LONGEST_TARGET))
         except _TooLarge:
@@ -234,7 +234,7 @@ class _TooLarge(KeyError):
 
 
 class _RevisionFiles(MemoryFiles):
-    """The files of a revision, and the mark of the repository, which no revision holds."""
+    """The files of a revision, and the `.git` of the repository, which no revision holds."""
 
     contents: Revision
 

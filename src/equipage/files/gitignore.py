@@ -21,9 +21,9 @@ import msgspec
 from equipage.core.text import expression
 
 _NEVER = "(?!)"
-#: How long a file is at most that is remembered.
+#: Files up to this length are cached.
 _SHORT = 4096
-#: How many names a file of patterns remembers.
+#: How many names are cached for each file of patterns.
 _MOST_NAMES = 10_000
 #: How many texts a name is compared with at once, and how many names are looked up.
 _FEW, _MANY = 50, 1000
@@ -57,7 +57,7 @@ class Pattern(msgspec.Struct, frozen=True):
     names_only: bool  #: matched against the last step of a path alone
 
     def matches(self, subject: str) -> bool:
-        """Whether a name, or a path, is what the line means."""
+        """Whether the line matches a name or a path."""
         return _compiled(self.glob).fullmatch(subject) is not None
 
 
@@ -79,10 +79,10 @@ _Line = tuple[int, str, str]
 
 
 class _Hints(msgspec.Struct, frozen=True):
-    """What the lines of files of patterns have in common with the paths they take.
+    """A quick test that rules out most paths before any pattern is tried.
 
-    A repository has several such files, and nearly all paths are meant by no line of any. Of most
-    paths this says so after a few comparisons, without a look at each file.
+    A repository has several `.gitignore` files, and no line of any matches most paths. A few
+    comparisons tell that, without looking at each file.
     """
 
     names: frozenset[str] = frozenset()  #: names of files and folders
@@ -90,11 +90,11 @@ class _Hints(msgspec.Struct, frozen=True):
     ends: tuple[str, ...] = ()  #: how names end
     parts: tuple[str, ...] = ()  #: what names contain
     paths: frozenset[str] = frozenset()
-    #: how paths begin that a line takes whatever their names are
+    #: prefixes of paths that a line matches whatever their names are
     open_in: tuple[str, ...] = ()
 
     def may_mean(self, path: str, name: str) -> bool:
-        """Whether a line may take a path with that name at its end; a no is certain."""
+        """Whether a line may match a path that ends with that name; False is certain."""
         if name in self.names or name.endswith(self.ends) or name.startswith(self.begins):
             return True
         if path in self.paths or path.startswith(self.open_in):
@@ -102,7 +102,7 @@ class _Hints(msgspec.Struct, frozen=True):
         return bool(self.parts) and any(each in name for each in self.parts)
 
     def below(self, base: str, above: _Hints) -> _Hints:
-        """These, of a file in the folder `base`, together with those of the folders above."""
+        """Combine the hints of a file in the folder `base` with those of the folders above."""
         return _hints(
             self.names | above.names,
             above.paths.union([base + each for each in self.paths]),
@@ -184,7 +184,7 @@ class Patterns:
 
     @property
     def hints(self) -> _Hints:
-        """What the lines have in common with the paths they take, relative to the file."""
+        """The hints for the lines of this file, with paths relative to it."""
         if self._hints is None:
             self._hints = self._hints_of_lines()
         return self._hints
@@ -221,7 +221,7 @@ class Patterns:
         return None if last < 0 else not self.patterns[last].negated
 
     def _last_of_name(self, name: str, *, is_folder: bool) -> int:
-        """The last line that takes a name, whatever its folder."""
+        """The number of the last line that matches a name in any folder, or -1."""
         last = self._last_in(self._names.get(name, ()), -1, is_folder=is_folder)
         befores = self._befores.get(name[:1], [])
         if name.endswith(self._ends):  # one comparison spares nearly all names a look at each end
@@ -238,7 +238,7 @@ class Patterns:
         return last
 
     def _last_of_path(self, path: str, name: str, last: int, *, is_folder: bool) -> int:
-        """The last line that takes a path, if it comes after `last`."""
+        """The number of the last line that matches a path, or `last` if none comes after it."""
         if path in self._paths:
             last = self._last_in(self._paths[path], last, is_folder=is_folder)
         folder = path[: len(path) - len(name)]

@@ -46,7 +46,7 @@ class Tracked:
         return found.startswith(wanted)
 
     def _at_or_after(self, name: str) -> tuple[bytes, bytes]:
-        """A name as git writes it, and the first tracked one that is not before it, or a NUL."""
+        """The encoded name, and the first tracked name that does not sort before it, or NUL."""
         try:
             wanted = os.fsencode(name)
         except UnicodeEncodeError:  # no file has such a name

@@ -48,7 +48,7 @@ _TRIES = 8
 #: Without `dir_fd` (Windows), paths are resolved by name and compared with the roots: a weaker
 #: check, because the file could be swapped between checking and reading.
 HAS_DESCRIPTORS = os.open in os.supports_dir_fd and bool(_NOFOLLOW)
-#: Where a system describes itself: the environment of processes, what they have open, devices.
+#: Virtual file systems: the environment of processes, the files they have open, devices.
 _SYSTEM = ("/proc", "/sys", "/dev")
 _OF_SYSTEM = tuple(f"{each}/" for each in _SYSTEM)
 #: A file system of its own, for ordinary files.
@@ -129,7 +129,7 @@ def refuse_repository(folder: int | str, reference: str) -> None:
 
 
 def refuse_system(path: str) -> None:
-    """Refuse an absolute path through what a system says about itself. Raises `FileProblem`."""
+    """Refuse an absolute path into `/proc`, `/sys` or `/dev`. Raises `FileProblem`."""
     way = os.path.normpath(path).replace("//", "/", 1) + "/"
     if _is_of_the_system(way, None):
         raise FileProblem(codes.FILE_NOT_REGULAR, file=path)
@@ -152,7 +152,7 @@ def open_named(real: str, full: str) -> tuple[int, str]:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-#: Folders that hold no repository, as they were when that was seen: device, inode, times.
+#: Folders that held no repository when they were checked: device, inode, times.
 PlainFolders = set[tuple[int, int, int, int]]
 #: A folder that changed in the last two seconds, in nanoseconds, may change again unseen.
 _RECENTLY = 2_000_000_000
@@ -265,7 +265,7 @@ class _Walk:
         return None
 
     def refuse(self, folder: int, status: os.stat_result) -> None:
-        """As `refuse_repository`. A folder whose times are the same holds what it held."""
+        """As `refuse_repository`, but skip folders that were checked and have not changed since."""
         changed = status.st_mtime_ns, status.st_ctime_ns
         identity = (status.st_dev, status.st_ino, *changed)
         if self.plain is not None and identity in self.plain:
@@ -358,7 +358,7 @@ def refuse_irregular(status: os.stat_result, real: str, name: str, max_bytes: in
 
 
 def _is_of_the_system(real: str, status: os.stat_result | None) -> bool:
-    """Whether a file is one of those that a system makes up about itself."""
+    """Whether a file is in `/proc`, `/sys` or `/dev`, or on one of their file systems."""
     if real.startswith(_OF_SYSTEM):
         return not real.startswith(_SHARED_MEMORY)
     return (
@@ -374,7 +374,7 @@ def _system_devices() -> frozenset[int]:
 
 
 def refusal(error: Exception, name: str) -> FileProblem:
-    """A refusal of the operating system in our words."""
+    """The `FileProblem` for an error of the operating system."""
     number = getattr(error, "errno", None)
     if number in (errno.ENOENT, errno.ENOTDIR):
         return FileProblem(codes.FILE_MISSING, file=name)

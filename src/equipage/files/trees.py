@@ -11,7 +11,7 @@ import msgspec
 from equipage.files import entries_of, leads_to_folder
 from equipage.files.reading import sha256_of
 
-#: What is never part of a folder of files that people write.
+#: Names of files and folders that are skipped: people do not write them.
 LEFT_OUT = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".DS_Store"})
 #: The most files that one folder may have, and the deepest that they may lie.
 MAX_FILES, MAX_DEPTH = 20_000, 64
@@ -30,7 +30,7 @@ class Hashed(msgspec.Struct, frozen=True):
 
 
 def hashed_below(folder: str, known: Mapping[str, str] | None = None) -> Iterator[Hashed]:
-    """Every file of a folder at any depth, in the order of names. Raises `TooMany`.
+    """Every file of a folder at any depth, in the order of names. Raises `TooManyFiles`.
 
     `known` has the hashes of files that were read already, by their names from the folder.
     """

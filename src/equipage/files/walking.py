@@ -50,7 +50,7 @@ class Wanted(Protocol):
     """Which files are worth a look whatever their extensions."""
 
     def names_in(self, folder: str) -> Names:
-        """What the names of such files in a folder are, or how they end; others are surely none.
+        """The names of such files in a folder, and how others may end; no other name counts.
 
         The folder is absolute, with `/` at its end.
         """
@@ -70,7 +70,7 @@ class Wanted(Protocol):
 
 
 class _Nothing:
-    """Nothing is wanted but what its extension says."""
+    """No files are wanted besides those with a known extension."""
 
     def names_in(self, folder: str) -> Names:
         return frozenset(), ()
@@ -261,9 +261,9 @@ def walk(
 
 @lru_cache(maxsize=16)
 def _tails(wanted: Names) -> frozenset[str] | None:
-    """What is behind the last dot of all names that count, in small letters; None if any may.
+    """The last extensions of all names that count, in lower case; None if any is possible.
 
-    One look at it spares most names a comparison with every end.
+    Testing it first spares most names a comparison with every ending.
     """
     names, ends = wanted
     if not all("." in end for end in ends):
@@ -289,9 +289,9 @@ def enters_all(start: str, folders: Sequence[str], agents: Collection[str], want
 
 
 def _is_read(folder: str, wanted: Wanted) -> bool:
-    """Whether the name of a folder below those of agents hides nothing from the tool that reads it.
+    """Whether a tool reads a folder although a walk usually skips its name.
 
-    An agent in `.claude/agents/venv` is one; git alone keeps its own folder to itself.
+    An agent in `.claude/agents/venv` counts; only `.git` is never read.
     """
     return not folder.endswith("/.git") and wanted.is_place(folder)
 
@@ -364,7 +364,7 @@ class _Links:
         return link.holds_agents and is_outside and "/.defect/" not in link.absolute
 
     def _place(self, path: str) -> str:
-        """What decides about the kind of the files in a folder: `.claude/agents`, for example."""
+        """The part of a path that decides the kind of its files, such as `.claude/agents`."""
         steps = path.split("/")
         last = max((at for at, step in enumerate(steps) if step in self.agents), default=0)
         return "/".join(steps[last : last + 2])
@@ -390,7 +390,7 @@ def _ignores_in(here: _Folder, names: Collection[str]) -> Ignores | None:
 
 
 def _excluded(folder: str) -> Ignores | None:
-    """What a repository ignores without saying so in its files."""
+    """The patterns of `.git/info/exclude`."""
     return _with_file(folder, ".git/info/exclude", None)
 
 

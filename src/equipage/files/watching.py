@@ -1,4 +1,4 @@
-"""What changed on the disk: looks at files, and events that say when to look.
+"""Find out what changed on the disk: stamps of files, and events that say when to compare them.
 
 Needs the package watchfiles.
 """
@@ -29,7 +29,7 @@ _UNSURE: Stamp = (-1, -1, -1, -1)
 
 
 class Look:
-    """One look at the disk: the stamp of each path is taken once."""
+    """The stamps of paths, each taken from the disk once."""
 
     def __init__(self) -> None:
         self.stamps: Stamps = {}
@@ -40,15 +40,14 @@ class Look:
         return self.stamps[path]
 
     def changed(self, known: Stamps) -> set[str]:
-        """The paths that are not what they are known as."""
+        """The paths whose stamp differs from the known one."""
         return {path for path, stamp in known.items() if self(path) != stamp}
 
 
 def known_stamps(seen: Seen, before: Mapping[str, Stamp | None]) -> Stamps:
-    """The stamps that what a load saw had when it saw it.
+    """The stamps of the files that a load saw, from the time when it saw them.
 
-    A file that could not be read has none of its own: it counts as seen if it is what it was
-    `before` the load.
+    A file that could not be read has no stamp of its own: it keeps the one from `before` the load.
     """
     known: Stamps = dict(seen.read)
     read = set(seen.read.values())
@@ -115,7 +114,7 @@ class Events:
 
         `briefly` also returns when nothing happens: to look at the disk, but not during a write.
         """
-        assert self._notify is not None, "there is nothing to wait for before `attend`"
+        assert self._notify is not None, "call `listen_to` before `wait`"
         while True:
             events = self._notify.watch(BURST, QUIET, QUIET if briefly else _PATIENCE, self._stop)
             if events == "signal":

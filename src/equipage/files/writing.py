@@ -19,7 +19,7 @@ from equipage.core.interrupts import Undisturbed
 from equipage.core.source import Source
 from equipage.files import is_inside, real_path
 
-#: Seconds after which an unfinished file belongs to no run that still goes on.
+#: Unfinished files older than this, in seconds, were left behind by runs that were killed.
 _LONG_AGO = 3600
 
 
@@ -100,7 +100,7 @@ def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
 
 
 def _own_stream(status: os.stat_result) -> int | None:
-    """Our standard output or error, if it is that file: what was written there before must stay."""
+    """The descriptor of our standard output or error, if that is the file; None otherwise."""
     for descriptor in (1, 2):
         with contextlib.suppress(OSError):  # it may be closed
             if os.path.samestat(os.fstat(descriptor), status):
@@ -189,7 +189,7 @@ def _put_new(path: str, data: bytes) -> None:
 
 
 def _beside(path: str) -> str:
-    """An unused name in the same folder. What killed runs left there long ago is removed."""
+    """An unused path in the same folder; also removes what killed runs left there long ago."""
     folder, name = os.path.split(path)
     start, end = f".{name[:180]}.", ".equipage-tmp"
     with contextlib.suppress(OSError):
@@ -229,7 +229,7 @@ def _write(path: str, data: bytes, like: os.stat_result | None, model: str = "")
 
 
 def _sync_folder(folder: str) -> None:
-    """Make the new name last. Not every system opens folders; the file itself is safe already."""
+    """Flush a folder, so that the new name survives a crash. Not every system can open folders."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,6 +1,6 @@
 """How large payloads may be: byte sizes as people write them, and the limits of the environment.
 
-A load asks for the limits of every server; what reads the parameters of a payload waits for one.
+The limits are needed for every server, so this module does not import the parameter readers.
 """
 
 from __future__ import annotations

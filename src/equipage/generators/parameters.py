@@ -267,7 +267,7 @@ class SomeOf(msgspec.Struct, frozen=True):
 
 
 def instead(path: Path, meant: str | None, part: Part = "value") -> Remedy | None:
-    """Write the name that was probably meant. Not safe: it changes what is made."""
+    """The remedy that writes the name probably meant. Not safe: it changes the payload."""
     if meant is None:
         return None
     return Remedy(f"write `{meant}` instead", (Change(path, meant, part),), safe=False)

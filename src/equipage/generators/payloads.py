@@ -344,7 +344,7 @@ class UnicodeSpam(Generator, msgspec.Struct, frozen=True):
         return characters(self.seed, f"unicode_spam/{self.category}", TABLES[self.category])
 
     def _mixed(self) -> Iterator[str]:
-        """Draws a character of the category, one of the carrier, and which of them to take."""
+        """Mix characters of the category with those of the carrier, chosen at random."""
         carried = characters(self.seed, "unicode_spam/carrier", self.carrier)
         taken = picks(self.seed, "unicode_spam/taken", _TAKEN)
         return map(_woven, self._spam(), carried, taken)

@@ -104,7 +104,7 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
         return _without(source, session, style, header)
     early = list(_ends_early(source, style, header))
     if any(each.severity is None for each in early):
-        return None, early  # what else is wrong follows from it
+        return None, early  # any other problem follows from this one
     document, facts = parse(source, header.format, window=(header.start, header.end))
     if facts:
         facts = session.strict(facts, header.format)
@@ -146,8 +146,11 @@ _FIELD = expression(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
 
 
 def _without(source: Source, session: Session, style: HeaderStyle, found: NoHeader) -> Parsed:
-    """What becomes of a file without a header. A line of dashes may also begin a text, so where a
-    header is optional, one that is broken is an error only if it has fields."""
+    """Read a file without a header.
+
+    A line of dashes may also begin a text, so where a header is optional, a broken one is an error
+    only if it has fields.
+    """
     attempted = found.reason != "no-opening-fence"
     span = Span(source, *found.range)
     fences = " or ".join(each for fence, each in _FENCES.items() if fence in style.grammar.fences)
@@ -179,7 +182,7 @@ def _without(source: Source, session: Session, style: HeaderStyle, found: NoHead
     return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), facts
 
 
-#: Folders beside agents, for what they read.
+#: Folders beside agents that hold material for them, but no agents.
 _MATERIAL = frozenset(
     {"references", "resources", "docs", "examples", "assets", "shared", "includes", "partials"}
 )
@@ -187,8 +190,10 @@ _HIDDEN_FOLDER = expression(r"/(\.[^/]+)/")
 
 
 def _is_elsewhere(session: Session) -> bool:
-    """Whether a file lies in a hidden folder of a program that is not one of ours: it may read
-    files without a header."""
+    """Whether a file lies in a hidden folder of a client that equipage does not know.
+
+    Such a client may read files without a header.
+    """
     inside = session.path.removeprefix(session.root).replace(os.sep, "/")
     folders = _HIDDEN_FOLDER.findall(inside)
     return bool(folders) and (agent_folders() | {".agent"}).isdisjoint(folders)
@@ -205,7 +210,7 @@ def has_header(document: Document) -> bool:
 
 
 def _ends_early(source: Source, style: HeaderStyle, header: Header) -> Iterator[Fact]:
-    """Dashes that close the header although they look like a part of it."""
+    """Report dashes that close the header although they look like a part of it."""
     text = source.text
     start = text.index("---", header.end) if header.format == "yaml" else header.end
     is_inside = header.end > header.start and text[header.end - 1] not in "\r\n"
@@ -322,7 +327,7 @@ def _dropped(
     error: Fact,
     meant: Recovered | None,
 ) -> list[Fact]:
-    """What to say of a header that its client drops: one error, with a fix if that is clear."""
+    """Report a header that its client drops: one error, with a fix if the meaning is clear."""
     remedy = None
     if meant is not None:
         remedy = Remedy("write it as YAML", _changes(source, header, meant))

@@ -30,7 +30,7 @@ _TOKEN = expression(
 
 
 def without_comments(text: str, *, trailing_commas: bool = True) -> str:
-    """The text with blanks for comments and trailing commas; all else keeps its place."""
+    """Replace comments and trailing commas by blanks; everything else keeps its place."""
     blanks: list[tuple[int, int]] = []
     comma: tuple[int, int] | None = None  # the last token, if it was a comma
     for match in _TOKEN.finditer(text):

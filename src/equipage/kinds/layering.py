@@ -4,8 +4,8 @@ A layer is the folder `defect` in the user's configuration or `.defect` in the r
 (`files.roots` finds both). In each layer, folders such as `agents` and `skills` hold named entries.
 An entry of the project replaces the user's entry of that name as a whole.
 
-`LayeredFolder` describes such a folder, `discover` loads what both layers hold, and `Layered` is
-the mapping of names that a program gets.
+`LayeredFolder` describes such a folder, `discover` loads the entries of both layers, and
+`LayeredMapping` is the mapping of names that a program gets.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
 
 
 class Layered(Mapping[str, T]):
-    """What counts, by name, in order of the names; `found` also holds what is shadowed."""
+    """The entries that are not shadowed, sorted by name; `found` also has those that are."""
 
     what = "entry"
 
@@ -212,7 +212,7 @@ class Layered(Mapping[str, T]):
 
     def loaded(self, name: str) -> Loaded[Any]:
         """The load behind a name, to `explain` and `locate` its values. Raises `KeyError`."""
-        self[name]  # which names the known ones if there is none
+        self[name]  # raises a KeyError that lists the known names
         loaded = self._winners[name].outcome.loaded()
         assert loaded is not None
         return loaded

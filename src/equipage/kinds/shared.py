@@ -52,8 +52,7 @@ _COPIED = expression(
 
 
 def is_copied(session: Session, path: str | None = None) -> bool:
-    """Whether a file is there to be copied elsewhere, or to test something; or another path, which
-    may be a folder above it."""
+    """Whether the file of a session, or `path`, lies in a folder of templates or test fixtures."""
     inside = (path or session.path).removeprefix(session.root).replace(os.sep, "/")
     return _COPIED.search(inside) is not None
 
@@ -120,7 +119,7 @@ _HINTS = {
 
 
 def covers(wide: str, narrow: str) -> bool:
-    """Whether a pattern matches all that another one does. In doubt it does not."""
+    """Whether a pattern certainly matches everything that another one matches."""
     if len(wide) + len(narrow) > _LONGEST_COMPARED:
         return wide == narrow
     return all(
@@ -231,7 +230,7 @@ _latest: tuple[Sequence[Offer], dict[tuple[str, ...], KnownNames]] = ((), {})
 
 
 def known_names(offers: Sequence[Offer], kinds: tuple[str, ...]) -> KnownNames:
-    """The names in a list of offers that nothing changes any more; made once for each list."""
+    """The names that a list of offers defines, collected once: the list must not change."""
     global _latest
     latest = _latest
     if latest[0] is not offers:
@@ -241,17 +240,17 @@ def known_names(offers: Sequence[Offer], kinds: tuple[str, ...]) -> KnownNames:
     return latest[1][kinds]
 
 
-# What looks suspicious in any text.
+# Suspicious text.
 
 
 def suspicions(source: Source) -> Iterator[Fact]:
-    """Secrets in the text of a file."""
+    """Report secrets in the text of a file."""
     for each in secrets(source.text, source.data):
         yield codes.SECRET_IN_FILE.at(span=Span(source, *each.range), what=each.what)
 
 
 def alike(name: str) -> Iterator[Fact]:
-    """A name with letters of several scripts, which may only look like another name."""
+    """Report a name that mixes letters of several scripts: it may only look like another."""
     scripts = mixed_scripts(name)
     if scripts:
         yield codes.MIXED_SCRIPTS.at(("name",), name=Shown(name), scripts=", ".join(scripts))

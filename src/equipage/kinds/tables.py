@@ -1,4 +1,4 @@
-"""What a convention is: data. Each sort of file of each tool has one table.
+"""Conventions as data: each sort of file of each tool has one table.
 
 Facts about other people's tools change often. A change is a change of a row in a table: the model,
 the checks, the schema for editors and the comparison between tools all follow from it.

@@ -95,11 +95,11 @@ def _encoded(document: Document, span: Span, change: Change) -> str:
 
 
 def _entry(document: Document, located: Located) -> Span | None:
-    """All of an entry, with the separator or the lines that would be left behind."""
+    """The span to remove with an entry: the entry and its separator, or its whole lines."""
     text = document.source.text
     start = min(located.value.start, located.key.start if located.key else located.value.start)
     end = max(located.value.end, located.key.end if located.key else 0)
-    # What follows tells brackets from blocks, whatever the format of the file.
+    # The next character tells a flow collection from a block, whatever the format of the file.
     after = _skip(text, end, document.window[1])
     if document.format == "json" or text[after : after + 1] in tuple(",]}"):
         found: Range | None = _between_brackets(text, start, end, after)
@@ -109,7 +109,7 @@ def _entry(document: Document, located: Located) -> Span | None:
 
 
 def _skip(text: str, offset: int, limit: int) -> int:
-    """Past blanks, line breaks and comments."""
+    """The offset after blanks, line breaks and comments."""
     while offset < limit:
         if text[offset] in _BLANK:
             offset += 1
@@ -167,9 +167,9 @@ def _line_start(text: str, offset: int) -> int:
 
 Scalar = str | int | float | bool
 
-#: Text that no YAML parser takes for anything else, between brackets or outside them.
+#: Text that every YAML parser reads as a string, inside flow collections or outside them.
 _PLAIN = expression(r"[A-Za-z_$][A-Za-z0-9_$./@+-]*(?: [A-Za-z0-9_$./@+-]+)*")
-#: What parsers of YAML 1.1 take for true or false.
+#: Words that parsers of YAML 1.1 read as true or false.
 _WORDS_OF_1_1 = frozenset({"y", "n", "yes", "no", "on", "off"})
 _BARE_KEY = expression(r"[A-Za-z0-9_-]+")
 #: Characters that a file may not hold as they are, or that no reader would see there.

@@ -38,7 +38,7 @@ from equipage.syntax.document import Document, Located
 #: A comment of YAML, TOML, JSON with comments or Markdown that names codes to ignore on its line.
 _IGNORE = expression(r"(?:#|//|<!--)\s*equipage:\s*ignore\[(?P<codes>[^\]]*)\]")
 
-#: What parsing refuses, and the part of an entry that it is about.
+#: Codes for what parsing refuses → the part of an entry that each is about.
 _REFUSALS: dict[str, Part] = {
     core_codes.NON_STRING_KEY: "key",
     core_codes.NOT_FINITE: "value",
@@ -97,9 +97,9 @@ class Placer:
     def place_some(
         self, facts: Sequence[Fact], commented: Collection[str] = ()
     ) -> tuple[list[Diagnostic], Counter[Family]]:
-        """As `place`, and how many further ones of each family there are.
+        """The diagnostics of `facts`, and how many more of each family were left out.
 
-        Of the codes that comments name, all are made: only then it is known which are silenced.
+        Findings of codes in `commented` are all built: only then is it known which are silenced.
         """
         # Anything the load read may hold a value of the environment that a sentence must not show.
         sources = [*self.sources, *(document.source for document in self.documents)]
@@ -143,7 +143,7 @@ class Placer:
         """The name of the file that a fact will be placed in."""
         if each.span is not None:
             return each.span.source.name
-        # What only counts others has no place of its own, but is in a file nevertheless.
+        # A fact that only counts others has no place of its own, but belongs to a file.
         story = self._story(msgspec.structs.replace(each, part="value") if each.more else each)
         return self.file if story is None else story.origin.document.source.name
 
@@ -154,9 +154,9 @@ class Placer:
         return each.path if story is None else (id(story.origin.document), story.origin.path)
 
     def _own_mistakes(self, facts: Sequence[Fact]) -> Iterator[Fact]:
-        """The facts without those about a key or value that parsing itself refused.
+        """Drop the facts about a key or value that parsing already refused.
 
-        They have the same cause and the same correction.
+        Both findings would have the same cause and the same correction.
         """
         refused = {
             (id(each.span.source), each.path, _REFUSALS[each.code]): each
@@ -182,7 +182,7 @@ class Placer:
             yield msgspec.structs.replace(each, values=values) if id(each) in also_wrong else each
 
     def _locate_all(self, facts: Iterable[Fact]) -> None:
-        """One pass per document for everything any fact will ask about."""
+        """Locate every path that any fact needs, in one pass per document."""
         wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
         for origin in self._origins_needed(facts):
             document, paths = wanted.setdefault(id(origin.document), (origin.document, {}))
@@ -232,7 +232,7 @@ class Placer:
         story = self._story(each)
         span = each.span or (self._span(story.origin, each.part) if story else None)
         authored = self._authored(each)
-        # What is about a file outside the allowed folders is worded without any of its text.
+        # A finding about a file outside the allowed folders shows none of its text.
         redactor.blind = span is not None and span.source.outside
         severity = each.severity or code.severity
         words = code.words.at(severity)
@@ -256,7 +256,7 @@ class Placer:
         return Label(span, also.message, path_of(self._authored(also), self.redactor))
 
     def _way(self, story: Story) -> Iterator[Label]:
-        """How a value came where it is: by `<<`, by directives, and what was merged over it.
+        """Labels for the `<<`, the directives and the overrides that a value came through.
 
         The innermost directive comes first.
         """
@@ -323,7 +323,7 @@ def _first_line(span: Span) -> Span:
 
 
 def deduplicated(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sorted by place; equal findings are one, with the first chain and a count."""
+    """Merge equal findings into one with a count, and sort them by place."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     counts: Counter[tuple[object, ...]] = Counter()
     for each in diagnostics:
@@ -356,7 +356,7 @@ def capped(diagnostics: Iterable[Diagnostic], more: Mapping[Family, int]) -> lis
 
 
 def _further(code: str, severity: Severity, file: str | None, count: int) -> Diagnostic:
-    """What is said instead of findings that are not shown."""
+    """The finding that says how many others of a family are not shown."""
     s = "" if count == 1 else "s"
     message = f"{count:,} more finding{s} of this code in the file, not shown"
     advice = "fix those that are shown; a check shows the next ones then"
@@ -364,7 +364,7 @@ def _further(code: str, severity: Severity, file: str | None, count: int) -> Dia
 
 
 def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Each finding once, also in a file that several loads read."""
+    """Merge the findings of several loads: one in a file that several read is reported once."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for each in diagnostics:
         seen.setdefault(each.identity(), each)
@@ -381,9 +381,10 @@ def apply_ignores(
 ) -> tuple[list[Diagnostic], list[Waiting]]:
     """The diagnostics without those that a `# equipage: ignore[code]` on their line silences.
 
-    Each comment that silences nothing adds one; if its code is one of `later`, it waits for what
-    several files come to. `fixed` are those that cannot be silenced. A comment about a code of
-    `hidden`, of which not every finding was made, may silence one of the others.
+    Each comment that silences nothing adds a finding. If its code is one of `later`, which only
+    rules about several files report, the comment is returned as pending instead. Findings in
+    `fixed` cannot be silenced. A comment about a code of `hidden`, not all of whose findings were
+    built, is never reported as unused.
     """
     waiting: list[Waiting] = []
     left, refused = _by_line(diagnostics), _by_line(fixed)
@@ -416,7 +417,7 @@ def codes_in_comments(sources: Iterable[Source]) -> set[str]:
 
 
 def _by_line(diagnostics: Iterable[Diagnostic]) -> dict[tuple[int, int, str], list[Diagnostic]]:
-    """What a comment can name: by source, line and code."""
+    """Group findings by source, line and code, which is how a comment names them."""
     found: dict[tuple[int, int, str], list[Diagnostic]] = {}
     for each in diagnostics:
         place = (id(each.span.source), each.span.line) if each.span is not None else (0, 0)

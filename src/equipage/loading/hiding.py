@@ -1,7 +1,8 @@
 """Values of the environment kept out of what is shown: each is written as its author wrote it.
 
-A value that a variable went into is known by its place in its document, a key by its text. What is
-left of a value that changed the structure of a text may be anywhere, so it is searched for.
+A value that contains a variable is known by its place in its document, a key by its text. Where the
+value of a variable changed the structure of a text, its remains may be anywhere, so all text is
+searched for them.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from equipage.syntax.document import Document
 if TYPE_CHECKING:
     from equipage.loading.wording import Redactor
 
-#: How text that no variable went into is written.
+#: Spells text that contains no variable.
 Spelling = Callable[[str], str]
 
 _MISSING: Any = object()
 
 
 class Hiding:
-    """What variables went into, in the documents of one load."""
+    """Masks the values of environment variables in the documents of one load."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = documents
@@ -51,7 +52,7 @@ class Hiding:
 
     @cached_property
     def _escaped(self) -> Redactor:
-        """Knows what is left of values that changed the structure of a text."""
+        """Redacts what is left of values that changed the structure of a text."""
         from equipage.loading.wording import Redactor  # a load without findings needs it here alone
 
         texts = (each for document in self._documents for each in document.escaped)
@@ -63,11 +64,11 @@ class Hiding:
         return bool(self.touched or self._keys or self._escaped.texts)
 
     def shown(self, path: Path) -> Path:
-        """A path whose keys are as the author wrote them, where a variable went into one."""
+        """The path, with keys that contain a variable as the author wrote them."""
         return _renamed(path, self._keys)
 
     def unshown(self, path: Path) -> Path:
-        """The path that `shown` shows as `path`."""
+        """The inverse of `mask_path`."""
         return _renamed(path, {written: key for key, written in self._keys.items()})
 
     def value(
@@ -77,9 +78,9 @@ class Hiding:
         literal: Spelling | None = None,
         path: Path = ROOT,
     ) -> Any:
-        """A value, each leaf of it as the author wrote it; `origin_of` knows where by its path.
+        """The value, with each leaf that contains a variable as the author wrote it.
 
-        `literal` says how other text is written.
+        `origin_of` returns the origin of a path; `literal` spells text without variables.
         """
         if isinstance(value, dict):
             return {
@@ -108,7 +109,7 @@ class Hiding:
 
 
 def written_at(origin: Origin) -> Origin:
-    """The origin itself; for a part of what a text was divided into, such as `a, b`, the text's."""
+    """The origin of the text that a value was split from, as in `a, b`; else `origin` itself."""
     value: Any = origin.document.value
     for depth, step in enumerate(origin.path):
         if not isinstance(value, dict | list):
@@ -127,17 +128,17 @@ def _renamed(path: Path, keys: Mapping[str, str]) -> Path:
 
 
 def as_source(text: str) -> str:
-    """Text as an author has to write it, so that substitution gives it back."""
+    """Escape text so that variable substitution gives it back unchanged."""
     return text.replace("$", "$$") if "$$" in text or "${" in text else text
 
 
 def as_literal(text: str) -> str:
-    """Text that holds `${` in the spelling that no variable is replaced in."""
+    """Escape text that contains `${`, so that it does not read as a variable."""
     return text.replace("$", "$$") if "${" in text else text
 
 
 def spelled(value: Any, literal: Spelling) -> Any:
-    """Plain data with every text of it spelt another way."""
+    """Plain data with `literal` applied to every key and text."""
     if isinstance(value, dict):
         return {literal(key): spelled(each, literal) for key, each in value.items()}
     if isinstance(value, list):

@@ -105,7 +105,7 @@ class Together(msgspec.Struct, frozen=True):
     """The codes of both sorts of rules: one load cannot say that a comment ignores them in vain."""
 
     def key_of(self, outcome: Outcome) -> Hashable:
-        """What a file shares with those that the set rules must see it together with."""
+        """The key of a file: set rules see files with equal keys together."""
         return () if self.set_key is None else self.set_key(outcome)
 
 

@@ -24,9 +24,9 @@ from equipage.core.path import ROOT, Path
 from equipage.core.text import Guesses, folded, is_slip, nearest
 from equipage.loading.tree import HOLE, walk
 
-#: The type information of a model or of any other type. Asking walks every class that a model is
-#: made of, which takes longer than loading a small file, so the answer is kept. The module is
-#: asked this late because the command executes it when it is first used.
+#: The type information of a model or of any other type, cached: computing it walks every class of
+#: a model, which takes longer than loading a small file. The lambda delays the lookup, because the
+#: command imports `msgspec.inspect` lazily.
 type_info: Callable[[Any], types.Type] = cache(lambda model: types.type_info(model))
 
 _NOTHING: Any = object()
@@ -94,8 +94,8 @@ class Shape(msgspec.Struct, frozen=True):
     synonyms: Mapping[str, str] = {}
     """What people write for a field of the root that has another name."""
     elsewhere: Mapping[str, str] = {}
-    """Unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
-    meant to act."""
+    """Unknown keys of the root that mean something elsewhere, by
+    `text.normalise_spelling` → where: they were meant to act."""
     describing: frozenset[str] = frozenset()
     """Fields that only describe: a key that resembles one without a slip is the author's own."""
     ignores: bool = False
@@ -137,9 +137,9 @@ def build(
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether a value surely has no holes: what JSON can write has none, and that is quick to ask.
+    """Whether a value certainly has no holes, because JSON can encode it.
 
-    Of anything else, such as a payload that is made later, nothing is said.
+    False for other values, such as a payload that is generated later: they may have holes or not.
     """
     try:
         msgspec.json.encode(value)
@@ -262,7 +262,7 @@ class Collector:
         return value
 
     def _expect(self, expected: str, path: Path) -> None:
-        """Say what was expected in the words of the model, where that is more than a type."""
+        """Use the words of the model for what was expected, where they say more than a type."""
         last = self.facts[-1] if self.facts else None
         if last is not None and last.code == codes.WRONG_TYPE and last.path == path:
             values = {**last.values, "expected": expected, "hint": None}
@@ -270,7 +270,7 @@ class Collector:
             self.facts[-1] = msgspec.structs.replace(last, values=values, remedy=None)
 
     def _expect_entries(self, expected: str, path: Path, first: int) -> None:
-        """Say it of the entries of a list, in the mismatches from the `first` on."""
+        """Do the same for the entries of a list, in the facts from index `first` on."""
         for number, each in enumerate(self.facts[first:], start=first):
             if each.code == codes.WRONG_TYPE and each.path[:-1] == path:
                 values = {**each.values, "expected": expected, "hint": None}
@@ -339,7 +339,7 @@ class Collector:
     def _slip(
         self, name: str, guess: str | None, value: dict[str, Any], known: Collection[str]
     ) -> str | None:
-        """The field that a key is hardly anything else than a slip of."""
+        """The field that a key almost certainly misspells; None if there is none."""
         if folded(name) in OFTEN_WRITTEN:
             return None
         if guess is not None:
@@ -347,7 +347,7 @@ class Collector:
         return next((each for each in known if each in value and is_slip(name, each)), None)
 
     def _harden(self, first: int) -> None:
-        """Make errors of the mismatches from the `first` on: their field restricts."""
+        """Make the mismatches from index `first` on errors, because their field restricts."""
         for number, each in enumerate(self.facts[first:], start=first):
             if each.severity is None:
                 self.facts[number] = msgspec.structs.replace(each, severity="error")
@@ -595,7 +595,7 @@ def describe(kind: types.Type) -> str:
 
 
 def _wanted(kind: types.Type) -> str:
-    """What to add where a value is missing: an empty one would be the next finding."""
+    """Describe a missing value; for a mapping, name the fields that it requires."""
     if isinstance(kind, types.VarTupleType | types.ListType) and kind.min_length:
         return "a list of one or more"
     if not isinstance(kind, types.StructType) or _made_by(kind) is not None:
@@ -621,7 +621,7 @@ def _range(kind: types.IntType | types.FloatType) -> str:
 
 #: Fields that hold a command, or what follows one, word by word.
 _COMMANDS = frozenset({"args", "arguments", "argv", "cmd", "command"})
-#: The hints that a fix can follow, and what it writes: None for what is there, as text.
+#: Hints that a fix can follow → the value it writes; None keeps the value, as text.
 _WRITTEN: dict[str, bool | None] = {
     "put quotes around it": None,
     "write `true`": True,

@@ -1,7 +1,8 @@
-"""What loads come to, one by one and together.
+"""The outcomes of loads, one by one and together.
 
-`report` places and words the facts of a load, and freezes what has no errors; `findings_by_load`
-applies the rules about several files, such as duplicate names and broken references between files.
+`build_outcome` places and words the facts of a load, and freezes what has no errors;
+`findings_by_load` applies the rules about several files, such as duplicate names and broken
+references between files.
 
 The modules that word findings are imported when there are any: most files have none.
 """
@@ -61,7 +62,7 @@ class Outcome(msgspec.Struct, frozen=True):
         return not self.errors
 
     def result(self, *, strict: bool) -> Loaded[Any]:
-        """What a load hands to its caller. Raises `LoadError`; with `strict`, for warnings too."""
+        """The loaded configuration. Raises `LoadError`; with `strict`, for warnings too."""
         loaded = self.loaded()
         refused = strict and any(each.severity == "warning" for each in self.diagnostics)
         if loaded is None or refused:
@@ -70,7 +71,7 @@ class Outcome(msgspec.Struct, frozen=True):
         return loaded
 
     def _release(self) -> None:
-        """Let go of the texts of included files, if they are large: the value is what counts."""
+        """Release the texts of included files if they are large."""
         included = [each for each in self.documents if each.source is not self.sources[0]]
         if sum(len(each.source.data) for each in included) > _KEPT_BYTES:
             for document in included:
@@ -85,7 +86,7 @@ class Outcome(msgspec.Struct, frozen=True):
         return Loaded(self)
 
     def offer(self) -> Offer | None:
-        """The load as others may refer to it, if they may."""
+        """The names that other files may use for this one; None if it offers none."""
         offers = self.kind.together.offers
         names = tuple(offers(self)) if offers is not None else ()
         if not names or not self.sources:
@@ -180,14 +181,16 @@ def place_alone(fact: Fact, file: str | None = None) -> Diagnostic:
 
 
 def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
-    """What the rules about sets of files find in loads that belong together."""
+    """The findings of set rules and cross rules about loads that belong together."""
     offers = [offer for each in outcomes if (offer := each.offer()) is not None]
     return [each for _, each in findings_by_load(outcomes, offers)]
 
 
 def _alike(group: Sequence[Outcome]) -> Sequence[Outcome]:
-    """Those of one kind that share their key with others, if each has one: the set rules have
-    nothing to say about the rest."""
+    """The outcomes that share their set key with another; all of them if one has no key.
+
+    Set rules have nothing to say about the rest.
+    """
     keys = [each.kind.together.key_of(each) for each in group]
     if None in keys:
         return group

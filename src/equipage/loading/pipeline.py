@@ -31,7 +31,7 @@ T = TypeVar("T")
 #: How many frames a load needs at most: a document as deep as parsing allows, in the recursion of
 #: the collector.
 _FRAMES = 800
-#: Of a file full of invisible characters, so many findings are enough.
+#: The most findings about invisible characters in one file.
 _MOST_INVISIBLE = 50
 
 
@@ -57,7 +57,7 @@ def load_path(
         values = {**problem.values, "variable": limits.file_bytes_variable}
         session.add([Fact(problem.code, values=values)])
         return report(session, str(values.get("file", path)))
-    # What a walk found was opened inside its folders.
+    # Files that a walk found were opened inside its folders.
     if source.filename is not None and not source.outside and files.within is None:
         source.outside = not files.is_read_within(
             source.filename, (root, *request.roots, *request.folders)
@@ -157,7 +157,7 @@ def _is_error(each: Fact) -> bool:
 
 
 def _grew_too_large(tree: Tree, session: Session) -> bool:
-    """Whether composing made much more of the files than they hold; one file is as it is."""
+    """Whether composing made the value much larger than its files; never for a single file."""
     sources = session.files.sources()
     if len(sources) <= 1:
         return False
@@ -185,10 +185,10 @@ def _invisible(session: Session, root: Source) -> Iterator[Fact]:
 
 
 def with_headroom(run: Callable[[], T]) -> T:
-    """The result of `run`, whatever the depth of the caller's own stack.
+    """Call `run`, in another thread if the stack of the caller is too deep.
 
-    What a document may nest fits into Python's recursion limit, but not on top of a stack that is
-    nearly full. Another thread starts with an empty one.
+    The deepest document that parsing allows fits into Python's recursion limit, but not on top of
+    a stack that is nearly full. Another thread starts with an empty one.
     """
     try:
         sys._getframe(sys.getrecursionlimit() - _FRAMES)

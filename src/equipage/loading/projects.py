@@ -25,8 +25,8 @@ _PROJECT_MARKS = (".git", "equipage.toml")
 _MAY_SPEAK = expression(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
 
 
-_SETTINGS = "pyproject.toml"  #: marks a project, too, if it speaks of equipage
-#: What this module asks of folders, in lower case: some systems do not tell it from upper case.
+_SETTINGS = "pyproject.toml"  #: also marks a project, if it has `[tool.equipage]`
+#: Names that this module looks for in folders, in lower case: some systems ignore case.
 _ASKED_FOR = frozenset(
     {
         *_PROJECT_MARKS,
@@ -42,17 +42,17 @@ _ASKED_FOR = frozenset(
 
 
 class _Walked:
-    """What a walk of this run saw of folders, by path: the system need not be asked for it."""
+    """What walks of this run saw in folders, by path, so that the system is not asked again."""
 
     def __init__(self) -> None:
-        self.names: dict[str, frozenset[str]] = {}  #: those in a folder that are asked for
+        self.names: dict[str, frozenset[str]] = {}  #: folder → the relevant names in it
         self.plain: set[str] = set()  #: folders that are not links
 
 
 def note_folder(run: Run, folder: str, names: Iterable[str] | None, *, is_plain: bool) -> None:
-    """Take up what a walk saw: the names in an absolute folder, and that it is not a link.
+    """Remember what a walk saw: the names in an absolute folder, and that it is not a link.
 
-    The names are in small letters.
+    The names are in lower case.
     """
     walked, folder = run.cache(_Walked), folder.rstrip("/") or "/"
     if is_plain:
@@ -91,12 +91,12 @@ class _Roots:
 
 
 def root_in(run: Run, path: str) -> str:
-    """As `project_root` for an absolute path, looked up once per folder in a run."""
+    """The project root of an absolute path; each folder is looked up once in a run."""
     return root_of_folder(run, os.path.dirname(path))
 
 
 def root_of_folder(run: Run, folder: str) -> str:
-    """As `root_in` for the files in an absolute folder."""
+    """The project root of the files in an absolute folder; see `project_root_in`."""
     known = run.cache(_Roots)
     root = known.by_folder.get(folder)
     if root is None:
@@ -233,7 +233,7 @@ class _Plugins:
         self.listed: dict[str, tuple[int, str]] = {}
 
     def add(self, root: str, manifest: object) -> None:
-        """Take up the plugin in the folder `root`. What cannot be read is left out."""
+        """Add the plugin in the folder `root`. Parts that cannot be read are left out."""
         fields: dict[str, Any] = manifest if isinstance(manifest, dict) else {}
         for component, kind in _COMPONENTS.items():
             self.count += 1
@@ -242,7 +242,7 @@ class _Plugins:
                 self.listed.setdefault(each, (self.count, kind))
 
     def kind_of(self, path: str) -> str | None:
-        """What a Markdown file is to one of the plugins."""
+        """The kind of a Markdown file that is a part of one of the plugins."""
         found = [self.listed[path]] if path in self.listed else []
         is_note = NOTES.search(path) is not None
         folder = path.rpartition("/")[0]

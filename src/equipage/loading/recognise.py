@@ -8,9 +8,9 @@ The first of these that says something counts:
 4. the content, if two signs of it agree.
 
 What belongs to a tool and is not read (see `unread`) is recognised, too: by its path before the
-content is looked at, or by its content. Below a skill, only the skill itself is of a kind: whatever
-else lies there is its material. One sign of content is a guess. A guess never gives errors, and it
-gives way to another load that reads the file. Only light predicates are asked, so that looking at a
+content is looked at, or by its content. Below a skill, only the skill itself is of a kind: the
+other files are its material. One sign of content is a guess. A guess never gives errors, and is
+overruled by another load that reads the file. Only light predicates are used, so that looking at a
 file imports no kind but its own.
 """
 
@@ -59,7 +59,7 @@ Basis = Literal["settings", "path", "plugin", "header", "content"]
 
 
 class Recognised(msgspec.Struct, frozen=True):
-    """The name of a file's kind; or why it cannot be recognised. Neither: the file is not ours."""
+    """A file's kind, or why it cannot be recognised. Both None: not a configuration."""
 
     kind: str | None = None
     problem: Diagnostic | None = None
@@ -70,7 +70,7 @@ class Recognised(msgspec.Struct, frozen=True):
 
     @property
     def gives_way(self) -> bool:
-        """Whether another load that reads the file knows better what it is."""
+        """Whether the kind is a guess by the header, which another load of the file overrules."""
         return self.by == "header"
 
 
@@ -127,16 +127,16 @@ def recognise(
 
 
 def _not_read(path: str, sort: str, sign: str) -> Recognised:
-    """What is said of a file that belongs to a tool and is not read."""
+    """The result for a file that belongs to a tool and that equipage does not read."""
     return Recognised(problem=_finding(NOT_READ, path, sort=sort, sign=sign), unread=sort)
 
 
-# Nearly everything that a walk meets is of no kind, so that is asked first. What a folder says of
-# the files in it is worked out once.
+# Nearly every file that a walk meets is of no kind, so that is tested first. What a folder says
+# about the files in it is computed once.
 
 
 class _Around:
-    """What the folder of files says about all of them."""
+    """What a folder says about all files in it."""
 
     __slots__ = ("_headers", "absolute", "asks", "conventions")
 
@@ -149,9 +149,9 @@ class _Around:
         self._headers: str | None = _UNKNOWN
 
     def headers(self, run: Run) -> str | None:
-        """Where the files are, from the project on, if the header of a Markdown file counts there.
+        """The folder, from the project root on, if headers of Markdown files count in it.
 
-        Else it is empty; `_ASKS` if a plugin may decide; None if nothing is said about such files.
+        Empty if they do not; `_IN_PLUGIN` if a plugin may decide; None if such files are ignored.
         """
         if self._headers is _UNKNOWN:
             self._headers = self._counting(run)
@@ -176,9 +176,9 @@ class _Arounds(dict[str, _Around]):
 
 
 def is_surely_none(path: str, project: Claims, run: Run) -> bool:
-    """Whether a file that a walk met is surely of no kind, and nothing is to be said about it.
+    """Whether a file that a walk met is certainly of no kind and needs no finding.
 
-    A no is not certain: `recognise` decides.
+    False is not certain: `recognise` decides.
     """
     end = max(path.rfind("/"), path.rfind(os.sep)) + 1
     folder, name = path[:end], path[end:]
@@ -201,7 +201,7 @@ def is_surely_none(path: str, project: Claims, run: Run) -> bool:
 
 
 def _has_no_header(path: str, name: str, around: _Around, run: Run) -> bool:
-    """Whether neither a plugin nor its header makes anything of a Markdown file."""
+    """Whether neither a plugin nor its header gives a Markdown file a kind."""
     inside = around.headers(run)
     if inside is None:
         return True
@@ -210,7 +210,7 @@ def _has_no_header(path: str, name: str, around: _Around, run: Run) -> bool:
         return False
     if not inside or not _may_begin_header(data):
         return True
-    # It is read as a source only if it is ours. What a link leads to may be refused, which is said.
+    # It is read as a source only if it has a kind. Reading a link may be refused with a finding.
     return kind_of_header(inside + name, _decoded(data[:MOST_OF_HEADER])) is None and not is_link(
         path
     )
@@ -220,10 +220,10 @@ _Rows = tuple[Recognition, ...]
 
 
 def _of_rows(make: Callable[[_Rows], T]) -> Callable[[], T]:
-    """What is made of the rows of the registry.
+    """Cache what `make` computes from the rows of the registry.
 
-    They are known by identity: every file and folder of a walk asks, and comparing all rows with
-    those of the last time would take longer than most answers.
+    The rows are compared by identity: this is asked for every file and folder of a walk, and
+    comparing all rows would take longer than most answers.
     """
     made: tuple[_Rows, T] | None = None
 
@@ -246,14 +246,14 @@ def _all_places(_rows: _Rows) -> tuple[Places, ...]:
 
 @_of_rows
 def _anywhere(_rows: _Rows) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The names that say something in any folder, and the ends of such names in small letters."""
+    """The names that identify a file in any folder, and the ends of such names in lower case."""
     places = _all_places()
     ends = {end.lower() for each in places for end in each.ends_anywhere}
     names = frozenset(name for each in places for name in each.names_anywhere)
     return names, tuple(sorted(ends | {*_ANY_CASE}))
 
 
-# 1 and 2: what needs no look into the file.
+# 1 and 2: the settings and the path, without reading the file.
 
 
 def recognise_name(absolute: str, project: Claims, run: Run) -> Recognised | None:
@@ -264,7 +264,7 @@ def recognise_name(absolute: str, project: Claims, run: Run) -> Recognised | Non
     slashed = absolute.replace(os.sep, "/")
     place = _own_places().find(slashed)
     if place is None and slashed.lower().endswith(_ANY_CASE):
-        # In other letters it is overlooked by loaders, which a load of it reports.
+        # Loaders overlook it if its case differs; loading it reports that.
         place = _own_places().find(slashed.lower())
     if place is None and project.conventions:
         place = _of_tools().find(slashed)
@@ -305,19 +305,19 @@ def _of_tools() -> Places:
     return _places(conventions())
 
 
-#: Names as they are written, and the ends of others in small letters.
+#: Names as they are written, and the ends of others in lower case.
 _Names = tuple[frozenset[str], tuple[str, ...]]
 ALL_NAMES: _Names = frozenset(), ("",)
 
 
 class Silent(set[str]):
-    """Folders without a step that any place asks for; of those below, only the last counts."""
+    """Folders with no step that any place requires; below one, only the last step counts."""
 
 
 def names_with_place(folder: str, silent: Silent | None = None) -> _Names:
-    """The names of files in a folder whose path may say something; of others it surely does not.
+    """The names of files in a folder whose path may identify them; no other path does.
 
-    The folder is absolute, with `/` at its end. `silent` keeps what is known of the folders above.
+    The folder is absolute, with `/` at its end. `silent` collects the irrelevant folders.
     """
     if not _asks_in(folder.rstrip("/"), Silent() if silent is None else silent):
         return _anywhere()  # nearly every folder
@@ -326,7 +326,7 @@ def names_with_place(folder: str, silent: Silent | None = None) -> _Names:
 
 
 def _asks_in(folder: str, silent: Silent) -> bool:
-    """Whether any place asks for an absolute folder, which is written without `/` at its end."""
+    """Whether any place may be in an absolute folder, which is written without `/` at its end."""
     if folder in silent:
         return False
     above, _, name = folder.rpartition("/")
@@ -340,7 +340,7 @@ def _asks_in(folder: str, silent: Silent) -> bool:
 
 @_of_rows
 def _words(_rows: _Rows) -> frozenset[str | None]:
-    """The steps of which a folder must have one for a place to ask for it; None if any will do."""
+    """The steps of which a folder must have one to be a place; None among them if any will do."""
     return frozenset(word for each in _all_places() for word in each.words)
 
 
@@ -353,7 +353,7 @@ def _names_with_place(_rows: _Rows) -> tuple[list[Rule], _Names]:
     return [rule for each in places for rule in each.open_ended], (names, tuple(sorted(ends)))
 
 
-# 4: what only the content says.
+# 4: the content.
 
 
 def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognised:
@@ -377,7 +377,7 @@ def _may_begin_header(data: bytes) -> bool:
 
 
 def _is_of_others(path: str, syntax: Format, files: Files) -> bool:
-    """Whether another program wrote a file that a walk met, as its place and beginning say."""
+    """Whether the path and the beginning of a file show that another program wrote it."""
     if not may_be_of_others(path.replace(os.sep, "/"), syntax):
         return False
     beginning = files.beginning(path, BEGINNING)
@@ -432,7 +432,7 @@ def _text_of(path: str, files: Files) -> tuple[str, Diagnostic | None]:
 
 
 def _decoded(data: bytes) -> str:
-    """What a file says, whatever encoding it is in: only UTF-8 is loaded, the others reported."""
+    """Decode UTF-8 or UTF-16. Only UTF-8 is loaded; the others are reported."""
     if not _is_wide(data):
         return data.decode("utf-8", "replace")
     if data[:2] in _WIDE_MARKS:
@@ -444,13 +444,13 @@ _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def _is_wide(data: bytes) -> bool:
-    """Whether characters have two bytes each: a mark says so, or the first one is ASCII."""
+    """Whether text is UTF-16, by its byte order mark or because it begins with ASCII."""
     two = data[:2]
     return two in _WIDE_MARKS or (len(two) == 2 and 0 in two and two != b"\0\0")
 
 
 def _unreadable(path: str, files: Files) -> Recognised:
-    """What the caller named and is of no kind: a file that cannot be read says why."""
+    """The result for a named file of no kind; if it cannot be read, with the reason."""
     try:
         problem = _text_of(path, files)[1]
     except FileProblem as missing:
@@ -462,9 +462,9 @@ _VARIABLE = expression(rb"\$\{")
 
 
 def may_be_ours(data: bytes, syntax: Format) -> bool:
-    """Whether a walk has to parse a text to say which kind it is of. A no is certain.
+    """Whether a text must be parsed to recognise its kind. False is certain: it has none.
 
-    A walk meets every YAML and JSON file of a repository, and few of them are ours.
+    A walk meets every YAML and JSON file of a repository, and few of them have a kind.
     """
     if _is_wide(data):
         data = _decoded(data).encode()
@@ -486,7 +486,7 @@ def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Format) -> bool:
         return names_key(keys, _decoded(data))
     if not found:  # nearly always
         return False
-    # What was skipped can only turn a possible kind into none.
+    # The members that were skipped can only rule a kind out.
     return any(
         (each.by_content is not None and each.by_content(found))
         or (each.possibly is not None and each.possibly(found, named=False))

@@ -240,7 +240,7 @@ def codes_for(wanted: Iterable[str]) -> dict[str, Code]:
 def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     """Every built-in code, and those of the named kinds that are installed."""
     codes = all_codes()
-    # Installed packages are only scanned for a name that is not ours.
+    # Installed packages are only scanned for a name that is not built in.
     for name in set(kinds) - {None, BY_SCHEMA, *names()}:
         kind = installed().get(str(name))
         codes |= {code.name: code for code in kind.codes} if kind is not None else {}
@@ -248,7 +248,7 @@ def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
 
 
 def known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """These options of kinds. Raises `UsageError` for one that no built-in kind has."""
+    """Return the options. Raises `UsageError` for one that no built-in kind has."""
     if options:
         models = [kind_named(name).reading.options for name in names()]
         known = {field for model in models for field in model.__struct_fields__}
@@ -260,9 +260,9 @@ def known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     return options
 
 
-# Globs. A repository has many thousand files and the tables have a few hundred globs, so `Places`
-# decides by folder which of them can match at all, which are none for nearly every folder; for a
-# file, only its name is left to compare.
+# Globs. A repository has many thousand files and the tables have a few hundred globs, so
+# `PlaceIndex` first selects the globs that can match in a folder. For nearly every folder there are
+# none; for the others, only the name of a file is left to compare.
 
 
 def _ends_with(folder: str) -> str:
@@ -285,7 +285,7 @@ def choices(glob: str) -> list[str]:
 
 
 def hidden_folders(globs: Iterable[str]) -> frozenset[str]:
-    """The hidden folders that the globs speak of."""
+    """The hidden folders that the globs contain."""
     steps = (step for glob in globs for each in choices(glob) for step in each.split("/")[:-1])
     return frozenset(step for step in steps if step.startswith("."))
 
@@ -304,7 +304,7 @@ class Rule(msgspec.Struct, frozen=True):
     names: re.Pattern[str] | None  #: of the name, if it has wildcards
 
     def is_in(self, folder: str) -> bool:
-        """Whether a folder, which ends with `/`, is one that it asks for."""
+        """Whether the rule matches files in a folder, which ends with `/`."""
         if self.below:
             return self.below in folder
         if self.pattern is None:
@@ -372,11 +372,11 @@ class Places:
 
     @property
     def words(self) -> Iterable[str | None]:
-        """The steps of the folders that rules ask for; None if one has wildcards alone."""
+        """The steps that rules require of a folder; None among them if one has only wildcards."""
         return self._words
 
     def asks_in(self, folder: str) -> bool:
-        """Whether any rule asks for an absolute folder, which is written without `/` at its end."""
+        """Whether the folder of any rule matches an absolute folder, given without a final `/`."""
         return not self._words.keys().isdisjoint((None, *folder.split("/"))) and bool(
             self._in(folder)
         )
@@ -398,7 +398,7 @@ class Places:
         return None if found is None else (found.kind, found.glob)
 
     def _rules_in(self, folder: str) -> tuple[Rule, ...]:
-        """The rules that ask for such a folder."""
+        """The rules that name a folder and match this one."""
         steps = folder.split("/")
         words = [each for each in {None, *steps} if each in self._words]
         rules = [rule for each in words for rule in self._words[each]]

@@ -125,7 +125,7 @@ class Loaded(Generic[C]):
     """What was worked out when it was first asked for."""
 
     def __init__(self, outcome: Outcome) -> None:
-        """Of a load without errors."""
+        """`outcome` is that of a load without errors."""
         self._fill(
             config=outcome.config,
             kind=outcome.kind.name,
@@ -146,7 +146,7 @@ class Loaded(Generic[C]):
             object.__setattr__(self, name, value)
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        """What `make` returns, made once."""
+        """Call `make` once and keep what it returns."""
         if name not in self._derived:
             self._derived[name] = make()
         return self._derived[name]
@@ -217,7 +217,7 @@ class Loaded(Generic[C]):
 
     @property
     def _hiding(self) -> Hiding:
-        """What variables went into."""
+        """Masks the values of variables in this load."""
         found: Hiding = self._once("hiding", lambda: Hiding(self._documents))
         return found
 
@@ -233,7 +233,7 @@ class Loaded(Generic[C]):
     def _hidden(self, plain: Any, path: Path = ROOT, literal: Spelling | None = None) -> Any:
         """Plain data at `path` with each leaf that has a variable in it as the author wrote it.
 
-        `literal` says how other text is written.
+        `literal` spells text without variables.
         """
         if not literal and not (self._takes_variables and self._hiding.is_needed):
             return plain  # nothing is copied
@@ -254,7 +254,7 @@ class Loaded(Generic[C]):
         return steps
 
     def _moved(self, path: Path) -> Path:
-        """The keys that the author may write at `path` though they end up elsewhere."""
+        """The keys that an author may write at `path` and that are moved elsewhere."""
         return tuple(start[-1] for start, _ in self._tree.moves if start and start[:-1] == path)
 
     def _authored(self, path: Path) -> Path:
@@ -282,7 +282,7 @@ class Loaded(Generic[C]):
         return {path: self._placed(path, story, spans) for path, story in stories.items()}
 
     def _story(self, path: Path) -> Story:
-        """The story of the value at `path`, with the place it is written at."""
+        """The provenance of the value at `path`, with the place it is written at."""
         story = self._tree.story(path)
         return msgspec.structs.replace(story, origin=written_at(story.origin))
 
@@ -308,7 +308,7 @@ class Loaded(Generic[C]):
     def _explanations(
         self, paths: Iterable[Path], *, show_env: bool = False
     ) -> dict[Path, Explanation]:
-        """The stories of the values at many paths; each document is searched once."""
+        """The explanations of the values at many paths; each document is searched once."""
         paths = tuple(paths)
         plain = self._dump(self.config)
         stories = {path: self._story(path) for path in paths}
@@ -367,7 +367,7 @@ class Loaded(Generic[C]):
         )
 
     def _replaced(self, path: Path) -> Iterator[Origin]:
-        """What the value at `path` replaced, alone or with the list or mapping around it."""
+        """The origins of what the value at `path` replaced, alone or with a value around it."""
         # A value may have gone with a mapping around it that was replaced as a whole.
         for depth in range(len(path) + 1):
             for origin in self._tree.story(path[:depth]).replaced:
@@ -382,7 +382,7 @@ class Loaded(Generic[C]):
             self._default(steps)
 
     def _default(self, steps: Path) -> Explanation:
-        """The story of a value that is not written: at best it has a default."""
+        """The explanation of a default. Raises `UsageError` if there is no such value."""
         value: Any = self.config
         for number, step in enumerate(steps):
             known = _children(value)
@@ -431,7 +431,7 @@ class Paths:
 
 
 def _brought(story: Story) -> tuple[Origin, ...]:
-    """Where the directives are written that a value came through."""
+    """The origins of the directives that a value came through."""
     return tuple(via.at for via in story.via if via.at is not None)
 
 
@@ -460,7 +460,7 @@ def _path_given(path: object) -> Path:
 
 
 def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
-    """What to raise where there is no value at `path`, given what there is beside it."""
+    """The error for a missing value at `path`; the hint is the nearest of the `known` names."""
     guess = nearest(str(path[-1]), map(str, known)) if path else None
     hint = f"; did you mean `{visible(format_path((*path[:-1], guess)))}`?" if guess else ""
     return UsageError(f"there is no value at `{visible(format_path(path))}`{hint}")
@@ -480,7 +480,7 @@ def _is_written(origin: Origin, value: Any) -> bool:
 
 
 def _children(value: Any) -> dict[str | int, Any]:
-    """What a part of a typed configuration holds, by the names people write; defaults included."""
+    """The children of a part of a typed configuration by written name, defaults included."""
     if isinstance(value, msgspec.Struct):
         info = msgspec.structs.fields(value)
         return {field.encode_name: getattr(value, field.name) for field in info}

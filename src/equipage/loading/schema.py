@@ -95,7 +95,7 @@ def _takes_objects(slot: Schema, definitions: Schema) -> bool:
 
 
 def _with_slots(place: str, schema: Schema, change: Callable[[str, Schema], Schema]) -> Schema:
-    """A schema with every slot changed that describes a value below it."""
+    """Apply `change` to every slot of a schema that describes a value below it."""
 
     def changed(where: str, slot: Any) -> Any:
         return change(where, _with_slots(where, slot, change)) if isinstance(slot, dict) else slot

@@ -77,7 +77,7 @@ def options_of(kind: Kind, request: Request) -> Any:
 
 
 def _in_words(given: Mapping[str, object], kind: Kind) -> str:
-    """What is wrong with options, in the words of a finding about a file."""
+    """Describe what is wrong with options, in the words of a finding about a file."""
     from equipage.loading.wording import Redactor, message_of, path_of
 
     plain = {
@@ -126,7 +126,7 @@ def _check_numbers(name: str, limits: object) -> None:
 
 
 def _together(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options one by one, where some are given as a value of the kind's own Struct."""
+    """The options, with those in the Struct `options` merged in."""
     whole = options.get("options")
     if whole is None:
         return options
@@ -139,7 +139,7 @@ def _together(options: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _given_limits(given: Limits, usual: Limits) -> Limits:
-    """The limits of a caller; those that only this kind has stay, unless the caller sets them."""
+    """The caller's limits; a plain `Limits` leaves those that only this kind has as usual."""
     if isinstance(given, type(usual)):
         return given
     return msgspec.structs.replace(usual, max_file_bytes=given.max_file_bytes)
@@ -171,7 +171,7 @@ class Run:
         self._caches: dict[type, Any] = {}
 
     def cache(self, cls: type[C]) -> C:
-        """The one object of a class in this run: how directives find again what they worked out."""
+        """The one object of a class in this run, where directives keep their results."""
         found: C | None = self._caches.get(cls)
         if found is None:
             found = self._caches[cls] = cls()

@@ -121,8 +121,8 @@ def _tables(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
     return [each for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
 
 
-# A cheap look before parsing. Repositories hold megabytes of YAML and JSON that are not ours, so it
-# takes bytes: nothing is decoded, and no value is built that no sign asks for.
+# A cheap look before parsing. Repositories hold megabytes of YAML and JSON of other programs, so it
+# works on bytes: nothing is decoded, and only values that a sign needs are built.
 
 #: What precedes the first entry of a YAML text: blank lines, comments, the start of the document.
 _BEFORE_ROOT = expression(
@@ -154,7 +154,7 @@ _FEW_LINES = 1 << 12
 
 
 def _in_lines(keys: tuple[str, ...], data: bytes) -> bool | None:
-    """Whether `_hits` finds anything; None if the text does not begin with a key in column 0."""
+    """Whether `_key_offsets` yields any; None if the text does not begin with a key in column 0."""
     lines = data.split(b"\n")
     first = next((at for at, each in enumerate(lines) if each and not each.startswith(b"#")), None)
     if first is None or not (lines[first][:1].isalnum() or lines[first].startswith(_PLAIN_MARKS)):
@@ -177,7 +177,7 @@ def _with_plain_breaks(data: bytes) -> bytes:
 
 
 _ANYWHERE = -1
-#: So much of a text is searched for starts of lines before the rest of a line is skipped.
+#: The bytes that are searched for starts of lines before the rest of a line is skipped.
 _AT_ONCE = 1 << 14
 
 
@@ -210,8 +210,10 @@ def _hits(keys: tuple[str, ...], data: bytes) -> Iterator[int]:
 def _root_keys(
     keys: tuple[str, ...], indent: bytes
 ) -> tuple[re.Pattern[bytes], re.Pattern[bytes], int]:
-    """What one of the keys, or what may hide one, begins with; how lines begin that have such a
-    start, by their first character alone; and as many bytes as that takes.
+    """Two patterns, and how many bytes the second one matches.
+
+    The first matches the start of one of the keys, or of something that may hide one. The second
+    matches the start of a line that may begin so, by its first character alone.
 
     All keys of the root are in one column: one pass over the starts of lines finds them, and one
     character tells nearly all lines apart, before anything is compared. A name in double quotes
@@ -305,9 +307,9 @@ _ABSENT = msgspec.Raw()
 
 
 def skim(data: bytes, keys: tuple[str, ...]) -> dict[str, Any] | None:
-    """Of the members of a JSON object, these keys and what the signs look for; see `members`.
+    """The members of a JSON object that have these keys or that signs need; see `json_members`.
 
-    It is empty, too, if none of the keys has a value of the type that its sign needs.
+    Also empty if none of the keys has a value of the type that its sign needs.
     """
     found = _decoded(_skimmer(keys), data)
     if found is None:
@@ -336,7 +338,7 @@ def _skimmed(keys: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def _skimmer(keys: tuple[str, ...]) -> msgspec.json.Decoder[msgspec.Struct]:
-    """Decodes the members that `skim` gives, and builds none of the others."""
+    """Decodes the members that `skim_json` returns, and builds none of the others."""
     names = {f"member{number}": key for number, key in enumerate(_skimmed(keys))}
     fields = [(each, msgspec.Raw, _ABSENT) for each in names]
     return msgspec.json.Decoder(msgspec.defstruct("Skimmed", fields, rename=names, gc=False))
@@ -402,7 +404,7 @@ _NO_START = frozenset(range(33, 128)) - frozenset(b"\"'{")
 
 
 def may_be_broken(data: bytes) -> bool:
-    """Whether `keys_of_broken` may find a key at the start of a line. A no is certain."""
+    """Whether `keys_of_broken_text` may find a key at the start of a line. False is certain."""
     return any(
         not match.start() or data[match.start() - 1] not in _NO_START
         for each in _BEFORE_COLON
@@ -416,15 +418,15 @@ def keys_of_broken(text: str, syntax: Format) -> set[str]:
     return found | {match[1] for match in _TWO_SIGNS.finditer(text) if syntax == "json"}
 
 
-# What other programs write by the megabyte. It is known by its place, and by a beginning that
-# nothing of ours has: both must agree, and then the rest of a file is not read.
+# Large files that other programs write. They are recognised by their path and by a beginning that
+# no kind has. If both match, the rest of the file is not read.
 
 #: The words of a browser extension, or of a program that keeps them in the same way, in a language.
 _OF_LANGUAGE = expression(r"/_?locales/[^/]+/messages\.json\Z")
 _CATALOGUE = expression(rb'\s*\{\s*"\w{1,200}"\s*:\s*\{\s*"(?:message|description)"\s*:\s*"')
 #: Requests and answers that tests play back.
 _RECORDING = expression(rb"(?:version: 1\r?\n)?interactions:\r?\n {0,8}- \w+:")
-#: So many bytes show how a file begins.
+#: How many bytes of a file are its beginning.
 BEGINNING = 1024
 
 
@@ -481,7 +483,7 @@ _OF_OTHERS = frozenset({
 })
 # fmt: on
 _LONGEST = 64 * 1024
-#: As many bytes hold all characters of a header that are looked at.
+#: The most bytes that the characters of a header can take.
 MOST_OF_HEADER = 4 * _LONGEST
 
 
@@ -529,6 +531,6 @@ def headers_count_in(folder: str) -> bool:
 
 
 def _why(keys: frozenset[str], folder: str | None) -> str:
-    """The signs in words."""
+    """Describe the signs that decided, as part of a sentence."""
     words = [f"the header has {', '.join(f'`{each}`' for each in sorted(keys))}"] if keys else []
     return " and ".join([*words, *([f"it lies in a folder of {folder}"] if folder else [])])

@@ -90,7 +90,7 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         return msgspec.structs.replace(self, **changes)
 
     def story(self, path: Path) -> Story:
-        """The story of the value at `path`. The node it is asked of must know its own origin."""
+        """The provenance of the value at `path`. This node must know its own origin."""
         assert self.here is not None
         if not path:
             return Story(self.here, self.via, self.replaced, self.merged)
@@ -128,7 +128,7 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         return self.changed(below={**self.below, path[0]: inner})
 
     def under(self, above: Origins) -> Origins:
-        """This node in the place of `above`: what brought that brought this, too."""
+        """This node in the place of `above`, with the `via` of both."""
         left = len(above.via) - self.skip
         # What `above` does not have is skipped further up.
         skip = above.skip + max(0, -left)
@@ -174,7 +174,7 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
 
 
 class Undone:
-    """Moves by where they end: undoing them for many paths does not look at each of them."""
+    """Moves by the path they end at, so that undoing them does not look at each."""
 
     def __init__(self, moves: Sequence[tuple[Path, Path]]) -> None:
         self._moves = moves
@@ -349,7 +349,7 @@ def merge(base: Tree, over: Tree, strategy: Choice = always_merge) -> Tree:
 
 
 def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> Tree:
-    """`above` counts the `via` of the nodes above, which say nothing about what is laid over."""
+    """`above` counts the `via` of the nodes above, which do not apply to parts of `over`."""
     how = strategy(path, base.value, over.value)
     inner = above - base.origins.skip + len(base.origins.via)
     if how == "append" and isinstance(base.value, list) and isinstance(over.value, list):
@@ -378,7 +378,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
 
 
 def _brought(tree: Tree, step: str | int) -> Tree:
-    """A child on its own that still knows what brought its parent."""
+    """A child as a tree of its own, with the `via` of its parent."""
     child = tree.at((step,))
     return Tree(child.value, child.origins.under(tree.origins))
 

@@ -38,7 +38,7 @@ def shortened(text: str, limit: int = MAX_SHOWN) -> str:
 
 
 def type_name(value: object) -> str:
-    """What a plain value is, in words."""
+    """The type of a plain value in words."""
     for sort, words in _TYPE_NAMES:
         if isinstance(value, sort):
             return words
@@ -58,7 +58,7 @@ _TYPE_NAMES: tuple[tuple[Any, str], ...] = (
 
 
 class Redactor:
-    """Knows which values of a load came from the environment, and how the author wrote them."""
+    """Replaces values that came from the environment by what the author wrote."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Redactor:
         self._learn_texts(texts)
 
     def _learn(self, document: Document) -> None:
-        """Which keys and values a variable went into, and how the author wrote them."""
+        """Remember the keys and values that contain a variable, and how the author wrote them."""
         for touch in document.touches():
             value = touch.path[-1] if touch.is_key else get(document.value, touch.path, HOLE)
             if touch.is_key:
@@ -93,7 +93,7 @@ class Redactor:
                 self.values[type(value), value] = touch.written
 
     def _learn_texts(self, secrets: Iterable[tuple[str, str]]) -> None:
-        """The values themselves, by name, wherever they may turn up in a sentence."""
+        """Remember the values of variables by name, to find them anywhere in a sentence."""
         for name, value in secrets:
             # A sentence may quote one line of a value that has several.
             for line in (value, *value.splitlines()):
@@ -238,7 +238,7 @@ def message_of(words: Words, values: Mapping[str, object], redactor: Redactor) -
 
 
 def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> str | None:
-    """The help of a fact, if all it would say is known.
+    """The help of a fact; None if no part of it can be shown.
 
     Parts divided by `; ` are left out one by one where a value they name is missing, or may be made
     from one that must not be shown.

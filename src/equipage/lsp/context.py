@@ -1,4 +1,4 @@
-"""What an open text is a part of: its kind, the load that reads it, and its place in there.
+"""The load that an open text belongs to, and the place of the text in it.
 
 A file of a kind is its own load. A file that others include has a place in each of theirs; the
 first one counts. While a text is broken, the last load that was good answers.
@@ -38,7 +38,7 @@ class Context(msgspec.Struct, frozen=True):
 
     @property
     def value(self) -> Any:
-        """The value that paths of `authored` lead into, as far as it is known."""
+        """The value that paths of `authored_path` lead into, as far as it is known."""
         if not self.prefix:
             return self.document.value
         return self.outcome.tree.value if self.outcome.tree is not None else None
@@ -52,7 +52,7 @@ class Context(msgspec.Struct, frozen=True):
 
 
 def context_of(workspace: Workspace, opened: Opened) -> Context | None:
-    """What an open text is a part of; None if it is nothing of ours."""
+    """Return the context of an open text; None if no load reads it."""
     load = workspace.load(opened.path)
     if opened.load is None:
         opened.keep(load)

@@ -1,4 +1,4 @@
-"""What is at a position of a text: the path of the entry, and what of it is being written.
+"""Find the entry at a position of a text, and which part of it is being written.
 
 A text that is being written often does not parse, so `cursor_at` reads it line by line and guesses.
 `place_at` asks a parsed document, and is exact.

@@ -1,4 +1,4 @@
-"""What an author may write at a path: from the schema that `equipage schema` exports.
+"""The fields and values that a path allows, from the schema that `equipage schema` exports.
 
 One source for hover and completion: a field that the schema describes is described in the editor,
 directives and shorthands included.
@@ -146,7 +146,7 @@ class Fields:
             of = " or ".join(dict.fromkeys(filter(None, inner)))
             return f"a list of {of.replace('a mapping', 'mappings')}" if of else "a list"
         if isinstance(sort, list):
-            return ""  # what is forgiven, and not what should be written
+            return ""  # accepted leniently, but not what should be written
         names = {
             "string": "text",
             "integer": f"a whole number{_range(schema)}",

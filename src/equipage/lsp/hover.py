@@ -55,7 +55,7 @@ def variable_at(text: str, offset: int) -> re.Match[str] | None:
 
 
 def _about_variable(variable: re.Match[str], workspace: Workspace) -> str:
-    """What becomes of a variable; never its value."""
+    """Describe how a variable is replaced; its value is never shown."""
     name = variable["name"]
     if name in workspace.env:
         return f"`{name}` is set in the environment of the language server. Its value is not shown."
@@ -76,7 +76,7 @@ def _path_at(opened: Opened, offset: int) -> Path:
 
 
 def _about(context: Context, path: Path) -> Iterator[str]:
-    """The field at a path, then its value and the story of that."""
+    """Yield the field at a path, then its value and where that comes from."""
     authored = context.authored(path)
     field = _field(context, authored)
     if field is not None:
@@ -107,7 +107,7 @@ def _about_field(field: Described) -> str:
 
 
 def _story(context: Context, path: Path) -> Iterator[str]:
-    """The value that counts and how it came about, if that is more than what is written here."""
+    """Yield the effective value and where it comes from, unless the text here says it all."""
     loaded = context.loaded()
     if loaded is None:
         return

@@ -44,7 +44,7 @@ class Named(msgspec.Struct, frozen=True):
 
 
 def target_at(workspace: Workspace, opened: Opened, context: Context, offset: int) -> Named | None:
-    """What the text at an offset names."""
+    """Return what the text at an offset names or defines."""
     if not context.is_current(opened):
         return None
     outcome = context.outcome
@@ -90,7 +90,7 @@ def _others_named(outcome: Outcome) -> Iterator[Named]:
 
 
 def _inside(outcome: Outcome) -> Iterator[Named]:
-    """What a configuration defines and names itself, such as the tools of a server."""
+    """Yield the names that a configuration defines and uses itself, such as tools of a server."""
     names = inner_names(outcome)
     if not names or outcome.tree is None:
         return
@@ -142,7 +142,7 @@ def _inside_quotes(span: Span | None) -> Span | None:
 
 
 def definitions_of(workspace: Workspace, named: Named) -> list[Named]:
-    """What defines a name; of several files, all."""
+    """Return every definition of a name, in any file of the workspace."""
     if named.sort == "file":
         return [named]
     if named.home is not None:
@@ -226,7 +226,7 @@ def _place_in(workspace: Workspace, named: Named) -> Range:
 def references_at(
     workspace: Workspace, opened: Opened, position: Position, *, declared: bool
 ) -> list[protocol.Location]:
-    """Every place that names the thing at a position; of no thing at all, the file itself."""
+    """Every reference to the item at a position; without one, every reference to the file."""
     context = context_of(workspace, opened)
     named = None
     if context is not None:
@@ -289,7 +289,7 @@ _OBJECT = 19
 
 
 def names(workspace: Workspace, query: str) -> list[protocol.NamedSymbol]:
-    """The agents, skills, servers and other things of the workspace whose names have a word."""
+    """The agents, skills, servers and other items of the workspace that match a query."""
     wanted, found = query.casefold(), list[protocol.NamedSymbol]()
     for checked in workspace.known():
         offer = checked.offer

@@ -82,7 +82,7 @@ class Text:
         return Range(self.position(start), self.position(max(start, end)))
 
     def replaced(self, start: Position, end: Position, new: str) -> Text:
-        """The text with another one in place of a stretch; an inverted stretch is turned round."""
+        """Return the text with a range replaced; the ends of an inverted range are swapped."""
         low, high = sorted((self.offset(start), self.offset(end)))
         return Text(self.text[:low] + new + self.text[high:], self.encoding)
 
@@ -116,7 +116,7 @@ def span_range(span: Span, encoding: Encoding) -> Range:
     return _text_of(span.source, encoding).range(span.start, span.end)
 
 
-#: The texts that spans were asked about last: findings of one file come one after the other.
+#: The text that a span was looked up in last: findings of one file come one after the other.
 _LAST: list[tuple[Source, Text]] = []
 
 

@@ -56,7 +56,7 @@ class Publisher:
         self._stop_survey = threading.Event()
         self._held: list[tuple[int | str, protocol.WorkspaceDiagnostics]] = []
 
-    # What happened.
+    # Events.
 
     def text_changed(self, uri: str) -> None:
         self._dirty[uri] = None
@@ -76,7 +76,7 @@ class Publisher:
         self.survey_soon()
 
     def survey_soon(self) -> None:
-        """Survey when it is quiet; a survey that runs is of what was there before."""
+        """Survey once it is quiet, and stop a survey that runs: its findings are outdated."""
         self._survey_due = time.monotonic() + QUIET
         self._stop_survey.set()
 
@@ -139,14 +139,14 @@ class Publisher:
         self._survey.start()
 
     def take(self, survey: Survey) -> None:
-        """Publish what a survey found; one that is of the past is made again."""
+        """Publish what a survey found; an outdated survey is scheduled again."""
         self._survey = None
         if survey.problem is not None:
-            raise survey.problem  # another one would end alike; the next change starts one
+            raise survey.problem  # a new one would fail alike; the next change starts one
         if not self.workspace.take(survey) or survey.report is None:
             self._survey_due = self._survey_due or time.monotonic()
             return
-        self._found.clear()  # it may know more about open texts than they say alone
+        self._found.clear()  # the survey may find more in open texts than their own check
         self._known = findings_by_file(survey.report)
         self._answer_held()
         if self._pulls:
@@ -162,7 +162,7 @@ class Publisher:
         for opened in own.values():
             self._publish(opened.uri, self.findings(opened), opened.version)
 
-    # What is known, for those who ask and those who do not.
+    # Findings, for clients that pull them and clients that do not.
 
     def findings(self, opened: Opened) -> tuple[Finding, ...]:
         """The findings in an open text as it is now."""

@@ -81,7 +81,7 @@ def _named(workspace: Workspace, opened: Opened, position: Position) -> Named:
 
 
 def _require_free(workspace: Workspace, named: Named, definition: Named, new: str) -> None:
-    """Raises `UsageError` if a name is none, or means something already."""
+    """Raises `UsageError` if a name is not valid, or already in use."""
     if _NAME.fullmatch(new) is None:
         raise UsageError(f"`{new}` is not a name: use letters, digits, `-`, `_` and `.`")
     if new == named.name:

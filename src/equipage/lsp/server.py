@@ -85,7 +85,7 @@ class Server:
     # Messages.
 
     def handle(self, item: object) -> None:
-        """Handle one item of the inbox: a message, what is wrong with one, or a survey."""
+        """Handle one item of the inbox: a message, an unreadable one, or a survey."""
         if isinstance(item, wire.Unreadable):
             self.send({"id": None, "error": {"code": item.code, "message": item.reason}})
         elif isinstance(item, Survey):
@@ -157,7 +157,7 @@ class Server:
             self._log(_ERROR, _bug(problem))
 
     def _note_handled(self, params: msgspec.Raw) -> None:
-        """A change does not wait any more, whatever becomes of it."""
+        """Count a change as handled, whether or not it succeeds."""
         uri = _uri_in(params)
         self.changing[uri] -= 1
         if self.changing[uri] <= 0:
@@ -181,7 +181,7 @@ class Server:
         self.send(message if params is None else {**message, "params": params})
 
     def _can(self, *path: str) -> Any:
-        """What the client says about itself."""
+        """Return a capability that the client announced; None if it did not."""
         found: Any = self._capabilities
         for step in path:
             found = found.get(step) if isinstance(found, dict) else None
@@ -314,14 +314,14 @@ class Server:
             self.publisher.survey_whole(whole=whole)
 
     def idle(self) -> None:
-        """Do what waits until there are no messages."""
+        """Do the work that is left for when no message waits."""
         if self._client and not self._is_alive(self._client):
             self.ended = 1
         if self._state == "ready":
             self._survive(self.publisher.work)
 
     def _survive(self, work: Callable[[], None]) -> None:
-        """Do what no request asked for; a bug is reported, and the server goes on."""
+        """Run background work; an exception is logged, and the server goes on."""
         try:
             work()
         except (BrokenPipeError, ConnectionError):
@@ -409,7 +409,7 @@ class Server:
 
 
 def _decoded(params: msgspec.Raw, shape: type[T]) -> T:
-    """The parameters of a message. Raises `Refused`."""
+    """Decode the parameters of a message. Raises `RequestRefused`."""
     try:
         return msgspec.json.decode(bytes(params) or b"{}", type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -472,7 +472,7 @@ def serve(reader: wire.Reader, writer: wire.Writer, **options: Any) -> int:
 
 
 def _read(reader: wire.Reader, server: Server) -> None:
-    """Put messages into the inbox; what concerns those that wait there is noted at once."""
+    """Put messages into the inbox; cancellations and changes are recorded at once."""
     while True:
         try:
             message = wire.read_message(reader)
@@ -481,7 +481,7 @@ def _read(reader: wire.Reader, server: Server) -> None:
             continue
         except (OSError, ValueError):
             message = None  # the stream was closed
-        # Here and not in order: a request is to be dropped while it waits.
+        # Handled here, not in order: the request must be dropped while it waits.
         if message is not None and message.method == "$/cancelRequest":
             _cancel(message.params, server)
             continue
@@ -495,7 +495,7 @@ def _read(reader: wire.Reader, server: Server) -> None:
 
 
 def _cancel(params: msgspec.Raw, server: Server) -> None:
-    """Note that a request need not be answered; one that was answered is over."""
+    """Mark a request as cancelled, unless it was answered already."""
     try:
         number = _decoded(params, protocol.Cancel).id
     except Refused:

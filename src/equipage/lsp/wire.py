@@ -36,7 +36,7 @@ class Message(msgspec.Struct, omit_defaults=True):
 
 
 class Unreadable(Exception):
-    """A message that was read past: the code of an error, and why."""
+    """A message that was skipped: the code of an error, and the reason."""
 
     def __init__(self, code: int, reason: str) -> None:
         self.code, self.reason = code, reason

@@ -70,7 +70,7 @@ def reach_to_dict(each: Difference) -> dict[str, Any]:
 
 
 def markdown(found: Iterable[Difference], unjudged: Sequence[Unjudged] = ()) -> str:
-    """The agents that may do more than before, and what cannot be judged; empty if neither is."""
+    """The agents that may do more than before, and what cannot be judged; empty without either."""
     widened = [each for each in found if each.widened]
     if not widened and not unjudged:
         return ""

@@ -183,7 +183,7 @@ def _numbered(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named(steps: list[str | int], schema: dict[str, Any]) -> Path:
-    """The path in a schema that the validator means by a path in its `_numbered` copy."""
+    """The path in a schema for a path in the copy that `_number_names` made."""
     if len(steps) > 1 and steps[0] in _WITH_NAMES and isinstance(names := schema[steps[0]], dict):
         steps[1] = [*names][int(str(steps[1])[1:])]
     return tuple(steps)
@@ -238,7 +238,7 @@ def _type_mismatches(value: Any, path: Path) -> Iterator[Fact]:
             yield codes.SCHEMA_KEYWORD_VALUE.at(path, keyword="type", problem="names a type twice")
 
 
-#: What other languages call the types.
+#: Names of the types in other languages.
 _FAMILIAR = {
     "bool": "boolean",
     "dict": "object",
@@ -280,7 +280,7 @@ WORDS = {
     "object": "a mapping",
     "string": "text",
 }
-#: What a keyword takes whose meta-schema gives a choice.
+#: The values a keyword takes, if its meta-schema offers a choice.
 _EITHER = {
     "type": "a type, or a list of types and schemas",
     "disallow": "a type, or a list of types and schemas",

@@ -29,7 +29,7 @@ class Draft(msgspec.Struct, frozen=True):
 
     @property
     def named(self) -> str:
-        """The draft as `$schema` usually names it: older ones with an empty fragment."""
+        """The value of `$schema` for this draft: older ones end with an empty fragment."""
         return f"{self.uri}#" if self.ref_stands_alone else self.uri
 
 

@@ -72,7 +72,7 @@ class Cache:
             self._bytes -= len(entry[1]) + ENTRY
 
     async def once(self, key: str, make: Callable[[], Awaitable[bytes]]) -> tuple[bytes, bool]:
-        """A result, and whether it was there already. Calls that want the same wait for one.
+        """Return a result, and whether it was cached. Equal calls wait for the one that makes it.
 
         What `make` raises reaches every call that waited. If the call that makes the result is
         cancelled, the next one that waits makes it.

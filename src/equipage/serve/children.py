@@ -106,8 +106,7 @@ class Child:
         # A process that serves several calls answers with a line and stays.
         if b"\n" in data and not self.answered.done():
             self.answered.set_result(None)
-        # More than is allowed proves the point: closing the pipe ends a process that writes without
-        # end.
+        # More than is allowed: closing the pipe ends a process that writes without end.
         if not data or self.overflowed:
             self._loop.remove_reader(self._output)
             self._close(self._output)
@@ -392,7 +391,7 @@ class Children:
                 child.status.set_result(125)
 
     def _lose(self, reason: str) -> None:
-        """The supervisor is gone: so is every process."""
+        """Fail everything that waits: the supervisor is gone, and with it every process."""
         if self._socket is not None:
             assert self._loop is not None
             self._loop.remove_reader(self._socket)
@@ -430,5 +429,5 @@ def settle(future: asyncio.Future[None]) -> None:
 
 
 def _base_environment() -> dict[str, str]:
-    """What a process needs to run at all; a supervisor has nothing that a tool may not see."""
+    """The variables that a process needs to run; none of them is secret from a tool."""
     return {"PATH": os.defpath, "LC_CTYPE": "C.UTF-8"}

@@ -162,7 +162,7 @@ class Engine:
         counts: _Counts,
         heard: Callable[[str], None] | None,
     ) -> Any:
-        """Run the tool and look at what it gives."""
+        """Run the tool and check its output."""
         self._require_same_code(tool)
         line = input_line(arguments)
         if tool.kind == "http":
@@ -208,7 +208,7 @@ class Engine:
         old = {each.key for each in self.tools.values()}
         self.tools = {each.pack.id: each for each in tools}
         new = {each.key for each in self.tools.values()}
-        # First kept, then forgotten: a process that both sets use must not be ended between.
+        # Keep first, then forget: a process that both sets use must not be ended in between.
         for key in new:
             self._processes.keep(key)
         for key in old - new:

@@ -60,12 +60,12 @@ def decoded(data: bytes) -> Any:
 
 
 def parsed(text: str) -> Any:
-    """Strict JSON: no key twice, no number without a value, not too deep. Raises `Failure`."""
+    """Parse strict JSON: no duplicate keys, no NaN or infinity, not too deep. Raises `Failure`."""
     try:
         value = json.loads(
             text, object_pairs_hook=_mapping, parse_constant=_constant, parse_float=_float
         )
-        text.encode()  # a lone half of a character in an escape is found below
+        text.encode()  # a lone surrogate in an escape is found below
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         _refuse("contains half a character")

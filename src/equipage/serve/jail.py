@@ -223,8 +223,8 @@ def knows_this_machine() -> bool:
 
 def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = None) -> bytes:
     """The program of a filter. No file gets another mode, owner, time or attribute under it: the
-    kernel shows a filter no paths, so that cannot be allowed for some files only. And no other
-    process is changed, nor anything that belongs to none.
+    kernel shows a filter no paths, so that cannot be allowed for some files only. Nor can a
+    process change another one, or a resource that no process owns.
 
     Without `network`, no socket can be made; pairs of them can. Without `forks`, there are threads
     but no further processes; then `starts` says that the next program, and only that one, is

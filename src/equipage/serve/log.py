@@ -65,7 +65,7 @@ def _digest(value: Any) -> str | None:
 
 
 def masked(value: Any) -> Any:
-    """The value without what is behind a key that names a secret, at any depth."""
+    """Mask the values of keys that name a secret, at any depth."""
     if isinstance(value, Mapping):
         return {
             key: "***" if _SECRET.search(str(key)) else masked(each) for key, each in value.items()

@@ -69,7 +69,7 @@ def this_platform() -> Platform:
     )
     words = tried.stdout.split() if tried.returncode == 0 else ["0", "0"]
     landlock, seccomp = int(words[0]), words[1] == "1"
-    # Only asked for where Landlock and seccomp do not do.
+    # Only looked for if Landlock or seccomp does not work.
     bwrap = None if landlock and seccomp else bubblewrap()
     return Platform(sys.platform, landlock, seccomp, bwrap, root)
 

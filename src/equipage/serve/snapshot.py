@@ -70,7 +70,7 @@ def take(
     problems = [each.problem for each in found if each.problem is not None]
     outcomes = [(each.path, each.outcome) for each in found if each.outcome is not None]
     packs = [each for _, each in outcomes if each.kind.name == "toolpack"]
-    # What may not be next to each other, such as one id twice, is found in no single file.
+    # Conflicts between files, such as one id twice, are found in no single file.
     findings = [
         *problems,
         *(each for _, outcome in outcomes for each in outcome.diagnostics),

@@ -35,16 +35,16 @@ from typing import Any
 
 from equipage.serve import jail, worker
 
-#: Seconds between the polite signal and the other one.
+#: Seconds between SIGTERM and SIGKILL.
 GRACE = 0.3
-#: The exit code of a process whose jail or program could not be had.
+#: The exit code of a process whose jail or program could not be set up.
 NOT_STARTED = 125
 _LENGTH = struct.Struct(">I")
 _MAX_NEW_PROCESSES = 64
 
 
 class _Become(Exception):
-    """Raised in a fork, to leave the loop of the supervisor and be something else."""
+    """Raised in a fork, to leave the loop of the supervisor and run the tool."""
 
     def __init__(self, action: Callable[[], None]) -> None:
         self.action = action
@@ -110,7 +110,7 @@ class Supervisor:
             signal.signal(number, signal.SIG_IGN)  # only the server ends its supervisor
         self.selector.register(self.control, selectors.EVENT_READ, self._take)
         self.selector.register(self._wake_reader, selectors.EVENT_READ, self._reap)
-        # Objects of this process are never looked at by the collector of a fork: a look is a copy.
+        # Keep the collector of a fork away from objects of this process: a visit copies their page.
         gc.collect()
         gc.freeze()
         try:

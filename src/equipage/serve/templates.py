@@ -46,7 +46,7 @@ class TemplateProblem(ValueError):
 
 
 def compiled(text: str) -> Template:
-    """What fills a text. Text without a template is returned as it is. Raises `TemplateProblem`."""
+    """Return a function that fills a text, which may be plain. Raises `TemplateProblem`."""
     if not any(mark in text for mark in _MARKS):
         return lambda _names: text
     from jinja2 import TemplateError
@@ -118,7 +118,7 @@ def _environment() -> Any:
 
 
 def _bounded_filters() -> dict[str, Callable[..., Any]]:
-    """Filters that give as much as one value times another: not more than a template may."""
+    """Filters whose output is one value times another, limited to the length of a template."""
     from jinja2 import pass_eval_context
     from jinja2.filters import do_join, do_replace
 
@@ -178,7 +178,7 @@ def _spelt(value: Any) -> Any:
 
 
 def argument(text: str) -> Template:
-    """What fills one argument of a program. Raises `TemplateProblem`."""
+    """Return a function that fills one argument of a program. Raises `TemplateProblem`."""
     fill = compiled(text)
 
     def checked(names: Names) -> str:
@@ -193,7 +193,7 @@ def argument(text: str) -> Template:
 
 
 def header(name: str, text: str) -> Template:
-    """What fills the value of a header. Raises `TemplateProblem`."""
+    """Return a function that fills the value of a header. Raises `TemplateProblem`."""
     if name.lower() in RESERVED_HEADERS:
         raise TemplateProblem(f"the header `{name}` cannot be set by a pack")
     if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
@@ -210,7 +210,7 @@ def header(name: str, text: str) -> Template:
 
 
 def address(text: str) -> tuple[str, str, Template]:
-    """Scheme and host of an address, and what fills it. Raises `TemplateProblem`."""
+    """Return scheme, host and the function that fills an address. Raises `TemplateProblem`."""
     origin = _ORIGIN.match(text)
     if origin is None:
         raise TemplateProblem(

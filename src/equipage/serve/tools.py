@@ -100,8 +100,7 @@ def prepare(
     execution, kind = pack.execution, pack.execution["kind"]
     folder = os.path.realpath(os.path.dirname(os.path.abspath(pack.source_path)))
     reasons: list[str] = []
-    # Alone, before anything else is looked at: nothing about a kind that may not run is worth
-    # knowing.
+    # Refused first and alone: other reasons do not matter for a kind that may not run.
     if kind not in settings.allow:
         raise Unservable(f"the kind `{kind}` is not allowed; allow it with `--allow {kind}`")
     attempt = _Attempts(reasons)

@@ -1,4 +1,4 @@
-"""Text to plain values now, and places when a finding needs them.
+"""Parse text to plain values at once, and find places when a finding needs them.
 
 Each syntax is a module with the two functions of `Engine`; `document` puts one of them over a
 source. Offsets here count code points of the text that the engine was given; `document` turns them

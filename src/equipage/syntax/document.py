@@ -23,7 +23,7 @@ from equipage.syntax.variables import (
 Format = Literal["yaml", "json", "toml", "text"]
 
 _BOM = "\ufeff"
-#: Values of an irregularity that are our own words, not the author's.
+#: Values of an irregularity that we wrote, not the author: they are shown as they are.
 _OUR_WORDS = frozenset({"problem", "hint", "character", "template", "sort"})
 #: The whole source but for its byte order mark.
 _ALL: Final[Range] = (0, -1)
@@ -134,7 +134,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
             yield Touch(path, is_key, tuple(dict.fromkeys(used)), written)
 
     def with_paths(self, facts: list[Fact]) -> list[Fact]:
-        """Facts about variables, with the paths of the values that these went into."""
+        """Add to facts about variables the paths of the values that these went into."""
         assert self.substituted_text is not None
         pieces, text = self.substituted_text.pieces, self.parsed_text()
         ranges: list[tuple[Range, int]] = []
@@ -262,7 +262,7 @@ def _replace(document: Document, replaced: Substituted) -> list[Fact]:
 
 
 def oddities(document: Document, found: Iterable[Irregularity]) -> list[Fact]:
-    """What was odd about the text of a document, at its places in the author's."""
+    """The facts about irregularities of a text, at their places in the author's text."""
     facts: list[Fact] = []
     counts: dict[str, int] = {}
     last: dict[str, Irregularity] = {}

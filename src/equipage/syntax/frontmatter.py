@@ -2,7 +2,7 @@
 
 The grammars in use disagree on nearly everything; each is a value here. Offsets are those of the
 author's text, a byte order mark included, so that findings in a header need a shift and nothing
-else. What becomes of a header that is not quite YAML is the matter of `recovery`.
+else. `recovery` handles headers that are not quite YAML.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from equipage.core.text import expression
 from equipage.syntax import Range, match_end
 
 Format = Literal["yaml", "toml"]
-#: How a client reads a header that is not YAML, see `recovery.reread`. To `lines` it never was
-#: YAML: each line is a key and its text. `lenient` clients cannot be run here: they are taken to
-#: read what was meant.
+#: How a client reads a header that is not YAML, see `recovery.read_as_client`. To
+#: `lines` it never was YAML: each line is a key and its text. `lenient` clients cannot be run here:
+#: they are taken to read what was meant.
 Reader = Literal["strict", "lenient", "claude", "codex", "gemini", "opencode", "lines"]
 Reason = Literal["no-opening-fence", "fence-not-first", "text-after-fence", "never-closed"]
 
@@ -30,7 +30,7 @@ _REST_OF_LINE = expression(r"[^\r\n]*\r?")
 
 
 class Header(msgspec.Struct, frozen=True):
-    """A header was found: it is `text[start:end]`. `body_after` says where the body is."""
+    """A header was found: it is `text[start:end]`. `body_range` says where the body is."""
 
     format: Format
     start: int
@@ -140,7 +140,7 @@ def _opening(text: str, grammar: Grammar) -> Range | NoHeader:
 
 
 def _after_line_break(text: str, offset: int) -> int:
-    """Past the line break at `offset`; a lone carriage return is not one."""
+    """The offset after the line break at `offset`, if any; a lone carriage return is none."""
     if text.startswith("\r\n", offset):
         return offset + 2
     return offset + 1 if text.startswith("\n", offset) else offset

@@ -238,7 +238,7 @@ def _depth(text: str) -> int:
 
 
 def _is_sound(beginning: str) -> bool:
-    """Whether nothing is wrong with the beginning of a text but that it ends."""
+    """Whether the beginning of a text is valid JSON as far as it goes."""
     try:
         json.loads(beginning, parse_int=str)
     except json.JSONDecodeError as error:
@@ -373,7 +373,7 @@ def _in_string(message: str, character: str) -> _Words:
 
 
 def _at(text: str, offset: int) -> _Words | None:
-    """What the character at the error gives away, whatever the parser was looking for."""
+    """An explanation from the character at the error alone; None if it tells nothing."""
     character = text[offset]
     if _COMMENT.match(text, offset):
         return "JSON has no comments", "remove the comment"
@@ -392,7 +392,7 @@ def _at(text: str, offset: int) -> _Words | None:
 
 
 def _word(message: str, text: str, offset: int) -> _Words:
-    """What the word at the error gives away, given what the parser was looking for."""
+    """An explanation from the word at the error and from what the parser expected."""
     word = text[offset : match_end(_WORD, text, offset)]
     if message.startswith("Expecting property name") and word:
         return f"the key `{word}` is not in double quotes", f'write `"{word}"`'

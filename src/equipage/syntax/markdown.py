@@ -57,7 +57,7 @@ def _blank(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """Without the blocks between fences; one that is never closed takes the rest."""
+    """Blank out the blocks between fences; one that is never closed reaches to the end."""
     if "```" not in text and "~~~" not in text:
         return text
     parts: list[str] = []

@@ -1,6 +1,6 @@
 """One tree of located nodes for JSON and YAML, pruned to the paths that are asked for.
 
-A reader hands its text to a `TreeBuilder` piece by piece, in order; `places` then looks up the
+A reader hands its text to a `TreeBuilder` piece by piece, in order; `find_places` then looks up the
 paths. A collection that no wanted path enters is read over and leaves a None in the tree, so that a
 large document costs little more than its tokens. Of several equal keys the last one counts.
 
@@ -31,7 +31,7 @@ class PathTrie:
         self.path: Path | None = None  #: the wanted path that ends here
 
     def at(self, step: str | int) -> PathTrie:
-        """What is wanted at a step: `NOTHING` if no path leads there."""
+        """What is wanted at a step: `WANT_NOTHING` if no path leads there."""
         return self.below.get(step, NOTHING)
 
     @classmethod
@@ -46,10 +46,10 @@ class PathTrie:
         return root
 
 
-#: What it brings in may hold any wanted entry.
+#: The mappings merged in by this key may hold any wanted entry.
 _MERGE = "<<"
 NOTHING = PathTrie()
-#: Wanted of a collection that is kept as a whole.
+#: For a collection that is kept as a whole.
 EVERYTHING = PathTrie()
 
 
@@ -104,7 +104,7 @@ class Collection:
 
     @property
     def entries(self) -> Entries:
-        """What counts of a mapping: the last of equal keys. A reader that merges replaces it."""
+        """The entries of a mapping, the last of equal keys. A reader that merges replaces them."""
         if self._entries is None:
             self._entries = {name_of(key): (key, value) for key, value in self.pairs()}
         return self._entries

@@ -1,7 +1,7 @@
 """Headers that are not quite YAML: what their author meant, and what each client makes of them.
 
-`recover` reads such a header as it was meant; its corrections are the fix. `reread` reads it as a
-client does that does not give up at once: only the two together tell what is lost.
+`recover` reads such a header as it was meant; its corrections are the fix. `read_as_client` reads
+it as a client does that does not give up at once: only the two together tell what is lost.
 """
 
 from __future__ import annotations
@@ -351,7 +351,7 @@ _LOOKED_AT: dict[Reader, re.Pattern[str]] = {
     ),
     "lines": expression(r"^(?P<key>[\w.-]+)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE),
 }
-#: The values that it quotes.
+#: The values that a client quotes before it tries again.
 _QUOTED: dict[Reader, re.Pattern[str]] = {
     "claude": expression(r"[{}\[\]*&#!|>%@`]|: "),
     "codex": expression(r"\A[\[{@`]|: "),

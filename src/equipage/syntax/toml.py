@@ -74,7 +74,7 @@ def load(text: str) -> Parsed:
 
 
 def _settled(value: dict[str, Any], text: str) -> tuple[Irregularity, ...]:
-    """Replace dates by their text; say where they and the numbers that are not finite are."""
+    """Replace dates by their text; return where dates and numbers that are not finite are."""
     odd = {path: (holder, code) for path, holder, code in _odd(value)}
     places = locate(text, odd)
     found: list[Irregularity] = []
@@ -251,7 +251,7 @@ def _unclosed_string(text: str, until: int) -> tuple[str, Range] | None:
 
 
 def _at(text: str, place: Range) -> _Words | None:
-    """What the text at the error gives away, whatever the parser was looking for."""
+    """An explanation from the text at the error alone; None if it tells nothing."""
     word = text[slice(*place)]
     before = text[: place[0]].rstrip(" \t")
     if word in _INSTEAD:

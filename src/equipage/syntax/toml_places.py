@@ -206,7 +206,7 @@ def refuse_deep_nesting(text: str) -> None:
 
 
 def _bound(text: str) -> int:
-    """No less than the depth of `text`, found without reading it closely.
+    """An upper bound for the depth of `text`, found without scanning it.
 
     Every level takes a bracket or a dot. If there are many of either, those in strings and comments
     are left out, and a level is at most a bracket and the longest key on it; headers can name a

@@ -39,7 +39,7 @@ _TEMPLATE = expression(r"(?:args|tool|resource|prompt|phase|request|connection|e
 #: A name that a shell can set; with dots, one of a template.
 _NAME = expression(r"[A-Za-z_][A-Za-z0-9_.]*")
 _NEARLY = expression(r"\s*([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?")
-#: In a name, these say that the variable was never closed.
+#: Characters in a name that show that the variable was never closed.
 _SWALLOWED = expression(r"[\"'{,\n]")
 #: The value of a required variable that is not set: the field it was meant for can be found by it,
 #: reported and left out.
@@ -72,7 +72,7 @@ class Substituted(msgspec.Struct, frozen=True):
         return self._back(start, at_end=False), self._back(max(start, end), at_end=True)
 
     def _vanished_behind(self, offset: int) -> Piece | None:
-        """The variable that became nothing, if that is all of a value: `key: ${NOPE}`."""
+        """The piece after `offset` that became empty, if only blanks precede it: `key: ${NOPE}`."""
         number = bisect.bisect_left(self.pieces, offset, key=lambda piece: piece.became[0])
         for piece in self.pieces[number : number + 1]:
             start, end = piece.became
@@ -139,9 +139,9 @@ def substitute(text: str, env: Mapping[str, str]) -> Substituted:
 
 
 def with_defaults(text: str) -> str:
-    """`text` as it may be once its variables have values: a default, or a word where none is given.
+    """`text` with each variable replaced by its default, or by a fixed word if it has none.
 
-    Enough to see the shape of a file, on every machine alike.
+    That shows the shape of a file, the same on every machine.
     """
     out: list[str] = []
     position = 0
@@ -194,7 +194,7 @@ def _as_text(value: str | None) -> str | None:
 def _odd_variable(
     text: str, place: Range, name: str, operator: str | None, rest: str, *, known: bool
 ) -> Iterator[Irregularity]:
-    """What deserves a word about one `${…}`; at most one of the words it could get."""
+    """Yield what is odd about one `${…}`, at most one thing."""
     written, is_missing = text[slice(*place)], not known and operator != ":-"
     if not name.strip() and operator != ":?":
         yield Irregularity(codes.ENV_NAMELESS, place)
@@ -259,7 +259,7 @@ def _starts_comment(text: str, start: int, end: int) -> bool:
 
 
 def fragments(value: str) -> Iterator[str]:
-    """What may be left of a value that did not stay in one piece."""
+    """The parts of a value that may appear alone if the value was split by the structure."""
     return (part for part in _STRUCTURE.split(value) if part)
 
 

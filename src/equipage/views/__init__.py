@@ -1,4 +1,4 @@
-"""What people ask about loads, as values: lists, differences, locks, graphs and schemas.
+"""Questions about loads, answered as values: lists, differences, locks, graphs and schemas.
 
 Nothing here asks the operating system or writes text; `files` does the one, `render` the other.
 """

@@ -233,7 +233,7 @@ def _lines(text: str) -> int:
 
 
 def _instructions(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
-    """What each client reads at the start, from the root of the project down to a folder."""
+    """The instructions that each client reads at its start, by the folder it is started in."""
     settings = Settings(outcomes)
     texts = [each for each in outcomes if each.kind.name == "instructions"]
     rules = [each for each in outcomes if each.kind.name in ("claude-rule", "cursor-rule")]
@@ -262,7 +262,7 @@ def _gemini_names(outcomes: Sequence[Outcome]) -> dict[str, tuple[str, ...]]:
 
 
 class _Reading:
-    """What clients read that are started in one folder."""
+    """The instructions that clients read when they are started in one folder."""
 
     def __init__(
         self, folder: str, session: Session, rules: Sequence[Outcome], gemini: tuple[str, ...]

@@ -77,7 +77,7 @@ class Code(msgspec.Struct, frozen=True):
 
 
 class CodeRead:
-    """What was read and looked for to find the code of several tools, which often share modules."""
+    """Caches the sources, modules and imports of several tools, which often share modules."""
 
     def __init__(self) -> None:
         self.reader = Files()
@@ -113,7 +113,7 @@ class CodeRead:
         return self.modules[root, name]
 
     def imported(self, source: Source, module: str) -> tuple[str, ...]:
-        """The dotted names that a Python file imports, see `_imports`."""
+        """The dotted names that a Python file imports, see `_imported_names`."""
         key = (source.filename or "", module)
         if key not in self.imports:
             self.imports[key] = tuple(dict.fromkeys(_imports(source.data, module)))
@@ -132,7 +132,7 @@ def code_of(
 
     Modules are also looked for in `roots`; a script must be inside the folder. Without `programs`,
     the programs of the machine are only named: what is found is the same on every machine.
-    `known` is what the code of other tools has in common with it.
+    `known` is shared between tools whose code has files in common.
     """
     kind = execution["kind"]
     named = program_named if programs else lambda name: Program(name, "", "")

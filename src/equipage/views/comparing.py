@@ -81,7 +81,7 @@ def compare(
 
 
 class _Comparison:
-    """Finds differences, and knows which values are sensitive and what became wider."""
+    """Finds the differences of two values, and what each of them means."""
 
     def __init__(self, sensitive: Iterable[Sensitive], reach: Iterable[Difference]) -> None:
         self.patterns = [(each.expression(), each) for each in sensitive]
@@ -155,7 +155,7 @@ class _Comparison:
     def whole(
         self, how: Literal["added", "removed"], value: Any, path: Path, names: Names
     ) -> Iterator[Change]:
-        """A value that came or went; one change for each part if a part of it is sensitive."""
+        """A value that was added or removed; one change per part if a part of it is sensitive."""
         is_new = how == "added"
         if self.holds_sensitive(value, path):
             empty = type(value)()
@@ -229,7 +229,7 @@ def _ways(entries: Sequence[Any]) -> Iterator[tuple[str, ...]]:
 
 
 def _numbers(entries: list[Any], way: tuple[str, ...]) -> dict[str, int] | None:
-    """The number of each entry by its name; None if one has no name or two share one."""
+    """The index of each entry by its name; None if one has no name or two share one."""
     found: dict[str, int] = {}
     for number, each in enumerate(entries):
         value: Any = each

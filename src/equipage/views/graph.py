@@ -1,4 +1,4 @@
-"""What includes and uses what: the graph of one or many loads.
+"""The graph of what files include and use, of one or many loads.
 
 Files are nodes, and so are the MCP servers that a file lists and the tools that an agent names. An
 edge says how one leads to the other: by a directive, by a name, or because a file defines it. What
@@ -85,7 +85,7 @@ class _Drawing:
         self.edges.setdefault((start, end, how), set()).add(at)
 
     def add_files(self, outcome: Outcome) -> None:
-        """The files of a load, and those it did not find."""
+        """Add the files of a load, and those it did not find."""
         if not outcome.sources:
             return
         root, *others = (source.name for source in outcome.sources)
@@ -109,7 +109,7 @@ class _Drawing:
                 self.connect(each.span.source.name, written, how, each.span.start)
 
     def add_items(self, outcomes: Iterable[Outcome]) -> None:
-        """What files define: an agent or a skill is its file, each MCP server a node of its own."""
+        """Add what files define: an agent or skill is its file, each MCP server its own node."""
         for outcome in outcomes:
             offer = outcome.offer()
             if offer is None or not outcome.sources:
@@ -131,7 +131,7 @@ class _Drawing:
                 self.defined.setdefault(("server", name), node)
 
     def add_references(self, outcome: Outcome) -> None:
-        """What an agent names: tools, skills, servers and other agents."""
+        """Add edges to the tools, skills, servers and other agents that an agent names."""
         convention = next((each for each in CONVENTIONS if each.kind == outcome.kind.name), None)
         if convention is None:
             return

@@ -101,7 +101,7 @@ def _inside(
 
 
 def _marks(was: Item, now: Item, name: str) -> Iterator[str]:
-    """Programs that lost their mark: they are still named, and do not run. Or that got one."""
+    """Programs that lost or gained the permission to be executed."""
     for each in sorted({*was.executable, *now.executable}):
         is_own = each == name
         if each not in now.executable and (is_own or each in now.runs):

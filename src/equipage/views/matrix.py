@@ -148,7 +148,7 @@ class Matrix(msgspec.Struct, frozen=True):
 
 
 def matrices(reaches: Iterable[Reach]) -> tuple[Matrix, ...]:
-    """One matrix for each client that has agents; `reaches` are those of `reach.joined`."""
+    """One matrix for each client that has agents; `reaches` come from `add_inherited`."""
     programs: dict[str, list[Reach]] = {}
     for each in reaches:
         if each.sort == "agent":
@@ -219,7 +219,7 @@ Given = dict[tuple[str, str], tuple[Grant, ...]]
 
 
 def index_of(reach: Reach) -> Given:
-    """What an agent inherits, so that a name is found without a search."""
+    """The grants that an agent inherits, indexed by sort and name."""
     found: dict[tuple[str, str], list[Grant]] = {}
     for each in reach.inherited:
         found.setdefault((each.sort, each.name), []).append(each)
@@ -227,9 +227,9 @@ def index_of(reach: Reach) -> Given:
 
 
 def answer(reach: Reach, column: Column, given: Given | None = None) -> Answer | None:
-    """Whether an agent may do something; None if that means nothing for it.
+    """Whether an agent may do something; None if the question does not apply to it.
 
-    `given` is what `index_of` says, for callers that ask more than once.
+    `given` is what `index_inherited` returns, for callers that ask more than once.
     """
     given = index_of(reach) if given is None else given
     if column.sort == "activity":
@@ -245,7 +245,7 @@ def answer(reach: Reach, column: Column, given: Given | None = None) -> Answer |
 
 
 def may(reach: Reach, activity: str) -> Answer | None:
-    """Whether an agent may do what people call so; None where nothing is known of its client."""
+    """Whether an agent may do an activity; None if its client is not known."""
     modes = _BY_MODE.get(reach.program, {}).get(activity)
     if modes is not None:
         decided = [each for each in (_by_mode(reach, *mode) for mode in modes) if each is not None]

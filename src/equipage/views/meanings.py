@@ -1,4 +1,4 @@
-"""What fields mean: from the docstrings below them, or from the table of a convention."""
+"""The meanings of fields, from their docstrings or from the table of a convention."""
 
 from __future__ import annotations
 

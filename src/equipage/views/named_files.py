@@ -28,7 +28,7 @@ _HERE = re.compile(
 )
 #: Commands that print that folder, inside of others.
 _ASKED = re.compile(r"(?:\$\(|`)(?:git rev-parse --show-toplevel|pwd)(?:\)|`)/?")
-#: What is between the words of a command.
+#: Separates the words of a command.
 _WORD = re.compile(r"[\s\"'`]+")
 #: What ends a word inside of a word: a shell runs `sh -c "a.sh && b.sh"`, an option has `--file=x`.
 _BETWEEN = re.compile(r"[\s;&|()<>\"'`=,]+")
@@ -53,14 +53,14 @@ def is_private(path: str) -> bool:
 
 
 def named_by(commands: Iterable[list[str]]) -> Iterator[str]:
-    """What may be the name of a file in commands: every word, and what a word holds."""
+    """Every word of commands, and every word inside one, that may name a file."""
     for words in commands:
         # As they are, since a path may hold a blank; then as a shell inside would divide them.
         yield from map(_inner, words)
         yield from _named_inside(_BETWEEN.split(_ASKED.sub("./", " ".join(words))))
 
 
-#: What ends a command inside of a text, and what may come before the program of one.
+#: Ends a command inside a text; and words that may precede the program of a command.
 _NEXT = re.compile(r"&&|\|\||[;|&\n({]|(?<=\s)-c\s")
 _BEFORE = re.compile(r"(?:\w+=\S*|exec|command|env|then|do|else|if|!|time|nohup|sudo)\Z")
 
@@ -94,7 +94,7 @@ def _named_inside(words: list[str]) -> Iterator[str]:
 
 
 def _inner(word: str) -> str:
-    """A path without what only says that it starts in the project."""
+    """A path without a prefix such as `./` or `${PROJECT_DIR}/` for the project folder."""
     return _HERE.sub("", word, count=1) if _HERE.match(word) else word
 
 
@@ -114,7 +114,7 @@ def may_be_path(word: str) -> bool:
 
 
 class Lookups:
-    """What the configurations of one run named so far: many of them name the same."""
+    """Caches the files that configurations of one run name: many name the same ones."""
 
     def __init__(self) -> None:
         #: path → the file without links and its hash; empty for a file that is not to be locked,
@@ -140,7 +140,7 @@ class NamedFiles:
             yield from self._found(word)
 
     def marked_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
-        """Of these, the files that are run by their name, as far as they may be run."""
+        """The executable files that commands run by their own name."""
         for word in run_by_name(commands):
             yield from (each for each in self._found(word) if is_executable(each[0]))
 
@@ -184,7 +184,7 @@ class NamedFiles:
             yield from self._found(file)
 
     def _look_at(self, path: str) -> tuple[str, str] | tuple[()] | None:
-        """See `Lookups`."""
+        """The real path and hash of a file; empty or None as in `Lookups.files`."""
         if not is_file(path):
             return None
         real = real_path(path)

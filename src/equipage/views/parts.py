@@ -1,4 +1,4 @@
-"""Files that count because of a file beside them, and that no load of their own finds.
+"""Files that matter because of a file beside them, and that no load finds by itself.
 
 A plugin puts programs on the path and brings settings, its manifest names more files; an extension
 has folders of its own; an editor keeps what agents may do among its other settings. A lock and a
@@ -167,7 +167,7 @@ def _inside(root: str, written: str) -> str | None:
 
 
 def parsed(data: bytes | None) -> Any:
-    """The value of a JSON text, which may have comments; None if it has none."""
+    """The value of a JSON text, which may have comments; None if it cannot be parsed."""
     try:
         text = (data or b"").decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -179,7 +179,7 @@ def parsed(data: bytes | None) -> Any:
 
 
 def reach_of_part(part: Part, data: bytes, name: str) -> Reach | None:
-    """What a part allows of which only the table is known; None if it cannot be read."""
+    """The reach of a part that only a table describes; None if it cannot be read."""
     value = parsed(data)
     if part.kind == MONITORS and isinstance(value, list):
         value = {"monitors": value}

@@ -165,7 +165,7 @@ class _Writer:
 
 
 def _rest(schema: Schema) -> Schema:
-    """What is forgiven in place of a value: another type. A mapping or list has to fit."""
+    """The schema of values of other types, which are tolerated; a mapping or list must fit."""
     parts = branches(schema)
     shapes = (
         ["object"] if any("$ref" in each or each.get("type") == "object" for each in parts) else []

@@ -39,7 +39,7 @@ from equipage.workspace.project import project_of
 from equipage.workspace.reach import Reach, joined, reaches_of
 from equipage.workspace.report import Report
 
-#: How many values of one file have a story: who needs more asks `equipage explain`.
+#: How many values of one file are explained; `equipage explain` shows any other.
 MOST_VALUES = 200
 #: How much of a value is shown.
 _LONGEST = 160
@@ -160,7 +160,7 @@ def _once(kept: Iterable[FileLoad], request: Request, paths: Sequence[str]) -> I
 def _lock_state(
     paths: Sequence[str], request: Request, kept: Sequence[FileLoad]
 ) -> LockState | None:
-    """What the lock says of the project that all paths are in."""
+    """Compare the project that all paths are in with its lock; None if it has none."""
     roots = {real_path(project_of_folder(path)) for path in paths}
     root = roots.pop() if len(roots) == 1 else None
     file = None if root is None else os.path.join(root, workspace_lock.NAME)
@@ -217,7 +217,7 @@ def _values(found: Iterable[FileLoad], request: Request) -> Iterator[FileValues]
 
 
 def values_of(outcome: Outcome) -> tuple[list[Value], int]:
-    """The values of a load with their stories, and how many are left out; none if it failed."""
+    """The values of a load with their origins, and how many are left out; none if it failed."""
     loaded = outcome.loaded()
     if loaded is None:
         return [], 0
@@ -233,7 +233,7 @@ def values_of(outcome: Outcome) -> tuple[list[Value], int]:
 
 
 def plain_before(plain: Any, path: Path) -> str:
-    """The entry before one in a list: an option that says what the entry is."""
+    """The list entry before `path`, which may be an option such as `--token`; else empty."""
     if not path or not isinstance(path[-1], int) or path[-1] == 0:
         return ""
     around = plain

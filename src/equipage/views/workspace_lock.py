@@ -198,7 +198,7 @@ class Locker:
 
 
 def locked_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
-    """What a lock takes from a load; None for what no tool reads."""
+    """The entry of a load in a lock; None for a file that no tool reads."""
     outcome = found.outcome
     if outcome is None:
         code = None if found.problem is None else found.problem.code
@@ -222,7 +222,7 @@ def locked_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
 
 
 def _unloaded(path: str, root: str) -> LockedFile:
-    """A file whose load was ended: that it is there is all that is known."""
+    """The entry of a file whose load did not finish: only its existence is recorded."""
     name = _found_at(path, root)
     return LockedFile(name, Item(UNREAD, what="file that cannot be loaded"), (), real=name)
 
@@ -322,7 +322,7 @@ def holds_programs(lock: WorkspaceLock) -> bool:
     return any(code is not None and code.installed is not None for code in codes)
 
 
-# Making one.
+# Making a lock.
 
 
 def _unread(file: str, sort: str, root: str) -> LockedFile | None:
@@ -342,7 +342,7 @@ def _unread(file: str, sort: str, root: str) -> LockedFile | None:
 
         data = peek(real) or b""
         rules = codex_rules.rules_in(data)
-        # What is understood and what is hashed must be the same bytes.
+        # The bytes that are parsed must be those that are hashed.
         if rules is not None and hashlib.sha256(data).hexdigest() == digest:
             reach = dict(_reach([codex_rules.reach_of_rules(rules, name)]))
             meaning = codex_rules.digest_of_rules(rules)
@@ -390,7 +390,7 @@ def _parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[LockedFi
 
 def _part(part: Part, digest: str, name: str) -> LockedFile:
     data = peek(part.path)
-    # What is understood and what is hashed must be the same bytes.
+    # The bytes that are parsed must be those that are hashed.
     is_same = data is not None and hashlib.sha256(data).hexdigest() == digest
     reach = reach_of_part(part, data, name) if data is not None and is_same else None
     runs = (name,) if part.runs and is_executable(part.path) else ()
@@ -404,7 +404,7 @@ def _part(part: Part, digest: str, name: str) -> LockedFile:
 
 
 def locked_file(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile:
-    """What a lock says about a load of `file`; paths start at `root`, which has no links.
+    """The entry of a load of `file` in a lock; paths start at `root`, which has no links.
 
     `run` is that of loads beside it, which often name the same files.
     """
@@ -449,8 +449,9 @@ def locked_file(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile:
 
 
 def _written(outcome: Outcome) -> tuple[Any, None]:
-    """What is written in a file with errors: a client may be content with it, and run what it
-    names. Values of variables belong to one machine.
+    """The value of a file with errors, which a client may accept and run, and no digest.
+
+    The value is None if it may contain values of variables, which belong to one machine.
     """
     if outcome.tree is None or outcome.kind.reading.uses_environment:
         return None, None
@@ -458,9 +459,7 @@ def _written(outcome: Outcome) -> tuple[Any, None]:
 
 
 def _programs(reaches: Iterable[Reach], known: Iterable[list[str]]) -> Iterator[list[str]]:
-    """The commands that only the table of a client knows to be commands: a field that holds one,
-    a line in a text.
-    """
+    """The commands that only the table of a client identifies: in a field, or in a text."""
     seen = {" ".join(words) for words in known}
     for each in reaches:
         for grant in each.grants:
@@ -479,7 +478,7 @@ def relative(path: str, root: str) -> str:
 
 
 def _from_root(path: str, root: str) -> str:
-    """As `relative`, for a path without links."""
+    """As `path_from_root`, for a path without links."""
     return _as_text(from_folder(path, root))
 
 

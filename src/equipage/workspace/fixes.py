@@ -289,7 +289,7 @@ class _Impossible(Exception):
 
 
 def _claimed(value: Any, effects: Sequence[Effect]) -> Any:
-    """The value with the effects, in one walk."""
+    """The value after the effects, made in one walk."""
     changing = (each for each in effects if each.kind not in ("nothing", "correct"))
     return _with_effects(value, [(each.path, each) for each in changing])
 

@@ -197,7 +197,7 @@ class Project:
 
     @property
     def asks_for(self) -> frozenset[str]:
-        """The codes that the settings speak of, also those that are quiet otherwise."""
+        """The codes that the settings name; they are reported even if they are quiet."""
         return frozenset(self.settings.severity) | frozenset(self.settings.select or ())
 
     @property
@@ -313,7 +313,7 @@ def project_of(path: str, run: Run) -> Project:
 
 
 def project_in(folder: str, run: Run) -> Project:
-    """As `project_of` for the files in an absolute folder."""
+    """The project of the files in an absolute folder."""
     return _project_at(root_of_folder(run, folder), run)
 
 
@@ -382,7 +382,7 @@ def load_one(
     return load_path(path, wanted, project.applied(request), run, run.files)
 
 
-# The settings themselves are of a kind, too: every slip in them has a place.
+# The settings have a kind of their own, so that findings about them have a place.
 
 
 def _section(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:

@@ -1,4 +1,4 @@
-"""Watching configurations: what changed on the disk, and what that changes.
+"""Watch configurations: load or check them again after each change on the disk.
 
 Events of the system only wake a watch; the disk shows what changed. A load knows every path it
 looked for, found or not, and the stamp of every file it read, and a watch compares both with what
@@ -190,7 +190,7 @@ def watch_check(
 
 
 class _Recheck:
-    """What is remembered between two looks at the disk."""
+    """The state of a watch between two looks at the disk."""
 
     def __init__(
         self, paths: Sequence[str], request: Request, kind: str | None, selection: Selection
@@ -225,7 +225,7 @@ class _Recheck:
         return Turn(report, changed, new, gone) if changed or new or gone else None
 
     def folders(self) -> set[str]:
-        """Where something must happen for the report to change."""
+        """The folders in which a change may change the report."""
         files = {path for entry in self._entries.values() for path in entry.known}
         files.update(self._near)
         bases = [
@@ -239,7 +239,7 @@ class _Recheck:
     def _check(
         self, candidates: Sequence[Candidate], look: Look, touched: frozenset[str], run: Run
     ) -> Iterator[Checked | None]:
-        """What is kept of each file, checked again where it must be."""
+        """The result of each file, checked again if it is stale."""
         self._changed = self._come_and_gone(candidates, look)
         self._forget(candidates, run)
         todo = self._stale(candidates, look, touched)

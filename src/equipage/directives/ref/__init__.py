@@ -161,7 +161,7 @@ def _facts_of(part: Part) -> list[Fact]:
 
 
 class Known:
-    """What references became in earlier loads of the run.
+    """The references that earlier loads of the run resolved.
 
     Packs of one project refer to the same few schemas in the same words. When nothing was wrong
     with such a reference, its target is kept under those words, and a schema that holds no others
@@ -208,7 +208,7 @@ class Known:
         return self.targets.get((self.session.root, self.session.base, draft, reference))
 
     def _note(self, part: Part) -> None:
-        """Count the documents a part was made of as those of this load."""
+        """Add the documents of a part to those of this load."""
         for document in part.documents:
             self.session.files.note(document.source)
             self.session.adopt(document)

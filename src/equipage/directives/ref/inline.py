@@ -125,7 +125,7 @@ def _loop_in(component: list[Part]) -> list[tuple[Part, Link]]:
 
 
 def findings(root: Part) -> list[Fact]:
-    """What was found in a part and in all it leads to, each part once."""
+    """The facts of a part and of all parts it leads to, each part once."""
     seen: dict[Part, None] = {root: None}
     stack = [root]
     while stack:
@@ -189,10 +189,10 @@ def _mixed_drafts(component: list[Part], members: set[Part]) -> Iterator[Fact]:
 
 
 def _settle_scopes(component: list[Part], outer: list[Part]) -> None:
-    """Which names a component leaves to run time.
+    """Combine the scopes of a component and report disputed names.
 
-    One that several schemas have cannot be written out: where it leads depends on the way a
-    validator came.
+    A name that several schemas have cannot be resolved here: its target depends on the path that a
+    validator took.
     """
     scopes = [each.dynamic for each in (*component, *outer) if each.dynamic is not NO_SCOPES]
     if not scopes:
@@ -240,7 +240,7 @@ def _measure(part: Part) -> None:
 
 
 def _written(part: Part) -> int:
-    """A bound for the nodes that are written in the texts of a part: their characters."""
+    """The number of characters in the texts of a part: an upper bound for their nodes."""
     documents = {document for target in part.targets() for document in target.documents}
     return sum(len(each.source.text) for each in documents | {part.place.document})
 
@@ -269,7 +269,7 @@ def _extent(value: Any) -> tuple[int, int]:
 
 
 class _Mark(msgspec.Struct):
-    """What happens at a place in a part: links are replaced, names are dropped; or below it."""
+    """What to do at a place in a part: replace links, drop names; `below` has the places in it."""
 
     links: list[Link] = []
     drop: bool = False
@@ -323,7 +323,7 @@ def _name(component: list[Part]) -> None:
 
 
 def _own_content(part: Part, small: bool) -> Any:
-    """What a part says, with the targets outside its component in place of references."""
+    """The content of a part, with targets outside its component in place of references."""
     if small:
         return _without_words(part.value, _Mark.of(part))
     words = pointer(part.place.path[len(part.place.base) :])
@@ -342,7 +342,7 @@ def _without_words(value: Any, mark: _Mark) -> Any:
 
 
 def _content(target: Part) -> Any:
-    """What a finished target says; None inside the component itself, or if it is a hole."""
+    """The value of a finished target; None inside the component itself, or for a hole."""
     return None if target.tree is None or target.tree.value is HOLE else target.tree.value
 
 
@@ -407,7 +407,7 @@ def _address(content: object) -> str:
 
 
 def _in_place_of(part: Part, link: Link) -> Tree:
-    """What replaces a reference: the target itself, or a reference inside the schema."""
+    """The tree that replaces a reference: the target, or a reference inside the schema."""
     target, at = link.target, part.origin(link.where)
     if target is None or (target.tree is not None and target.tree.value is HOLE):
         return Tree(HOLE, Origins(at))

@@ -60,7 +60,7 @@ _MAX_SCOPES = 200
 
 
 class Scopes(msgspec.Struct, frozen=True):
-    """Names that are looked up at run time: who has them, and which references ask for them.
+    """Names that are looked up at run time: the schemas that have them, and references to them.
 
     `given` are names with the schema that has them: a document and the path of an embedded schema.
     """
@@ -156,7 +156,7 @@ class Part(msgspec.Struct, eq=False):
 
 
 class KnownReferences:
-    """What the references of a run came to: its later loads need not work it out again."""
+    """The resolved references of a run, kept for its later loads."""
 
     def __init__(self) -> None:
         self.parts: dict[Any, Part] = {}
@@ -346,7 +346,7 @@ class Linker:
         return None if path is None else Place(holder.document, holder.base, holder.base + path)
 
     def _resource(self, holder: Place, draft: Draft) -> Place:
-        """Where a fragment on its own starts: at the schema around it that has an address."""
+        """The schema that a fragment without a file starts at: the innermost with an address."""
         inner = ROOT
         if self._has_ids(holder.document, draft):
             root = get(holder.document.value, holder.base)
@@ -474,7 +474,7 @@ def _spelling(spelled: str, reference: str, origin: Origin) -> Fact:
 
 
 def _hidden(schema: dict[str, Any], path: Path, draft: Draft) -> Iterator[Fact]:
-    """What is wrong with keywords beside a `$ref` that hides them: unused, they must be valid."""
+    """Problems of keywords that a `$ref` hides: they have no effect, but must be valid."""
     beside = {name: value for name, value in schema.items() if name != REF}
     lost = [each for each in beside if each in OLD_CONSTRAINTS]
     if lost:
@@ -496,7 +496,7 @@ def _chosen_at_run_time(target: Any, name: str) -> bool:
 
 
 def _placed(each: Fact, part: Part) -> Fact:
-    """A fact about a schema on its own, as one about a place in a document."""
+    """Turn a fact with a path in a part into one with an origin in its document."""
     remedy = each.remedy
     if remedy is not None:
         changes = tuple(

@@ -113,7 +113,7 @@ def agent_tree(header: Document, kind: Tree) -> tuple[Tree, list[Fact]]:
 
 
 class _HeaderReader:
-    """Reads one header field by field, and keeps what it found wrong."""
+    """Reads one header field by field, and collects findings."""
 
     def __init__(self, header: Document) -> None:
         assert isinstance(header.value, dict)
@@ -249,7 +249,7 @@ def _are_lints(value: Any) -> bool:
 
 
 def _torn(text: str) -> str | None:
-    """The first tool with commas between its own brackets, at which it is split like any other."""
+    """The first tool that is split by mistake, at a comma between its own brackets."""
     start = depth = 0
     torn = False
     for mark in _MARK.finditer(text):

@@ -44,7 +44,7 @@ def entries(config: Any, key: str) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def has_holes(value: Any) -> bool:
-    """Whether a reference below could not be followed, so that what seems absent may be in it."""
+    """Whether a reference below could not be followed: it may hold values that seem absent."""
     return any(node is HOLE for _, node in walk(value))
 
 
@@ -56,7 +56,7 @@ _UNREAD = (
 
 
 def flow_is_known(config: Any, session: Session) -> bool:
-    """Whether every part of the flow was read; else what seems absent may be in the rest."""
+    """Whether every part of the flow was read; if not, no value is surely absent."""
     unread = any(each.code in _UNREAD and each.path[:1] == ("flow",) for each in session.facts)
     return not unread and not has_holes(get(config, ("flow",)))
 

@@ -52,7 +52,7 @@ _FIRST_KEY = expression(r"""\$(?:\.([^.\[]+)|\["([^"]+)"\])(.*)""", re.DOTALL)
 
 
 def names_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
-    """What is found by its name has one."""
+    """Everything that is found by its name has one."""
     if get(config, ("id",)) == "":
         yield codes.EMPTY_NAME.at(("id",), field="id", owner="this blueprint")
     for key in NAMED:
@@ -90,7 +90,7 @@ def _repeated(config: Any, first: Path, second: Path, name: str) -> Fact:
 
 
 def names_exist(config: Any, session: Session) -> Iterator[Fact]:
-    """What is named in a blueprint is an entry of the list it is looked up in."""
+    """Every name that a blueprint refers to is an entry of the list it is looked up in."""
     lists = {key: names_in(config, key) for key in NAMED}
     for key, path, part in references(config):
         name, known = path[-1] if part == "key" else get(config, path), lists[key]

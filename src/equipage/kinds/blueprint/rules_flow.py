@@ -262,8 +262,8 @@ class Readings(msgspec.Struct, frozen=True):
 
 
 def verdicts_are_read_as_promised(config: Any, session: Session) -> Iterator[Fact]:
-    """Conditions look for a verdict in its channel, compare it with words that it can be, and ask
-    for each of them."""
+    """Conditions read a verdict from its channel, compare it with words it can have, and handle
+    all of them."""
     contracts = _contracts(config)
     if not contracts:
         return

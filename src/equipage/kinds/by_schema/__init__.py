@@ -97,7 +97,7 @@ def fits_its_schema(value: Any, session: Session) -> Iterator[Fact]:
     for document in schema.documents:
         session.files.note(document.source)
         session.adopt(document)
-    if is_new:  # the first load of a run says what is wrong with the schema, the others that it is
+    if is_new:  # only the first load of a run reports what is wrong with the schema
         yield from schema.facts
     if schema.unusable is not None:
         yield schema.unusable

@@ -1,7 +1,7 @@
-"""Values against one JSON Schema, with every mismatch in our words at its place.
+"""Check values against one JSON Schema, and report every mismatch at its place in our words.
 
 The validator is native, offline and bounded: its regular expressions give up after a number of
-steps, and `Visits` refuses in advance what would take exponential time.
+steps, and `VisitCounter` refuses in advance what would take exponential time.
 """
 
 from __future__ import annotations
@@ -103,14 +103,14 @@ class Validator:
         return list(known)[:MOST_FACTS] if isinstance(known, dict) else []
 
     def _expected(self, path: Path) -> str:
-        """What the schema wants of a field that is missing."""
+        """The type that the schema expects of a missing field, in words."""
         wanted = get(self.schema, (*path, "type"))
         return WORDS.get(wanted, "a value") if isinstance(wanted, str) else "a value"
 
 
 #: The end of the path of a rule against fields that the schema does not name.
 _FURTHER = (("additionalProperties",), ("unevaluatedProperties",))
-#: What a keyword with a limit wants.
+#: What a keyword with a limit expects.
 _LIMITS = {
     "minimum": "at least {limit}",
     "maximum": "at most {limit}",
@@ -125,7 +125,7 @@ _LIMITS = {
     "multipleOf": "a multiple of {multiple_of}",
     "format": "text in the format `{format}`",
 }
-#: What keywords without one want.
+#: What a keyword without a limit expects.
 _PLAIN = {
     "uniqueItems": "a list without repetitions",
     "contains": "a list with certain entries",
@@ -138,7 +138,7 @@ _PLAIN = {
 
 
 def expected_by(kind: str, details: dict[str, Any]) -> str:
-    """What a keyword of a schema wants, in words; `kind` is that of an error of jsonschema-rs."""
+    """What a keyword expects, in words; `kind` is the kind of an error of jsonschema-rs."""
     if kind == "type":
         return " or ".join(WORDS.get(each, each) for each in details["types"])
     if kind == "enum":
@@ -155,7 +155,7 @@ def expected_by(kind: str, details: dict[str, Any]) -> str:
 
 
 def _expected_of(branches: list[list[Any]]) -> str:
-    """What a choice wants, given what is wrong with each of its branches."""
+    """Describe what a choice expects, given the errors of each of its branches."""
     kinds = [each.kind for branch in branches for each in branch]
     if all(branches) and all(each.name == "type" for each in kinds):
         names = dict.fromkeys(name for each in kinds for name in each.as_dict()["types"])
@@ -165,7 +165,7 @@ def _expected_of(branches: list[list[Any]]) -> str:
 
 
 def _written(values: list[Any]) -> str:
-    """Values as JSON, not more than a sentence takes."""
+    """Values as JSON, joined and shortened to fit into a sentence."""
     texts = [f"`{_cut(json.dumps(each, ensure_ascii=False))}`" for each in values[:_MOST_NAMED]]
     more = len(values) - len(texts)
     return ", ".join(texts) + (f" and {more} more" if more else "")
@@ -176,7 +176,7 @@ def _cut(text: str) -> str:
 
 
 def _path_in(value: Any, steps: list[Any]) -> Path:
-    """The path that the validator means: it writes numbers for names such as `01`."""
+    """The path of an error in `value`: the validator writes names such as `01` as numbers."""
     path: list[str | int] = []
     for step in steps:
         if isinstance(value, dict) and step not in value:
@@ -229,13 +229,13 @@ class Visits:
         self.now: dict[int, _Share] = {}
 
     def at(self, depth: int) -> int:
-        """The most visits of a value at most so deep; not more than `MOST_VISITS` + 1."""
+        """The most visits of any value down to `depth`; at most `MAX_VISITS` + 1."""
         while len(self.levels) <= depth and not self.settled:
             self.now = {}
             try:
                 for node in reversed(self.nodes):
                     self._judged(node)
-            except RecursionError:  # a chain of references as long as that is as bad
+            except RecursionError:  # a chain of references that long is over the limit, too
                 self.now = {id(self.schema): (MOST_VISITS + 1, 0)}
             level = {key: max(share) for key, share in self.now.items()}
             self.settled = level == self.before or level[id(self.schema)] > MOST_VISITS

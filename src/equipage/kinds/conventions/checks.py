@@ -1,4 +1,4 @@
-"""What becomes of a file of a convention: the stages that shape it, the rules that check it.
+"""The stages that shape a file of a convention, and the rules that check it.
 
 The stages keep text as text, divide names in one text into a list, and make a field of the text
 below the header. The rules are about the file itself; `references` has those about names. All of
@@ -61,8 +61,10 @@ _CUT_MARK = expression(r"\#\S")
 
 
 def before_header(convention: Convention, source: Source) -> list[Fact]:
-    """What precedes the opening fence: space hides the header from nearly all tools, a byte order
-    mark from two."""
+    """Report what precedes the opening fence.
+
+    Space hides the header from nearly all tools, a byte order mark from two.
+    """
     text = source.text.lstrip("\ufeff")
     if text != source.text and convention.tool in ("Codex", "Gemini CLI"):
         span = Span(source, 0, len(source.text) - len(text))
@@ -91,7 +93,7 @@ def find_cut_text(convention: Convention, tree: Tree, _session: Session) -> tupl
 
 
 def _may_be_cut(document: Document) -> bool:
-    """Whether places have to be found to say whether a text is cut. A no is certain."""
+    """Whether a text may be cut, which only places can tell. False is certain."""
     text = document.parsed_text()
     # Where variables were replaced, the author's text may have what this one lacks.
     is_written = document.substituted_text is None
@@ -196,7 +198,7 @@ _DATE = expression(r"\d{4}-\d\d?-\d\d?(?:[Tt \t].*)?\Z")
 
 
 def refuse_values(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """Report what is text or nothing to us, and makes a client refuse the file."""
+    """Report values that are text or null here, but make a client refuse the file."""
     is_opencode = convention.reader == "opencode"
     dates = is_opencode or convention.kind == "gemini-agent"
     nothing = is_opencode or (convention.kind, convention.tool) == ("skill", "GitHub Copilot")
@@ -253,7 +255,7 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
                         path, part="key", field=field.name, tool=convention.tool, effect=effect
                     )
                 )
-                # What the tool makes of it is its meaning: digests and reaches rest on that.
+                # The value becomes what the tool makes of it: digests and reach depend on that.
                 tree = put(tree, path, [] if nothing else None, how="")
                 continue
         elif field.refers == "tool" and convention.tools is not None:
@@ -263,7 +265,7 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
     return tree, facts
 
 
-#: So many unknown tools of one field are reported one by one.
+#: Up to so many unknown tools of one field are reported one by one.
 _FEW = 3
 
 
@@ -300,7 +302,7 @@ def _unknown_tools(
 
 
 def _unknown_in(name: str, known: frozenset[str]) -> list[str]:
-    """The tools that a name means and that do not exist."""
+    """The tools that a name refers to and that do not exist."""
     if name in known:
         return []
     return [
@@ -344,7 +346,7 @@ def look_for_suspicious(
 
 
 def wrap(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """Make the whole file the one field that it is."""
+    """Put the whole file under the one field that its convention names."""
     if convention.wraps is None or not isinstance(tree.value, dict):
         return tree, []
     origin = tree.story(ROOT).origin
@@ -413,7 +415,7 @@ def _is_of_claude(session: Session) -> bool:
 
 
 def roles_in(session: Session) -> dict[str, Any]:
-    """What the configuration of Codex says of the agent whose file this is: name, description."""
+    """The name and description that the configuration of Codex gives to the agent of the file."""
     folder, file = os.path.split(session.path)
     path = os.path.join(os.path.dirname(folder), "config.toml")
     try:
@@ -511,14 +513,14 @@ def _name_of_place(place: str | None, name: str, session: Session) -> str | None
     return other
 
 
-#: Folders that say what lies in them, and not what it is called.
+#: Folders named after the sort of thing in them, not after the thing itself.
 _OF_ANY_NAME = frozenset({"skill", "skills", "public", "static"})
 #: A folder with one of these is installed under the name that it gives.
 _MANIFESTS = (".claude-plugin", ".codex-plugin", ".cursor-plugin", "gemini-extension.json")
 
 
 def _is_named_elsewhere(session: Session) -> bool:
-    """Whether the name of the folder is not that of what it holds, or is not kept."""
+    """Whether the folder may have any name: it says nothing about the skill, or is not kept."""
     folder = os.path.dirname(session.path)
     if folder == session.root or is_copied(session):
         return True  # people choose the name of a folder that they clone or copy

@@ -24,7 +24,7 @@ NAME_TAKEN = _codes.warning("name-taken")
 
 CODES = (*HEADER_CODES, *RECOVERY_CODES, *_codes.declared(), *SUSPICIONS)
 
-#: What skills, commands and agents of one project have to do with each other.
+#: About the skills, commands and agents of one project together.
 LISTING_TOO_LONG = _codes.note("skill-listing-too-long")
 COMMAND_HIDDEN = _codes.warning("command-hidden")
 COPIES_DIFFER = _codes.note("copies-differ")

@@ -1,4 +1,4 @@
-"""What skills, commands and agents of one project have to do with each other across clients.
+"""Rules about the skills, commands and agents of one project, across clients.
 
 Clients list the skills that they find, and leave out what is too much. People keep copies of one
 skill or agent for several clients, which drift apart. Two of one name hide each other. All of it
@@ -30,7 +30,7 @@ _PLACE = expression(rf"(?P<root>.*){_CLIENT}(?P<sort>skill|agent)s?/(?P<below>.+
 
 
 def weight(outcome: Outcome) -> tuple[int, int]:
-    """How many characters a file takes in the list of its client, and a sum over what it says."""
+    """How many characters a file takes in the list of its client, and a checksum of its text."""
     fields: Any = outcome.tree.value if outcome.tree is not None else None
     if not isinstance(fields, dict):
         return 0, 0
@@ -62,7 +62,7 @@ def _encoded(body: str, outcome: Outcome) -> bytes:
     return body.encode("utf-8", "replace")
 
 
-#: Shorter texts are encoded sooner. So many characters at the end of a file may be blank.
+#: Shorter texts are encoded directly. So many characters at the end of a file may be blank.
 _WORTH_IT, _FEW = 1000, 64
 
 
@@ -117,7 +117,7 @@ def commands_are_reached(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
 
 
 def copies_agree(offers: Sequence[Offer]) -> Iterator[tuple[str, Fact]]:
-    """The copies of a skill or an agent that several clients have say one thing."""
+    """The copies of a skill or an agent for several clients do not differ."""
     for (_, sort, _), copies in _copies(offers):
         first, *others = copies
         different = [each for each in others if _said(each[1]) != _said(first[1])]

@@ -120,7 +120,7 @@ def _group(group: Group) -> type[Any]:
 
 @functools.cache
 def _made_group(group: Group) -> type[Any]:
-    """The walk over the values of such a Struct reads the attributes in capitals."""
+    """Make the Struct of a group. Walks over its values read the attributes in capitals."""
     namespace = {
         "TITLE": group.title,
         "FIELDS": group.fields,

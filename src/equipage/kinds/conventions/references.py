@@ -47,7 +47,7 @@ class Reference(msgspec.Struct, frozen=True):
     name: str
 
 
-#: A text that is longer is unlike the others, and not worth keeping.
+#: Longer texts are rarely repeated, so they are not cached.
 _LONG = 500
 
 
@@ -109,12 +109,12 @@ def _references(name: str, sort: Sort) -> Iterator[Reference]:
 
 
 def is_pattern(name: str) -> bool:
-    """Whether a name may match many."""
+    """Whether a name is a pattern, which may match several names."""
     return not {"*", "?", "$", "{"}.isdisjoint(name) or name.startswith("mcp_")
 
 
 def names_of(field: Field, value: Any) -> Sequence[str]:
-    """The names in a field. Most are fine, so nothing is spent on their places; see `words_of`."""
+    """The names in a field, without their places, which most need not; see `locate_names`."""
     if isinstance(value, str):
         return divided(value, field.split or ",")
     if isinstance(value, list | dict):
@@ -171,9 +171,9 @@ def references_in(
 def renamed(
     name: str, guess: str | None, field: Field, span: Span, document: Document
 ) -> Remedy | None:
-    """Write another name in place of one; never safe, because it is a guess about what was meant.
+    """The fix that replaces a name by `guess`; never safe, because it is a guess.
 
-    None where the name is not written as it is, with escapes for example.
+    None if the text of the file is not the name itself, because of escapes for example.
     """
     value = document.value.get(field.name)
     span = _without_quotes(span)
@@ -222,7 +222,7 @@ _WORDS: dict[Sort, str] = {"skill": "skill", "server": "MCP server", "agent": "a
 def references_exist(
     convention: Convention, own: Sequence[Outcome], offers: Sequence[Offer]
 ) -> Iterator[Finding]:
-    """The skills, servers and agents exist that a file names."""
+    """The skills, servers and agents that a file names exist."""
     agents = _AGENT_KINDS.get(convention.kind, ())
     kinds: dict[Sort, tuple[str, ...]] = {
         "skill": ("skill",),
@@ -302,7 +302,7 @@ def _sought(convention: Convention, outcome: Outcome) -> Iterator[Reference]:
 
 
 def _looked_up(convention: Convention, outcome: Outcome) -> Iterator[tuple[Field, Reference, Span]]:
-    """As `_sought`, with the field and the place of each."""
+    """As `_references_to_check`, with the field and the place of each."""
     inline = _own_servers(outcome.documents[0].value if outcome.documents else None)
     for field, each, span in references_in(convention, outcome):
         if each.sort != "tool" and each.name not in inline:

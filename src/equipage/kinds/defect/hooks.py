@@ -1,7 +1,7 @@
 """Hooks: what runs when something happens. Profiles and settings write them in the same way.
 
-`prepare` runs before the model sees the hooks, `check` on the plain value after it, and `settle`
-once the hooks of all layers of settings are in one tree.
+`prepare` runs before the model sees the hooks, `check` on the plain value after it, and
+`drop_repeated_and_disabled` once the hooks of all layers of settings are in one tree.
 """
 
 from __future__ import annotations
@@ -366,7 +366,7 @@ def _disable(
     hit = [each for each, hook in enumerate(entries) if _identity(hook) == wanted]
     if not hit:
         return tree, [codes.HOOK_DISABLE_IDLE.at(origin=origin, event=event)]
-    # Only a project that disables what the user wants deserves a word.
+    # Report only a project that disables a hook of the user.
     layer = layer_of(origin.document)
     facts = [
         codes.PROJECT_DISABLES_HOOK.at(

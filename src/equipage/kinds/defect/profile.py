@@ -234,12 +234,12 @@ def project_replaces_user(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
                 yield new.outcome, fact
 
 
-#: Each is compared with each tool.
+#: How many patterns are compared, each with each tool.
 _MOST_PATTERNS = 32
 
 
 def _loosened(old: AgentProfile, new: AgentProfile) -> Iterator[tuple[str, object]]:
-    """What a profile may do and the one it replaces may not: in words, and what exactly."""
+    """What a profile may do that the one it replaces may not: in words, with the details."""
     allowed = frozenset(old.tools.allow)
     patterns = [each for each in old.tools.allow if not is_plain(each)][:_MOST_PATTERNS]
     tools = [
@@ -260,13 +260,13 @@ def _loosened(old: AgentProfile, new: AgentProfile) -> Iterator[tuple[str, objec
 
 
 def _acts(profile: AgentProfile, event: str) -> set[msgspec.Struct]:
-    """What runs at an event, whatever its name and layer."""
+    """The hooks of an event, without their names and layers."""
     found: Iterable[hooks.Hook] = getattr(profile.hooks, event)
     return {msgspec.structs.replace(each, name=None, source=None) for each in found}
 
 
 def _strictness(limit: RequestLimit | None) -> tuple[float, ...]:
-    """Greater for a limit that allows less. What is left to the program is some limit."""
+    """Greater for a limit that allows less. None is a limit that the program chooses."""
     if limit is None or limit.number is None:
         return (1,) if limit is None else (0,)
     # A smaller number allows less, and `fixed` cannot be raised while the agent runs.
@@ -427,7 +427,7 @@ def discover_profiles(
     """The agents that can be called from `cwd`: the user's, and over them the project's.
 
     A profile of the project replaces the user's profile of that name as a whole. With `local`, the
-    user's profiles are left out. `files.roots.find_places` says where the layers are.
+    user's profiles are left out. `files.roots.find_layer_folders` says where the layers are.
 
     Raises `LoadError` with every error of every profile, shadowed ones included: a broken profile
     neither hides the errors of the others nor is left out.

@@ -163,7 +163,7 @@ def ratios_follow_each_other(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def _ratio(turn: Any, key: str) -> float | None:
-    """A ratio that counts: its tier is on, and it is in range, else it has a finding of its own."""
+    """The ratio of a tier; None if the tier is off, or the ratio out of range and reported."""
     switch = _SWITCHES.get(key)
     if not isinstance(turn, dict) or (switch is not None and turn.get(switch) is False):
         return None

@@ -151,8 +151,8 @@ def load_settings(
     """The settings that hold in `cwd`: all layers merged, checked, immutable.
 
     `overrides` are settings of the command line, `"turn.max_llm_retries=5"`. With `local`, the
-    user's layer is left out. `files.roots.find_places` says where the layers are; a missing layer
-    is not an error.
+    user's layer is left out. `files.roots.find_layer_folders` says where the layers are; a
+    missing layer is not an error.
 
     Raises `LoadError` with every error of every layer (with `strict`, also if there are warnings).
 
@@ -248,7 +248,7 @@ class _Merge:
         self.tree = merge(self.tree, tree, _strategy)
 
     def height(self, origin: Origin) -> int:
-        """How high the layer of a value is among the others."""
+        """The rank of the layer of a value among all layers; higher layers win."""
         document = id(origin.document)
         return next((n for n, each in enumerate(self.layer_by_document) if each == document), -1)
 
@@ -324,7 +324,7 @@ def _strategy(path: Path, _base: Any, over: Any) -> Strategy:
 
 
 def _anchored(fact: Fact, tree: Tree) -> Fact:
-    """A fact about one layer that stays true in the merge: its places are those of the document."""
+    """Tie a fact about one layer to places in its document, so that it survives the merge."""
     if fact.span is not None or fact.origin is not None:
         return fact
     also = tuple(each if each.span or each.origin else _at_origin(each, tree) for each in fact.also)

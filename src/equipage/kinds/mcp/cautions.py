@@ -1,4 +1,4 @@
-"""What deserves care in a server that works: what it starts, where it leads, what it gives away.
+"""Findings about servers that work but deserve care: what they start, send and give away.
 
 - A launcher without an exact version runs whatever is published at that moment.
 - An address with `http:` can be read and changed on the way.
@@ -65,7 +65,7 @@ def _texts(
 
 
 def collisions(servers: dict[str, Any], path: Path) -> Iterator[Fact]:
-    """Servers whose names are one name in the names of their tools."""
+    """Report servers whose names become the same in the names of their tools."""
     seen: dict[str, str] = {}
     for name in servers:
         first = seen.setdefault(re.sub(r"[^A-Za-z0-9_-]", "_", name), name)
@@ -100,7 +100,7 @@ _SHELLS = frozenset({"sh", "bash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh"
 def _unpinned(words: list[str], place: Path) -> Iterator[Fact]:
     launch = launch_of(words)
     # A tag of an image can be moved, but most are not: that is for a policy to refuse.
-    if launch is None or launch.package.startswith("-"):  # no package that could be named
+    if launch is None or launch.package.startswith("-"):  # the package is not known
         return
     if launch.pin is None and launch.launcher in NPM | PYTHON:
         package, launcher = Shown(launch.package), launch.launcher
@@ -109,7 +109,7 @@ def _unpinned(words: list[str], place: Path) -> Iterator[Fact]:
 
 # Addresses.
 
-#: Not the machine itself, nor a name that only a private network has.
+#: An unencrypted address, unless it is this machine or in a private network.
 _PLAIN = expression(
     r"http://(?!localhost\b|127\.|\[::1\]|0\.0\.0\.0|host\.docker\.internal|10\.|192\.168\.)"
     r"(?!172\.(?:1[6-9]|2\d|3[01])\.)(?![^/:]*\.(?:local|internal|localhost|test)(?:[:/]|\Z))"
@@ -147,7 +147,7 @@ _EXPANDS: dict[str, tuple[tuple[str, ...], str | None]] = {
 
 
 def _not_expanded(tool: str, place: Path, text: str, *, is_shell: bool) -> Iterator[Fact]:
-    """A variable in a form that the tool does not know."""
+    """Report a variable in a form that the tool does not replace."""
     if tool not in _EXPANDS or ("$" not in text and "{" not in text) or is_shell:
         return
     forms, better = _EXPANDS[tool]
@@ -175,8 +175,10 @@ _SECRET_NAME = expression(
 
 
 def _is_secret(name: str, text: str) -> bool:
-    """Whether the value of a name that asks for a secret looks like one, and is not found by its
-    shape alone, which is reported for all of the file."""
+    """Whether the value of a name such as `API_KEY` looks like a secret.
+
+    False for one that its shape alone gives away: that is reported for the whole file.
+    """
     if _SECRET_NAME.search(name) is None or next(secrets(text), None) is not None:
         return False
     return looks_secret(text.removeprefix("Bearer ").removeprefix("Basic "))

@@ -54,7 +54,7 @@ class Launch(msgspec.Struct, frozen=True):
 
 
 def launch_of(words: list[str]) -> Launch | None:
-    """What a command line fetches and runs; None if it runs what is there."""
+    """What a command line fetches and runs; None if it fetches nothing."""
     if not words:
         return None
     program = re.split(r"[\\/]", words[0])[-1].removesuffix(".cmd").removesuffix(".exe")

@@ -178,12 +178,12 @@ def _no_servers(top: str, value: dict[str, Any]) -> Fact:
 
 
 def _rename(path: Path, name: str) -> Remedy:
-    """A rename is never safe: it starts servers, or changes what they may do."""
+    """The fix that renames a key. It is never safe: servers start, or may do something else."""
     return Remedy(f"rename to `{name}`", (Change(path, name, "key"),), safe=False)
 
 
 def findings_in(tool: str, tree: Tree) -> list[Fact]:
-    """What is wrong with the servers in the settings of a tool; the tree stays as it is."""
+    """Findings about the servers in the settings of a tool; the tree is not changed."""
     dialect = next(each for each in DIALECTS if each.tool == tool)
     path, facts = _find(dialect, tree) if isinstance(tree.value, dict) else (ROOT, [])
     guesses = Guesses()
@@ -255,14 +255,14 @@ def _fitting(
 
 #: Fields of servers in other tools: what was written here may have been meant as one of them.
 _ELSEWHERE = {field.name: field for each in DIALECTS for field in each.fields}
-#: Values with which such a field asks for nothing.
+#: Values with which such a field has no effect.
 _IDLE: tuple[Any, ...] = (None, "", [], {}, ["*"], "*")
 
 
 def _unknown(
     dialect: Dialect, place: Path, server: dict[str, Any], guesses: Guesses
 ) -> Iterator[Fact]:
-    """A key that the tool does not know, if it was meant to do something."""
+    """Report a key that the tool does not know, unless it is only a note of the author."""
     known = {field.name: field for field in dialect.fields}
     synonyms = {other: field.name for field in dialect.fields for other in field.instead}
     key, value = str(place[-1]), server[str(place[-1])]
@@ -301,7 +301,7 @@ _IDLE_KEYS = frozenset({"description", "name", "alwaysAllow", "autoApprove", "ga
 
 
 def _unfit(path: Path, value: Any, kind: Any, severity: Severity) -> list[Fact]:
-    """Why a value is not of a type; nothing if it is absent."""
+    """Findings about a value that is not of type `kind`; none if it is absent."""
     found = [] if value is None else build({"value": value}, _holder(kind), Shape())[2]
     return [replace(fact, path=(*path, *fact.path[1:]), severity=severity) for fact in found]
 
@@ -315,7 +315,7 @@ def _holder(kind: Any) -> type[Any]:
 def _transport(
     dialect: Dialect, path: Path, server: dict[str, Any]
 ) -> tuple[str | None, list[Fact]]:
-    """How a server is reached, and what is wrong with that; None if it cannot be reached."""
+    """The transport of a server, and findings about it; None if it cannot be reached."""
     name = Shown(path[-1])
     inferred = next((transport for key, transport in dialect.inferred if server.get(key)), None)
     grave: Severity = "error" if dialect.measured else "warning"
@@ -391,7 +391,7 @@ def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dic
 
 
 def _unused(dialect: Dialect, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
-    """Keys that belong to the other sort of server. Codex starts with none of them."""
+    """Report keys that belong to the other sort of server. With one, Codex does not start."""
     foreign = _REMOTE if transport == "stdio" else _PROGRAM
     for key, value in server.items():
         if dialect.renamed.get(key, key) in foreign and value:

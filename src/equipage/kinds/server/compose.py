@@ -197,7 +197,7 @@ def _named_library(session: Session) -> str | None:
 
 
 def shelf_of(library: str, session: Session) -> tuple[str, ...]:
-    """The library as a folder that references may lead into; nothing if it may not be one.
+    """The folders of the library that references may lead into: the library, or none.
 
     One that the caller did not name may come with the project, as a link to anywhere: it must lie
     in the project, or be a folder of the working directory itself.
@@ -228,7 +228,7 @@ def slot_of(path: Path) -> str:
 
 
 def bound_depth(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """Refuse what nests deeper than anything that runs would follow."""
+    """Report nesting that is deeper than `MAX_DEPTH`."""
     deepest = next(islice(levels(tree.value), MAX_DEPTH, None), [])
     if not any(deepest):  # empty mappings and lists do not count
         return tree, []
@@ -265,7 +265,7 @@ def rewritten(tree: Tree, rewrite: Rewrite, facts: list[Fact]) -> Tree:
 def move_into_content(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """`{type: text, $file: …}` means `{type: text, text: {$file: …}}`.
 
-    So it is for images and for payloads.
+    The same holds for images and for payloads.
     """
     for key in (File.key, Generate.key):
         if any(mentions(document, key) for document in session.documents):
@@ -302,7 +302,7 @@ def _into_content(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
 
 # Folding.
 
-#: What belongs to the baseline, and where it may be written instead.
+#: Where parts of the baseline may also be written, and where they belong.
 _ELSEWHERE: tuple[tuple[Path, Path], ...] = (
     *(((sort.plural,), ("baseline", sort.plural)) for sort in SORTS),
     (("server", "capabilities"), ("baseline", "capabilities")),

@@ -1,4 +1,4 @@
-"""Other ways to write a thing become the one that the model knows.
+"""Rewrite alternative spellings into the one form that the model knows.
 
 | written | becomes |
 |---|---|
@@ -11,7 +11,7 @@
 | text as the content of a message | a content item |
 | text as the content of a resource's branch | a list of one content item |
 
-What moves remembers where it was written, so that findings refer to the author's text.
+A value that moves remembers where it was written, so that findings refer to the author's text.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _is_default_object(branch: Any) -> bool:
 
 
 def _hoisted_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
-    """What a `default` holds belongs beside it."""
+    """Move the content of a `default` beside it."""
     for key in part.value["default"]:
         place = (*path, "default", key)
         if key in BRANCH_KEYS and key in part.value:
@@ -230,7 +230,7 @@ def _content_list(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
 
 
 def _listed_replacements(part: Tree, path: Path, facts: list[Fact]) -> Tree:
-    """A list cannot say which item each of its entries replaces."""
+    """Refuse a list, which cannot say which item each of its entries replaces."""
     sort = next(each for each in items.SORTS if path[-1] == f"replace_{each.plural}")
     hint = (
         f"write `{path[-1]}: {{{sort.identity.upper()}: …}}`, "
@@ -263,7 +263,7 @@ def _needs_flattening(trigger: dict[str, Any]) -> bool:
 
 
 def _fields(matchers: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """The way to every field, through mappings that only hold further fields."""
+    """The path of every field, through mappings that only hold further fields."""
     stack: list[tuple[str, ...]] = [(key,) for key in reversed(matchers)]
     while stack:
         steps = stack.pop()
@@ -299,7 +299,7 @@ def _flat_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
 
 
 def _doubts(steps: tuple[str, ...], path: Path) -> Iterator[Fact]:
-    """A nested field whose name looks like an operator."""
+    """Report a nested field whose name looks like an operator."""
     if len(steps) < 2:
         return
     name = steps[-1]
@@ -349,7 +349,7 @@ def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
 
 
 def _with_absolute_paths(tree: Tree, session: Session) -> Tree:
-    """Paths that a running server uses start at the file that names them."""
+    """Make paths that a running server uses absolute, from the file that names them."""
     made: dict[Path, str] = {}
     places = below(items.handlers(tree.value), "working_dir")
     outputs = at(tree.value, "logging.output")

@@ -28,7 +28,7 @@ from equipage.schemas.plain import is_plain
 
 # The server, and the two forms of a configuration.
 
-#: A name of more bytes is unusual.
+#: A longer name gets a warning.
 LONG_NAME = 100
 
 
@@ -57,7 +57,7 @@ def form_is_one(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def defaults_are_needed(config: Any, _session: Session) -> Iterator[Fact]:
-    """What is only a default of the baseline has no effect if the baseline has its own."""
+    """A default for the baseline has no effect if the baseline has a value of its own."""
     for path in (("server", "capabilities"), ("behavior",)):
         winner = ("baseline", path[-1])
         if get(config, path) is not None and get(config, winner) is not None:
@@ -88,7 +88,7 @@ def _is_date(written: str) -> bool:
 _NEEDED = ((TOOL, ("name", "description")), (RESOURCE, ("uri", "name")), (PROMPT, ("name",)))
 #: The draft of a JSON Schema that does not name its own.
 DEFAULT_DRAFT = "draft-07"
-#: What makes up for missing content.
+#: Keys that provide an answer where content is missing.
 _CHOOSING = ("match", "sequence", "handler")
 
 
@@ -282,7 +282,7 @@ _TEXTS = (
 
 
 def _texts(config: Any) -> list[items.Place]:
-    """The static texts that are filled when a request comes."""
+    """The texts whose templates are filled when a request comes."""
     settings = below(items.choosers(config), "handler.headers{}", "handler.env{}")
     return [*below(items.answers(config), *_TEXTS), *settings]
 

@@ -303,9 +303,9 @@ def _no_folder(folder: str) -> Diagnostic:
 
 
 # The sentences of the original loader, for programs that look for them in an exception's text. A
-# finding says in equipage's words what it found; `phrase` says which rule that breaks, such as
-# `timeoutMs must be a positive integer`. It needs only the code, the path and what the message
-# quotes.
+# finding says in equipage's words what it found; `original_phrase` says which rule that breaks,
+# such as `timeoutMs must be a positive integer`. It needs only the code, the path and what the
+# message quotes.
 
 _NOT_JSON = "templating.context must be JSON serialisable"
 #: The rule for keys that are not text, by block.

@@ -336,7 +336,7 @@ Toolpack.__init__ = _init_once  # type: ignore[method-assign]
 Toolpack.__setstate__ = _set_nothing  # type: ignore[attr-defined]
 
 _OPTIONAL = frozenset({"caps", "env", "templating"})
-#: What a pack says to people alone.
+#: Fields of a pack that only people read.
 _FOR_PEOPLE = ("name", "summary", "description", "metadata")
 #: The attributes of a pack but for its path and what is for people, each with its name in the file.
 _NAMES = tuple(

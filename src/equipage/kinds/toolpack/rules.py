@@ -67,7 +67,7 @@ def _blocks(root: Any) -> Iterator[tuple[Path, dict[str, Any], tuple[str, ...]]]
 
 
 def camel_path(path: Path) -> Path:
-    """A path with the names of today, at the top of the file and in its blocks."""
+    """A path with camelCase names, at the top of the file and in its blocks."""
     depth = 2 if path and path[0] in (*BLOCKS, "execution") else 1
     names = [_camel(step) if isinstance(step, str) else step for step in path[:depth]]
     known = (new if new in _ALL else old for old, new in zip(path, names, strict=False))
@@ -300,7 +300,7 @@ _NEARLY = expression(r"(?P<stem>.*)\.tool\.(?:yaml|yml|json)", re.IGNORECASE | r
 
 
 def overlooked(file: str) -> Fact | None:
-    """A finding about a file that is a pack by its name, but not for loaders."""
+    """A finding about a file that is nearly named like a pack, which loaders skip; else None."""
     name = os.path.basename(file)
     near = None if name.endswith(SUFFIX) else _NEARLY.fullmatch(name)
     if near is None:

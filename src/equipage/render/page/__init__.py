@@ -106,7 +106,7 @@ def _text(text: str, longest: int = _LONGEST) -> str:
 
 
 def _veiled(line: str) -> str:
-    """A line without what is a secret by the name before it; its length stays."""
+    """Mask values that follow the name of a secret; the length of the line stays."""
 
     def hide(match: re.Match[str]) -> str:
         start, end = match.start(1) - match.start(), match.end(1) - match.start()
@@ -125,7 +125,7 @@ def _name(text: str) -> str:
 class _Files:
     """The names of files by number: a page names each of them many times.
 
-    Where a folder is and whose it is are not for readers of the page: names start below `base`.
+    Names start below `base`, so that the page does not reveal where the folder is.
     """
 
     def __init__(self, base: str) -> None:

@@ -182,7 +182,7 @@ class Processes:
         self._ready.clear()
 
     def keep(self, key: str) -> None:
-        """A tool is here to stay, perhaps again."""
+        """Keep a tool, even if it was about to be forgotten."""
         self._leaving.discard(key)
 
     # One exchange.
@@ -202,7 +202,7 @@ class Processes:
             limit = f"{tool.timeout_ms} ms"
             raise Failure("TIMEOUT", f"the tool did not answer within {limit}") from None
         if not child.output and not child.has_ended:
-            await asyncio.wait([child.status], timeout=DRAIN)  # how it ended is on its way
+            await asyncio.wait([child.status], timeout=DRAIN)  # its exit status is on its way
         if not child.output_ended.done() and not (_is_callable(tool) and child.answered.done()):
             child.drain_now()
             # Another process may hold the pipe; it has had its time.

@@ -140,7 +140,7 @@ def unnamed(method: str, key: str) -> Failure:
 
 
 def answer_of(item: Item, calls: int, context: Context, about: JSON) -> Answer:
-    """What an item answers; `calls` counts this one. Raises `Exhausted`."""
+    """What an item answers; `calls` counts this one. Raises `SequenceExhausted`."""
     # Only a resource may have none.
     response = item.response if item.response is not None else ResourceResponse()
     # A list of contents is complete by itself; there is nothing to choose from.

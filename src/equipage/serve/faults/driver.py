@@ -58,7 +58,7 @@ class Driver:
         self._halting = False
 
     def do(self, call: Callable[[], None]) -> None:
-        """Let something happen now: `call` gives the engine an event."""
+        """Give the engine an event now, by `call`, and run what follows from it."""
         if self.ended.done():
             return
         if not self.virtual:
@@ -144,7 +144,7 @@ class Driver:
             self.ended.set_result((reason, code))
 
     def listen_for_signals(self) -> Callable[[], None]:
-        """Let signals end the run; what is returned restores what they did before.
+        """Let signals end the run; returns a function that restores the handlers from before.
 
         Not by `add_signal_handler`: that one loses signals while the threads of a busy transport
         fill the pipe that wakes the loop, and complains on standard error, which may be full.

@@ -76,7 +76,7 @@ class Engine:
         self.trace(connection, "gone", by=by, unanswered=unanswered or None)
 
     def lose(self, connection: Connection, channel: Channel) -> None:
-        """The reader of a channel is gone, and with it the answer on its way."""
+        """Close a channel whose reader is gone, and cancel the answer on its way."""
         channel.close()
         exchange = connection.exchanges.get(channel)
         if exchange is not None:
@@ -171,7 +171,7 @@ class Engine:
         self.trace(connection, "violation", what=what, **fields)
 
     def accept(self, connection: Connection, message: Message) -> None:
-        """Note a message, and do what one without an answer asks for."""
+        """Trace a message, and handle it if it is a response or a notification."""
         connection.used = self.now
         self.trace(
             connection,
@@ -280,7 +280,7 @@ class Engine:
             self.violation(connection, "before initialize")
 
     def _count(self, exchange: Exchange) -> bool:
-        """Count the event of a request; whether it ends the phase."""
+        """Count the event of a request; returns whether it ends the phase."""
         connection, message = exchange.connection, exchange.message
         state, params = connection.state, message.params
         fired = False
@@ -297,7 +297,7 @@ class Engine:
         return fired
 
     def _finished(self, exchange: Exchange) -> None:
-        """The answer is out, or never will be: open the connection, change the phase, go on."""
+        """End an exchange whose answer is sent or given up, then change the phase and go on."""
         connection, state = exchange.connection, exchange.connection.state
         del connection.exchanges[exchange.channel]
         alive = exchange.channel.link.closed is None and connection.name in self.connections
@@ -315,7 +315,7 @@ class Engine:
         self._next_request(connection)
 
     def _opened(self, exchange: Exchange) -> None:
-        """The moment of `on_connect`; continuous effects begin now."""
+        """Start the effects of `on_connect` and the continuous ones."""
         connection = exchange.connection
         if connection.opened:
             return
@@ -384,7 +384,7 @@ class Engine:
             self.jobs.start(self._entry_actions(connection, actions), connection)
 
     def _entry_actions(self, connection: Connection, actions: Iterable[EntryAction]) -> Steps:
-        """In order, and without a delivery."""
+        """Send the frames of entry actions in order, without a delivery."""
         outlet = Outlet(connection, Link(), None, self.caps.queue)
         for action in actions:
             frame = self._action_frame(connection, action)

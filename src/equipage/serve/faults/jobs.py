@@ -116,7 +116,7 @@ class Wait(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """Keep all other jobs from writing, until `Free` or the end of the job."""
+    """Keep all other jobs from writing, until `Release` or the end of the job."""
 
     channel: Channel
 
@@ -138,7 +138,7 @@ class Join(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """Let the world outside answer; the value of the step is what it says."""
+    """Ask a handler outside the engine; the value of the step is its reply."""
 
     question: Any
 
@@ -210,7 +210,7 @@ class Jobs:
         return list(self._alive.values())
 
     def written(self, channel: Channel, size: int) -> None:
-        """The reader has taken `size` bytes."""
+        """Record that the reader took `size` bytes, and resume jobs that waited for room."""
         channel.waiting_bytes -= size
         for job in self.alive:
             step = job.waits_for
@@ -218,14 +218,14 @@ class Jobs:
                 self._go(job)
 
     def answer(self, job: Job, value: Any) -> None:
-        """The world outside answers what a job asked."""
+        """Resume a job with the reply to what it asked."""
         if not job.done:
             self._go(job, value)
 
     def cancel(self, jobs: Iterable[Job]) -> None:
         for job in list(jobs):
             if not job.done:
-                # A job that cancels itself is running: `_go` closes it at its next step.
+                # A job that cancels itself is running: `_resume` closes it at its next step.
                 if inspect.getgeneratorstate(job.steps) != inspect.GEN_RUNNING:
                     job.steps.close()
                 self._end(job)
@@ -252,7 +252,7 @@ class Jobs:
                 self.failed(job, problem)
                 return
             value = None
-            if job.done:  # what it did itself cancelled it
+            if job.done:  # the job cancelled itself
                 job.steps.close()
                 return
             if self._must_wait(job, step):
@@ -260,7 +260,7 @@ class Jobs:
                 return
 
     def _must_wait(self, job: Job, step: Step) -> bool:
-        """Perform a step; whether the job has to wait after it."""
+        """Perform a step; returns whether the job has to wait after it."""
         if isinstance(step, Send):
             if step.channel.is_open:
                 step.channel.put(step.data)
@@ -322,7 +322,7 @@ class Jobs:
         job.waits_for = None
         self._alive.pop(job.number, None)
         self._release(job)
-        # What is called refers to the job: without the list, nothing keeps it alive.
+        # The callbacks refer to the job: without the list, nothing keeps it alive.
         calls, job.ends = job.ends, []
         for call in calls:
             call()

@@ -15,7 +15,7 @@ from equipage.core.text import expression
 from equipage.kinds.server.grammar import REGEX_PREFIX, regex_tester
 from equipage.kinds.server.model import Condition
 
-#: What a path that leads nowhere comes to.
+#: The value of a path that leads nowhere.
 MISSING: Any = object()
 
 _STEP = expression(r"\[(-?[0-9]{1,9})\]|([^.\[]+)|\.")

@@ -39,7 +39,7 @@ class State:
         return self.position == len(self.views) - 1
 
     def count(self, event: str, target: str | None, params: Mapping[str, Any]) -> bool:
-        """Count an event; whether it makes a transition pending."""
+        """Count an event; returns whether it makes a transition pending."""
         names = [event] if target is None else [event, f"{event}:{target}"]
         for name in names:
             if name in self.counts or len(self.counts) < self._most_events:

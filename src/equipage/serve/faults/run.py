@@ -320,7 +320,7 @@ class _Run:
 
 
 def _bug(driver: Driver, problem: Mapping[str, Any]) -> None:
-    """An exception that nothing expected ends the run, and the command says so."""
+    """End the run with an unexpected exception, which the command reports."""
     if not driver.ended.done():
         driver.ended.set_exception(problem.get("exception") or RuntimeError(problem["message"]))
 

@@ -28,7 +28,7 @@ class Sides:
         self._run = run
 
     def of_request(self, exchange: Exchange) -> None:
-        """Side effects of a request start when it is taken up, answered or not."""
+        """Start the side effects of a request, whether or not it will be answered."""
         moments = {"on_request", _MOMENTS.get(exchange.message.method)}
         if uris(exchange):
             moments.add("on_subscribe")

@@ -36,14 +36,14 @@ class Lines:
         self._buffer += data
 
     def end(self) -> None:
-        """No more bytes: what is left is a line, too."""
+        """End the input; the bytes that are left are the last line."""
         if self._buffer:
             self._buffer += b"\n"
 
     def next(self) -> bytes | None:
         """The next line without blanks around it; None if no line is complete.
 
-        Raises `TooLong` once for a line beyond the limit, whose rest is skipped.
+        Raises `LineTooLong` once for a line beyond the limit, whose rest is skipped.
         """
         while True:
             end = self._buffer.find(b"\n", self._searched)

@@ -38,7 +38,7 @@ class Trace:
         self._sink({**record, "e": event, **given})
 
     def body(self, message: dict[str, Any]) -> Any:
-        """A message, if anything will want to see it."""
+        """The message, if the trace records bodies; else None."""
         return None if self._bodies == "none" else message
 
 

@@ -70,7 +70,7 @@ class Exchanges:
             return _whole(channel, refused.status, body, silent=request.method == "HEAD"), None
 
     def gone(self, link: Link) -> None:
-        """A TCP connection is over; a client known only by it is, too."""
+        """Forget a closed TCP connection, and the client that is known only by it."""
         connection = self._links.pop(link, None)
         if connection is not None:
             self.engine.forget(connection, "server" if link.closed else "client")
@@ -100,7 +100,7 @@ class Exchanges:
     # Connections.
 
     def _session(self, headers: Mapping[str, str]) -> Connection | None:
-        """The session that a request names. Raises `Refused` for one that does not exist."""
+        """The session that a request names. Raises `RequestRefused` if there is none."""
         name = headers.get(SESSION)
         if name is None:
             return None

@@ -1,7 +1,7 @@
 """MCP over HTTP: on the loopback address, behind a token, with bounds on everything.
 
-The package `mcp` checks `Host` and `Origin` and the size of bodies; the door in front of it checks
-the token, and the number of connections and their time are bounded.
+The package `mcp` checks `Host` and `Origin` and the size of bodies; the middleware before it
+checks the token, and the number of connections and their time are bounded.
 """
 
 from __future__ import annotations
@@ -101,13 +101,13 @@ class Door:
                 await _refuse(send, 503, b"stopping", (b"connection", b"close"))
 
     def close(self) -> None:
-        """Give up on bodies that are not complete: what stops does not wait for slow clients."""
+        """Give up on incomplete bodies: a server that stops does not wait for slow clients."""
         self._is_closed = True
         for each in self._reading:
             each.cancel()
 
     def _may_enter(self, scope: dict[str, Any]) -> bool:
-        # Two of them would be one for us and another for whom we ask who it is.
+        # Of two headers, this check and `principal_of` might each read another one.
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         if len(given) > 1:
             return False
@@ -175,7 +175,7 @@ async def _refuse(send: Send, status: int, error: bytes, *more: tuple[bytes, byt
 
 
 def principal_of(ctx: Any) -> str:
-    """Who makes a request: a hash of what the client showed at the door."""
+    """Who makes a request: a hash of the authorization that the client sent."""
     request = getattr(ctx, "request", None)
     shown = None if request is None else request.headers.get("authorization")
     return hashlib.sha256(shown.encode()).hexdigest()[:16] if shown else ""

@@ -35,9 +35,9 @@ MAX_REFUSALS = 4 * 1024 * 1024
 #: How many calls may be under way, or wait for a client that does not read what they answer. With
 #: more than that, nothing more is read.
 MAX_UNDER_WAY = 2_000
-#: How often it is looked whether there are fewer, in seconds.
+#: How often the number of calls is checked again, in seconds.
 _PAUSE = 0.05
-#: What it takes to keep an answer, beside its text.
+#: The bytes that a waiting answer takes beside its text.
 _KEPT = 128
 #: How long the last of them may take after the client closed its end, in seconds.
 _LAST = 2.0
@@ -213,7 +213,7 @@ class _Refusals:
             self._sent.set()
 
     async def sent(self) -> None:
-        """Wait until none is left, for a moment."""
+        """Wait a moment until every answer is written."""
         if self._lines:
             with anyio.move_on_after(_LAST):
                 await self._sent.wait()

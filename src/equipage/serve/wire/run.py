@@ -39,7 +39,7 @@ class Plan(msgspec.Struct, frozen=True):
 def serve(catalogue: Catalogue, plan: Plan, again: Callable[[], Snapshot], note: Note) -> int:
     """Serve, and return the exit code: 0, or 128 and the number of a signal.
 
-    `again` loads what is served anew; it raises what `take` raises.
+    `again` loads what is served anew; it raises what `take_snapshot` raises.
     """
     return asyncio.run(_serve(catalogue, plan, again, note))
 
@@ -77,7 +77,7 @@ async def _serve(
         await engine.close()
     problem = None if serving.cancelled() else serving.exception()
     if caught:
-        return 128 + caught[0]  # what arrives meanwhile may break; the end was asked for
+        return 128 + caught[0]  # errors while stopping do not count
     if problem is not None:
         raise problem
     return 0

@@ -1,7 +1,7 @@
 """The MCP server over a catalogue: both revisions of the protocol, and the Skills extension.
 
-The package `mcp` speaks the protocol; here is what it asks for. `Served` holds what is served now;
-a request looks at it once, so a reload never shows half of the old and half of the new.
+The package `mcp` speaks the protocol; here is what it asks for. `ServedCatalogue` holds what is
+served now; a request looks at it once, so a reload never shows half of the old and half of the new.
 """
 
 from __future__ import annotations

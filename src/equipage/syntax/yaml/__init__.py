@@ -41,14 +41,14 @@ def load(text: str, *, merge: bool = False, oddities: bool = True) -> Parsed:
     return parse(text, merge=merge, oddities=oddities)
 
 
-#: The last text that was looked at, and its value; at most one.
+#: The last text that was peeked at, and its value; at most one.
 _LOOKED_AT: list[tuple[str, Any]] = []
 
 
 def look_at(text: str) -> Any:
-    """The value of a text whose load follows if the value is what the caller hopes for.
+    """The value of a text that the caller may load next, kept for that `load`.
 
-    Raises `SyntaxProblem`. `load` then takes the value over, unless another text came between.
+    Raises `SyntaxProblem`. Peeking at or loading another text discards it.
     """
     value = read_simple(text)
     if value is None:
@@ -58,12 +58,12 @@ def look_at(text: str) -> Any:
 
 
 def forget() -> None:
-    """Let go of the text that was looked at: it is not loaded."""
+    """Discard the value of `peek_value`: the text will not be loaded."""
     _LOOKED_AT.clear()
 
 
 def _taken(text: str) -> Any:
-    """The value of a text that was just looked at. Another thread may have taken it."""
+    """The value that `peek_value` kept for this very text; None if there is none."""
     if not _LOOKED_AT:
         return None
     try:
@@ -178,12 +178,12 @@ _WORD = r"(?:[^\W\d]|[$/])[\w$/.+~*-]*+"
 _FLOW_WORDS = expression(rf"\[ *{_WORD}(?>(?: *, *{_WORD})*) *\]")
 _END = "\0"  #: ends a flow collection; no line holds it, so nothing looks behind the end
 
-_OPEN: Final[Any] = object()  #: no value on this line: it follows on deeper ones, or is null
+_OPEN: Final[Any] = object()  #: no value on this line: deeper lines hold it, or it is null
 _COLLECTIONS: frozenset[type] = frozenset({list, dict})
 
 #: Column, whether it is an item of a list, key, value, and what copies the value for its place.
 _Entry = tuple[int, bool, str | None, Any, Callable[[Any], Any] | None]
-#: A line that says nothing.
+#: A blank line or a comment.
 _SILENT: Final[_Entry] = (-1, False, None, None, None)
 #: Lines that were taken apart before.
 _KNOWN: dict[str, _Entry] = {}
@@ -193,7 +193,7 @@ _WORTH_A_TRY = 1_000
 
 
 class _Doubt(Exception):
-    """The parser should look at this text."""
+    """Raised for a text that is not simple: the parser has to read it."""
 
 
 def read_simple(text: str) -> Any:
@@ -281,7 +281,7 @@ def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = N
 
 
 def _copier(value: Any) -> Callable[[Any], Any] | None:
-    """What makes a collection of its own for every place that a remembered line is used in."""
+    """The function that copies the value of a remembered line each time it is used, or None."""
     if not isinstance(value, (list, dict)):
         return None
     parts: Iterable[Any] = value.values() if isinstance(value, dict) else value
@@ -307,7 +307,7 @@ def _remember(line: str, entry: _Entry) -> None:
 
 
 def _taken_apart(line: str) -> _Entry:
-    """What a line says. Raises `_Doubt`."""
+    """Split a line into its entry. Raises `_NotSimple`."""
     # Tabs, controls, line breaks beyond ASCII, byte order marks and lone surrogates:
     if not line.isprintable():
         raise _Doubt
@@ -322,7 +322,7 @@ def _taken_apart(line: str) -> _Entry:
 
 
 def _usual(body: str, column: int) -> _Entry | None:
-    """What a line says that has no comment and no more blanks than it needs; None if it may have.
+    """Split a line that has no comment and no extra blanks; None if it may have some.
 
     It is taken apart by a few searches, because `_ENTRY` takes as long as a parser does. Of every
     line that this understands, both say the same.
@@ -364,14 +364,14 @@ def _usual(body: str, column: int) -> _Entry | None:
 
 
 def _number_or_text(written: str) -> Any:
-    """The value of a plain scalar that begins like a number. Raises `_Doubt`."""
+    """The value of a plain scalar that begins like a number. Raises `_NotSimple`."""
     if len(written) < 10 and written.isdecimal() and written.isascii():
         return int(written)
     return _scalar(written)
 
 
 def _unusual(line: str) -> _Entry:
-    """What any line says. Raises `_Doubt`."""
+    """Split any simple line. Raises `_NotSimple`."""
     match = _ENTRY.fullmatch(line)
     if match is None:
         raise _Doubt
@@ -467,7 +467,7 @@ def _flow_mapping(text: str, at: int) -> tuple[dict[str, Any], int]:
 
 
 def _after(mark: str, text: str, at: int) -> int:
-    """Where the text goes on after a `mark`, which must be at `at`, and blanks."""
+    """Skip the `mark` that must be at `at` and the blanks after it; returns the new offset."""
     if text[at] != mark:
         raise _Doubt
     at += 1
@@ -484,14 +484,14 @@ class _Located:
     value that is not written at all, are left to the parser."""
 
     def __init__(self, text: str) -> None:
-        """Raises `_Doubt`."""
+        """Raises `_NotSimple`."""
         self.numbers: dict[tuple[int, str | int | None], int] = {}
         self.root = _read(text, self.numbers)
         self.lines = text.split("\n")
         self.starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
 
     def place(self, path: Path) -> Place | None:
-        """The place of an entry, None if there is none. Raises `_Doubt`."""
+        """The place of an entry, None if there is none. Raises `_NotSimple`."""
         value, number = self.root, None
         for step in path:
             if (id(value), step) not in self.numbers:

@@ -174,7 +174,7 @@ def _block_error(block: str, start: int) -> Irregularity | None:
 
 
 def _described(error: Exception, text: str, shift: int) -> Irregularity:
-    """An exception of the parser as an irregularity: libyaml's own words, our place."""
+    """An exception of the parser as an irregularity, with libyaml's own message."""
     offset = error_offset(error, text)
     place = (offset + shift, min(offset + 1, len(text)) + shift)
     if isinstance(error, ReaderError):

@@ -258,7 +258,7 @@ def _wrong_sources(value: Node | None, path: Path, text: str) -> Iterator[Irregu
 
 
 def _sort(key: object) -> str:
-    """What a key is that is not text: each kind decides whether anything can be made of it."""
+    """The type of a key that is not text, in a word; each kind decides what to do with it."""
     if isinstance(key, dict | list):
         return "collection"
     if key is None:

@@ -33,7 +33,7 @@ class TooLong(ValueError):
 
 
 def resolve_plain(text: str) -> object:
-    """The value of an unquoted scalar under the core schema. Raises `TooLong`."""
+    """The value of an unquoted scalar under the core schema. Raises `NumberTooLong`."""
     if text[:1] not in NUMBER_STARTS:
         return SPECIALS.get(text, text)
     match = _NUMBER.fullmatch(text)

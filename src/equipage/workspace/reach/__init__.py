@@ -1,7 +1,8 @@
 """What agents may do, and by which file: tools, servers, programs, hosts, paths, skills, modes.
 
-`reaches_of` reads one load, `joined` adds to each agent what the settings, servers and skills of
-its project give it, `order` and `differences` compare. All are pure functions of loads.
+`reaches_of` reads one load, `add_inherited` adds to each agent what the settings, servers and
+skills of its project give it, `compare_reaches` and `differences` compare. All are pure functions
+of loads.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ __all__ = [
     "reaches_of",
 ]
 
-#: What something is that adds reach by its mere existence. Settings change what there is anyway.
+#: Sorts of subjects that add reach by existing. Settings only change the reach of others.
 _ACTORS = frozenset({"agent", "command", "skill", "tool", "team"})
 
 
@@ -94,7 +95,7 @@ def reach_of_value(
 
 
 def _told_apart(reaches: Iterable[Reach]) -> Iterator[Reach]:
-    """The reaches with a number where a file describes two of one name: none hides another."""
+    """Number the reaches of one file that share a name, so that none hides another."""
     counts: dict[tuple[str, str], int] = {}
     for each in reaches:
         key = (each.sort, each.name)
@@ -164,7 +165,7 @@ def _described(
 
 
 def _listed(kind: Kind, plain: Any, file: str) -> tuple[str, str]:
-    """What a whole file is called, and what it is."""
+    """The name and the sort of a whole file."""
     item = next(iter(kind.presentation.listing(plain, file)), None)
     return (item.name, item.sort) if item is not None else (file, "file")
 
@@ -198,7 +199,7 @@ def _placed(
 
 
 def _narrower(grant: Grant, other: Grant) -> bool:
-    """Whether a grant counts rather than another: what is written, then what is stricter."""
+    """Whether a grant takes precedence: a written one first, then a stricter one."""
     return (not grant.default, -EFFECTS.index(grant.effect)) > (
         not other.default,
         -EFFECTS.index(other.effect),
@@ -264,7 +265,7 @@ def _said(each: Sensitive, value: Any, path: Path) -> Iterator[Grant]:
 
 
 def _unsaid(each: Sensitive, path: Path) -> Iterator[Grant]:
-    """What an absent permission means."""
+    """The grants that an absent permission means."""
     if each.order:
         row = mode("x", *each.order, default=each.default)
         if each.default in each.order:
@@ -321,7 +322,7 @@ def differences(before: Iterable[Reach], after: Iterable[Reach]) -> list[Differe
 
 
 def _without(reach: Reach, kind: Kind | None) -> Reach | None:
-    """What holds if a subject is not there."""
+    """The reach that holds without a subject; None if there is none."""
     if reach.sort in _ACTORS:
         return None
     grants = _defaults(reach.kind) if kind is None or subjects_of(kind.name) else ()
@@ -340,7 +341,7 @@ def _defaults(kind: str) -> tuple[Grant, ...]:
     return ()
 
 
-# What an agent gets from elsewhere.
+# What an agent inherits from its project.
 
 #: Folders of clients: what lies beside one is the project that it configures.
 _FOLDERS = frozenset(

@@ -88,7 +88,7 @@ def _forbidden(outcome: Outcome, reach: Reach, grant: Grant, pattern: str) -> Fa
 
 
 def _written(outcome: Outcome, path: Path) -> Path:
-    """The path, or what is written around it: an absent field has no place of its own."""
+    """The path, or the nearest one above it that is written: an absent field has no place."""
     value = outcome.tree.value if outcome.tree is not None else None
     while path and get(value, path, _MISSING) is _MISSING:
         path = path[:-1]

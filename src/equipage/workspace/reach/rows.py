@@ -83,12 +83,12 @@ def _at(field: str) -> tuple[str, ...]:
 
 
 def has(field: str, sort: str = "tool", absent: Effect = "allows") -> Row:
-    """The only things there are: what is not listed is denied. Absent, it lets everything in."""
+    """A list of all that is allowed: the rest is denied. If absent, `absent` holds for all."""
     return Row(_at(field), sort, _names, "allows", otherwise="denies", absent=absent)
 
 
 def allows(field: str, sort: str = "tool") -> Row:
-    """What needs no approval, or is there in addition."""
+    """A list of what is allowed without approval, or in addition."""
     return Row(_at(field), sort, _names, "allows")
 
 
@@ -97,12 +97,12 @@ def asks(field: str, sort: str = "tool") -> Row:
 
 
 def denies(field: str, sort: str = "tool", *, plain: bool = False) -> Row:
-    """What is not there, or refused. In a `plain` list a star forbids nothing."""
+    """A list of what is denied. In a `plain` list, a star has no special meaning."""
     return Row(_at(field), sort, _names, "denies", plain=plain)
 
 
 def usually(sort: str, effect: Effect, name: str = EVERYTHING) -> Row:
-    """What holds for a sort of things, or for one of them, that no field is about."""
+    """The effect for a sort of things, or for one of them, that no field sets."""
     return Row(("\0",), sort, _names, absent=effect, name=name)
 
 
@@ -174,7 +174,7 @@ def rules(field: str, tool: str, decision: str, words: Mapping[str, Effect], *pa
 
 
 def anything(field: str, sort: str = "setting") -> Row:
-    """A table whose every value counts, and of which only its author knows what it allows."""
+    """A table of which each value counts as allowed: what it means is not known."""
     return Row(_at(field), sort, _leaves)
 
 
@@ -184,7 +184,7 @@ def guards(field: str) -> Row:
 
 
 def opaque(field: str, sort: str = "setting") -> Row:
-    """A table of which only its author knows what it allows and forbids: every change counts."""
+    """A table whose values may allow or forbid: any change of it counts as widening."""
 
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         for each in _leaves(row, value, path):
@@ -256,7 +256,7 @@ def _names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
 
 
 def _starless(name: str) -> str:
-    """A name whose stars mean nothing more, as patterns write it."""
+    """A name with its stars escaped, so that they match only themselves."""
     return name.replace(EVERYTHING, "\\*")
 
 
@@ -443,10 +443,10 @@ def _asked(name: str, url: str, path: Path) -> Iterator[Grant]:
 
 
 def _valued(name: str, table: Any, path: Path, *, is_new: bool = False) -> Iterator[Grant]:
-    """What is written as the values of headers or variables. They may be secrets, so their names
-    are shown; and they may restrict a server, so another value counts, and one that is gone.
+    """The grants for values of headers or variables.
 
-    With `is_new`, one more counts, too: nothing else says so.
+    Values may be secrets, so only their names are shown. They may restrict a server, so another
+    value counts, and so does a removed one unless it is a secret; with `is_new`, an added one, too.
     """
     for key, value in table.items() if isinstance(table, dict) else ():
         if not isinstance(key, str) or not isinstance(value, str | int | float):
@@ -582,7 +582,7 @@ def host_of(url: Any) -> str:
 
 
 def _path_in(url: str) -> str:
-    """The path of an address, without what asks and what may be secret behind it."""
+    """The path of a URL, without its query and fragment, which may be secret."""
     try:
         return urlsplit(url).path.rstrip("/") if "://" in url else ""
     except ValueError:
@@ -673,7 +673,7 @@ def _program(command: str | list[str], path: Path) -> Grant:
 
 
 def _hidden(shown: str, written: str) -> Hidden | None:
-    """What the text that is shown leaves out; None if that is nothing."""
+    """The written text, if the shown one leaves out a part of it; else None."""
     return None if shown == written else Hidden(written)
 
 

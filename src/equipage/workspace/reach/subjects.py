@@ -26,7 +26,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 def one(*rows: Row, sort: str = "", precedence: Precedence = "strictest") -> tuple[Subject, ...]:
-    """The subject of a file that is one."""
+    """The subjects of a file that is one subject as a whole."""
     return (Subject(rows, sort=sort, precedence=precedence),)
 
 
@@ -34,7 +34,7 @@ def one(*rows: Row, sort: str = "", precedence: Precedence = "strictest") -> tup
 
 
 def named(field: str, sort: str = "program") -> Row:
-    """The paths of files, where a table in their place is what such a file holds."""
+    """Paths of files; a table in place of a path is the content of such a file."""
 
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
         for each in value if isinstance(value, list) else [value]:
@@ -45,7 +45,7 @@ def named(field: str, sort: str = "program") -> Row:
 
 
 def off(field: str) -> Row:
-    """A field that is `false` where nothing of it is wanted."""
+    """A field that is `false` to disable a feature."""
 
     def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
         if value is False:

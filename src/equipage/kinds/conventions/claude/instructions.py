@@ -107,7 +107,7 @@ def imports_exist(_convention: Convention, _config: Any, session: Session) -> It
 
 
 def _leaves(each: Import, span: Span) -> Iterator[Fact]:
-    """An import that leaves the project; whether there is such a file stays unknown."""
+    """Report an import that leaves the project; whether the file exists is not checked."""
     if each.path != each.path.rstrip(_PUNCTUATION):
         return
     # Below the home, each person is meant to have a file of their own.
@@ -134,13 +134,13 @@ class _Trail:
         self._outside: dict[str, list[Import]] = {}
 
     def follow(self, first: str, span: Span, start: str) -> Iterator[Fact]:
-        """What is wrong with the files behind one import."""
+        """Findings about the files behind one import."""
         trails: dict[str, tuple[str, ...]] = {first: (start, first)}
         left = [first]
         while left:
             trail = trails[left.pop(0)]
             found = self.imported(trail[-1])
-            # Each file says this once, however many imports lead to it.
+            # Reported once for each file, however many imports lead to it.
             for outer in self._outside.pop(trail[-1], ()):
                 yield from _leaves(outer, span)
             for each in found:
@@ -170,8 +170,10 @@ class _Trail:
 
 
 def links_lead_somewhere(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
-    """The files exist that a text links, in the project. Links into a folder that is missing are
-    one finding, and so are all that leave the project."""
+    """The files of the project that a text links to exist.
+
+    Links into a missing folder are one finding, and so are all that leave the project.
+    """
     source = session.documents[0].source if session.documents else None
     if source is None or is_copied(session):
         return
@@ -199,7 +201,7 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
                 continue
             folders = map(os.path.dirname, inside)
             alone = any(map(session.files.exists, folders))
-            # Without an ending and a folder to lie in, it is a page of the site of the text.
+            # Without a suffix and an existing folder, it is a page of the website of the text.
             if not (alone or _FILE_OR_FOLDER.search(each.path)):
                 continue
             key = each.path if alone else os.path.dirname(each.path)
@@ -213,7 +215,7 @@ def links_lead_somewhere(convention: Convention, _config: Any, session: Session)
 
 
 def _link(code: Code, source: Source, first: Link, others: list[Link], where: str) -> Fact:
-    """What is wrong with the first of some links, and how many there are like it."""
+    """A finding about the first of some links, which says how many others are like it."""
     links_lead = "link leads" if len(others) == 1 else "links lead"
     more = f"; {len(others)} more {links_lead} {where}" if others else ""
     return code.at(span=Span(source, *first.range), file=Shown(first.path), more=more)

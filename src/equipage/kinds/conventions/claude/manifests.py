@@ -59,7 +59,7 @@ _TAKEN_MARKETS = _FIRST_PARTY | {
     "claude-plugin-directory",
     "claude-plugins-community",
 }
-#: A scheme and something behind it; which schemes there are is not ours to say.
+#: A scheme and something behind it; any scheme is accepted.
 _ADDRESS = expression(r"[a-z][a-z0-9+.-]*:.", re.IGNORECASE)
 #: How the bundles of servers end, which may lie elsewhere.
 _BUNDLES = (".mcpb", ".dxt")
@@ -169,7 +169,7 @@ def _definition(
             yield _null((*path, field))
     for field, (endings, is_folder) in _PATHS.items():
         for place, written in _paths_in(table.get(field), (*path, field)):
-            # Nothing is fetched to see a bundle.
+            # A bundle at an address is not fetched.
             if field == "mcpServers" and _ADDRESS.match(written) and written.endswith(_BUNDLES):
                 continue
             reason = _malformed(written, endings)
@@ -412,7 +412,7 @@ def _version(entry: dict[str, Any], path: Path, root: str, session: Session) -> 
 
 
 def _read(file: str, session: Session) -> Any:
-    """The value of another manifest; None if it cannot be had."""
+    """The value of another manifest; None if it cannot be read."""
     if not session.files.exists(file):
         return None
     try:

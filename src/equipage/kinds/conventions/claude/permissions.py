@@ -1,7 +1,7 @@
 """Permission rules of Claude Code: `Tool`, or `Tool(what)`.
 
 A rule that Claude Code drops, or that can never match, fails without a message: what it denies is
-allowed. `problem` says what is wrong with one rule, as the client itself judges it.
+allowed. `rule_problem` says what is wrong with one rule, as the client itself judges it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> Rule | None:
-    """A rule, divided; None if it is not one."""
+    """Split a rule into its tool and what is in brackets; None if it is not a rule."""
     opening = text.find("(")
     if opening < 0:
         return None if ")" in text else Rule(text)
@@ -109,7 +109,7 @@ def _of_server(tool: str, what: str | None, listed: Lists) -> Problem | None:
 
 
 def _with(tool: str | None, what: str | None) -> str | None:
-    """The rule for another tool."""
+    """A rule as text: `tool`, or `tool(what)`."""
     return tool if tool is None or what is None else f"{tool}({what})"
 
 

@@ -126,7 +126,7 @@ def hooks_file_holds(_convention: Convention, _config: Any, session: Session) ->
 
 
 def _modules_load(modules: Any, session: Session) -> Iterator[Fact]:
-    """The programs that a file of hooks names, relative to its folder; what they do is theirs."""
+    """The modules that a file of hooks names exist, relative to its folder."""
     if not isinstance(modules, list | tuple):
         yield hooks.unfit(("modules",), "a list", modules)
         return
