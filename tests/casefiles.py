@@ -57,7 +57,7 @@ import pytest
 import lab
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.frozen import plain_data
-from equipage.files.roots import find_places
+from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.profile import Profiles, find_profiles
 from equipage.kinds.defect.settings_layers import find_settings
 from equipage.loading.outcome import Outcome
@@ -111,7 +111,7 @@ class Case:
         cwd = layers.get("cwd", ".")
         (Path(cwd) / ".git").mkdir(parents=True, exist_ok=True)
         env, local = self.settings.get("env", {}), bool(layers.get("local"))
-        places = find_places(
+        places = find_layer_folders(
             cwd, xdg_config_home=layers.get("xdg"), home=layers.get("home"), env=env, local=local
         )
         if self.kind == "profile":

@@ -32,7 +32,7 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.files.reading import Files
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Request, Run
 from equipage.workspace.check import check_paths
 from equipage.workspace.report import Report
@@ -177,7 +177,7 @@ def load(
 ) -> Outcome:
     """Load one file; `request` holds the fields of a `Request`."""
     wanted = Request(**{"env": {}, **request})
-    return load_path(str(path), kind_named(kind), wanted, run, files)
+    return load_path(str(path), format_named(kind), wanted, run, files)
 
 
 def check(*paths: Path | str, kind: str | None = None, jobs: int = 1, **request: Any) -> Report:

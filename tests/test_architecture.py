@@ -16,7 +16,7 @@ import pytest
 import equipage
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code
-from equipage.loading.registry import all_codes, kind_named, names
+from equipage.loading.registry import all_codes, built_in_kinds, format_named
 from lab import CASES, REPOSITORY, TESTS, module_at, python, repository
 
 ROOT = Path(equipage.__file__).parent
@@ -198,7 +198,7 @@ PUBLIC = {
     "models": ...,
     "plugin": {
         *("HOLE", "ROOT", "YAML_ONLY", "Also", "Catalogue", "Change", "Code", "Fact"),
-        *("FileProblem", "Kind", "Layering", "Limits", "NoOptions", "Path", "PathPolicy"),
+        *("FileProblem", "Format", "Layering", "Limits", "NoOptions", "Path", "PathPolicy"),
         *("Presentation", "Reading", "Remedy", "Session", "Shape", "Shown", "Together", "Tree"),
         *("accept", "get", "graft", "merge", "move", "nearest", "put", "remove"),
     },
@@ -361,7 +361,10 @@ def test_every_code_is_documented_and_shown_in_a_case() -> None:
 def test_a_code_means_one_thing() -> None:
     """Reports, SARIF and the pages know a code by its name alone."""
     meanings: dict[str, set[Code]] = {}
-    for code in (*CORE_CODES, *(code for name in names() for code in kind_named(name).codes)):
+    for code in (
+        *CORE_CODES,
+        *(code for name in built_in_kinds() for code in format_named(name).codes),
+    ):
         meanings.setdefault(code.name, set()).add(code)
     assert {name for name, codes in meanings.items() if len(codes) > 1} == set()
 

@@ -189,8 +189,8 @@ TUG_AGENT = Convention(
 
 
 def test_a_kind(clone: Clone, tmp_path: Path) -> None:
-    """A module with `KIND` and a row of `BUILT_IN`; with the case, three files."""
-    assert "`KIND`" in recipe("A kind")
+    """A module with `FORMAT` and a row of `BUILT_IN`; with the case, three files."""
+    assert "`FORMAT`" in recipe("A kind")
     assert "`loading/registry.py`" in recipe("A kind")
     module = '''\
 """Kind `crew`: who is aboard."""
@@ -204,7 +204,7 @@ import msgspec
 
 from equipage.core.codes import INVALID_VALUE
 from equipage.core.diagnostics import Fact, Shown
-from equipage.loading.kind import Kind, Presentation
+from equipage.loading.kind import Format, Presentation
 from equipage.loading.session import Session
 from equipage.loading.tree import mapping
 
@@ -226,7 +226,7 @@ def captain_is_one(config: Any, _session: Session) -> Iterator[Fact]:
         yield INVALID_VALUE.at(path, found=Shown(captain), allowed=("another name",))
 
 
-KIND = Kind(
+FORMAT = Format(
     name="crew",
     title="crew",
     model=Crew,
@@ -297,7 +297,7 @@ def join_texts(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 """
     clone.change(
         "kinds/toolpack/__init__.py",
-        ("KIND = Kind(\n", stage),
+        ("FORMAT = Format(\n", stage),
         ("camel_case, network_list, resolve_schemas),\n", "join_texts, "),
     )
     right = PACK.replace("Counts words.", "{$join: [Counts, words.]}")

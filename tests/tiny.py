@@ -15,7 +15,7 @@ from equipage.core.diagnostics import Fact
 from equipage.directives.include import Include
 from equipage.files.sandbox import PathPolicy
 from equipage.loading import registry
-from equipage.loading.kind import Kind, Presentation, Reading
+from equipage.loading.kind import Format, Presentation, Reading
 from equipage.loading.model import Shape
 from equipage.loading.registry import Recognition
 from equipage.loading.schema import accept
@@ -41,7 +41,7 @@ def _include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     return Include(library, (library,), PathPolicy(), max_depth=5).resolve(tree, session)
 
 
-KIND = Kind(
+KIND = Format(
     name="crew",
     title="crew",
     model=Crew,

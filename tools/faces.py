@@ -40,7 +40,7 @@ from equipage.kinds.server.compose import ServerLimits
 from equipage.kinds.server.model import ServerConfig
 from equipage.kinds.toolpack.model import Toolpack, ToolpackFile
 from equipage.loading.kind import Limits
-from equipage.loading.registry import kind_named, names
+from equipage.loading.registry import built_in_kinds, format_named
 from equipage.views.meanings import meaning_of
 
 PACKAGE = Path(__file__).parents[1] / "src/equipage"
@@ -55,7 +55,7 @@ RESULTS: dict[str, tuple[type[Any], ...]] = {
     "server": (ServerConfig,),
     "toolpack": (Toolpack,),
     "skill": (skill.Skill, *map(conventions.model_of, VARIANTS)),
-    "mcp": (kind_named("mcp").model, McpJson),
+    "mcp": (format_named("mcp").model, McpJson),
 }
 #: Parts that no result refers to by its types, and people need.
 BESIDE: tuple[type[Any], ...] = (Generated, Limits, ServerLimits, GeneratorLimits, ToolpackFile)
@@ -79,7 +79,9 @@ OTHER_NAMES = {
 @cache
 def results() -> dict[str, tuple[type[Any], ...]]:
     """What each kind gives to a program."""
-    return {name: RESULTS.get(name, (kind_named(name).model,)) for name in sorted(names())}
+    return {
+        name: RESULTS.get(name, (format_named(name).model,)) for name in sorted(built_in_kinds())
+    }
 
 
 def parts_of(model: Any, found: dict[type[Any], None]) -> None:
@@ -365,7 +367,7 @@ class _Watch(_Common, total=False):
 
 
 def options_of(kind: str) -> type[Any]:
-    options = kind_named(kind).reading.options
+    options = format_named(kind).reading.options
     assert isinstance(options, type)
     return options
 

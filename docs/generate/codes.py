@@ -21,11 +21,11 @@ from pathlib import Path
 import msgspec
 
 from casefiles import Case, cases_in
-from equipage.cli.rule import by_severity, severities
+from equipage.cli.rule import differing_severities, group_by_severity
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, Diagnostic
-from equipage.loading.registry import BY_SCHEMA, all_codes, kind_named, names
-from equipage.render.text import Style, finding
+from equipage.loading.registry import BY_SCHEMA, all_codes, built_in_kinds, format_named
+from equipage.render.text import Style, render_finding
 from equipage.workspace.fixes import repair
 from generate.wording import summary
 
@@ -88,8 +88,8 @@ def _link(kind: str) -> str:
 def owners() -> dict[str, list[str]]:
     """The kinds that bring each code; none for those of every kind."""
     found: dict[str, list[str]] = {code.name: [] for code in CORE_CODES}
-    for name in (*names(), BY_SCHEMA):
-        for code in kind_named(name).codes:
+    for name in (*built_in_kinds(), BY_SCHEMA):
+        for code in format_named(name).codes:
             if code.name not in found or found[code.name]:
                 found.setdefault(code.name, []).append(name)
     return found
@@ -105,7 +105,7 @@ def _index() -> str:
         title = (
             "Every kind" if not kinds else f"`{kinds[0]}`" if len(kinds) == 1 else "Several kinds"
         )
-        severity = known[name].severity + ("*" if severities(known[name]) else "")
+        severity = known[name].severity + ("*" if differing_severities(known[name]) else "")
         groups[title].append(
             f"| [`{name}`]({name}.md) | {severity} | {summary(known[name].words.message)} |"
         )
@@ -143,7 +143,7 @@ def _page(code: Code, example: Example | None) -> str:
 
 def _differing(code: Code) -> list[str]:
     """Where a kind is stricter or milder than the code itself."""
-    found = by_severity(severities(code))
+    found = group_by_severity(differing_severities(code))
     rows = [
         f"| {', '.join(f'`{kind}`' for kind in kinds)} | {severity} |"
         for severity, kinds in found.items()
@@ -232,7 +232,7 @@ def _example(code: str, case: Case) -> Example:
     with _written(case) as folder:
         diagnostics, _ = case.run()
         found = [each for each in diagnostics if each.code == code]
-        texts = [finding(each, _STYLE).replace(str(folder), "…") for each in found[:2]]
+        texts = [render_finding(each, _STYLE).replace(str(folder), "…") for each in found[:2]]
         files = {name: text for name, text in case.files.items() if isinstance(text, str)}
         repairs, _ = repair([each for each in found if each.fix is not None], unsafe=True)
         fixed = {each.source.name: each.text for each in repairs}
@@ -336,6 +336,6 @@ def _findings(
     with _written(case) as folder:
         diagnostics, _ = case.run()
         return [
-            (each.code, each.severity, finding(each, _STYLE).replace(str(folder), "…"))
+            (each.code, each.severity, render_finding(each, _STYLE).replace(str(folder), "…"))
             for each in diagnostics
         ]

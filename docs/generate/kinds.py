@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as types
 
-from equipage.loading.kind import Kind
+from equipage.loading.kind import Format
 from equipage.loading.model import describe, type_info
-from equipage.loading.registry import kind_named, names
+from equipage.loading.registry import built_in_kinds, format_named
 from equipage.views.meanings import meaning_of
 from generate.wording import summary, table
 
@@ -30,12 +30,12 @@ _LANGUAGES = {
 
 def pages() -> Iterator[tuple[str, str]]:
     """The name and the text of each page."""
-    for name in names():
-        yield f"{name}.md", _page(kind_named(name))
+    for name in built_in_kinds():
+        yield f"{name}.md", _page(format_named(name))
     yield "index.md", _index()
 
 
-def _about(kind: Kind) -> dict[str, str]:
+def _about(kind: Format) -> dict[str, str]:
     known: dict[str, str] = _ABOUT.get(kind.name, {})
     place = kind.presentation.example_path.replace("NAME", "*")
     return {"about": f"A {kind.title}.", "known": f"by its place: `{place}`", **known}
@@ -43,9 +43,9 @@ def _about(kind: Kind) -> dict[str, str]:
 
 def _index() -> str:
     rows = [
-        f"| [`{name}`]({name}.md) | {kind_named(name).title} "
-        f"| {_about(kind_named(name))['known']} |"
-        for name in names()
+        f"| [`{name}`]({name}.md) | {format_named(name).title} "
+        f"| {_about(format_named(name))['known']} |"
+        for name in built_in_kinds()
     ]
     return "\n".join(
         [
@@ -65,7 +65,7 @@ def _index() -> str:
     )
 
 
-def _page(kind: Kind) -> str:
+def _page(kind: Format) -> str:
     about = _about(kind)
     lines = [f"# {kind.title[0].upper() + kind.title[1:]}", "", about["about"], ""]
     lines += [f"**Known** {about['known']}.", ""]
@@ -80,7 +80,7 @@ def _page(kind: Kind) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _first_file(kind: Kind) -> list[str]:
+def _first_file(kind: Format) -> list[str]:
     if kind.presentation.example is None:
         return []
     path = kind.presentation.example_path.replace("NAME", "demo")
@@ -101,7 +101,7 @@ def _first_file(kind: Kind) -> list[str]:
 # --- fields
 
 
-def structs_of(kind: Kind) -> list[types.StructType]:
+def structs_of(kind: Format) -> list[types.StructType]:
     """Every Struct of a model, the root first, each after one that leads to it."""
     found: dict[type, types.StructType] = {}
     waiting = [type_info(kind.model)]
@@ -126,7 +126,7 @@ def _inner(info: types.Type) -> list[types.Type]:
     return [info.value_type] if isinstance(info, types.DictType) else []
 
 
-def _fields(kind: Kind) -> list[str]:
+def _fields(kind: Format) -> list[str]:
     lines = ["## Fields", ""]
     for number, struct in enumerate(structs_of(kind)):
         if not struct.fields and struct.tag is None:
@@ -143,7 +143,7 @@ def _fields(kind: Kind) -> list[str]:
     return lines
 
 
-def _row(kind: Kind, struct: types.StructType, field: types.Field) -> tuple[str, str, str, str]:
+def _row(kind: Format, struct: types.StructType, field: types.Field) -> tuple[str, str, str, str]:
     default = "**required**" if field.required else _default(field)
     meaning = meaning_of(struct.cls, field.name) or _meaning_by_type(field.type)
     return f"`{field.encode_name}`", _cell(_type(field.type)), default, _cell(meaning)
@@ -216,7 +216,7 @@ def _cell(text: str) -> str:
 # --- rest
 
 
-def _options(kind: Kind) -> list[str]:
+def _options(kind: Format) -> list[str]:
     info = type_info(kind.reading.options)
     assert isinstance(info, types.StructType)
     if not info.fields:
@@ -230,7 +230,7 @@ def _options(kind: Kind) -> list[str]:
     return [*head, "| option | type | default | meaning |", "|---|---|---|---|", *rows, ""]
 
 
-def _strictness(kind: Kind) -> list[str]:
+def _strictness(kind: Format) -> list[str]:
     unknown = {"error": "an error", "warning": "a warning", "note": "a note"}.get(
         str(kind.shape.unknown), "let through"
     )
@@ -242,7 +242,7 @@ def _strictness(kind: Kind) -> list[str]:
     return ["## How strict it is", "", *facts, ""]
 
 
-def _codes(kind: Kind) -> list[str]:
+def _codes(kind: Format) -> list[str]:
     if not kind.codes:
         return []
     links = [

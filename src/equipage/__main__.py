@@ -16,7 +16,7 @@ if sys.path and sys.path[0] in ("", _here) and not (_here and __file__.startswit
 
 from equipage.core import interrupts
 
-interrupts.end_at_once()
+interrupts.exit_on_interrupt()
 
 from equipage import cli  # noqa: E402  # everything else can be interrupted
 
@@ -26,8 +26,8 @@ def main() -> int:
     try:
         code = cli.main()
     except KeyboardInterrupt:  # of a command that unwinds, at its very end
-        code = interrupts.INTERRUPTED
-    interrupts.ignore()
+        code = interrupts.INTERRUPTED_EXIT_CODE
+    interrupts.ignore_interrupts()
     # Python looks for cycles several times while it ends: a tenth of a short run, to give memory
     # back that the system takes back anyway.
     gc.freeze()

@@ -13,23 +13,23 @@ import msgspec
 
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.files import (
-    contents_given,
-    folder_given,
-    kind_given,
-    number_given,
-    path_given,
-    paths_given,
-    place_given,
-    text_given,
+    contents_argument,
+    folder_argument,
+    kind_argument,
+    number_argument,
+    path_argument,
+    paths_argument,
+    text_argument,
+    valid_path_argument,
 )
 from equipage.files.reading import Files, files_here
 from equipage.loading.kind import Limits
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import kind_named, known_options
+from equipage.loading.registry import format_named, require_known_options
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
 from equipage.workspace.check import check_contents, check_paths
-from equipage.workspace.project import load_one
+from equipage.workspace.project import load_in_project
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ def load(
     'echo'
     """
     # Arguments are checked here; the modules below trust their types.
-    name, wanted = path_given("path", path), _wanted(kind, model)
+    name, wanted = path_argument("path", path), _requested_kind(kind, model)
     request = request_of(env, options, embedded=embedded, roots=roots, limits=limits)
-    return _fitting(load_one(name, request, kind=wanted).result(strict=strict), model)
+    return _require_model(load_in_project(name, request, kind=wanted).result(strict=strict), model)
 
 
 def loads(
@@ -93,13 +93,13 @@ def loads(
     >>> equipage.loads(text, kind="skill", embedded=True).config.name
     'greet'
     """
-    written = text_given("text", text)
-    named = text_given("kind", _wanted(kind, model), "the name of a kind as str")
+    written = text_argument("text", text)
+    named = text_argument("kind", _requested_kind(kind, model), "the name of a kind as str")
     request = request_of(env, options, embedded=embedded, limits=limits)
     name = "<embedded>" if embedded else "<string>"
-    base = folder_given("base_dir", base_dir)
-    outcome = load_text(written, kind_named(named), request, files_here(), name=name, base=base)
-    return _fitting(outcome.result(strict=strict), model)
+    base = folder_argument("base_dir", base_dir)
+    outcome = load_text(written, format_named(named), request, files_here(), name=name, base=base)
+    return _require_model(outcome.result(strict=strict), model)
 
 
 def watch(
@@ -125,14 +125,14 @@ def watch(
     """
     from equipage.workspace.watch import Watch  # few programs need it
 
-    name, wanted = place_given("path", path), _wanted(kind, model)
+    name, wanted = valid_path_argument("path", path), _requested_kind(kind, model)
     request = request_of(env, options, roots=roots, limits=limits)
 
     # Each load gets the files of the watch, which remember what was read: a change of any of them,
     # included ones too, wakes it.
     def reload(files: Files) -> Loaded[Any]:
-        outcome = load_one(name, request, kind=wanted, files=files)
-        return _fitting(outcome.result(strict=strict), model)
+        outcome = load_in_project(name, request, kind=wanted, files=files)
+        return _require_model(outcome.result(strict=strict), model)
 
     return Watch(name, reload, on_problem=on_problem)
 
@@ -156,10 +156,10 @@ def check(
     >>> report.ok, len(report.files), [each.code for each in report.errors]
     (False, 2, ['wrong-type'])
     """
-    request = request_of(env, known_options(options), embedded=embedded, limits=limits)
+    request = request_of(env, require_known_options(options), embedded=embedded, limits=limits)
     request = msgspec.structs.replace(request, shared=True)  # each kind takes those it knows
-    several, count = paths_given("paths", paths), number_given("jobs", jobs)
-    return check_paths(several, request, kind=kind_given(kind), jobs=count)
+    several, count = paths_argument("paths", paths), number_argument("jobs", jobs)
+    return check_paths(several, request, kind=kind_argument(kind), jobs=count)
 
 
 def check_files(
@@ -181,15 +181,15 @@ def check_files(
     >>> [(each.name, each.code) for each in report.warnings]
     [('skills/greet/SKILL.md', 'missing-field')]
     """
-    request = request_of({} if env is None else env, known_options(options), limits=limits)
+    request = request_of({} if env is None else env, require_known_options(options), limits=limits)
     request = msgspec.structs.replace(request, shared=True)
-    return check_contents(contents_given(files), request, kind=kind_given(kind))
+    return check_contents(contents_argument(files), request, kind=kind_argument(kind))
 
 
-def _wanted(kind: str | None, model: type[Any] | None) -> str | None:
+def _requested_kind(kind: str | None, model: type[Any] | None) -> str | None:
     """The kind that a caller names, or whose model it names. Raises `UsageError`."""
     if model is None:
-        return kind_given(kind)
+        return kind_argument(kind)
     if kind is not None:
         raise UsageError("`kind` and `model` both say what to load: leave one out")
     from equipage.models import kind_of_model
@@ -202,7 +202,7 @@ def _wanted(kind: str | None, model: type[Any] | None) -> str | None:
     return found
 
 
-def _fitting(loaded: Loaded[Any], model: type[Any] | None) -> Loaded[Any]:
+def _require_model(loaded: Loaded[Any], model: type[Any] | None) -> Loaded[Any]:
     """Return the load if its configuration is of this model. Raises `UsageError`."""
     if model is not None and not isinstance(loaded.config, model):
         found, file = type(loaded.config).__name__, loaded.sources[0].name

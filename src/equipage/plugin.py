@@ -1,6 +1,6 @@
 """Everything a kind of your own needs, under one name.
 
-A package that brings a kind imports from here and names its `Kind` in the entry point group
+A package that brings a kind imports from here and names its `Format` in the entry point group
 `equipage.kinds`. What is listed here changes only with a new major version.
 """
 
@@ -12,7 +12,7 @@ from equipage.core.text import nearest
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.kind import (
     YAML_ONLY,
-    Kind,
+    Format,
     Layering,
     Limits,
     NoOptions,
@@ -27,7 +27,7 @@ from equipage.loading.tree import HOLE, Tree, get, graft, merge, move, put, remo
 
 __all__ = [
     "HOLE", "ROOT", "YAML_ONLY", "Also", "Catalogue", "Change", "Code", "Fact", "FileProblem",
-    "Kind", "Layering", "Limits", "NoOptions", "Path", "PathPolicy", "Presentation", "Reading",
+    "Format", "Layering", "Limits", "NoOptions", "Path", "PathPolicy", "Presentation", "Reading",
     "Remedy", "Session", "Shape", "Shown", "Together", "Tree", "accept", "get", "graft",
     "merge", "move", "nearest", "put", "remove",
 ]  # fmt: skip

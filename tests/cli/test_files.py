@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from equipage.cli.arguments.parsing import command_parsers, parser
-from equipage.loading.registry import kind_named, names
+from equipage.cli.arguments.parsing import build_parser, command_parsers
+from equipage.loading.registry import built_in_kinds, format_named
 from equipage.render import REPORTS
 from lab import environment, in_process, settle
 
-KINDS = [name for name in names() if kind_named(name).presentation.example is not None]
+KINDS = [name for name in built_in_kinds() if format_named(name).presentation.example is not None]
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def test_a_first_file_checks_clean(kind: str) -> None:
     assert in_process(["new", kind, "first-1", "--stdout"])[1] == Path(path).read_text()
 
 
-@pytest.mark.parametrize("kind", names())
+@pytest.mark.parametrize("kind", built_in_kinds())
 def test_every_kind_has_a_schema(kind: str) -> None:
     code, out, _ = in_process(["schema", kind])
     assert code == 0
@@ -94,7 +94,7 @@ complete --do-complete 'equipage show se' | string match -r '^[^\\t]+'
 def test_a_completion_script_is_valid_and_knows_every_option(shell: str) -> None:
     code, script, _ = in_process(["completion", shell])
     assert code == 0
-    for command in command_parsers(parser()).values():
+    for command in command_parsers(build_parser()).values():
         for action in command._actions:
             flags = [flag.removeprefix("--") for flag in action.option_strings]
             assert action.help == "==SUPPRESS==" or all(flag in script for flag in flags)

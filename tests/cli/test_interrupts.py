@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from equipage.core import interrupts
-from equipage.files.writing import write_whole
+from equipage.files.writing import write_or_replace
 from lab import environment, repository
 
 #: What the installed script does, but it says when our code begins: before that, Python answers.
@@ -74,14 +74,14 @@ def test_an_interrupt_ends_a_check_wherever_it_is(
     process = started(project, *arguments)
     process.communicate(timeout=60)
     whole, chance = time.monotonic() - begun, random.Random(0)
-    codes = {interrupts.INTERRUPTED, process.returncode, 0}
+    codes = {interrupts.INTERRUPTED_EXIT_CODE, process.returncode, 0}
     for _ in range(6):
         process = started(project, *arguments)
         time.sleep(chance.uniform(0, whole))
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert process.returncode in codes, said
-        assert process.returncode != interrupts.INTERRUPTED or said == ""
+        assert process.returncode != interrupts.INTERRUPTED_EXIT_CODE or said == ""
         assert "Traceback" not in said
         assert "Fatal" not in said
         assert is_alone(process)
@@ -107,10 +107,10 @@ def handler() -> Iterator[None]:
     """The handler of the command, in this process."""
     before = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    interrupts.end_at_once()
+    interrupts.exit_on_interrupt()
     yield
     signal.signal(signal.SIGINT, before)
-    interrupts._is_waiting = False
+    interrupts._interrupt_is_pending = False
 
 
 @pytest.fixture
@@ -127,34 +127,34 @@ def interrupt() -> None:
 
 def test_what_is_under_way_is_ended_first(handler: None, left: list[int]) -> None:
     ended: list[str] = []
-    interrupts.ends_with_us("gone", lambda: 1 / 0)
-    interrupts.ends_with_us("one", lambda: ended.append("one"))
-    interrupts.ends_with_us("two", lambda: ended.append("two"))
-    interrupts.ended("two")
+    interrupts.register_cleanup("gone", lambda: 1 / 0)
+    interrupts.register_cleanup("one", lambda: ended.append("one"))
+    interrupts.register_cleanup("two", lambda: ended.append("two"))
+    interrupts.unregister_cleanup("two")
     interrupt()
-    interrupts.ended("gone")
-    interrupts.ended("one")
+    interrupts.unregister_cleanup("gone")
+    interrupts.unregister_cleanup("one")
     assert (ended, left) == (["one"], [130])
 
 
 def test_a_write_is_finished_first(handler: None, left: list[int], tmp_path: Path) -> None:
-    with interrupts.Undisturbed():
+    with interrupts.DeferInterrupts():
         interrupt()
-        write_whole(str(tmp_path / "a"), b"whole")
+        write_or_replace(str(tmp_path / "a"), b"whole")
         assert left == []
     assert left == [130]
     assert (tmp_path / "a").read_bytes() == b"whole"
 
 
 def test_a_command_that_cleans_up_gets_the_exception(handler: None, left: list[int]) -> None:
-    interrupts.raise_instead()
+    interrupts.restore_keyboard_interrupt()
     with pytest.raises(KeyboardInterrupt):
         interrupt()
     assert left == []
 
 
 def test_at_the_end_an_interrupt_means_nothing(handler: None, left: list[int]) -> None:
-    interrupts.ignore()
+    interrupts.ignore_interrupts()
     interrupt()
     assert left == []
 
@@ -162,8 +162,8 @@ def test_at_the_end_an_interrupt_means_nothing(handler: None, left: list[int]) -
 def test_a_program_in_the_background_is_not_interrupted(left: list[int]) -> None:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        interrupts.end_at_once()
-        interrupts.raise_instead()
+        interrupts.exit_on_interrupt()
+        interrupts.restore_keyboard_interrupt()
         interrupt()
     finally:
         signal.signal(signal.SIGINT, before)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.core.text import _Expression
+from equipage.core.text import _LazyRegex
 
 ONE = {op.LITERAL, op.NOT_LITERAL, op.IN, op.ANY}
 RUNS = {op.MAX_REPEAT, op.POSSESSIVE_REPEAT}
@@ -33,7 +33,7 @@ def expressions() -> Iterator[tuple[str, Any, int]]:
         for value in vars(importlib.import_module(name)).values():
             if isinstance(value, re.Pattern):
                 yield name, value.pattern, value.flags & ~re.UNICODE
-            elif isinstance(value, _Expression):
+            elif isinstance(value, _LazyRegex):
                 pattern, flags = value._written
                 yield name, pattern() if callable(pattern) else pattern, flags
 

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 
 
 def test_an_expression_matches_as_if_it_were_compiled() -> None:
-    late = expression(r"(a+)b", re.IGNORECASE)
+    late = lazy_regex(r"(a+)b", re.IGNORECASE)
     assert [late.sub("x", "AAb ab"), late.pattern, late.findall("ab AB")] == [
         "x x",
         "(a+)b",
@@ -21,7 +21,7 @@ def test_an_expression_matches_as_if_it_were_compiled() -> None:
 
 
 def test_it_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    late = expression("a")
+    late = lazy_regex("a")
     assert late.search("ba") is not None
     monkeypatch.setattr(re, "compile", None)
     assert late.search("ba") is not None
@@ -30,4 +30,4 @@ def test_it_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_else_is_an_attribute() -> None:
     with pytest.raises(AttributeError):
-        _ = expression("a").flagz  # type: ignore[attr-defined]
+        _ = lazy_regex("a").flagz  # type: ignore[attr-defined]

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import equipage
 from equipage.core import frozen as frozen_module
-from equipage.core.frozen import FrozenDict, FrozenList, freeze, frozen, thawed
+from equipage.core.frozen import FrozenDict, FrozenList, freeze, freeze_plain, unfreeze
 from kinds.toolpack.making import pack
 
 JSON = st.recursive(
@@ -65,7 +65,7 @@ def mutable_parts(value: Any) -> list[Any]:
 
 @given(JSON)
 def test_frozen_values_are_the_plain_ones_in_all_but_change(value: Any) -> None:
-    result = frozen(value)
+    result = freeze_plain(value)
     assert result == value
     assert not mutable_parts(result)
     assert json.dumps(result) == json.dumps(value)
@@ -73,9 +73,9 @@ def test_frozen_values_are_the_plain_ones_in_all_but_change(value: Any) -> None:
     assert pickle.loads(pickle.dumps(result)) == value
     assert not mutable_parts(pickle.loads(pickle.dumps(result)))
     assert copy.deepcopy(result) == copy.copy(result) == value
-    assert hash(result) == hash(frozen(copy.deepcopy(value)))
-    assert thawed(result) == value
-    assert type(thawed(result)) is type(value)
+    assert hash(result) == hash(freeze_plain(copy.deepcopy(value)))
+    assert unfreeze(result) == value
+    assert type(unfreeze(result)) is type(value)
 
 
 @given(JSON)
@@ -173,7 +173,7 @@ def test_a_pack_has_no_back_doors(door: str, tmp_path: Path) -> None:
 
 def test_shared_parts_stay_shared() -> None:
     part = {"a": [1]}
-    result = frozen({"x": part, "y": part})
+    result = freeze_plain({"x": part, "y": part})
     assert result["x"] is result["y"]
 
 
@@ -240,19 +240,19 @@ def test_a_result_has_no_back_doors() -> None:
 
 def test_equal_values_have_one_hash_and_others_another() -> None:
     for make in (lambda: {"a": [1, {"b": 2}]}, lambda: [1, {"a": [2]}]):
-        assert hash(frozen(make())) == hash(frozen(make()))
-    assert hash(frozen({"a": 1, "b": 2})) == hash(frozen({"b": 2, "a": 1}))
-    assert len({hash(frozen(each)) for each in ({}, {"a": 1}, {"a": 2}, [], [1], [1, 2])}) > 4
+        assert hash(freeze_plain(make())) == hash(freeze_plain(make()))
+    assert hash(freeze_plain({"a": 1, "b": 2})) == hash(freeze_plain({"b": 2, "a": 1}))
+    assert len({hash(freeze_plain(each)) for each in ({}, {"a": 1}, {"a": 2}, [], [1], [1, 2])}) > 4
 
 
 def test_a_thawed_value_is_plain_to_the_ground() -> None:
     value = {"a": [1, {"b": [None, {}]}], "c": "text"}
-    thaw = thawed(frozen(value))
+    thaw = unfreeze(freeze_plain(value))
     assert thaw == value
     assert [type(each) for each in (thaw, thaw["a"], thaw["a"][1], thaw["a"][1]["b"])] == [
         *(dict, list, dict, list)
     ]
-    assert thawed((1, FrozenDict({"a": (2,)}))) == [1, {"a": [2]}]
+    assert unfreeze((1, FrozenDict({"a": (2,)}))) == [1, {"a": [2]}]
 
 
 def test_a_refusal_says_how_to_copy() -> None:
@@ -264,7 +264,7 @@ def test_a_refusal_says_how_to_copy() -> None:
 
 def test_shared_parts_stay_shared_wherever_they_are() -> None:
     part = {"a": [1]}
-    inside = frozen([part, {"x": part}, [part]])
+    inside = freeze_plain([part, {"x": part}, [part]])
     assert inside[0] is inside[1]["x"] is inside[2][0]
     model = freeze(Twig(leaves=(Leaf(free=part), Leaf(named={"x": part})), mixed=(part, [part])))
     found = [model.leaves[0].free, model.leaves[1].named["x"], model.mixed[0], model.mixed[1][0]]
@@ -290,7 +290,7 @@ def test_the_first_use_of_a_model_happens_alone_and_once(value: Any) -> None:
         else:
             with pytest.raises(msgspec.ValidationError):
                 frozen_module.convert(value, model)
-        assert model in frozen_module._READY
+        assert model in frozen_module._PREPARED_MODELS
 
 
 def test_a_model_is_made_ready_where_no_thread_can_be_started(
@@ -302,8 +302,8 @@ def test_a_model_is_made_ready_where_no_thread_can_be_started(
     monkeypatch.setattr(frozen_module, "start_new_thread", no_more)
     model = fresh()
     assert frozen_module.convert({"a": 1}, model).a == 1
-    assert model in frozen_module._READY
-    assert not frozen_module._FIRST_USE.locked()
+    assert model in frozen_module._PREPARED_MODELS
+    assert not frozen_module._FIRST_USE_LOCK.locked()
 
 
 def test_an_interrupt_waits_until_a_model_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,7 +333,7 @@ def test_an_interrupt_waits_until_a_model_is_ready(monkeypatch: pytest.MonkeyPat
     model = fresh()
     with pytest.raises(KeyboardInterrupt, match="now"):
         frozen_module.convert({"a": 1}, model)
-    assert model in frozen_module._READY
+    assert model in frozen_module._PREPARED_MODELS
     assert len(started) == 1
     # A model that is ready is used as it is.
     assert frozen_module.convert({"a": 1}, model).a == 1

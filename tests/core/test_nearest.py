@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clock import promised
-from equipage.core.text import Guesses, distance, nearest
+from equipage.core.text import Guesses, edit_distance, nearest
 
 KNOWN = ("nested_json", "batch_notifications", "garbage", "max_depth", "depth", "name")
 
@@ -63,4 +63,4 @@ def test_one_guess_among_very_many_names_ends_too() -> None:
     [("", "", 0), ("", "abc", 3), ("abc", "acb", 1), ("abc", "abcd", 1), ("kitten", "sitting", 3)],
 )
 def test_distance(a: str, b: str, slips: int) -> None:
-    assert distance(a, b) == distance(b, a) == slips
+    assert edit_distance(a, b) == edit_distance(b, a) == slips

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from equipage.core.frozen import freeze, plain_data, without_defaults
+from equipage.core.frozen import freeze, omit_defaults, plain_data
 
 
 class Inner(msgspec.Struct, frozen=True, omit_defaults=True, tag="inner", tag_field="kind"):
@@ -97,8 +97,8 @@ def test_a_configuration_may_keep_defaults_as_they_were_written() -> None:
             return {"a": 1}
 
     assert plain_data(Written()) == {"a": 1, "b": 2}
-    assert without_defaults(Written()) == {"a": 1}
-    assert without_defaults(Outer("n")) == {"name": "n"}
+    assert omit_defaults(Written()) == {"a": 1}
+    assert omit_defaults(Outer("n")) == {"name": "n"}
 
 
 def test_a_required_field_is_written_whatever_it_holds() -> None:

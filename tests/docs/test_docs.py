@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from docs.pages import Page, pages
-from equipage.loading.registry import all_codes, names
+from equipage.loading.registry import all_codes, built_in_kinds
 from lab import REPOSITORY, UPDATE, environment, settle
 
 sys.path.insert(0, str(REPOSITORY / "docs"))
@@ -59,7 +59,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_kind_and_every_code_has_a_page(made: Path) -> None:
     kinds = {path.stem for path in (made / "reference/kinds").glob("*.md")}
     codes = {path.stem for path in (made / "reference/codes").glob("*.md")}
-    assert kinds == {*names(), "index"}
+    assert kinds == {*built_in_kinds(), "index"}
     assert codes == {*all_codes(), "index"}
 
 
@@ -94,12 +94,12 @@ def test_every_field_says_what_it_means() -> None:
     from generate.kinds import structs_of
 
     from equipage.loading.model import type_info
-    from equipage.loading.registry import kind_named
+    from equipage.loading.registry import format_named
     from equipage.views.meanings import meaning_of
 
     silent = []
-    for name in names():
-        kind = kind_named(name)
+    for name in built_in_kinds():
+        kind = format_named(name)
         options: Any = type_info(kind.reading.options)
         for struct in (*structs_of(kind), options):
             fields = {field.name for field in struct.fields}

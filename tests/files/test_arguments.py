@@ -25,28 +25,28 @@ def refused(act: Callable[..., object], *given: Any) -> str:
 @pytest.mark.parametrize(
     ("act", "given", "expected"),
     [
-        (files.text_given, ("a", "x"), "x"),
-        (files.text_given, ("a", ""), ""),
-        (files.kind_given, (None,), None),
-        (files.kind_given, ("server",), "server"),
-        (files.path_given, ("a", "x"), "x"),
-        (files.path_given, ("a", PurePosixPath("x/y")), "x/y"),
-        (files.place_given, ("a", "x"), "x"),
-        (files.paths_given, ("a", "/x"), ["/x"]),
-        (files.paths_given, ("a", PurePosixPath("/x")), ["/x"]),
-        (files.paths_given, ("a", ["x", PurePosixPath("y")]), ["x", "y"]),
-        (files.paths_given, ("a", ()), []),
-        (files.number_given, ("a", 0), 0),
-        (files.number_given, ("a", 7), 7),
-        (files.variables_given, ({"A": "1"},), {"A": "1"}),
-        (files.contents_given, ({},), {}),
+        (files.text_argument, ("a", "x"), "x"),
+        (files.text_argument, ("a", ""), ""),
+        (files.kind_argument, (None,), None),
+        (files.kind_argument, ("server",), "server"),
+        (files.path_argument, ("a", "x"), "x"),
+        (files.path_argument, ("a", PurePosixPath("x/y")), "x/y"),
+        (files.valid_path_argument, ("a", "x"), "x"),
+        (files.paths_argument, ("a", "/x"), ["/x"]),
+        (files.paths_argument, ("a", PurePosixPath("/x")), ["/x"]),
+        (files.paths_argument, ("a", ["x", PurePosixPath("y")]), ["x", "y"]),
+        (files.paths_argument, ("a", ()), []),
+        (files.number_argument, ("a", 0), 0),
+        (files.number_argument, ("a", 7), 7),
+        (files.variables_argument, ({"A": "1"},), {"A": "1"}),
+        (files.contents_argument, ({},), {}),
         (
-            files.contents_given,
+            files.contents_argument,
             ({"a/b": "é", PurePosixPath("a/c"): b"c", "d": bytearray(b"d"), "e": memoryview(b"e")},),
             {"a/b": b"\xc3\xa9", "a/c": b"c", "d": b"d", "e": b"e"},
         ),
-        (files.contents_given, ({"a": "\ud800"},), {"a": b"\xed\xa0\x80"}),
-        (files.contents_given, ({"ab/c": "", "a": "", "ab/d/e": ""},), {"ab/c": b"", "a": b"", "ab/d/e": b""}),
+        (files.contents_argument, ({"a": "\ud800"},), {"a": b"\xed\xa0\x80"}),
+        (files.contents_argument, ({"ab/c": "", "a": "", "ab/d/e": ""},), {"ab/c": b"", "a": b"", "ab/d/e": b""}),
     ],
 )  # fmt: skip
 def test_what_is_taken(act: Callable[..., object], given: tuple[Any, ...], expected: Any) -> None:
@@ -56,31 +56,31 @@ def test_what_is_taken(act: Callable[..., object], given: tuple[Any, ...], expec
 @pytest.mark.parametrize(
     ("act", "given", "words"),
     [
-        (files.text_given, ("a", 5), "`a`: expected a str, found int"),
-        (files.text_given, ("a", None), "`a`: expected a str, found None"),
-        (files.kind_given, (b"x",), "`kind`: expected the name of a kind as str, found bytes"),
-        (files.path_given, ("a", 5), f"`a`: expected {PATH}, found int"),
-        (files.path_given, ("a", ""), "a is empty; write '.' for the working directory"),
-        (files.place_given, ("a", "\0"), "`a`: no file can have the name '\\x00'"),
-        (files.place_given, ("a", b"x"), f"`a`: expected {PATH}, found bytes"),
-        (files.paths_given, ("a", b"x"), f"`a`: expected {PATH}, found bytes"),
-        (files.paths_given, ("a", 5), f"`a`: expected {PATH}, found int"),
-        (files.paths_given, ("a", ["x", 5]), f"`a[1]`: expected {PATH}, found int"),
-        (files.folder_given, ("a", 5), f"`a`: expected {PATH}, found int"),
-        (files.folder_given, ("a", "\ud800"), "`a`: no file can have the name '\\ud800'"),
-        (files.folders_given, ("a", ["\0"]), "`a`: no file can have the name '\\x00'"),
-        (files.folders_given, ("a", [5]), f"`a[0]`: expected {PATH}, found int"),
-        (files.number_given, ("a", "5"), "`a`: expected a whole number, found str"),
-        (files.number_given, ("a", -1), "`a`: expected 0 or more, found -1"),
-        (files.variables_given, (["x"],), "`env`: expected a mapping of names to values, found list"),
-        (files.variables_given, ({5: "x"},), "`env`: expected names as str, found int"),
-        (files.variables_given, ({"A": 5},), "`env['A']`: expected a str, found int"),
-        (files.contents_given, (["x"],), "`files`: expected a mapping of paths to contents, found list"),
-        (files.contents_given, ({5: ""},), "`files`: expected paths as str, found int"),
-        (files.contents_given, ({"a": 5},), "`files['a']`: expected bytes or str, found int"),
-        (files.contents_given, ({"a/b": "", "a": ""},), "`files`: 'a' is a file, so it cannot hold 'a/b'"),
-        (files.contents_given, ({"a/b/c": "", "a/b": ""},), "`files`: 'a/b' is a file, so it cannot hold 'a/b/c'"),
-        (files.contents_given, ({"a": "", "a/b/c": ""},), "`files`: 'a' is a file, so it cannot hold 'a/b/c'"),
+        (files.text_argument, ("a", 5), "`a`: expected a str, found int"),
+        (files.text_argument, ("a", None), "`a`: expected a str, found None"),
+        (files.kind_argument, (b"x",), "`kind`: expected the name of a kind as str, found bytes"),
+        (files.path_argument, ("a", 5), f"`a`: expected {PATH}, found int"),
+        (files.path_argument, ("a", ""), "a is empty; write '.' for the working directory"),
+        (files.valid_path_argument, ("a", "\0"), "`a`: no file can have the name '\\x00'"),
+        (files.valid_path_argument, ("a", b"x"), f"`a`: expected {PATH}, found bytes"),
+        (files.paths_argument, ("a", b"x"), f"`a`: expected {PATH}, found bytes"),
+        (files.paths_argument, ("a", 5), f"`a`: expected {PATH}, found int"),
+        (files.paths_argument, ("a", ["x", 5]), f"`a[1]`: expected {PATH}, found int"),
+        (files.folder_argument, ("a", 5), f"`a`: expected {PATH}, found int"),
+        (files.folder_argument, ("a", "\ud800"), "`a`: no file can have the name '\\ud800'"),
+        (files.folders_argument, ("a", ["\0"]), "`a`: no file can have the name '\\x00'"),
+        (files.folders_argument, ("a", [5]), f"`a[0]`: expected {PATH}, found int"),
+        (files.number_argument, ("a", "5"), "`a`: expected a whole number, found str"),
+        (files.number_argument, ("a", -1), "`a`: expected 0 or more, found -1"),
+        (files.variables_argument, (["x"],), "`env`: expected a mapping of names to values, found list"),
+        (files.variables_argument, ({5: "x"},), "`env`: expected names as str, found int"),
+        (files.variables_argument, ({"A": 5},), "`env['A']`: expected a str, found int"),
+        (files.contents_argument, (["x"],), "`files`: expected a mapping of paths to contents, found list"),
+        (files.contents_argument, ({5: ""},), "`files`: expected paths as str, found int"),
+        (files.contents_argument, ({"a": 5},), "`files['a']`: expected bytes or str, found int"),
+        (files.contents_argument, ({"a/b": "", "a": ""},), "`files`: 'a' is a file, so it cannot hold 'a/b'"),
+        (files.contents_argument, ({"a/b/c": "", "a/b": ""},), "`files`: 'a/b' is a file, so it cannot hold 'a/b/c'"),
+        (files.contents_argument, ({"a": "", "a/b/c": ""},), "`files`: 'a' is a file, so it cannot hold 'a/b/c'"),
     ],
 )  # fmt: skip
 def test_the_words_for_what_is_not(
@@ -92,7 +92,7 @@ def test_the_words_for_what_is_not(
 @pytest.mark.parametrize("name", ["", "/a", "a/", "a//b", "./a", "a/./b", "..", "a/../b", "a\0b"])
 def test_files_in_memory_have_paths_from_the_root_of_a_project(name: str) -> None:
     words = f"`files`: expected paths from the root of a project, found {name!a}"
-    assert refused(files.contents_given, {name: ""}) == words
+    assert refused(files.contents_argument, {name: ""}) == words
 
 
 def test_variables_of_the_process_are_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,4 +106,4 @@ def test_variables_of_the_process_are_utf_8(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_homes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/of/mine")
-    assert files.at_home("~/x") == "/home/of/mine/x"
+    assert files.expand_home("~/x") == "/home/of/mine/x"

@@ -220,8 +220,8 @@ def test_git_reads_these_lines_so(tmp_path: Path, older_git: bool) -> None:
 def test_many_names_are_answered_beyond_those_that_are_remembered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gitignore, "_MOST_NAMES", 3)
-    known = gitignore._parsed("a*\n!a5/\nb")
+    monkeypatch.setattr(gitignore, "_MAX_CACHED_NAMES", 3)
+    known = gitignore._parse_patterns("a*\n!a5/\nb")
     for _ in range(2):
         for number in range(10):
             for is_folder in (False, True):
@@ -233,13 +233,13 @@ def test_many_names_are_answered_beyond_those_that_are_remembered(
 
 
 def test_long_files_are_read_and_not_remembered() -> None:
-    gitignore._parsed_once.cache_clear()
+    gitignore._parse_patterns_cached.cache_clear()
     for length, kept in ((4096, 1), (4097, 1)):
         text = "a\n" + "b" * (length - 2)
         assert len(text) == length
         assert parse_ignores(text).decide("a", "a", is_folder=False) is True
-        assert gitignore._parsed_once.cache_info().currsize == kept
-    gitignore._parsed_once.cache_clear()
+        assert gitignore._parse_patterns_cached.cache_info().currsize == kept
+    gitignore._parse_patterns_cached.cache_clear()
     assert parse_ignores("a\n").decide("a", "a", is_folder=False) is True
     assert parse_ignores("a\n") is parse_ignores("a\n")
 

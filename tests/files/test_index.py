@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import equipage
 from equipage.files import index
-from equipage.files.index import DamagedIndex, Tracked, _parsed, tracked_in
+from equipage.files.index import DamagedIndex, TrackedFiles, _parse_index, read_tracked_files
 from equipage.files.walking import walk
 from equipage.loading.registry import agent_folders
 from lab import write
@@ -41,12 +41,12 @@ def start(folder: Path, *more: str) -> Path:
 
 
 def names(folder: Path) -> list[str]:
-    tracked = tracked_in(str(folder))
+    tracked = read_tracked_files(str(folder))
     assert tracked is not None
     return decoded(tracked)
 
 
-def decoded(tracked: Tracked) -> list[str]:
+def decoded(tracked: TrackedFiles) -> list[str]:
     """The names as text; a file with conflicts is in an index several times."""
     return list(dict.fromkeys(map(os.fsdecode, tracked.names)))
 
@@ -93,9 +93,9 @@ def test_worktrees_and_submodules(tmp_path: Path) -> None:
 
 
 def test_where_there_is_none(tmp_path: Path) -> None:
-    assert tracked_in(str(tmp_path)) is None
+    assert read_tracked_files(str(tmp_path)) is None
     (tmp_path / ".git").write_text("gitdir: nowhere\n")
-    assert tracked_in(str(tmp_path)) is None
+    assert read_tracked_files(str(tmp_path)) is None
 
 
 @needs_git
@@ -140,7 +140,7 @@ def test_a_damaged_index_is_a_note(tmp_path: Path) -> None:
 @given(st.binary(max_size=200), st.sampled_from([b"\x02", b"\x03", b"\x04"]))
 def test_any_bytes_are_an_index_or_damaged(rest: bytes, version: bytes) -> None:
     try:
-        _parsed(b"DIRC\0\0\0" + version + rest)
+        _parse_index(b"DIRC\0\0\0" + version + rest)
     except DamagedIndex as error:
         assert str(error)
 
@@ -171,7 +171,7 @@ KEPT = [name.encode() for name, sort in ENTRIES if sort in (8, 10)]
 @pytest.mark.parametrize("version", [2, 3, 4])
 def test_names_of_files_and_links_are_read(version: int, extended: bool, hash_size: int) -> None:
     data = an_index(version, ENTRIES, extended=extended, hash_size=hash_size)
-    assert _parsed(data) == (KEPT, None)
+    assert _parse_index(data) == (KEPT, None)
 
 
 @pytest.mark.parametrize("hash_size", [20, 32])
@@ -182,13 +182,13 @@ def test_an_index_that_is_cut_off_is_damaged(version: int, extended: bool, hash_
     data = an_index(version, ENTRIES, extended=extended, hash_size=hash_size)
     for cut in range(len(data)):
         with pytest.raises(DamagedIndex):
-            _parsed(data[:cut])
+            _parse_index(data[:cut])
 
 
 @pytest.mark.parametrize("length", [*range(1, 18), 4094, 4095, 4096, 5000])
 def test_names_of_any_length(length: int) -> None:
     names = [("x" * length, 8), ("y" * length, 8)]
-    assert _parsed(an_index(2, names)) == ([name.encode() for name, _ in names], None)
+    assert _parse_index(an_index(2, names)) == ([name.encode() for name, _ in names], None)
 
 
 @pytest.mark.parametrize("version", [2, 3, 4])
@@ -201,20 +201,20 @@ def test_a_name_is_as_long_as_its_entry_says(version: int, length: int) -> None:
         if wrong < 4096 and wrong != written:
             data[72:74] = wrong.to_bytes(2, "big")
             with pytest.raises(DamagedIndex):
-                _parsed(bytes(data))
+                _parse_index(bytes(data))
 
 
 @pytest.mark.parametrize("sort", [8, 10, 14], ids=["file", "link", "submodule"])
 @pytest.mark.parametrize("version", [2, 3, 4])
 def test_no_name_has_a_zero_byte(version: int, sort: int) -> None:
     with pytest.raises(DamagedIndex, match="cut off"):
-        _parsed(an_index(version, [("a", 8), ("b\0c", sort), ("d", 8)]))
+        _parse_index(an_index(version, [("a", 8), ("b\0c", sort), ("d", 8)]))
 
 
 @pytest.mark.parametrize("long", [126, 127, 128, 129, 16511, 16512, 20000])
 def test_long_names_that_begin_alike(long: int) -> None:
     names = [("a" + "x" * long, 8), ("b", 8), ("b/c", 8)]
-    assert _parsed(an_index(4, names)) == ([name.encode() for name, _ in names], None)
+    assert _parse_index(an_index(4, names)) == ([name.encode() for name, _ in names], None)
 
 
 @pytest.mark.parametrize("hash_size", [20, 32])
@@ -224,12 +224,12 @@ def test_the_shared_part_is_named_by_its_hash(hash_size: int) -> None:
     other = b"TREE" + (5).to_bytes(4, "big") + b"12345"
     for extensions in (link, other + link, link + other):
         data = an_index(2, ENTRIES, hash_size=hash_size, extensions=extensions)
-        assert _parsed(data) == (KEPT, own.hex())
+        assert _parse_index(data) == (KEPT, own.hex())
     data = an_index(2, ENTRIES, hash_size=hash_size, extensions=other)
-    assert _parsed(data) == (KEPT, None)
+    assert _parse_index(data) == (KEPT, None)
     for wrong in (other[:-1], other + b"x", b"TREE", b"TREE\x01\0\0\x0512345"):
         with pytest.raises(DamagedIndex, match=r"^an entry is cut off or has no end$"):
-            _parsed(an_index(2, ENTRIES, hash_size=hash_size, extensions=wrong))
+            _parse_index(an_index(2, ENTRIES, hash_size=hash_size, extensions=wrong))
 
 
 def test_what_is_no_index_of_a_known_version() -> None:
@@ -243,15 +243,15 @@ def test_what_is_no_index_of_a_known_version() -> None:
         an_index(5, []),
     ):
         with pytest.raises(DamagedIndex, match=r"^it does not start like an index of git$"):
-            _parsed(data)
-    assert _parsed(an_index(2, [])) == ([], None)
+            _parse_index(data)
+    assert _parse_index(an_index(2, [])) == ([], None)
 
 
 def test_an_index_has_as_many_entries_as_it_says() -> None:
     data = an_index(2, ENTRIES)
     for count in (len(ENTRIES) + 1, len(ENTRIES) + (1 << 24), (1 << 32) - 1, 5, 0):
         with pytest.raises(DamagedIndex):
-            _parsed(data[:8] + count.to_bytes(4, "big") + data[12:])
+            _parse_index(data[:8] + count.to_bytes(4, "big") + data[12:])
 
 
 def test_a_name_cannot_drop_more_than_the_one_before_has() -> None:
@@ -260,18 +260,18 @@ def test_a_name_cannot_drop_more_than_the_one_before_has() -> None:
     for dropped in (0, 1, 2, 3):
         second = first[:60] + bytes((0, 4 - dropped)) + a_number(dropped) + b"z\0"
         names = [b"abc", b"abc"[: 3 - dropped] + b"z"]
-        assert _parsed(head + first + second + b"\0" * 20) == (names, None)
+        assert _parse_index(head + first + second + b"\0" * 20) == (names, None)
     for dropped in (4, 200, 10**6, 10**30):
         second = first[:62] + a_number(dropped) + b"z\0"
         with pytest.raises(DamagedIndex):
-            _parsed(head + first + second + b"\0" * 20)
+            _parse_index(head + first + second + b"\0" * 20)
 
 
 def test_tracked_names_are_looked_up_exactly(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     file = tmp_path / ".git" / "index"
     file.write_bytes(an_index(2, [("z", 8), ("b/c", 8), ("b/c", 8), ("a.md", 8)]))
-    tracked = tracked_in(str(tmp_path))
+    tracked = read_tracked_files(str(tmp_path))
     assert tracked is not None
     assert decoded(tracked) == ["a.md", "b/c", "z"]
     assert [tracked.has(each) for each in ("a.md", "b/c", "z")] == [True] * 3
@@ -283,7 +283,7 @@ def test_tracked_names_are_looked_up_exactly(tmp_path: Path) -> None:
         False
     ] * 5
     file.write_bytes(an_index(2, []))
-    empty = tracked_in(str(tmp_path))
+    empty = read_tracked_files(str(tmp_path))
     assert empty is not None
     assert (empty.names, empty.has("a"), empty.has_below("a/")) == ([], False, False)
 
@@ -295,12 +295,12 @@ def test_the_rest_of_a_split_index_is_beside_it(tmp_path: Path) -> None:
     link = b"link" + (20).to_bytes(4, "big") + own
     (folder / "index").write_bytes(an_index(2, [("b", 8)], extensions=link))
     with pytest.raises(DamagedIndex, match=r"^the shared part of the index is missing$"):
-        tracked_in(str(tmp_path))
+        read_tracked_files(str(tmp_path))
     (folder / f"sharedindex.{own.hex()}").write_bytes(an_index(2, [("a", 8), ("c", 8)]))
     assert names(tmp_path) == ["a", "b", "c"]
     (folder / f"sharedindex.{own.hex()}").write_bytes(b"nonsense")
     with pytest.raises(DamagedIndex):
-        tracked_in(str(tmp_path))
+        read_tracked_files(str(tmp_path))
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("nothing", path)])
@@ -309,7 +309,7 @@ def test_an_index_that_cannot_be_read_is_not_taken_for_none(tmp_path: Path, make
     (tmp_path / ".git").mkdir()
     make(tmp_path / ".git" / "index")
     with pytest.raises(DamagedIndex, match=r"^it cannot be read$"):
-        tracked_in(str(tmp_path))
+        read_tracked_files(str(tmp_path))
 
 
 def test_an_index_is_read_up_to_a_size_of_its_own(
@@ -323,18 +323,18 @@ def test_an_index_is_read_up_to_a_size_of_its_own(
     (folder / "index").write_bytes(data)
     (folder / f"sharedindex.{own.hex()}").write_bytes(shared)
     monkeypatch.setattr(index, "_MAX_BYTES", len(shared))
-    tracked = tracked_in(str(tmp_path))
+    tracked = read_tracked_files(str(tmp_path))
     assert tracked is not None
     assert decoded(tracked) == ["a", "b", "c" * 300]
     for size in (len(data) - 1, len(shared) - 1):
         monkeypatch.setattr(index, "_MAX_BYTES", size)
         with pytest.raises(DamagedIndex):
-            tracked_in(str(tmp_path))
+            read_tracked_files(str(tmp_path))
 
 
 def test_a_path_with_a_zero_byte_leads_nowhere(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: ../a\0b")
-    assert tracked_in(str(tmp_path)) is None
+    assert read_tracked_files(str(tmp_path)) is None
 
 
 def test_where_the_file_of_a_worktree_leads(tmp_path: Path) -> None:
@@ -347,8 +347,8 @@ def test_where_the_file_of_a_worktree_leads(tmp_path: Path) -> None:
         assert names(tree) == ["a"]
     for written in ("../real", "GITDIR: ../real", "gitdir: ../real\0", " gitdir: ../real", ""):
         (tree / ".git").write_text(written)
-        assert tracked_in(str(tree)) is None
+        assert read_tracked_files(str(tree)) is None
     (tree / ".git").write_text(f"gitdir: ../real{' ' * 64 * 1024}")  # longer than such a file is
-    assert tracked_in(str(tree)) is None
+    assert read_tracked_files(str(tree)) is None
     (tree / ".git").write_text(f"gitdir: ../real{' ' * (64 * 1024 - 15)}")
     assert names(tree) == ["a"]

@@ -45,7 +45,7 @@ def alone() -> Overlay:
 def test_alone_it_is_all_there_is(disk: Path) -> None:
     there = str(disk / "a.txt")
     with overlaid(alone()):
-        assert files.stands_alone()
+        assert files.is_disk_hidden()
         assert files.working_directory() == "/p"
         assert not files.exists(there)
         assert not files.is_file(there)
@@ -55,7 +55,7 @@ def test_alone_it_is_all_there_is(disk: Path) -> None:
         assert files.real_path(str(disk / "link.txt")) == str(disk / "link.txt")
         assert not files_here().exists(there)
         assert files_here().finds_program("no-such-program", "/nowhere")
-    assert not files.stands_alone()
+    assert not files.is_disk_hidden()
     assert files.exists(there)
 
 
@@ -175,7 +175,7 @@ def test_over_a_disk_it_hides_what_the_disk_has(disk: Path) -> None:
     root = str(disk)
     contents = {f"{root}/a.txt": b"unsaved", f"{root}/new/c.txt": b"new"}
     with overlaid(Overlay(contents, over_disk=True)):
-        assert not files.stands_alone()
+        assert not files.is_disk_hidden()
         assert peek(f"{root}/a.txt") == b"unsaved"
         assert peek(f"{root}/sub/b.txt") == b"b"
         assert peek(f"{root}/no") is None

@@ -67,9 +67,9 @@ def test_the_root_of_a_repository(world: Path) -> None:
 
 def test_folders_of_a_caller_are_absolute(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(world)
-    assert files.folder_given("base", "folder/../x") == os.path.join(os.getcwd(), "x")
-    assert files.folders_given("roots", "/a") == ("/a",)
-    assert files.folders_given("roots", ["/a", Path("/b/")]) == ("/a", "/b")
+    assert files.folder_argument("base", "folder/../x") == os.path.join(os.getcwd(), "x")
+    assert files.folders_argument("roots", "/a") == ("/a",)
+    assert files.folders_argument("roots", ["/a", Path("/b/")]) == ("/a", "/b")
 
 
 def test_an_absolute_path_needs_no_working_directory(
@@ -78,6 +78,6 @@ def test_an_absolute_path_needs_no_working_directory(
     monkeypatch.chdir(world / "folder")
     (world / "folder" / "file").unlink()
     (world / "folder").rmdir()
-    assert files.folder_given("base", str(world)) == str(world)
+    assert files.folder_argument("base", str(world)) == str(world)
     with pytest.raises(UsageError, match="no working directory"):
-        files.folder_given("base", ".")
+        files.folder_argument("base", ".")

@@ -12,7 +12,7 @@ from equipage.files import real_path
 from equipage.files.overlay import Overlay, overlaid
 from equipage.files.reading import Files, MemoryFiles, peek, stamp_of
 from equipage.files.sandbox import MAX_BYTES, FileProblem, PathPolicy
-from equipage.files.watching import is_of_folder
+from equipage.files.watching import is_folder_stamp
 from lab import write
 
 
@@ -311,11 +311,11 @@ def test_a_folder_is_the_same_whatever_is_inside(world: Path) -> None:
     (world / "in" / "new").touch()
     assert before == stamp_of(str(world / "in"))
     assert before is not None
-    assert is_of_folder(before)
+    assert is_folder_stamp(before)
     assert before == (os.stat(world / "in").st_ino, -1, 0, 0)
     empty = stamp_of(str(world / "in" / "new"))
     assert empty is not None
-    assert not is_of_folder(empty)
+    assert not is_folder_stamp(empty)
     assert stamp_of("a\0b") is None
 
 

@@ -13,7 +13,7 @@ import pytest
 from equipage.files import git
 from equipage.files.git import NoRevision, Revision, is_revision
 from equipage.files.sandbox import FileProblem
-from equipage.files.walking import NOTHING
+from equipage.files.walking import NO_WANTED_FILES
 from lab import Link, commit, write
 
 from .test_wanted import Wanting
@@ -52,7 +52,7 @@ def test_files_as_they_were(repository: Path) -> None:
 
     walked = [
         os.path.relpath(each.path, repository)
-        for each in revision.walk(str(repository), {".claude"}, NOTHING)
+        for each in revision.walk(str(repository), {".claude"}, NO_WANTED_FILES)
     ]
     assert walked == ["a.yaml", "link.yaml", "lost.yaml", ".claude/d.md", "sub/é b.yaml"]
     revision.close()
@@ -85,7 +85,7 @@ def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def walked(revision: Revision, folder: Path, *agents: str) -> list[str]:
-    found = revision.walk(str(folder), set(agents), NOTHING)
+    found = revision.walk(str(folder), set(agents), NO_WANTED_FILES)
     return [os.path.relpath(each.path, folder) for each in found]
 
 
@@ -225,7 +225,7 @@ def test_links_lead_as_far_as_on_the_disk(repository: Path, tmp_path_factory: An
     revision = Revision("HEAD", ".")
     assert revision[str(repository / "X/plain/b/c.md")] == b"c"
     assert revision.is_folder(str(repository / "X/plain"))
-    found = revision.walk(str(repository), {".claude", ".defect"}, NOTHING)
+    found = revision.walk(str(repository), {".claude", ".defect"}, NO_WANTED_FILES)
     shown = [(os.path.relpath(each.path, repository), each.outside) for each in found]
     assert [each for each in shown if "agents" in each[0] or "plain" in each[0]] == [
         (f"{agents}/file.md", True),
@@ -372,8 +372,8 @@ def test_a_large_object_is_refused_unread_and_the_next_one_is_its_own(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A few bytes of a repository can be gigabytes of a file."""
-    monkeypatch.setattr(git, "_MOST", 100)
-    monkeypatch.setattr(git, "_LONGEST_TARGET", 20)
+    monkeypatch.setattr(git, "_MAX_OBJECT_BYTES", 100)
+    monkeypatch.setattr(git, "_MAX_TARGET_BYTES", 20)
     # An answer to the next question, if what is left unread were taken for one.
     forged = "0123456789 blob 3\nbad\n" * 10_000
     links = {"link-to-large.yaml": Link("large.yaml"), "long.yaml": Link("./" * 20 + "a.yaml")}
@@ -393,7 +393,7 @@ def test_a_large_object_is_refused_unread_and_the_next_one_is_its_own(
 
 
 def test_objects_are_read_up_to_a_size(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git, "_MOST", 5)
+    monkeypatch.setattr(git, "_MAX_OBJECT_BYTES", 5)
     write(repository, {"five": "12345", "sub/six": "123456"})
     commit(repository)
     revision = Revision("HEAD", ".")
@@ -402,7 +402,7 @@ def test_objects_are_read_up_to_a_size(repository: Path, monkeypatch: pytest.Mon
     with pytest.raises(FileProblem) as raised:
         files.read("sub/six")
     assert raised.value.values == {"file": "sub/six", "size": 6, "limit": 5}
-    monkeypatch.setattr(git, "_LONGEST_TARGET", 5)
+    monkeypatch.setattr(git, "_MAX_TARGET_BYTES", 5)
     assert str(repository / "link.yaml") not in revision
     revision.close()
 

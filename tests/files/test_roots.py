@@ -11,9 +11,9 @@ from equipage.core.diagnostics import UsageError
 from equipage.files.roots import (
     PROJECT_FOLDER,
     USER_FOLDER,
-    entry_in_layer,
-    find_places,
-    unreadable,
+    find_layer_folders,
+    layer_unreadable_fact,
+    resolve_parent_links,
 )
 
 
@@ -28,18 +28,18 @@ def project(tmp_path: Path) -> Path:
 
 def test_the_layers_of_a_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project.parent / "link").symlink_to("project/sub")
-    found = find_places(project.parent / "link", env={})
+    found = find_layer_folders(project.parent / "link", env={})
     assert found.cwd == str(project / "sub")
     assert found.root == str(project)
     assert found.project == str(project / PROJECT_FOLDER)
     assert (found.user, found.ignored) == (None, ())
-    alone = find_places(project.parent, env={})
+    alone = find_layer_folders(project.parent, env={})
     assert (alone.root, alone.project) == (None, None)
     monkeypatch.chdir(project / "sub")
     monkeypatch.setenv("XDG_CONFIG_HOME", "/xdg")
-    here = find_places()
+    here = find_layer_folders()
     assert (here.cwd, here.user) == (str(project / "sub"), os.path.join("/xdg", USER_FOLDER))
-    assert find_places(local=True).user is None
+    assert find_layer_folders(local=True).user is None
 
 
 def test_the_first_that_is_named_gives_the_layer_of_the_user(project: Path) -> None:
@@ -59,7 +59,7 @@ def test_the_first_that_is_named_gives_the_layer_of_the_user(project: Path) -> N
         ({}, {"HOME": "/a\udfff"}, None, ("HOME",)),
         ({}, {"HOME": "/a\ud7ff\ue000"}, f"/a\ud7ff\ue000/{below}", ()),
     ):
-        found = find_places(project, env=env, **given)
+        found = find_layer_folders(project, env=env, **given)
         assert (found.user, found.ignored) == (user, ignored)
 
 
@@ -71,9 +71,9 @@ def test_what_is_no_place_is_refused_by_name(project: Path) -> None:
         ({"env": {}, "xdg_config_home": 5}, "^`xdg_config_home`: "),
     ):
         with pytest.raises(UsageError, match=words):
-            find_places(project, **given)  # type: ignore[arg-type]
+            find_layer_folders(project, **given)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"^`cwd`: "):
-        find_places(5, env={})  # type: ignore[arg-type]
+        find_layer_folders(5, env={})  # type: ignore[arg-type]
 
 
 def test_the_last_parts_of_an_entry_are_kept_as_they_are(
@@ -82,17 +82,19 @@ def test_the_last_parts_of_an_entry_are_kept_as_they_are(
     (project / "real").mkdir()
     (project / "link").symlink_to("real")
     (project / "real" / "inner").symlink_to("../sub")
-    assert entry_in_layer(str(project / "link" / "inner" / "a"), 2) == str(
+    assert resolve_parent_links(str(project / "link" / "inner" / "a"), 2) == str(
         project / "real" / "inner" / "a"
     )
-    assert entry_in_layer(str(project / "link" / "inner" / "a"), 1) == str(project / "sub" / "a")
-    assert entry_in_layer("/a", 1) == "/a"
+    assert resolve_parent_links(str(project / "link" / "inner" / "a"), 1) == str(
+        project / "sub" / "a"
+    )
+    assert resolve_parent_links("/a", 1) == "/a"
     monkeypatch.chdir(project / "link")
-    assert entry_in_layer("x", 1) == str(project / "real" / "x")
+    assert resolve_parent_links("x", 1) == str(project / "real" / "x")
 
 
 def test_a_layer_that_cannot_be_listed_says_why() -> None:
-    assert unreadable(PermissionError(13, "Permission denied")).values == {
+    assert layer_unreadable_fact(PermissionError(13, "Permission denied")).values == {
         "reason": "Permission denied"
     }
-    assert unreadable(OSError("odd")).values == {"reason": "odd"}
+    assert layer_unreadable_fact(OSError("odd")).values == {"reason": "odd"}

@@ -23,7 +23,13 @@ from equipage.files.reading import (
     require_text,
     stamp_of,
 )
-from equipage.files.sandbox import FileProblem, PathPolicy, check_reference, read_regular, refusal
+from equipage.files.sandbox import (
+    FileProblem,
+    PathPolicy,
+    check_reference,
+    problem_of_os_error,
+    read_regular,
+)
 from lab import write
 
 STRICT = PathPolicy()
@@ -398,7 +404,7 @@ def test_a_problem_says_what_was_asked_for(
 def test_what_a_system_refuses_in_our_words(
     error: Exception, code: str, values: dict[str, object]
 ) -> None:
-    made = refusal(error, "name")
+    made = problem_of_os_error(error, "name")
     assert (made.code, made.values) == (code, {"file": "name", **values})
 
 
@@ -737,9 +743,9 @@ def test_who_leaves_by_a_link_is_told_to_copy_and_who_leaves_otherwise_to_move(
         )
         assert code == "reference-escapes"
         assert values == {"reference": reference, "advice": advice}
-    assert sandbox.outside("a/b").values["advice"] == COPY
-    assert sandbox.outside("a/../b").values["advice"] == MOVE
-    assert sandbox.outside("a/b", linked=False).values["advice"] == MOVE
+    assert sandbox.escape_problem("a/b").values["advice"] == COPY
+    assert sandbox.escape_problem("a/../b").values["advice"] == MOVE
+    assert sandbox.escape_problem("a/b", linked=False).values["advice"] == MOVE
 
 
 def test_a_base_may_be_folders_below_its_root(allowed: Path) -> None:
@@ -796,8 +802,8 @@ def test_other_paths_are_not_of_the_system(tmp_path: Path) -> None:
 
 
 def test_the_folders_above_the_nearest_first() -> None:
-    assert list(sandbox.above("/a/b/c")) == ["/a/b", "/a", "/"]
-    assert list(sandbox.above("/")) == []
+    assert list(sandbox.parents_of("/a/b/c")) == ["/a/b", "/a", "/"]
+    assert list(sandbox.parents_of("/")) == []
 
 
 def test_a_link_that_never_stops_changing_is_a_loop(
@@ -811,7 +817,7 @@ def test_a_link_that_never_stops_changing_is_a_loop(
 
     monkeypatch.setattr(sandbox, "real_path", swapped)
     with pytest.raises(OSError, match=os.strerror(errno.ELOOP)) as caught:
-        sandbox.open_named(str(allowed / "link.txt"), str(allowed / "link.txt"))
+        sandbox.open_following_link(str(allowed / "link.txt"), str(allowed / "link.txt"))
     assert caught.value.errno == errno.ELOOP
     assert len(looks) == 8
 
@@ -819,7 +825,7 @@ def test_a_link_that_never_stops_changing_is_a_loop(
 def test_a_name_with_an_end_that_means_a_folder_is_resolved_first(allowed: Path) -> None:
     for end in ("/", "/.", "/.."):
         full = f"{allowed}/sub/deep{end}"
-        descriptor, real = sandbox.open_named(full, full)
+        descriptor, real = sandbox.open_following_link(full, full)
         os.close(descriptor)
         assert real == os.path.realpath(full)
 
@@ -861,7 +867,7 @@ def test_a_reference_with_half_a_character_is_shown() -> None:
 # Whether a folder is a repository is asked once, as long as nothing in it comes or goes.
 
 
-def _opened(folder: Path, plain: sandbox.PlainFolders) -> str:
+def _opened(folder: Path, plain: sandbox.FoldersWithoutRepository) -> str:
     descriptor, real = sandbox.open_inside(str(folder), "a/b/x.md", (str(folder),), plain=plain)
     os.close(descriptor)
     return real
@@ -885,8 +891,8 @@ def test_a_folder_that_stays_as_it_is_is_looked_at_once(
     tmp_path: Path, looks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = write(tmp_path, {"a/b/x.md": "x", "a/c/y.md": "y"})
-    monkeypatch.setattr(sandbox, "_RECENTLY", -(10**12))  # as if long ago
-    plain: sandbox.PlainFolders = set()
+    monkeypatch.setattr(sandbox, "_RECENT_NANOSECONDS", -(10**12))  # as if long ago
+    plain: sandbox.FoldersWithoutRepository = set()
     assert [_opened(root, plain) for _ in range(3)] == [f"{os.path.realpath(root)}/a/b/x.md"] * 3
     assert (len(looks), len(plain)) == (2, 2)
     for name in ("HEAD", "objects", "refs"):

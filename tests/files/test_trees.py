@@ -10,7 +10,7 @@ import pytest
 
 from equipage.files import trees
 from equipage.files.reading import sha256_of
-from equipage.files.trees import Hashed, TooMany, hashed_below
+from equipage.files.trees import HashedFile, TooManyFiles, hash_files_below
 from lab import write
 
 
@@ -19,18 +19,18 @@ def sha256(text: str | bytes) -> str:
 
 
 def names(folder: Path) -> list[str]:
-    return [each.name for each in hashed_below(str(folder))]
+    return [each.name for each in hash_files_below(str(folder))]
 
 
 def test_every_file_at_any_depth_in_the_order_of_names(tmp_path: Path) -> None:
     write(tmp_path, {"b/c/d": "d", "b/a": "a", "a": "1", "c": "", "b.txt": "2", "e/f": "f"})
-    assert list(hashed_below(str(tmp_path))) == [
-        Hashed("a", sha256("1")),
-        Hashed("b.txt", sha256("2")),
-        Hashed("c", sha256("")),
-        Hashed("b/a", sha256("a")),
-        Hashed("b/c/d", sha256("d")),
-        Hashed("e/f", sha256("f")),
+    assert list(hash_files_below(str(tmp_path))) == [
+        HashedFile("a", sha256("1")),
+        HashedFile("b.txt", sha256("2")),
+        HashedFile("c", sha256("")),
+        HashedFile("b/a", sha256("a")),
+        HashedFile("b/c/d", sha256("d")),
+        HashedFile("e/f", sha256("f")),
     ]
 
 
@@ -40,11 +40,11 @@ def test_a_link_is_never_followed(tmp_path: Path) -> None:
     (folder / "file").symlink_to("../out/secret")
     (folder / "folder").symlink_to("../out")
     (folder / "loop").symlink_to("loop")
-    assert list(hashed_below(str(folder))) == [
-        Hashed("a", sha256("a")),
-        Hashed("file", sha256("../out/secret"), is_link=True),
-        Hashed("folder", sha256("../out"), is_link=True),
-        Hashed("loop", sha256("loop"), is_link=True),
+    assert list(hash_files_below(str(folder))) == [
+        HashedFile("a", sha256("a")),
+        HashedFile("file", sha256("../out/secret"), is_link=True),
+        HashedFile("folder", sha256("../out"), is_link=True),
+        HashedFile("loop", sha256("loop"), is_link=True),
     ]
 
 
@@ -57,7 +57,10 @@ def test_what_people_do_not_write_is_left_out(tmp_path: Path) -> None:
 def test_what_was_read_before_is_not_read_again(tmp_path: Path) -> None:
     write(tmp_path, {"a": "a", "d/b": "b"})
     known = {"d/b": "known", "a/b": "not this one"}
-    assert [each.sha256 for each in hashed_below(str(tmp_path), known)] == [sha256("a"), "known"]
+    assert [each.sha256 for each in hash_files_below(str(tmp_path), known)] == [
+        sha256("a"),
+        "known",
+    ]
 
 
 def test_what_is_no_file_and_what_is_gone_has_no_hash(
@@ -74,7 +77,7 @@ def test_what_is_no_file_and_what_is_gone_has_no_hash(
 
     monkeypatch.setattr(os, "scandir", scandir)
     assert names(tmp_path) == ["a", "z/c"]
-    assert list(hashed_below(str(tmp_path / "no"))) == []
+    assert list(hash_files_below(str(tmp_path / "no"))) == []
 
 
 def test_there_may_be_so_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +85,7 @@ def test_there_may_be_so_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     write(tmp_path, {"a": "", "b/c": "", "d": ""})
     assert len(names(tmp_path)) == 3
     (tmp_path / "e").symlink_to("a")
-    with pytest.raises(TooMany) as raised:
+    with pytest.raises(TooManyFiles) as raised:
         names(tmp_path)
     assert str(raised.value) == f"{tmp_path} has more than 3 files"
 

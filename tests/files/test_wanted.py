@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from equipage.files import walking
-from equipage.files.walking import Entered, Found, enters, is_ignored, walk
+from equipage.files.walking import EnteredFolder, WalkResult, enters_folder, is_ignored, walk
 from lab import write
 
 from .indexes import an_index
@@ -44,7 +44,7 @@ class Wanting:
 
 
 def found(folder: Path, wanted: Wanting | None = None, **options: bool) -> list[str]:
-    walked = walk(str(folder), AGENTS, wanted or walking.NOTHING, **options)
+    walked = walk(str(folder), AGENTS, wanted or walking.NO_WANTED_FILES, **options)
     return [os.path.relpath(each.path, folder) for each in walked]
 
 
@@ -113,10 +113,10 @@ def test_a_folder_in_the_place_of_a_file_is_found_and_entered(tmp_path: Path) ->
 
 
 def test_folders_that_are_entered() -> None:
-    assert enters("src", AGENTS)
-    assert enters(".hidden", AGENTS)
-    assert not enters("node_modules", AGENTS)
-    assert enters(".idea", (".idea",))
+    assert enters_folder("src", AGENTS)
+    assert enters_folder(".hidden", AGENTS)
+    assert not enters_folder("node_modules", AGENTS)
+    assert enters_folder(".idea", (".idea",))
 
 
 def test_no_name_of_a_folder_hides_what_a_tool_reads_there(tmp_path: Path) -> None:
@@ -138,15 +138,15 @@ def test_the_caller_hears_of_every_folder(tmp_path: Path, monkeypatch: pytest.Mo
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    heard: list[Entered] = []
+    heard: list[EnteredFolder] = []
     list(walk(str(tmp_path), AGENTS, entered=heard.append))
     start = f"{tmp_path}/"
     assert heard == [
-        Entered(start, [".claude", "a", "locked", "node_modules"], is_plain=False),
-        Entered(f"{start}.claude/", ["link", "x.txt"], is_plain=True),
-        Entered(f"{start}a/", ["b.yaml"], is_plain=True),
-        Entered(f"{start}locked/", None, is_plain=True),
-        Entered(f"{start}.claude/link/", ["b.yaml"], is_plain=False),
+        EnteredFolder(start, [".claude", "a", "locked", "node_modules"], is_plain=False),
+        EnteredFolder(f"{start}.claude/", ["link", "x.txt"], is_plain=True),
+        EnteredFolder(f"{start}a/", ["b.yaml"], is_plain=True),
+        EnteredFolder(f"{start}locked/", None, is_plain=True),
+        EnteredFolder(f"{start}.claude/link/", ["b.yaml"], is_plain=False),
     ]
 
 
@@ -168,7 +168,7 @@ def test_a_folder_that_went_away_is_no_problem(
 
     monkeypatch.setattr(os, "scandir", scandir)
     assert list(walk(str(tmp_path), AGENTS)) == [
-        Found(f"{tmp_path}/strange", problem="without a number")
+        WalkResult(f"{tmp_path}/strange", problem="without a number")
     ]
 
 
@@ -177,7 +177,7 @@ def test_paths_are_as_the_caller_began_them(
 ) -> None:
     make(tmp_path, "project/sub/a.yaml")
     monkeypatch.chdir(tmp_path)
-    assert list(walk("project", AGENTS)) == [Found("project/sub/a.yaml")]
+    assert list(walk("project", AGENTS)) == [WalkResult("project/sub/a.yaml")]
     wanting = Wanting(known=("/a.yaml",))
     list(walk("project", AGENTS, wanting))
     assert wanting.asked[0] == f"{os.path.realpath(tmp_path)}/project/"
@@ -352,7 +352,7 @@ def test_the_index_is_read_once_and_only_if_something_is_ignored(
     def tracked_in(root: str) -> None:
         asked.append(root)
 
-    monkeypatch.setattr(walking, "tracked_in", tracked_in)
+    monkeypatch.setattr(walking, "read_tracked_files", tracked_in)
     make(project, "b.md", "sub/c.md")
     assert found(project) == ["a.md", "b.md", "sub/c.md"]
     assert asked == []

@@ -15,13 +15,19 @@ import pytest
 from equipage.core.diagnostics import UsageError
 from equipage.files import watching
 from equipage.files.reading import Seen, stamp_of
-from equipage.files.watching import Events, Look, folders_around, is_of_folder, known_stamps
+from equipage.files.watching import (
+    Events,
+    StampCache,
+    folders_to_watch,
+    is_folder_stamp,
+    known_stamps,
+)
 
 
 def test_a_look_takes_each_stamp_once(tmp_path: Path) -> None:
     path, no = str(tmp_path / "a"), str(tmp_path / "no")
     Path(path).write_text("1")
-    look = Look()
+    look = StampCache()
     before = look(path)
     assert before == stamp_of(path)
     assert look(no) is None
@@ -30,8 +36,8 @@ def test_a_look_takes_each_stamp_once(tmp_path: Path) -> None:
     assert look(path) == before
     assert look(no) is None
     assert look.changed({path: before, no: None}) == set()
-    assert Look().changed({path: before, no: None}) == {path, no}
-    assert Look().changed({path: stamp_of(path)}) == set()
+    assert StampCache().changed({path: before, no: None}) == {path, no}
+    assert StampCache().changed({path: stamp_of(path)}) == set()
 
 
 def test_stamps_of_what_a_load_saw(tmp_path: Path) -> None:
@@ -50,13 +56,13 @@ def test_stamps_of_what_a_load_saw(tmp_path: Path) -> None:
     assert known[str(tmp_path / "same")] == stamp  # it is what was read
     # Nothing says that this is still as it was: it counts as changed.
     assert known[later] not in (None, stamp_of(later))
-    assert later in Look().changed(known)
+    assert later in StampCache().changed(known)
     assert known_stamps(seen, {later: stamp_of(later)})[later] == stamp_of(later)
     assert known_stamps(seen, {later: None})[later] is None
     found = stamp_of(folder)
     assert found is not None
-    assert is_of_folder(found)
-    assert not is_of_folder(stamp)
+    assert is_folder_stamp(found)
+    assert not is_folder_stamp(stamp)
 
 
 def test_folders_around_go_up_to_a_base(tmp_path: Path) -> None:
@@ -65,7 +71,7 @@ def test_folders_around_go_up_to_a_base(tmp_path: Path) -> None:
     (top / "a-2").mkdir()
 
     def around(*paths: Path, bases: tuple[object, ...] = (top,)) -> set[Path]:
-        found = folders_around(map(str, paths), map(str, bases))
+        found = folders_to_watch(map(str, paths), map(str, bases))
         return {Path(each) for each in found}
 
     assert around(top / "a" / "b" / "x") == {top / "a" / "b", top / "a", top}
@@ -110,7 +116,7 @@ class Backend:
 @pytest.fixture
 def events(monkeypatch: pytest.MonkeyPatch) -> Events:
     Backend.made, Backend.problems = [], []
-    monkeypatch.setattr(watching, "_backend", lambda: Backend)
+    monkeypatch.setattr(watching, "_import_watcher", lambda: Backend)
     monkeypatch.delenv("WATCHFILES_FORCE_POLLING", raising=False)
     return Events(STOP)
 
@@ -122,7 +128,7 @@ def test_folders_are_attended_to_once(events: Events, tmp_path: Path) -> None:
     events.attend({b, a, str(tmp_path / "no")})
     (first,) = Backend.made
     assert first.folders == [a, b]
-    assert first.how == (False, False, watching.QUIET, False, True)
+    assert first.how == (False, False, watching.QUIET_MILLISECONDS, False, True)
     events.attend({a, b})
     assert Backend.made == [first]
     events.attend({a})
@@ -177,7 +183,11 @@ def test_waiting(events: Events, tmp_path: Path) -> None:
     backend.events = ["timeout", {(1, f"{folder}/a"), (2, f"{folder}/b")}]
     assert events.wait() == {f"{folder}/a", f"{folder}/b"}
     burst, quiet, patience, stop = backend.asked[0]
-    assert (burst, quiet, patience) == (watching.BURST, watching.QUIET, 5000)
+    assert (burst, quiet, patience) == (
+        watching.BURST_MILLISECONDS,
+        watching.QUIET_MILLISECONDS,
+        5000,
+    )
     assert stop is STOP
     assert len(backend.asked) == 2
     backend.events = ["stop"]
@@ -187,7 +197,7 @@ def test_waiting(events: Events, tmp_path: Path) -> None:
         events.wait()
     backend.events = ["timeout", "timeout"]
     assert events.wait(briefly=True) == frozenset()
-    assert backend.asked[-1][2] == watching.QUIET
+    assert backend.asked[-1][2] == watching.QUIET_MILLISECONDS
     assert len(backend.events) == 1
 
 

@@ -64,7 +64,7 @@ def test_a_new_file_follows_the_umask(project: Path) -> None:
     before = os.umask(0o027)
     try:
         writing.write_new(str(project / "a"), b"", str(project))
-        writing.write_whole(str(project / "b"), b"")
+        writing.write_or_replace(str(project / "b"), b"")
     finally:
         os.umask(before)
     assert (mode(project / "a"), mode(project / "b")) == (0o640, 0o640)
@@ -100,16 +100,19 @@ def test_what_the_system_refuses_is_said_in_its_words(
 ) -> None:
     source = Source.of_text("a", "old")
     (project / "a").write_text("old")
-    monkeypatch.setattr(writing, "_beside", failing(errno.ENOSPC))
+    monkeypatch.setattr(writing, "_temporary_path_beside", failing(errno.ENOSPC))
     for act, given in (
         (writing.write_new, (str(project / "n"), b"", str(project))),
-        (writing.write_whole, (str(project / "a"), b"")),
+        (writing.write_or_replace, (str(project / "a"), b"")),
     ):
         assert reason(act, *given) == "No space left on device"
-    monkeypatch.setattr(writing, "_beside", failing(errno.ENOSPC, ""))
-    assert reason(writing.write_whole, str(project / "a"), b"") == "[Errno 28] "
+    monkeypatch.setattr(writing, "_temporary_path_beside", failing(errno.ENOSPC, ""))
+    assert reason(writing.write_or_replace, str(project / "a"), b"") == "[Errno 28] "
     assert reason(writing.write_new, str(project / "n"), b"", str(project)) == "[Errno 28] "
-    assert reason(writing.rewrite, source, "new", [str(project)]) == "it was not read from a file"
+    assert (
+        reason(writing.replace_if_unchanged, source, "new", [str(project)])
+        == "it was not read from a file"
+    )
 
 
 # Files that are replaced.
@@ -120,14 +123,14 @@ def test_a_replaced_file_keeps_its_mode_and_its_other_names(project: Path) -> No
     path.write_text("old")
     path.chmod(0o604)
     inode = path.stat().st_ino
-    writing.write_whole(str(path), b"new text")
+    writing.write_or_replace(str(path), b"new text")
     assert (path.read_text(), mode(path)) == ("new text", 0o604)
     assert path.stat().st_ino != inode
     os.link(path, project / "b")
-    writing.write_whole(str(path), b"x")
+    writing.write_or_replace(str(path), b"x")
     assert ((project / "b").read_text(), path.stat().st_nlink) == ("x", 2)
     (project / "link").symlink_to("a")
-    writing.write_whole(str(project / "link"), b"through")
+    writing.write_or_replace(str(project / "link"), b"through")
     assert (project / "link").is_symlink()
     assert path.read_text() == "through"
     assert sorted(os.listdir(project)) == ["a", "b", "link", "out"]
@@ -141,7 +144,7 @@ def test_a_replaced_file_keeps_its_attributes(project: Path) -> None:
         os.setxattr(path, "user.note", b"kept")
     except OSError:
         pytest.skip("this file system has no extended attributes")
-    writing.write_whole(str(path), b"new")
+    writing.write_or_replace(str(path), b"new")
     assert os.getxattr(path, "user.note") == b"kept"
 
 
@@ -155,7 +158,7 @@ def test_an_interrupt_leaves_the_old_file_and_no_other(
 
     monkeypatch.setattr(os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        writing.write_whole(str(project / "a"), b"new")
+        writing.write_or_replace(str(project / "a"), b"new")
     assert (project / "a").read_text() == "old"
     assert sorted(os.listdir(project)) == ["a", "out"]
 
@@ -163,7 +166,7 @@ def test_an_interrupt_leaves_the_old_file_and_no_other(
 def test_a_pipe_is_written_into_and_never_replaced(project: Path) -> None:
     pipe = project / "pipe"
     os.mkfifo(pipe)
-    assert reason(writing.write_whole, str(pipe), b"x") == "no program reads from it"
+    assert reason(writing.write_or_replace, str(pipe), b"x") == "no program reads from it"
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     data = b"0123456789" * 20_000  # more than a pipe holds, so writing has to wait
     got: list[bytes] = []
@@ -177,7 +180,7 @@ def test_a_pipe_is_written_into_and_never_replaced(project: Path) -> None:
 
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
-    writing.write_whole(str(pipe), data)
+    writing.write_or_replace(str(pipe), data)
     thread.join(10)
     os.close(reader)
     assert b"".join(got) == data
@@ -188,9 +191,9 @@ def test_a_pipe_whose_reader_leaves_is_told_as_such(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / "a").write_text("old")
-    monkeypatch.setattr(writing, "_put", failing(errno.EPIPE))
+    monkeypatch.setattr(writing, "_replace_file", failing(errno.EPIPE))
     with pytest.raises(BrokenPipeError):
-        writing.write_whole(str(project / "a"), b"")
+        writing.write_or_replace(str(project / "a"), b"")
 
 
 @pytest.mark.parametrize("descriptor", [1, 2])
@@ -202,7 +205,7 @@ def test_our_own_output_is_added_to(project: Path, descriptor: int) -> None:
     try:
         os.dup2(target, descriptor)
         os.write(descriptor, b"before ")
-        writing.write_whole(str(path), b"after")
+        writing.write_or_replace(str(path), b"after")
     finally:
         os.dup2(saved, descriptor)
         os.close(saved)
@@ -249,12 +252,15 @@ def test_a_file_is_rewritten_if_it_holds_what_was_read(project: Path) -> None:
     path = project / "a.yaml"
     path.write_text("old")
     source = read(path)
-    writing.rewrite(source, "né", [str(project.parent / "outside"), str(project)])
+    writing.replace_if_unchanged(source, "né", [str(project.parent / "outside"), str(project)])
     assert path.read_bytes() == "né".encode()
-    assert reason(writing.rewrite, source, "x", [str(project)]) == "it was changed meanwhile"
-    assert reason(writing.rewrite, read(path), "x", [str(project.parent / "outside")]) == (
-        "it lies outside the project"
+    assert (
+        reason(writing.replace_if_unchanged, source, "x", [str(project)])
+        == "it was changed meanwhile"
     )
+    assert reason(
+        writing.replace_if_unchanged, read(path), "x", [str(project.parent / "outside")]
+    ) == ("it lies outside the project")
     assert path.read_bytes() == "né".encode()
     assert sorted(os.listdir(project)) == ["a.yaml", "out"]
 
@@ -266,10 +272,15 @@ def test_a_file_that_is_write_protected_stays(
     path.write_text("old")
     source = read(path)
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert reason(writing.rewrite, source, "x", [str(project)]) == "it is write-protected"
+    assert (
+        reason(writing.replace_if_unchanged, source, "x", [str(project)]) == "it is write-protected"
+    )
     monkeypatch.undo()
-    monkeypatch.setattr(writing, "_put", failing(errno.ENOSPC))
-    assert reason(writing.rewrite, source, "x", [str(project)]) == "No space left on device"
+    monkeypatch.setattr(writing, "_replace_file", failing(errno.ENOSPC))
+    assert (
+        reason(writing.replace_if_unchanged, source, "x", [str(project)])
+        == "No space left on device"
+    )
 
 
 def test_what_killed_runs_left_long_ago_is_removed_and_nothing_else(project: Path) -> None:
@@ -280,12 +291,12 @@ def test_what_killed_runs_left_long_ago_is_removed_and_nothing_else(project: Pat
         (project / name).write_text("x")
         os.utime(project / name, (now - age, now - age))
     os.utime(project / kept[0], (now - 3500, now - 3500))
-    writing.write_whole(str(project / "a"), b"new")
+    writing.write_or_replace(str(project / "a"), b"new")
     assert sorted(os.listdir(project)) == sorted([*kept, "a", "out"])
 
 
 def test_a_long_name_has_room_for_ours(project: Path) -> None:
-    writing.write_whole(str(project / ("n" * 250)), b"x")
+    writing.write_or_replace(str(project / ("n" * 250)), b"x")
     assert sorted(os.listdir(project)) == ["n" * 250, "out"]
 
 
@@ -307,11 +318,11 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(
 
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replace)
-    writing.write_whole(str(project / "a"), b"text")
+    writing.write_or_replace(str(project / "a"), b"text")
     assert done == ["file of 4", "name", "folder"]
     os.link(project / "a", project / "b")
     done.clear()
-    writing.write_whole(str(project / "a"), b"longer text")
+    writing.write_or_replace(str(project / "a"), b"longer text")
     assert done == ["file of 11", "file of 11", "folder"]
     # Where folders cannot be opened, the file is safe already.
     real_open = os.open
@@ -322,7 +333,7 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(
         return real_open(path, flags, *more, **given)
 
     monkeypatch.setattr(os, "open", opened)
-    writing.write_whole(str(project / "a"), b"x")
+    writing.write_or_replace(str(project / "a"), b"x")
     assert (project / "b").read_bytes() == b"x"
 
 
@@ -339,7 +350,7 @@ def test_a_copy_is_private_until_it_has_the_mode_of_its_model(
     )
     before = os.umask(0)
     try:
-        writing.write_whole(str(project / "a"), b"secret")
+        writing.write_or_replace(str(project / "a"), b"secret")
     finally:
         os.umask(before)
     assert seen == [0o600]
@@ -355,7 +366,7 @@ def test_a_name_that_somebody_guessed_is_not_followed(
     monkeypatch.setattr(os, "urandom", lambda count: b"0" * count)
     (project / f".a.{(b'0' * 6).hex()}.equipage-tmp").symlink_to(target)
     monkeypatch.setattr(os, "unlink", lambda *_: None)  # who guesses is faster than we are
-    assert reason(writing.write_whole, str(project / "a"), b"ours") == "File exists"
+    assert reason(writing.write_or_replace, str(project / "a"), b"ours") == "File exists"
     (project / "key").symlink_to(target)
     assert reason(writing.write_private, str(project / "key"), b"ours") == "File exists"
     assert target.read_text() == "theirs"

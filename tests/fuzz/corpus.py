@@ -41,10 +41,10 @@ def seeds() -> dict[str, list[str]]:
             Path(name).suffix == Path(KINDS[kind]).suffix or kind in ("blueprint", "profile")
         ):
             found[kind].add(text)
-    from equipage.loading.registry import kind_named
+    from equipage.loading.registry import format_named
 
     for kind in KINDS:
-        example = kind_named(kind).presentation.example
+        example = format_named(kind).presentation.example
         if example:
             found[kind].add(example)
     return {name: sorted(texts) or ["a: 1\n"] for name, texts in found.items()}
@@ -52,9 +52,9 @@ def seeds() -> dict[str, list[str]]:
 
 def conventions() -> Iterator[tuple[str, str, str]]:
     """Texts of every other kind: its name, a file it may be in, and the text."""
-    from equipage.loading.registry import names
+    from equipage.loading.registry import built_in_kinds
 
-    others = frozenset(names()) - KINDS.keys()
+    others = frozenset(built_in_kinds()) - KINDS.keys()
     for kind, name, text in _cases():
         if kind in others and 0 < len(text) <= _LARGEST and Path(name).suffix in FORMATS:
             yield kind, name, text

@@ -18,14 +18,14 @@ import msgspec
 
 from equipage.core.path import PathSyntaxError, format_path, parse_path
 from equipage.files.gitignore import parse_ignores
-from equipage.files.index import DamagedIndex, _parsed
+from equipage.files.index import DamagedIndex, _parse_index
 from equipage.files.reading import MemoryFiles, decoded
 from equipage.loading.session import Request
 from equipage.views import workspace_lock
 from equipage.views.lock_changes import compare
 from equipage.workspace import baseline
-from equipage.workspace.project import KIND as SETTINGS
-from equipage.workspace.project import settings_load
+from equipage.workspace.project import FORMAT as SETTINGS
+from equipage.workspace.project import load_settings_file
 from fuzz.mutating import mutated
 from fuzz.shapes import reshaped
 from fuzz.surfaces import Surface
@@ -114,7 +114,7 @@ def _settings() -> Surface:
     def run(value: tuple[str, str], _rng: random.Random) -> None:
         name, text = value
         files = MemoryFiles({f"/p/{name}": text.encode("utf-8", "replace"), "/p/.git/HEAD": ""}, cwd="/p")  # fmt: skip
-        check_findings(settings_load(f"/p/{name}", "/p", files).diagnostics)
+        check_findings(load_settings_file(f"/p/{name}", "/p", files).diagnostics)
 
     return Surface(make, run, ("workspace/project.py",))
 
@@ -154,7 +154,7 @@ def _index_bytes(rng: random.Random) -> bytes:
 
 def index(data: bytes, _rng: random.Random) -> None:
     try:
-        names, shared = _parsed(data)
+        names, shared = _parse_index(data)
     except DamagedIndex:
         return
     assert all(isinstance(each, bytes) for each in names)

@@ -20,7 +20,7 @@ from equipage.core.source import Span
 from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.render import json as json_render
@@ -88,7 +88,7 @@ def header(text: str, _rng: random.Random) -> None:
         if isinstance(found, frontmatter.NoHeader):
             assert 0 <= found.range[0] <= found.range[1] <= len(text)
         else:
-            body = frontmatter.body_after(text, found.end, grammar)
+            body = frontmatter.body_range(text, found.end, grammar)
             assert 0 <= found.start <= found.end <= body[0] <= body[1] <= len(text)
 
 
@@ -150,7 +150,7 @@ def check_outcome(outcome: Outcome, rng: random.Random) -> None:
 
 
 def _kind(name: str) -> Target:
-    kind = kind_named(name)
+    kind = format_named(name)
     files = MemoryFiles(
         {
             "/p/library/a.yaml": "tool: {name: t, description: d, inputSchema: {}}\nresponse: {content: []}\n",
@@ -195,7 +195,9 @@ def _conventions() -> Surface:
         kind, name, text = value
         request = Request(env=ENV, project="/p")
         try:
-            found = load_text(text, kind_named(kind), request, files.again(), name=name, base="/p")
+            found = load_text(
+                text, format_named(kind), request, files.again(), name=name, base="/p"
+            )
         except LoadError as error:
             check_findings(error.diagnostics)
         else:

@@ -22,12 +22,19 @@ from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.exchange import Options
 from equipage.serve.faults.http import BadRequest, Parser
 from equipage.serve.faults.jobs import Channel, Link
-from equipage.serve.faults.stdio import Lines, TooLong
+from equipage.serve.faults.stdio import Lines, LineTooLong
 from equipage.serve.faults.trace import Trace
 from equipage.serve.faults.web import Exchanges, Request
-from equipage.serve.framing import decoded, input_line, unwrapped
+from equipage.serve.framing import decode_answer, input_line, unwrap_answer
 from equipage.serve.outcome import Failure
-from equipage.serve.templates import LONGEST, TemplateProblem, address, argument, compiled, header
+from equipage.serve.templates import (
+    MAX_LENGTH,
+    TemplateProblem,
+    compile_address,
+    compile_argument,
+    compile_header,
+    compile_template,
+)
 from fuzz.corpus import KINDS, seeds
 from fuzz.mutating import mutated
 from fuzz.shapes import odd, reshaped
@@ -289,7 +296,7 @@ def _answer_bytes(rng: random.Random) -> bytes:
 
 def answers(data: bytes, _rng: random.Random) -> None:
     try:
-        value = unwrapped(decoded(data))
+        value = unwrap_answer(decode_answer(data))
         json.loads(input_line(value))
     except Failure as failure:
         assert failure.code in ("INVALID_OUTPUT", "INTERNAL_ERROR", "INVALID_INPUT")
@@ -316,12 +323,17 @@ def _template(rng: random.Random) -> tuple[str, Any]:
 def templates(value: tuple[str, Any], _rng: random.Random) -> None:
     text, given = value
     names = {"input": given, "env": {"A": "v"}, "id": "t", "version": "1", "context": {"x": 1}}
-    for make in (compiled, argument, lambda each: header("x", each), lambda each: address(each)[2]):
+    for make in (
+        compile_template,
+        compile_argument,
+        lambda each: compile_header("x", each),
+        lambda each: compile_address(each)[2],
+    ):
         try:
             filled = make(text)(names)
         except (TemplateProblem, Failure):
             continue
-        assert len(filled) <= max(LONGEST, len(text))
+        assert len(filled) <= max(MAX_LENGTH, len(text))
 
 
 # --- servers that misbehave on purpose -----------------------------------------------------------
@@ -368,7 +380,7 @@ def _faults() -> Surface:
             while True:
                 try:
                     line = reader.next()
-                except TooLong:
+                except LineTooLong:
                     continue
                 if line is None:
                     break

@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from equipage.core.diagnostics import Shown
-from equipage.generators import build, registered
+from equipage.generators import build, generator_types
 from equipage.generators.codes import CODES
 from equipage.generators.limits import GeneratorLimits
 
@@ -497,7 +497,7 @@ def test_EC_LOAD_022_a_gigabyte_costs_nothing_to_load() -> None:
         {"type": "repeated_keys", "count": 1, "key_length": 2**30},
         {"type": "ansi_escape", "count": 10**8, "sequences": ["clear"]},
     ]
-    assert {node["type"] for node in nodes} == set(registered())
+    assert {node["type"] for node in nodes} == set(generator_types())
     tracemalloc.start()
     try:
         for node in nodes:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equipage.generators import build, registered, schema
+from equipage.generators import build, generator_types, schema
 from equipage.generators.base import Buffered, Generator, PayloadTooLarge, Streamed
 from equipage.generators.limits import GeneratorLimits
 from lab import environment, python
@@ -88,7 +88,7 @@ SCHEMA = jsonschema_rs.Draft202012Validator(schema(), offline=True)
 
 
 def test_every_type_is_tried() -> None:
-    assert tuple(NODES) == tuple(registered())
+    assert tuple(NODES) == tuple(generator_types())
 
 
 @pytest.mark.parametrize("kind", NODES)
@@ -305,7 +305,7 @@ def test_M12_to_dict_is_what_one_would_write() -> None:
     assert "params" not in make(type="batch_notifications", count=1).to_dict()
 
 
-@pytest.mark.parametrize("cls", registered().values(), ids=registered().keys())
+@pytest.mark.parametrize("cls", generator_types().values(), ids=generator_types().keys())
 def test_every_field_has_a_reader_and_every_reader_a_field(cls: type[Generator]) -> None:
     assert tuple(cls.accepts) == cls.__struct_fields__  # type: ignore[attr-defined]
     assert cls.sized_by in cls.accepts

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from equipage import generators as registry
-from equipage.generators import build, register, registered
+from equipage.generators import build, generator_types, register
 from equipage.generators.base import Generator
-from equipage.generators.parameters import Parameter, Whole
+from equipage.generators.parameters import Parameter, WholeNumber
 
 from .making import HERE, LIMITS, findings
 
@@ -20,7 +20,7 @@ class Zeros(Generator, msgspec.Struct, frozen=True):
     """As many zeros as wanted: all a new sort of generator needs."""
 
     type: ClassVar[str] = "zeros"
-    accepts: ClassVar[Mapping[str, Parameter]] = {"count": Whole(limit="max_batch_size")}
+    accepts: ClassVar[Mapping[str, Parameter]] = {"count": WholeNumber(limit="max_batch_size")}
     sized_by: ClassVar[str] = "count"
 
     count: int
@@ -39,7 +39,7 @@ NODE = {"type": "zeros", "count": 3}
 @pytest.fixture(autouse=True)
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is gone after it."""
-    for name in tuple(registered()):
+    for name in tuple(generator_types()):
         monkeypatch.setitem(registry._registered, name, registry._registered[name])
     monkeypatch.setitem(registry._registered, "zeros", Zeros)
     monkeypatch.delitem(registry._registered, "zeros")

@@ -34,7 +34,9 @@ def test_case(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_every_code_occurs_in_a_case() -> None:
     told = "".join(case.findings for case in CASES)
     assert not [
-        code.name for code in registry.kind_named("playbook").codes if f"[{code.name}]" not in told
+        code.name
+        for code in registry.format_named("playbook").codes
+        if f"[{code.name}]" not in told
     ]
 
 
@@ -46,7 +48,7 @@ def test_every_case_that_loads_validates(
     monkeypatch.chdir(tmp_path)
     outcome = case.load()
     if outcome.ok:
-        validator(schema_for(registry.kind_named("playbook"))).validate(authored(outcome))
+        validator(schema_for(registry.format_named("playbook"))).validate(authored(outcome))
 
 
 def test_it_loads_like_any_kind(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +112,7 @@ def broken_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record.mkdir()
     (record / "METADATA").write_text("Metadata-Version: 2.1\nName: equipage-broken\nVersion: 1\n")
     (record / "entry_points.txt").write_text(
-        "[equipage.kinds]\ngone = equipage_gone:KIND\nodd = json:dumps\n"
+        "[equipage.formats]\ngone = equipage_gone:FORMAT\nodd = json:dumps\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
 
@@ -123,7 +125,7 @@ def broken_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "gone",
             "the package `equipage-broken` raises ModuleNotFoundError: No module named 'equipage_gone'",
         ),
-        ("odd", "json:dumps of the package `equipage-broken` is not a `Kind`"),
+        ("odd", "json:dumps of the package `equipage-broken` is not a `Format`"),
         ("servr", "there is no kind `servr`; did you mean `server`?"),
     ],
 )
@@ -131,7 +133,7 @@ def test_a_broken_package_keeps_nobody_from_the_others(kind: str, words: str) ->
     with pytest.raises(equipage.UsageError) as raised:
         equipage.loads("a: 1", kind=kind)
     assert str(raised.value).endswith(words)
-    assert registry.kind_named("playbook").name == "playbook"
+    assert registry.format_named("playbook").name == "playbook"
 
 
 def test_the_plugin_uses_the_public_face_alone() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.loading.result import canonical
+from equipage.loading.result import canonical_json
 
 _LEAVES = st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False)
 _VALUES = st.recursive(
@@ -20,7 +20,7 @@ _VALUES = st.recursive(
 @given(_VALUES.filter(lambda value: "Infinity" not in json.dumps(value)))
 def test_the_bytes_are_those_of_the_standard_library(value: Any) -> None:
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    assert canonical(value) == text.encode()
+    assert canonical_json(value) == text.encode()
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def test_the_bytes_are_those_of_the_standard_library(value: Any) -> None:
     ],
 )
 def test_canonical(value: Any, written: bytes) -> None:
-    assert canonical(value) == written
+    assert canonical_json(value) == written
 
 
 def test_no_number_is_lost() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        canonical({"a": float("inf")})
+        canonical_json({"a": float("inf")})

@@ -9,7 +9,7 @@ from equipage.core.diagnostics import Change, Remedy
 from equipage.core.source import Source
 from equipage.loading.findings import Placer
 from equipage.loading.tree import Tree
-from equipage.syntax.document import Format, parse
+from equipage.syntax.document import Syntax, parse
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from equipage.syntax.document import Format, parse
         pytest.param("yaml", '"nmae": b', '"name": b', id="double quotes stay"),
     ],
 )
-def test_a_renamed_key(syntax: Format, text: str, fixed: str) -> None:
+def test_a_renamed_key(syntax: Syntax, text: str, fixed: str) -> None:
     document, _ = parse(Source.of_text("a", text), syntax)
     assert document is not None
     remedy = Remedy("rename", (Change(("nmae",), "name", "key"),))

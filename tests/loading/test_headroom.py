@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from equipage.loading.pipeline import with_headroom
+from equipage.loading.pipeline import run_with_stack_headroom
 
 
 def at_depth(depth: int, run: Callable[[], Any]) -> Any:
@@ -22,14 +22,14 @@ def needs(frames: int) -> int:
 
 @pytest.mark.parametrize("depth", [0, 400, 850])
 def test_there_is_always_room(depth: int) -> None:
-    assert at_depth(depth, lambda: with_headroom(lambda: needs(700))) == 700
+    assert at_depth(depth, lambda: run_with_stack_headroom(lambda: needs(700))) == 700
 
 
 def test_errors_come_through() -> None:
     with pytest.raises(ZeroDivisionError):
-        at_depth(800, lambda: with_headroom(lambda: 1 // 0))
+        at_depth(800, lambda: run_with_stack_headroom(lambda: 1 // 0))
 
 
 def test_an_ordinary_caller_stays_in_its_thread() -> None:
     assert sys.getrecursionlimit() >= 1000
-    assert with_headroom(threading.get_ident) == threading.get_ident()
+    assert run_with_stack_headroom(threading.get_ident) == threading.get_ident()

@@ -8,10 +8,10 @@ import pytest
 
 import equipage
 from clock import promised
-from equipage.core.diagnostics import MOST_FACTS
-from equipage.loading.findings import MOST_SHOWN
+from equipage.core.diagnostics import MAX_FACTS_PER_CODE
+from equipage.loading.findings import MAX_FINDINGS_PER_CODE
 from equipage.loading.session import Request
-from equipage.workspace.project import load_one
+from equipage.workspace.project import load_in_project
 from lab import write
 
 HEAD = "server: {name: x}\ntools: []\n"
@@ -26,7 +26,7 @@ def test_findings_of_one_code_are_capped(tmp_path: Path) -> None:
     text = HEAD + "".join(f"k{number}: 1\n" for number in range(5_000)) + "server: {name: y}\n"
     diagnostics = found(text, tmp_path)
     unknown = [each for each in diagnostics if each.code == "unknown-field"]
-    assert len(unknown) == MOST_SHOWN + 1
+    assert len(unknown) == MAX_FINDINGS_PER_CODE + 1
     rest = next(each for each in unknown if each.span is None)
     assert rest.message == "4,900 more findings of this code in the file, not shown"
     assert (rest.severity, rest.count) == ("warning", 4_900)
@@ -34,9 +34,9 @@ def test_findings_of_one_code_are_capped(tmp_path: Path) -> None:
 
 
 def test_as_many_as_are_shown_are_all_shown(tmp_path: Path) -> None:
-    text = HEAD + "".join(f"k{number}: 1\n" for number in range(MOST_SHOWN))
+    text = HEAD + "".join(f"k{number}: 1\n" for number in range(MAX_FINDINGS_PER_CODE))
     diagnostics = found(text, tmp_path)
-    assert len(diagnostics) == MOST_SHOWN
+    assert len(diagnostics) == MAX_FINDINGS_PER_CODE
     assert all(each.span is not None for each in diagnostics)
 
 
@@ -57,15 +57,15 @@ def test_what_is_not_shown_is_not_made(keys: str, tmp_path: Path) -> None:
     """Facts that nobody will read cost neither time nor memory."""
     with promised(10):
         write(tmp_path, {"a.yaml": HEAD + keys})
-        outcome = load_one(str(tmp_path / "a.yaml"), Request(env={}), kind="server")
+        outcome = load_in_project(str(tmp_path / "a.yaml"), Request(env={}), kind="server")
     assert outcome.session is not None
-    assert len(outcome.session.facts) <= 2 * (MOST_FACTS + 1)
-    assert len(outcome.diagnostics) <= 2 * (MOST_SHOWN + 1)
+    assert len(outcome.session.facts) <= 2 * (MAX_FACTS_PER_CODE + 1)
+    assert len(outcome.diagnostics) <= 2 * (MAX_FINDINGS_PER_CODE + 1)
 
 
 # Comments: what they silence is not counted, and what is said about them is capped, too.
 
-_KEYS = range(MOST_SHOWN + 50)
+_KEYS = range(MAX_FINDINGS_PER_CODE + 50)
 _IGNORED = "  # equipage: ignore[unknown-field]"
 
 
@@ -86,7 +86,7 @@ def test_what_comments_silence_is_not_counted(
     diagnostics = found(HEAD + "\n".join(keys), tmp_path)
     assert {each.code for each in diagnostics} <= {"unknown-field"}
     assert sum(each.count for each in diagnostics) == left
-    assert len(diagnostics) <= MOST_SHOWN + 1
+    assert len(diagnostics) <= MAX_FINDINGS_PER_CODE + 1
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_comments_silence_is_not_counted(
 def test_findings_about_comments_are_capped(tmp_path: Path, word: str, code: str) -> None:
     diagnostics = found(HEAD + f"# equipage: ignore[{word}]\n" * len(_KEYS), tmp_path)
     assert {each.code for each in diagnostics} == {code}
-    assert len(diagnostics) == MOST_SHOWN + 1
+    assert len(diagnostics) == MAX_FINDINGS_PER_CODE + 1
     assert sum(each.count for each in diagnostics) == len(_KEYS)
 
 

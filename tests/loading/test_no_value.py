@@ -25,9 +25,9 @@ NOTHING = (
 )
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", registry.built_in_kinds())
 def test_what_has_no_value_has_an_error(name: str) -> None:
-    kind = registry.kind_named(name)
+    kind = registry.format_named(name)
     for extension in kind.reading.formats:
         for text in NOTHING:
             request = Request(env={})
@@ -53,7 +53,7 @@ def test_an_empty_file_of_json_is_an_error(
 
 def test_a_kind_that_reads_nothing_and_only_warns_is_not_silent() -> None:
     """As a kind of somebody else may do."""
-    kind = registry.kind_named("cursor-hooks")
+    kind = registry.format_named("cursor-hooks")
 
     def read(source: Source, session: Session) -> Parsed:
         warning = codes.DOCUMENT_EMPTY.at(span=Span(source, 0, 0), kind="x", what="File")

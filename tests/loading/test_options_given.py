@@ -11,7 +11,7 @@ from equipage.loading import registry
 from equipage.models import ServerConfig
 
 TEXT = '{"server": {"name": "a"}, "tools": []}'
-OPTIONS = registry.kind_named("server").reading.options
+OPTIONS = registry.format_named("server").reading.options
 
 
 class Other(msgspec.Struct):

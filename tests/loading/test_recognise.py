@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.loading.recognise import Recognised, is_surely_none, recognise
+from equipage.loading.recognise import Recognised, is_surely_unrecognised, recognise
 from equipage.loading.session import Run
 from equipage.workspace.project import project_of
 from lab import write
@@ -156,7 +156,7 @@ def test_what_is_surely_none_is_not_recognised(
     quick = 0
     for path in sorted(tmp_path.rglob("*")):
         project = project_of(str(path), run)
-        if path.is_file() and is_surely_none(str(path), project, run):
+        if path.is_file() and is_surely_unrecognised(str(path), project, run):
             quick += 1
             assert recognise(str(path), project, run, named=False) == Recognised(), path
     assert quick or "kinds" in settings

@@ -10,15 +10,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equipage.loading import signs
-from equipage.loading.recognise import may_be_ours, recognise_content
+from equipage.loading.recognise import needs_parsing, recognise_content
 from equipage.loading.registry import BUILT_IN
 from equipage.loading.signs import (
-    LOOKED_AT,
-    keys_of_broken,
-    may_be_broken,
+    SIGN_TYPES,
+    json_members,
+    keys_of_broken_text,
+    may_have_broken_keys,
     may_have_key,
-    members,
-    skim,
+    skim_json,
 )
 from equipage.loading.unread import UNREAD_BY_CONTENT
 from equipage.syntax import SyntaxProblem
@@ -78,16 +78,16 @@ def test_no_key_of_yaml_is_missed(text: str) -> None:
 def test_a_look_at_each_line_finds_what_the_expressions_do(
     text: str, keys: tuple[str, ...]
 ) -> None:
-    data = signs._with_plain_breaks(text.encode())
-    found = signs._in_lines(keys, data)
+    data = signs._normalise_line_breaks(text.encode())
+    found = signs._lines_have_key(keys, data)
     if found is not None:
-        assert found is (next(signs._hits(keys, data), None) is not None)
+        assert found is (next(signs._key_offsets(keys, data), None) is not None)
     # A longer text is looked at by the expressions alone.
-    longer = text.encode() + b"\n#" + b"x" * signs._FEW_LINES
+    longer = text.encode() + b"\n#" + b"x" * signs._SHORT_TEXT_BYTES
     assert may_have_key(keys, text.encode()) is may_have_key(keys, longer)
 
 
-_fillers = st.integers(0, 3 * signs._AT_ONCE).map(lambda length: "x" * length)
+_fillers = st.integers(0, 3 * signs._SEARCH_WINDOW).map(lambda length: "x" * length)
 
 
 @given(
@@ -103,7 +103,7 @@ def test_no_key_is_missed_between_long_lines(
     margin = " " * indent
     before = "".join(f"{margin}k{number}: {text}\n" for number, text in enumerate(lines))
     # The first search begins at the first line break.
-    missing = signs._AT_ONCE + before.index("\n") + off - len(before)
+    missing = signs._SEARCH_WINDOW + before.index("\n") + off - len(before)
     before += f"{margin}f: {'x' * max(missing - len(margin) - 4, 0)}\n"
     assert not may_have_key(KEYS, before.encode())
     assert may_have_key(KEYS, f"{before}{margin}{key}: 1\n".encode())
@@ -134,7 +134,7 @@ _SHAPES: list[Any] = [
     True,
 ]
 _ROWS = [each for each in (*BUILT_IN, *UNREAD_BY_CONTENT) if each.by_content]
-_ROOT_KEYS = sorted({key for each in _ROWS for key in each.keys} | LOOKED_AT.keys() | {"x", "y"})
+_ROOT_KEYS = sorted({key for each in _ROWS for key in each.keys} | SIGN_TYPES.keys() | {"x", "y"})
 _roots = st.dictionaries(st.sampled_from(_ROOT_KEYS), st.sampled_from(_SHAPES), max_size=6)
 _ROW_KEYS = tuple(sorted({key for each in _ROWS for key in each.keys}))
 
@@ -148,7 +148,7 @@ def _kinds(value: Any) -> tuple[list[str], list[str]]:
 
 def test_every_key_of_a_row_has_the_type_that_its_sign_needs() -> None:
     assert {key for each in _ROWS for key in each.keys} <= {
-        key for key, type_ in LOOKED_AT.items() if type_ is not None
+        key for key, type_ in SIGN_TYPES.items() if type_ is not None
     }
 
 
@@ -158,7 +158,8 @@ def test_every_key_of_a_row_has_the_type_that_its_sign_needs() -> None:
 def test_the_signs_see_in_a_skimmed_text_what_they_see_in_the_whole(value: dict[str, Any]) -> None:
     text = json.dumps(value)
     whole, skimmed, outlined = (
-        _kinds(each) for each in (value, skim(text.encode(), _ROW_KEYS), members(text, ()))
+        _kinds(each)
+        for each in (value, skim_json(text.encode(), _ROW_KEYS), json_members(text, ()))
     )
     assert outlined == whole
     assert skimmed[0] == whole[0]
@@ -189,9 +190,9 @@ def test_no_text_is_left_out_that_the_parser_would_take(
     text = text.replace("server", "\\u0073erver") if escaped else text
     text = (before + text + after)[:cut]
     if recognise_content(text, "json") != (None, None):
-        assert may_be_ours(text.encode(encoding), "json")
+        assert needs_parsing(text.encode(encoding), "json")
     if recognise_content(text, "yaml") != (None, None):
-        assert may_be_ours(text.encode(encoding), "yaml")
+        assert needs_parsing(text.encode(encoding), "yaml")
 
 
 _yaml_values = st.sampled_from(
@@ -233,7 +234,7 @@ def entries(draw: st.DrawFn) -> str:
 @example("servers: []\nx: [\n  flow:\n")
 def test_no_yaml_is_left_out_that_the_parser_would_take(text: str) -> None:
     if recognise_content(text, "yaml") != (None, None):
-        assert may_be_ours(text.encode(), "yaml")
+        assert needs_parsing(text.encode(), "yaml")
 
 
 @given(
@@ -250,8 +251,8 @@ def test_no_yaml_is_left_out_that_the_parser_would_take(text: str) -> None:
 @example("a\n\u3000server:")
 @example("flow:")
 def test_no_key_of_a_broken_text_is_missed(text: str) -> None:
-    if keys_of_broken(text, "yaml"):
-        assert may_be_broken(text.encode())
+    if keys_of_broken_text(text, "yaml"):
+        assert may_have_broken_keys(text.encode())
 
 
 @pytest.mark.parametrize(
@@ -263,7 +264,7 @@ def test_no_key_of_a_broken_text_is_missed(text: str) -> None:
     ],
 )
 def test_broken_text_that_needs_no_decoding(text: str) -> None:
-    assert not may_be_broken(text.encode())
+    assert not may_have_broken_keys(text.encode())
 
 
 @pytest.mark.parametrize(
@@ -277,7 +278,7 @@ def test_broken_text_that_needs_no_decoding(text: str) -> None:
     ],
 )
 def test_yaml_that_needs_no_parser(text: str) -> None:
-    assert not may_be_ours(text.encode(), "yaml")
+    assert not needs_parsing(text.encode(), "yaml")
 
 
 @pytest.mark.parametrize(
@@ -294,7 +295,7 @@ def test_yaml_that_needs_no_parser(text: str) -> None:
     ],
 )
 def test_json_that_needs_no_parser(text: str) -> None:
-    assert not may_be_ours(text.encode(), "json")
+    assert not needs_parsing(text.encode(), "json")
 
 
 @pytest.mark.parametrize(
@@ -306,7 +307,7 @@ def test_json_that_needs_no_parser(text: str) -> None:
     ],
 )
 def test_what_cannot_be_skimmed_is_left_to_the_parser(data: bytes) -> None:
-    assert may_be_ours(data, "json")
+    assert needs_parsing(data, "json")
 
 
 @pytest.mark.parametrize(

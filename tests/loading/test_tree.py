@@ -18,24 +18,24 @@ from equipage.directives import find
 from equipage.loading.tree import (
     HOLE,
     Hole,
+    MoveIndex,
     Origin,
     Origins,
     Tree,
-    Undone,
     Via,
     attach,
     get,
     graft,
-    mapping,
+    mapping_or_empty,
     merge,
     move,
+    punch_holes,
     put,
     put_all,
     remove,
     remove_all,
-    select,
+    select_entries,
     walk,
-    with_holes,
 )
 from equipage.syntax.document import Document
 
@@ -236,7 +236,7 @@ def test_every_operation_keeps_the_way_back() -> None:
         put(moved, ("keep", "x"), 1),
         remove(moved, ("keep", "x")),
         attach(moved, ("new",), tree(1)),
-        select(moved, ("baseline", "tools"), [0]),
+        select_entries(moved, ("baseline", "tools"), [0]),
         graft(moved, {("keep",): tree(1)}),
         graft(moved, {(): tree(1)}),
         merge(moved, over),
@@ -429,10 +429,10 @@ def test_the_story_of_the_whole() -> None:
 
 
 def test_select_in_a_list_that_was_not_composed() -> None:
-    result = select(tree({"l": [1, 2, 3]}), ("l",), [2])
+    result = select_entries(tree({"l": [1, 2, 3]}), ("l",), [2])
     assert (result.value, origin_of(result, ("l",))) == ({"l": [3]}, ("base", ("l",)))
     assert origin_of(result, ("l", 0)) == ("base", ("l", 2))
-    deep = select(tree({"a": {"l": [1, 2]}}), ("a", "l"), [1])
+    deep = select_entries(tree({"a": {"l": [1, 2]}}), ("a", "l"), [1])
     assert (deep.value, origin_of(deep, ("a", "l", 0))) == (
         {"a": {"l": [2]}},
         ("base", ("a", "l", 1)),
@@ -440,14 +440,14 @@ def test_select_in_a_list_that_was_not_composed() -> None:
 
 
 def test_select_keeps_what_the_list_replaced() -> None:
-    result = select(merge(tree({"l": [1]}), tree({"l": [2, 3]}, "over")), ("l",), [0])
+    result = select_entries(merge(tree({"l": [1]}), tree({"l": [2, 3]}, "over")), ("l",), [0])
     assert [each.document.source.name for each in result.story(("l",)).replaced] == ["base"]
 
 
 def test_select_keeps_the_origins_of_what_stays() -> None:
     base, over = layered({"l": [1, 2]}, "user"), layered({"l": [3, 4]}, "project")
     merged = merge(base, over, lambda path, _b, _o: "append" if path else "merge")
-    result = select(merged, ("l",), [1, 3])
+    result = select_entries(merged, ("l",), [1, 3])
     assert result.value == {"l": [2, 4]}
     assert [origin_of(result, ("l", number)) for number in (0, 1)] == [
         ("user", ("l", 1)),
@@ -464,7 +464,7 @@ def test_moves_are_undone_the_last_one_first() -> None:
         (("b", "x"), ("d",)),
         (("e",), ("b",)),
     ]
-    undone = Undone(moves)
+    undone = MoveIndex(moves)
     assert undone.path(("a", 1)) == ("c", 1)
     assert undone.path(("d", "y")) == ("a", "x", "y")
     assert undone.path(("b",)) == ("e",)
@@ -508,7 +508,7 @@ def test_a_part_of_a_composed_value_does_not_come_through_what_brings_its_new_ba
 
 
 def test_a_hole_stays_a_hole_under_a_mapping_and_gives_way_to_what_replaces_it() -> None:
-    whole = with_holes(tree({"a": 1, "b": {"c": 2}}), [("a",), ("b", "c")])
+    whole = punch_holes(tree({"a": 1, "b": {"c": 2}}), [("a",), ("b", "c")])
     assert whole.value == {"a": HOLE, "b": {"c": HOLE}}
     assert origin_of(whole, ("b", "c")) == ("base", ("b", "c"))
     over = tree({"a": {"x": 1}}, "over")
@@ -519,8 +519,8 @@ def test_a_hole_stays_a_hole_under_a_mapping_and_gives_way_to_what_replaces_it()
 
 def test_what_is_no_mapping_is_an_empty_one() -> None:
     kept = {"a": 1}
-    assert mapping(kept) is kept
-    assert [mapping(each) for each in ([1], "a", None, 0)] == [{}] * 4
+    assert mapping_or_empty(kept) is kept
+    assert [mapping_or_empty(each) for each in ([1], "a", None, 0)] == [{}] * 4
 
 
 def test_putting_many_keeps_where_each_was_written() -> None:
@@ -529,7 +529,7 @@ def test_putting_many_keeps_where_each_was_written() -> None:
     assert origin_of(changed, ("a", "b")) == ("other", ("b",))
     assert origin_of(changed, ("c",)) == ("base", ("c",))
     assert origin_of(put_all(composed, {("a",): 4}), ("a",)) == ("other", ())
-    assert origin_of(with_holes(composed, [("a",)]), ("a",)) == ("other", ())
+    assert origin_of(punch_holes(composed, [("a",)]), ("a",)) == ("other", ())
     assert hows(changed, ("a", "b")) == []
     assert hows(put_all(composed, {("c",): 5}, how="x"), ("c",)) == ["x"]
 
@@ -550,16 +550,15 @@ def test_moves_that_follow_each_other_in_one_place() -> None:
     """The last move that brought a path here is undone first, also where an earlier one, of
     something around it, ends in the same place."""
     moves = [(("a",), ("x",)), (("b",), ("x", "y")), (("c",), ("x",)), (("x", "y"), ("z",))]
-    assert Undone(moves).path(("z", "n")) == ("c", "y", "n")
-    assert Undone(moves[:2]).path(("x", "y")) == ("b",)
-    assert Undone(moves[:3]).path(("x", "y")) == ("c", "y")
-    assert Undone(moves[:2]).path(("x", "n")) == ("a", "n")
+    assert MoveIndex(moves).path(("z", "n")) == ("c", "y", "n")
+    assert MoveIndex(moves[:2]).path(("x", "y")) == ("b",)
+    assert MoveIndex(moves[:3]).path(("x", "y")) == ("c", "y")
+    assert MoveIndex(moves[:2]).path(("x", "n")) == ("a", "n")
     twice = [(("a",), ("x", "y")), (("b",), ("x",)), (("c",), ("x", "y"))]
-    assert Undone(twice).path(("x", "y")) == ("c",)
-    assert Undone([(("a",), ("x",)), (("x",), ("x", "y")), (("b",), ("x",))]).path(("x", "y")) == (
-        "b",
-        "y",
-    )
+    assert MoveIndex(twice).path(("x", "y")) == ("c",)
+    assert MoveIndex([(("a",), ("x",)), (("x",), ("x", "y")), (("b",), ("x",))]).path(
+        ("x", "y")
+    ) == ("b", "y")
 
 
 def test_a_tree_knows_the_document_that_it_is_of() -> None:

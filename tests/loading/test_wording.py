@@ -8,7 +8,7 @@ import pytest
 
 from equipage.core.diagnostics import Shown, Words
 from equipage.core.text import visible
-from equipage.loading.wording import Redactor, help_of, message_of, shortened, show, type_name
+from equipage.loading.wording import Redactor, help_of, message_of, shorten, show, type_name
 
 NOBODY = Redactor()
 
@@ -71,7 +71,7 @@ def test_lists_and_control_characters() -> None:
 
 def test_small_things() -> None:
     assert visible("a\tb\u200b") == "a\\tb\\u200b"
-    assert shortened("abc", 2) == "a…"
+    assert shorten("abc", 2) == "a…"
     names = [type_name(each) for each in (None, True, 1, 1.5, "x", [], {}, object())]
     assert names == [
         "null",

@@ -630,7 +630,7 @@ def test_programs_are_locked_if_that_is_asked_for(
 ) -> None:
     write_packs(Path("packs"), [pack("a.b", PHP)], {"t.php": "<?php"})
     write(tmp_path / "bin", {"php": "first"})
-    monkeypatch.setattr(code_digest, "PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(code_digest, "SYSTEM_PATH", str(tmp_path / "bin"))
     name = "packs/a.b.tool.yaml"
     assert "installed" not in locked()["items"][name]["code"]
     assert in_process(["lock", "--programs"]).code == 0

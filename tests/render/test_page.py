@@ -300,7 +300,7 @@ def test_a_page_has_room_for_much_and_says_what_it_leaves_out(
 ) -> None:
     monkeypatch.setattr("equipage.render.page._ROOM_VALUES", 10)
     monkeypatch.setattr("equipage.render.page._ROOM_FINDINGS", 10)
-    monkeypatch.setattr("equipage.views.survey.MOST_VALUES", 2)
+    monkeypatch.setattr("equipage.views.survey.MAX_VALUES", 2)
     files = {
         f".claude/agents/a{n}.md": f"---\nname: a{n}\ndescription: d\ntools: Reed\n---\nGo.\n"
         for n in range(4)

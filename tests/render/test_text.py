@@ -9,8 +9,8 @@ import pytest
 
 from equipage.core.diagnostics import Diagnostic, Edit, Fix, Label
 from equipage.core.source import Source, Span
-from equipage.core.text import page_of
-from equipage.render.text import Style, cells, finding, render, summary, table
+from equipage.core.text import code_page_url
+from equipage.render.text import Style, display_width, render, render_finding, summary, table
 from equipage.workspace.report import FileReport, Report
 
 BASE = Source.of_text("tools/base.yaml", "$include: echo.yaml\n")
@@ -27,7 +27,7 @@ CYCLE = Diagnostic(
 
 
 def test_a_finding_shows_the_line_and_the_places_behind_it() -> None:
-    assert finding(CYCLE, Style()) == (
+    assert render_finding(CYCLE, Style()) == (
         "error[include-cycle]: `tools/base.yaml` includes itself through `tools/echo.yaml`\n"
         "  --> tools/echo.yaml:3:11\n"
         "   |\n"
@@ -78,7 +78,7 @@ def at(text: str, start: int, end: int, **more: object) -> Diagnostic:
     ],
 )
 def test_marks_stand_below_what_they_mean(each: Diagnostic, line: str, marks: str) -> None:
-    lines = finding(each, Style()).splitlines()
+    lines = render_finding(each, Style()).splitlines()
     assert lines[3:5] == [line, marks]
 
 
@@ -86,14 +86,14 @@ def test_marks_stand_below_what_they_mean(each: Diagnostic, line: str, marks: st
 @pytest.mark.parametrize("column", [0, 10, 500, 990])
 def test_a_long_line_is_cut_around_its_place(width: int, column: int) -> None:
     text = "x" * column + "HERE" + "y" * (1000 - column)
-    lines = finding(at(text, column, column + 4), Style(width=width)).splitlines()
+    lines = render_finding(at(text, column, column + 4), Style(width=width)).splitlines()
     source, marks = lines[3], lines[4]
     assert len(source) <= max(width, 24)
     assert source[marks.index("^") :].startswith("HERE")
 
 
 def test_colour_changes_nothing_but_colour() -> None:
-    plain, coloured = finding(CYCLE, Style()), finding(CYCLE, Style(colour=True))
+    plain, coloured = render_finding(CYCLE, Style()), render_finding(CYCLE, Style(colour=True))
     assert "\x1b[1;31m" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
 
@@ -104,15 +104,18 @@ def test_no_control_character_of_the_input_is_printed() -> None:
     each = Diagnostic(
         "x", "error", "m", span=Span(source, 0, 3), related=(Label(Span(source, 0, 3), "r"),)
     )
-    said = finding(each, Style())
+    said = render_finding(each, Style())
     assert not [c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Zl") and c != "\n"]
 
 
 def test_a_finding_without_a_place() -> None:
     each = Diagnostic("file-missing", "error", "file not found: a.yaml", file="a.yaml")
-    assert finding(each, Style()) == "error[file-missing]: file not found: a.yaml\n  --> a.yaml\n"
+    assert (
+        render_finding(each, Style())
+        == "error[file-missing]: file not found: a.yaml\n  --> a.yaml\n"
+    )
     limit = Diagnostic("x", "error", "m", related=(Label(None, "because"),))
-    assert finding(limit, Style()) == "error[x]: m\n   = because\n"
+    assert render_finding(limit, Style()) == "error[x]: m\n   = because\n"
 
 
 def test_counts_fixes_and_notes() -> None:
@@ -120,7 +123,7 @@ def test_counts_fixes_and_notes() -> None:
     each = Diagnostic(
         "x", "note", "m", span=span, count=3, fix=Fix("rename", (Edit(span, "y"),), safe=False)
     )
-    said = finding(each, Style())
+    said = render_finding(each, Style())
     assert said.startswith("note[x]: m (×3)\n")
     assert said.endswith("   = unsafe fix (may change what the agent does): rename\n")
 
@@ -167,8 +170,8 @@ def test_a_table_loses_nothing_however_narrow(width: int) -> None:
     # What people copy is on one line, blanks and all.
     lines = text.splitlines()
     assert all(any(row[2] in line for line in lines) for row in ROWS)
-    longest = max(cells(field) for row in ROWS for field in (*row[:4], "description:"))
-    assert all(cells(line) <= max(width, longest + len("    file: ")) for line in lines)
+    longest = max(display_width(field) for row in ROWS for field in (*row[:4], "description:"))
+    assert all(display_width(line) <= max(width, longest + len("    file: ")) for line in lines)
 
 
 def test_a_table_for_programs_has_a_row_on_each_line() -> None:
@@ -184,4 +187,4 @@ def test_a_table_for_programs_has_a_row_on_each_line() -> None:
     ],
 )
 def test_the_page_of_a_code_is_on_a_site_or_in_a_clone(site: str, page: str) -> None:
-    assert page_of(site, "unknown-field") == page
+    assert code_page_url(site, "unknown-field") == page

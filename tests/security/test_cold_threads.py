@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from equipage.loading.registry import kind_named, names
+from equipage.loading.registry import built_in_kinds, format_named
 from lab import PLUGIN
 
 #: How many cold processes: enough for every kind to be cold once. `make fuzz` asks for more.
@@ -50,8 +50,8 @@ print("done")
 def samples() -> list[tuple[str, str, str]]:
     """For every kind its example, where `new` would write it."""
     found = []
-    for name in names():
-        shown = kind_named(name).presentation
+    for name in built_in_kinds():
+        shown = format_named(name).presentation
         if shown.example is not None:
             found.append((name, shown.example_path.replace("NAME", "sample"), shown.example))
     return found

@@ -146,7 +146,7 @@ def test_an_override_over_an_override(tmp_path: Path) -> None:
 def test_overrides_that_change_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each file includes the next one twice and changes both of its includes: what an override
     changed is not shared, so there is a limit. Includes that are written out do not count."""
-    monkeypatch.setattr(include, "MOST_CHANGED", 1_000)
+    monkeypatch.setattr(include, "MAX_CHANGED_INCLUDES", 1_000)
     both = ", override: {a: {x: 1}, b: {x: 1}}"
     files = {
         f"library/{n}.yaml": "{"

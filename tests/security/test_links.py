@@ -17,7 +17,7 @@ from equipage.cli import main
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.pipeline import load_path
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Request
 from equipage.render import text as text_render
 from lab import Link, command, environment, write
@@ -254,7 +254,7 @@ def test_nothing_escapes_from_a_whole_load(project: Path, tmp_path: Path) -> Non
     request = Request(env={}, options={"library": str(project / "library")})
 
     def attempt() -> str:
-        outcome = load_path(str(main), kind_named("server"), request)
+        outcome = load_path(str(main), format_named("server"), request)
         world.no_bug(outcome.diagnostics)
         return (
             ",".join(each.code for each in outcome.errors)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from equipage.views.workspace_lock import LockedFile, assembled, read
+from equipage.views.workspace_lock import LockedFile, assemble_lock, read
 from equipage.views.workspace_lock import write as write_lock
 from lab import environment, in_process, settle, write
 
@@ -32,7 +32,7 @@ def test_a_lock_that_lies_about_what_files_mean(folder: Path) -> None:
     plain = msgspec.structs.replace(known, items=items)
     files = [LockedFile(name, item, ()) for name, item in plain.items.items()]
     files.append(msgspec.structs.replace(files[0], files=tuple(plain.files.items())))
-    text = write_lock(assembled(files, plain.paths)).encode()
+    text = write_lock(assemble_lock(files, plain.paths)).encode()
     (folder / "equipage.lock").write_bytes(text)
     code, out, _ = in_process(["verify"])
     assert (code, f"reach widened: {name}" in out) == (1, True), out

@@ -16,7 +16,7 @@ import pytest
 import equipage
 from clock import promised
 from equipage import blueprints
-from equipage.loading.findings import MOST_SHOWN as MOST
+from equipage.loading.findings import MAX_FINDINGS_PER_CODE as MOST
 from lab import repository
 
 SERVER = "server: {name: a, version: 1.0.0}\n"

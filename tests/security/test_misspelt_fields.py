@@ -16,7 +16,7 @@ from casefiles import cases_in
 from equipage.files.reading import MemoryFiles
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Request
 from lab import CASES
 
@@ -82,7 +82,7 @@ def documents(kind: str) -> list[Doc]:
             continue
         if isinstance(value, dict):
             found.append(value)
-    example = kind_named(kind).presentation.example
+    example = format_named(kind).presentation.example
     if example:
         engine = toml if kind == "settings" else yaml
         found.append(
@@ -166,7 +166,7 @@ def findings(kind: str, document: Doc) -> list[tuple[str, str]]:
         text = _toml(document)
     outcome = load_text(
         text,
-        kind_named(kind),
+        format_named(kind),
         Request(env={}),
         MemoryFiles({}, cwd="/p"),
         name=NAMES[kind],
@@ -197,7 +197,7 @@ def _toml(value: Any) -> str:
 def test_no_slip_is_silent(kind: str) -> None:
     """A slip changes what is found: at the least, the unknown field is named."""
     rng = random.Random(kind)
-    known = field_names(kind_named(kind).model)
+    known = field_names(format_named(kind).model)
     tried: set[str] = set()
     silent: list[str] = []
     for document in documents(kind):
@@ -228,7 +228,7 @@ def test_every_struct_refuses_what_it_does_not_know(kind: str) -> None:
     the origin of a blueprint takes further keys, which a rule tells."""
     loose = [
         info.cls.__name__
-        for info in structs(kind_named(kind).model).values()
+        for info in structs(format_named(kind).model).values()
         if not info.cls.__struct_config__.forbid_unknown_fields
     ]
     assert set(loose) <= {"Generated", "Inline", "File", "Algo"}

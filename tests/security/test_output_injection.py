@@ -279,7 +279,7 @@ def test_a_line_as_long_as_a_file(letter: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_text_is_cut_to_its_columns(text: str, shown: str) -> None:
-    assert text_render.cut(text, 4) == shown
+    assert text_render.truncate(text, 4) == shown
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from equipage.serve import templates
-from equipage.serve.cache import ENTRY, Cache, key_of
+from equipage.serve.cache import ENTRY_OVERHEAD, Cache, key_of
 from equipage.serve.outcome import Failure
 from lab import Later, needs
 from serve.packs import pack, write_packs
@@ -342,11 +342,11 @@ def test_values_that_would_take_all_memory_or_time(name: str) -> None:
     text, given = VALUES[name]
     started = time.process_time()
     try:
-        filled = templates.compiled(text)({"input": given})
+        filled = templates.compile_template(text)({"input": given})
     except Failure as failure:
         assert failure.code == "INVALID_INPUT"
     else:
-        assert len(filled) <= templates.LONGEST
+        assert len(filled) <= templates.MAX_LENGTH
     assert time.process_time() - started < 1
 
 
@@ -358,13 +358,13 @@ def test_plain_values_are_still_filled_in() -> None:
         ("{{ input.l|join('-') }} {{ input.m|join(',', 'x') }}", "1-True-c 1,2"),
     ):
         given = {"n": 7, "s": "ana", "l": [1, True, "c"], "m": [{"x": 1}, {"x": 2}]}
-        assert templates.compiled(text)({"input": given}) == filled
+        assert templates.compile_template(text)({"input": given}) == filled
 
 
 @pytest.mark.parametrize("text", ["{{ " + "(" * 3000, "{{ " + "[" * 3000 + "]" * 3000 + " }}"])
 def test_a_template_that_is_nested_too_deep_is_found_before_a_call(text: str) -> None:
     with pytest.raises(templates.TemplateProblem, match=r"nested too deep|not valid"):
-        templates.compiled(text)
+        templates.compile_template(text)
 
 
 # The cache of results.
@@ -396,7 +396,7 @@ def test_no_input_has_the_key_of_another() -> None:
 
 
 def test_many_small_results_are_bounded_too() -> None:
-    cache = Cache(100 * ENTRY, 600)
+    cache = Cache(100 * ENTRY_OVERHEAD, 600)
     for number in range(10_000):
         cache.put(str(number), b"")
     assert sum(cache.get(str(number)) is not None for number in range(10_000)) == 100

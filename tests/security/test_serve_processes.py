@@ -30,7 +30,7 @@ from equipage.serve import jail, supervisor
 from equipage.serve.engine import Engine
 from equipage.serve.outcome import Result
 from equipage.serve.platform import Platform, this_platform
-from equipage.serve.snapshot import take
+from equipage.serve.snapshot import take_snapshot
 from equipage.serve.tools import Settings
 from serve.packs import pack, write_packs
 from serve.talk import is_there, wait_until
@@ -45,7 +45,7 @@ def results(
     """Calls one after the other, through one engine."""
     settings = Settings(allow=frozenset({"python", "cli"}), isolation="best")
     platform = this_platform()
-    snapshot = take([str(folder)], Request(env={}), settings, platform)
+    snapshot = take_snapshot([str(folder)], Request(env={}), settings, platform)
     assert not snapshot.refused, snapshot.refused
 
     async def main() -> list[Result]:
@@ -500,7 +500,12 @@ def test_the_filter_names_the_same_calls_on_every_machine(
     machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("platform.machine", lambda: machine)
-    for table in (jail._SHARED, jail._OF_PROCESSES, jail._SIGNALS, jail._PRIORITIES):
+    for table in (
+        jail._SHARED_RESOURCE_CALLS,
+        jail._PROCESS_CALLS,
+        jail._SIGNAL_CALLS,
+        jail._PRIORITY_CALLS,
+    ):
         assert len(set(table[machine])) == len(table["x86_64"])
     made = jail.call_filter(network=False, forks=False, starts=False, pid=7)
     steps = list(struct.iter_unpack("HBBI", made))

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.core.frozen import CHARACTERS_PER_NODE, Weights, is_deeper, levels, outweighs, weight
+from equipage.core.frozen import (
+    CHARACTERS_PER_NODE,
+    WeightCache,
+    is_deeper_than,
+    levels,
+    outweighs,
+    weight,
+)
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -57,7 +64,7 @@ def test_the_quick_look_agrees_with_the_scales(value: Any, allowed: int) -> None
 def test_what_was_weighed_is_not_walked_and_counts_the_same(
     shared: list[Any], times: int, allowed: int
 ) -> None:
-    weights = Weights()
+    weights = WeightCache()
     weights.note(shared)
     weights.note("text")
     value = [{"a": shared, "b": "x"}] * times
@@ -102,7 +109,7 @@ def test_the_levels_of_a_value_each_part_once() -> None:
     assert list(levels("text")) == list(levels(5)) == []
     endless: list[Any] = []
     endless.append(endless)
-    assert is_deeper(endless, 1000)
+    assert is_deeper_than(endless, 1000)
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 7])
@@ -110,7 +117,7 @@ def test_depth_is_exact(depth: int) -> None:
     value: Any = {"a": 1}
     for number in range(depth):
         value = [value] if number % 2 else {"a": value}
-    assert not is_deeper(value, depth)
-    assert not is_deeper("text", depth)
+    assert not is_deeper_than(value, depth)
+    assert not is_deeper_than("text", depth)
     if depth:
-        assert is_deeper(value, depth - 1)
+        assert is_deeper_than(value, depth - 1)

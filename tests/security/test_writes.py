@@ -12,7 +12,7 @@ import pytest
 
 from clock import HANGS
 from equipage.core.source import Source
-from equipage.files.writing import NotWritten, rewrite, write_new, write_whole
+from equipage.files.writing import NotWritten, replace_if_unchanged, write_new, write_or_replace
 from lab import in_process, repository, write
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and modes of POSIX")
@@ -102,7 +102,7 @@ def test_a_fix_while_the_file_becomes_a_link(project: Path) -> None:
         for _ in range(300):
             source = Source.of_bytes("s.yaml", BROKEN.encode(), str(inside))
             try:
-                rewrite(source, BROKEN.replace("unknow", "unknown"), [str(project)])
+                replace_if_unchanged(source, BROKEN.replace("unknow", "unknown"), [str(project)])
             except NotWritten as problem:
                 assert str(problem)
     finally:
@@ -190,5 +190,5 @@ def test_a_name_that_the_user_wrote_may_lead_anywhere(project: Path) -> None:
     """The promise is about names that come with a project."""
     link = project / "out.json"
     link.symlink_to(project.parent / "outside/report.json")
-    write_whole(str(link), b"{}")
+    write_or_replace(str(link), b"{}")
     assert outside(project)["report.json"] == "{}"

@@ -22,7 +22,7 @@ import equipage
 from equipage.core.diagnostics import Catalogue
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_path
-from equipage.loading.registry import kind_named, names
+from equipage.loading.registry import built_in_kinds, format_named
 from equipage.loading.session import Request
 
 EXECUTION = (
@@ -65,8 +65,8 @@ def warm_up() -> None:
         "hashlib",
     ):
         importlib.import_module(module)
-    for name in names():
-        type_info(kind_named(name).model)
+    for name in built_in_kinds():
+        type_info(format_named(name).model)
 
 
 class Watch:
@@ -90,7 +90,7 @@ def load_job(job: dict[str, Any]) -> list[str]:
         with open(job["file"], "w") as file:
             file.write(job["content"])
     request = Request(env=job.get("env", {}), options=job.get("options", {}))
-    outcome = load_path(job["file"], kind_named(job["kind"]), request)
+    outcome = load_path(job["file"], format_named(job["kind"]), request)
     loaded = outcome.loaded()
     text = "" if loaded is None else json.dumps(loaded.to_dict(), default=str) + loaded.digest
     return [*(each.code for each in outcome.diagnostics), text]

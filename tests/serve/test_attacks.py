@@ -17,10 +17,10 @@ pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 
 from equipage.loading.session import Request
 from equipage.serve.engine import Engine
-from equipage.serve.log import CallLog, masked
+from equipage.serve.log import CallLog, mask_secrets
 from equipage.serve.outcome import Result
 from equipage.serve.platform import Platform, bubblewrap, this_platform
-from equipage.serve.snapshot import take
+from equipage.serve.snapshot import take_snapshot
 from equipage.serve.tools import Settings
 from serve.packs import EVERYTHING, WORDS, missing, need, pack, write_packs
 
@@ -40,7 +40,7 @@ def calls(
     chosen = Settings(allow=frozenset({"python", "php", "cli"}), isolation="best")
     chosen = msgspec.structs.replace(chosen, **settings)
     platform = platform or this_platform()
-    snapshot = take([str(folder)], Request(env={}), chosen, platform)
+    snapshot = take_snapshot([str(folder)], Request(env={}), chosen, platform)
     assert not snapshot.refused, snapshot.refused
 
     async def main() -> list[Result]:
@@ -78,7 +78,10 @@ def test_values_of_variables_are_in_no_log(tmp_path: Path) -> None:
 
 def test_masked_at_any_depth() -> None:
     given = {"a": [{"Api_Key": 1, "b": {"cookie": "x"}}], "tokens": 2}
-    assert masked(given) == {"a": [{"Api_Key": "***", "b": {"cookie": "***"}}], "tokens": "***"}
+    assert mask_secrets(given) == {
+        "a": [{"Api_Key": "***", "b": {"cookie": "***"}}],
+        "tokens": "***",
+    }
 
 
 @only_with_time
@@ -231,7 +234,7 @@ def test_a_thousand_tools(tmp_path: Path) -> None:
     packs = [pack(f"t.n{number:04}", "t:f") for number in range(1000)]
     write_packs(tmp_path, packs, {"t.py": "def f(p): return {}\n"})
     settings = Settings(allow=frozenset({"python"}), isolation="best")
-    snapshot = take([str(tmp_path)], Request(env={}), settings, this_platform())
+    snapshot = take_snapshot([str(tmp_path)], Request(env={}), settings, this_platform())
     found = catalogue_of(snapshot)
     names, cursor = [], None
     start = time.process_time()

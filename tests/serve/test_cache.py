@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from equipage.serve.cache import ENTRY, Cache, as_bytes, from_bytes
+from equipage.serve.cache import ENTRY_OVERHEAD, Cache, decode_result, encode_result
 from equipage.serve.outcome import Failure
 
 
@@ -21,14 +21,14 @@ def test_results_age() -> None:
 
 
 def test_what_was_not_asked_for_the_longest_gives_way() -> None:
-    cache = Cache(2 * ENTRY + 10, 100)
+    cache = Cache(2 * ENTRY_OVERHEAD + 10, 100)
     for name in "abc":
         cache.put(name, b"1234")
         cache.get("a")
     assert cache.get("a") is not None
     assert cache.get("b") is None
     assert cache.get("c") is not None
-    cache.put("huge", b"x" * (ENTRY + 11))
+    cache.put("huge", b"x" * (ENTRY_OVERHEAD + 11))
     assert cache.get("huge") is None
     assert cache.get("a") is not None
 
@@ -99,13 +99,13 @@ def test_who_waits_for_a_cancelled_call_makes_the_result_itself() -> None:
 
 
 def test_a_cache_holds_as_much_as_it_may_and_not_a_byte_more() -> None:
-    cache = Cache(2 * ENTRY + 8, 100)
+    cache = Cache(2 * ENTRY_OVERHEAD + 8, 100)
     cache.put("a", b"1234")
     cache.put("b", b"1234")
     assert (cache.get("a"), cache.get("b")) == (b"1234", b"1234")
     cache.put("b", b"12345")
     assert (cache.get("a"), cache.get("b")) == (None, b"12345")
-    whole = Cache(ENTRY + 4, 100)
+    whole = Cache(ENTRY_OVERHEAD + 4, 100)
     whole.put("a", b"1234")
     assert whole.get("a") == b"1234"
     whole.put("b", b"12345")
@@ -114,7 +114,7 @@ def test_a_cache_holds_as_much_as_it_may_and_not_a_byte_more() -> None:
 
 def test_what_is_replaced_or_too_old_gives_its_room_back() -> None:
     now = [0.0]
-    cache = Cache(2 * ENTRY + 8, 10, lambda: now[0])
+    cache = Cache(2 * ENTRY_OVERHEAD + 8, 10, lambda: now[0])
     for _ in range(5):
         cache.put("a", b"1234")
     cache.put("b", b"1234")
@@ -145,13 +145,13 @@ def test_a_result_is_kept_for_the_next_call_and_for_no_other() -> None:
 
 def test_values_are_kept_as_short_json() -> None:
     value = {"b": [1, None, "é"], "a": {"c": True}}
-    assert as_bytes(value) == b'{"b":[1,null,"\\u00e9"],"a":{"c":true}}'
-    assert from_bytes(as_bytes(value)) == value
+    assert encode_result(value) == b'{"b":[1,null,"\\u00e9"],"a":{"c":true}}'
+    assert decode_result(encode_result(value)) == value
 
 
 def test_what_is_too_old_does_not_push_out_what_is_not() -> None:
     now = [0.0]
-    cache = Cache(2 * ENTRY + 8, 10, lambda: now[0])
+    cache = Cache(2 * ENTRY_OVERHEAD + 8, 10, lambda: now[0])
     cache.put("old", b"1234")
     now[0] = 5.0
     cache.put("young", b"1234")

@@ -11,9 +11,16 @@ pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 
 from equipage.loading.session import Request
 from equipage.serve.platform import this_platform
-from equipage.serve.snapshot import Snapshot, take
+from equipage.serve.snapshot import Snapshot, take_snapshot
 from equipage.serve.tools import Settings
-from equipage.serve.wire.catalogue import BadCursor, Catalogue, catalogue_of, name_of, normal, page
+from equipage.serve.wire.catalogue import (
+    BadCursor,
+    Catalogue,
+    catalogue_of,
+    name_of,
+    normalize_uri,
+    page,
+)
 from lab import write
 from serve.packs import pack, write_packs
 
@@ -23,7 +30,7 @@ CODE = {"t.py": "def f(p): return {}\n"}
 def snapshot(folder: Path, *packs: dict[str, Any]) -> Snapshot:
     write_packs(folder, list(packs), CODE)
     settings = Settings(allow=frozenset({"python"}), isolation="best")
-    return take([str(folder)], Request(env={}), settings, this_platform())
+    return take_snapshot([str(folder)], Request(env={}), settings, this_platform())
 
 
 def catalogue(folder: Path, *packs: dict[str, Any], style: Any = "dotted") -> Catalogue:
@@ -148,7 +155,7 @@ def test_digests_change_with_what_clients_see(tmp_path: Path) -> None:
     assert first.tools_digest() != other.tools_digest()
     (tmp_path / "t.py").write_text("def f(p): return {'a': 1}\n")
     settings = Settings(allow=frozenset({"python"}), isolation="best")
-    changed = take([str(tmp_path)], Request(env={}), settings, this_platform())
+    changed = take_snapshot([str(tmp_path)], Request(env={}), settings, this_platform())
     assert changed.tools_digest() != other.tools_digest()
 
 
@@ -231,12 +238,12 @@ def test_skills_are_found_by_address_with_and_without_escapes(tmp_path: Path) ->
     }
     write(tmp_path, {**texts, "first/a b.txt": "x", "second/sub/c.txt": "y"})
     settings = Settings(isolation="best")
-    found = catalogue_of(take([str(tmp_path)], Request(env={}), settings, this_platform()))
+    found = catalogue_of(take_snapshot([str(tmp_path)], Request(env={}), settings, this_platform()))
     addresses = ["skill://first/SKILL.md", "skill://first/a%20b.txt"]
     addresses += ["skill://second/SKILL.md", "skill://second/sub/c.txt"]
     assert sorted(found.resources) == addresses
     assert found.resources["skill://first/a%20b.txt"]["uri"] == "skill://first/a%20b.txt"
-    assert sorted(found.files) == [normal(each) for each in addresses]
+    assert sorted(found.files) == [normalize_uri(each) for each in addresses]
     assert found.files["skill://first/a b.txt"].uri == "skill://first/a%20b.txt"
     assert {"skill://first", "skill://second", "skill://second/sub"} <= set(found.folders)
     assert sorted(found.skills) == ["skill://first/SKILL.md", "skill://second/SKILL.md"]

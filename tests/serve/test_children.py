@@ -18,7 +18,7 @@ if sys.platform == "win32":
     pytest.skip("tools run on Linux and macOS", allow_module_level=True)
 
 from equipage.serve import children
-from equipage.serve.children import Child, Children, settle, writable
+from equipage.serve.children import Child, Children, mark_done, wait_writable
 from equipage.serve.outcome import Failure
 from serve.talk import wait_until
 
@@ -412,7 +412,7 @@ def test_a_process_may_be_ended_without_waiting() -> None:
 def test_a_process_that_leaves_by_itself_has_a_moment(
     leaves: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(children, "LEAVING", 0.02)
+    monkeypatch.setattr(children, "EXIT_SECONDS", 0.02)
 
     async def use(wire: Wire) -> None:
         child = await wire.started.spawn("it", {}, cap=5)
@@ -680,7 +680,7 @@ def test_waiting_until_something_can_be_written() -> None:
                 os.write(writer, b"x" * 4096)
         except BlockingIOError:
             pass
-        task = asyncio.ensure_future(writable(loop, writer))
+        task = asyncio.ensure_future(wait_writable(loop, writer))
         await rounds()
         assert not task.done()
         os.read(reader, 1 << 20)
@@ -695,8 +695,8 @@ def test_waiting_until_something_can_be_written() -> None:
 def test_what_is_settled_stays_settled() -> None:
     async def main() -> None:
         future = asyncio.get_running_loop().create_future()
-        settle(future)
-        settle(future)
+        mark_done(future)
+        mark_done(future)
         assert future.result() is None
 
     asyncio.run(main())

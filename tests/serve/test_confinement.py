@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from equipage.serve.confinement import Confinement, Level, Unservable, bubble, confine, limits_of
+from equipage.serve.confinement import (
+    Confinement,
+    Level,
+    Unservable,
+    bubblewrap_command,
+    confine,
+    limits_of,
+)
 from equipage.serve.platform import Platform
 
 FULL = Platform("linux", landlock=7, seccomp=True)
@@ -78,12 +85,14 @@ def test_bubblewrap_where_landlock_and_seccomp_do_not_do() -> None:
     assert found.bwrap == "/usr/bin/bwrap"
     assert not found.landlock
     assert not found.filter
-    command = bubble(found, ["/pack"], "/pack", "/tmp/home")
+    command = bubblewrap_command(found, ["/pack"], "/pack", "/tmp/home")
     assert "--unshare-all" in command
     assert "--share-net" not in command
-    assert "--share-net" in bubble(confined("php", {**FORKS, **NET}, BUBBLE), [], "/pack", "/h")
+    assert "--share-net" in bubblewrap_command(
+        confined("php", {**FORKS, **NET}, BUBBLE), [], "/pack", "/h"
+    )
     written = {"filesystem": {"read": ["data"], "write": ["out", "/var/x"]}, **FORKS}
-    words = " ".join(bubble(confined("php", written, BUBBLE), ["/pack"], "/pack", "/h"))
+    words = " ".join(bubblewrap_command(confined("php", written, BUBBLE), ["/pack"], "/pack", "/h"))
     assert "--ro-bind-try /pack/data /pack/data" in words
     assert "--bind-try /pack/out /pack/out --bind-try /var/x /var/x" in words
 
@@ -120,7 +129,7 @@ def test_limits_are_exactly_these() -> None:
 
 
 def test_a_bubble_is_exactly_this() -> None:
-    made = bubble(confined("php", FORKS, BUBBLE), ["/pack"], "/pack", "/h")
+    made = bubblewrap_command(confined("php", FORKS, BUBBLE), ["/pack"], "/pack", "/h")
     start = "/usr/bin/bwrap --unshare-all --die-with-parent --new-session --proc /proc --dev /dev"
     assert " ".join(made).startswith(f"{start} --tmpfs /tmp --dir /h --ro-bind-try /pack /pack ")
     assert made[-3:] == ["--chdir", "/pack", "--"]
@@ -128,7 +137,7 @@ def test_a_bubble_is_exactly_this() -> None:
     assert {"/usr", "/bin", "/lib", "/etc/ld.so.cache"} <= bound
     assert not {each for each in bound if each.startswith(("/dev", "/proc", "/home", "/etc/ssl/c"))}
     assert "/etc/resolv.conf" not in bound
-    online = bubble(confined("php", {**FORKS, **NET}, BUBBLE), [], "/pack", "/h")
+    online = bubblewrap_command(confined("php", {**FORKS, **NET}, BUBBLE), [], "/pack", "/h")
     assert "/etc/resolv.conf" in online
 
 

@@ -172,12 +172,12 @@ def test_every_file_of_a_real_collection_is_verified() -> None:
         pytest.skip("there is no collection of skills here")
     folders = sorted({path.parent for path in collection.rglob("SKILL.md")})[:200]
     from equipage.serve.confinement import Unservable
-    from equipage.serve.skills import frozen_skill
+    from equipage.serve.skills import freeze_skill
 
     served = refused = 0
     for each in folders:
         try:
-            skill = frozen_skill(str(each / "SKILL.md"))
+            skill = freeze_skill(str(each / "SKILL.md"))
         except Unservable:
             refused += 1
             continue

@@ -388,15 +388,15 @@ def test_answers_of_a_worker(tmp_path: Path) -> None:
         files={"s.py": ""},
     )
     # The answer of a callable has some bytes around its value.
-    assert (process._cap(callable_), process._cap(script)) == (84, 20)
+    assert (process._output_cap(callable_), process._output_cap(script)) == (84, 20)
     env = {"KEY": SECRET}
-    assert process._answer(b'{"result": {"a": 1}}', callable_, env) == {"a": 1}
+    assert process._parse_answer(b'{"result": {"a": 1}}', callable_, env) == {"a": 1}
     for answer, code, message in (
         (b"{}", "INTERNAL_ERROR", "the tool ended without an answer"),
         (b'{"unfit": "%b"}' % SECRET.encode(), "INVALID_OUTPUT", "the value is not JSON: ***"),
     ):
         with pytest.raises(Failure) as failed:
-            process._answer(answer, callable_, env)
+            process._parse_answer(answer, callable_, env)
         assert (failed.value.code, failed.value.message) == (code, message)
 
 
@@ -654,7 +654,7 @@ def test_the_tools_that_were_called_last_keep_their_processes(
 ) -> None:
     if not HERE.landlock:
         pytest.skip("this kernel has no Landlock")
-    monkeypatch.setattr(process, "MOST_WARM", 2)
+    monkeypatch.setattr(process, "MAX_WARM", 2)
     made = tools(
         tmp_path, *(pack(f"a.{name}", "t:pid", version=f"1.0.{n}") for n, name in enumerate("bcd"))
     )
@@ -670,7 +670,7 @@ def test_the_tools_that_were_called_last_keep_their_processes(
     found, wanted = with_engine(made, use)
     assert found == {keys[0]: 1, keys[2]: 1}
     assert wanted == {keys[0], keys[2]}
-    assert process.MOST_WARM == 2
+    assert process.MAX_WARM == 2
 
 
 def test_one_process_serves_several_calls(tmp_path: Path) -> None:

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from equipage.serve.cache import compatible_key, key_of
-from equipage.serve.framing import canonical, decoded, input_line, too_deep, unwrapped
+from equipage.serve.framing import (
+    canonical_json,
+    decode_answer,
+    input_line,
+    is_too_deep,
+    unwrap_answer,
+)
 from equipage.serve.outcome import Failure, sentence
 
 GOOD = {
@@ -42,14 +48,14 @@ BAD = {
 @pytest.mark.parametrize("name", GOOD)
 def test_one_value_on_one_line(name: str) -> None:
     data, value = GOOD[name]
-    assert value is None or decoded(data) == value
-    assert decoded(data) is not None
+    assert value is None or decode_answer(data) == value
+    assert decode_answer(data) is not None
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_anything_else_is_invalid_output(name: str) -> None:
     with pytest.raises(Failure) as raised:
-        decoded(BAD[name][0])
+        decode_answer(BAD[name][0])
     assert raised.value.code == "INVALID_OUTPUT"
     assert raised.value.message == f"the output of the tool {BAD[name][1]}"
 
@@ -65,7 +71,7 @@ def test_anything_else_is_invalid_output(name: str) -> None:
     ],
 )
 def test_only_an_envelope_is_unwrapped(answer: Any, data: Any) -> None:
-    assert unwrapped(answer) == data
+    assert unwrap_answer(answer) == data
 
 
 @pytest.mark.parametrize(
@@ -78,7 +84,7 @@ def test_only_an_envelope_is_unwrapped(answer: Any, data: Any) -> None:
 )
 def test_a_tool_reports_an_error(answer: Any, text: str) -> None:
     with pytest.raises(Failure, match=text):
-        unwrapped(answer)
+        unwrap_answer(answer)
 
 
 def test_input_is_one_ascii_line() -> None:
@@ -92,10 +98,10 @@ def test_depth_is_counted_without_recursion() -> None:
     value: Any = 1
     for _ in range(100_000):
         value = [value]
-    assert too_deep(value)
+    assert is_too_deep(value)
     while isinstance(value, list):  # Python would recurse to free it
         value = value.pop()
-    assert not too_deep({"a": [[{"b": 1}]]})
+    assert not is_too_deep({"a": [[{"b": 1}]]})
 
 
 # The keys that the original runtime wrote to its logs.
@@ -125,7 +131,7 @@ VECTORS = [
 @pytest.mark.parametrize(("call", "key", "size"), VECTORS)
 def test_keys_and_sizes_of_the_original(call: Any, key: str, size: int) -> None:
     assert compatible_key(*call) == key
-    assert len(canonical(call[2])) == size
+    assert len(canonical_json(call[2])) == size
 
 
 def test_a_key_tells_apart_what_differs() -> None:
@@ -142,12 +148,12 @@ def test_a_key_tells_apart_what_differs() -> None:
 @pytest.mark.parametrize("value", [{1, 2}, float("nan"), {"a": float("inf")}, {"a": b"x"}])
 def test_what_is_no_json_has_no_form(value: Any) -> None:
     with pytest.raises(Failure) as raised:
-        canonical(value)
+        canonical_json(value)
     assert (raised.value.code, raised.value.message) == (
         "INVALID_INPUT",
         "the arguments are not JSON",
     )
-    assert canonical({"b": [1, "é"], "a": None}) == b'{"a":null,"b":[1,"\\u00e9"]}'
+    assert canonical_json({"b": [1, "é"], "a": None}) == b'{"a":null,"b":[1,"\\u00e9"]}'
 
 
 def test_a_sentence_holds_no_secrets_and_no_control_characters() -> None:
@@ -178,7 +184,7 @@ def test_a_sentence_holds_no_secrets_and_no_control_characters() -> None:
 )
 def test_an_error_of_a_tool_in_its_own_words(error: Any, said: str) -> None:
     with pytest.raises(Failure) as raised:
-        unwrapped({"ok": False, "error": error})
+        unwrap_answer({"ok": False, "error": error})
     assert (raised.value.code, raised.value.message) == (
         "INTERNAL_ERROR",
         f"the tool reports: {said}",
@@ -189,6 +195,6 @@ def test_depth_counts_below_keys_as_in_lists() -> None:
     value: Any = 1
     for _ in range(65):
         value = {"a": value}
-    assert not too_deep(value["a"])
-    assert not too_deep(value)
-    assert too_deep({"a": value})
+    assert not is_too_deep(value["a"])
+    assert not is_too_deep(value)
+    assert is_too_deep({"a": value})

@@ -384,7 +384,7 @@ def test_a_process_whose_parent_is_gone_ends_at_once() -> None:
 def test_limits_are_set_and_never_raised() -> None:
     def act() -> Any:
         resource.setrlimit(resource.RLIMIT_NOFILE, (50, 60))
-        jail.limit({"NOFILE": 100, "NO_SUCH_LIMIT": 1, "CORE": 0, "FSIZE": 4096})
+        jail.set_limits({"NOFILE": 100, "NO_SUCH_LIMIT": 1, "CORE": 0, "FSIZE": 4096})
         return [
             resource.getrlimit(each)
             for each in (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE, resource.RLIMIT_FSIZE)
@@ -393,7 +393,7 @@ def test_limits_are_set_and_never_raised() -> None:
     assert forked(act) == [[60, 60], [0, 0], [4096, 4096]]
 
     def lower() -> Any:
-        jail.limit({"NOFILE": 40})
+        jail.set_limits({"NOFILE": 40})
         return resource.getrlimit(resource.RLIMIT_NOFILE)
 
     assert forked(lower) == [40, 40]
@@ -490,7 +490,7 @@ def test_who_asks_may_be_gone_and_other_errors_are_errors(monkeypatch: pytest.Mo
 
 def test_a_fork_finds_everything_loaded() -> None:
     jail._libc.cache_clear()
-    jail.get_ready()
+    jail.preload()
     assert "resource" in sys.modules
     assert jail._libc.cache_info().currsize == 1
 

@@ -268,7 +268,7 @@ def test_a_client_that_closed_its_end_is_noticed_whatever_it_sent(
 
 def test_calls_under_way_are_waited_for_until_they_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("equipage.serve.wire.lines.MAX_UNDER_WAY", 3)
-    monkeypatch.setattr("equipage.serve.wire.lines._PAUSE", 0.001)
+    monkeypatch.setattr("equipage.serve.wire.lines._POLL_SECONDS", 0.001)
     ours, theirs = socket.socketpair()
     pipes = reading_from(ours.fileno())
 

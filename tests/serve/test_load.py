@@ -17,7 +17,7 @@ pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 from equipage.loading.session import Request
 from equipage.serve.engine import Engine
 from equipage.serve.platform import this_platform
-from equipage.serve.snapshot import take
+from equipage.serve.snapshot import take_snapshot
 from equipage.serve.tools import Settings
 from serve.packs import COUNT, EVERYTHING, TEXT, pack, write_packs
 
@@ -70,7 +70,7 @@ def test_ten_thousand_calls(tmp_path: Path) -> None:
     settings = Settings(
         allow=frozenset({"python"}), isolation="best", concurrency=AT_ONCE, queue=CALLS
     )
-    snapshot = take([str(tmp_path)], Request(env={}), settings, this_platform())
+    snapshot = take_snapshot([str(tmp_path)], Request(env={}), settings, this_platform())
     chance = random.Random(23)
     names = [name for name, (share, _) in MIX.items() for _ in range(share)]
     wanted = [chance.choice(names) for _ in range(CALLS)]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from equipage.serve.log import CallLog, masked, record_of
+from equipage.serve.log import CallLog, mask_secrets, record_of
 from equipage.serve.outcome import Failure, Result, Stats
 
 STATS = Stats(1.23456, 7, 3, True, "landlock, seccomp")
@@ -64,7 +64,7 @@ def test_a_record_has_hashes_in_place_of_what_was_given_and_returned() -> None:
 def test_what_is_behind_the_name_of_a_secret_is_masked_at_any_depth() -> None:
     names = ("Authorization", "apikey", "API_KEY", "password", "refreshToken", "secret", "Cookie")
     value = {"a": [dict.fromkeys(names, "x"), [{"token": {"b": 1}}]], "plain": "y", "n": 1}
-    assert masked(value) == {
+    assert mask_secrets(value) == {
         "a": [dict.fromkeys(names, "***"), [{"token": "***"}]],
         "plain": "y",
         "n": 1,

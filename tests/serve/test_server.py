@@ -24,9 +24,9 @@ if sys.platform != "linux":
 from equipage import __version__
 from equipage.core.diagnostics import Diagnostic, LoadError, UsageError
 from equipage.loading.session import Request
-from equipage.serve.children import settle
+from equipage.serve.children import mark_done
 from equipage.serve.outcome import Result, Stats
-from equipage.serve.snapshot import Snapshot, take
+from equipage.serve.snapshot import Snapshot, take_snapshot
 from equipage.serve.tools import Settings
 from equipage.serve.wire.catalogue import catalogue_of, page
 from lab import Later, needs, write
@@ -69,7 +69,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         yield None
 
     fork_supervisors(monkeypatch)
-    monkeypatch.setattr("equipage.serve.wire.run._changes", unasked)
+    monkeypatch.setattr("equipage.serve.wire.run._watch_paths", unasked)
     packs = [
         pack("t.count", "tools:count", inputSchema=TEXT, outputSchema=COUNT),
         pack("t.echo", "tools:echo", deterministic=True),
@@ -88,7 +88,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def taken(folder: Path) -> Snapshot:
-    return take([str(folder)], Request(env={}), SETTINGS, HERE)
+    return take_snapshot([str(folder)], Request(env={}), SETTINGS, HERE)
 
 
 class Client:
@@ -355,13 +355,13 @@ def changes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
         loop = asyncio.get_running_loop()
         while True:
             change = loop.create_future()
-            loop.add_reader(reader, settle, change)
+            loop.add_reader(reader, mark_done, change)
             await change
             loop.remove_reader(reader)
             os.read(reader, 1)
             yield None
 
-    monkeypatch.setattr("equipage.serve.wire.run._changes", told)
+    monkeypatch.setattr("equipage.serve.wire.run._watch_paths", told)
     yield lambda: os.write(writer, b"x") and None
     os.close(writer)
     os.close(reader)
@@ -454,7 +454,7 @@ def test_the_end_of_watching_is_said_when_it_comes(
         yield None
         raise problem
 
-    monkeypatch.setattr("equipage.serve.wire.run._changes", changes)
+    monkeypatch.setattr("equipage.serve.wire.run._watch_paths", changes)
     client = Client(folder, watched=("watched",))
     said = f"not reloaded any more: {why}; start the server again to serve changes\n"
     assert client.noted() == said
@@ -496,7 +496,7 @@ def test_what_is_loaded_again_has_the_names_and_reasons_of_the_server(
             replaced.append(catalogue.given)
             self.catalogue = catalogue
 
-    monkeypatch.setattr("equipage.serve.wire.run._changes", changes)
+    monkeypatch.setattr("equipage.serve.wire.run._watch_paths", changes)
     monkeypatch.setattr("equipage.serve.wire.run.catalogue_of", catalogue_of)
     plan = run.Plan(SETTINGS, HERE, names="plain", watched=("x",))
     asyncio.run(run._watch(Served(), plan, lambda: "snapshot", notes.append))

@@ -11,7 +11,7 @@ import pytest
 
 from equipage.serve import skills
 from equipage.serve.confinement import Unservable
-from equipage.serve.skills import frozen_skill
+from equipage.serve.skills import freeze_skill
 from lab import Link, write
 
 HEADER = "---\nname: notes\ndescription: Writes notes.\n---\nDo it.\n"
@@ -21,7 +21,7 @@ def skill(
     folder: Path, header: str = HEADER, files: dict[str, Any] | None = None, **more: Any
 ) -> Any:
     write(folder, {"notes/SKILL.md": header, **(files or {})})
-    return frozen_skill(str(folder / "notes" / "SKILL.md"), **more)
+    return freeze_skill(str(folder / "notes" / "SKILL.md"), **more)
 
 
 def test_every_file_with_its_digest(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_addresses_have_the_letters_that_they_may_have(tmp_path: Path) -> None:
 def test_another_file_is_no_skill(tmp_path: Path) -> None:
     write(tmp_path, {"notes/OTHER.md": HEADER})
     with pytest.raises(Unservable) as refused:
-        frozen_skill(str(tmp_path / "notes" / "OTHER.md"))
+        freeze_skill(str(tmp_path / "notes" / "OTHER.md"))
     assert refused.value.reasons == ("the file must be named `SKILL.md`",)
 
 
@@ -194,7 +194,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with (tmp_path / "notes" / "big").open("wb") as file:
         file.truncate(16 * 1024 * 1024 + 1)
     with pytest.raises(Unservable) as refused:
-        frozen_skill(str(tmp_path / "notes" / "SKILL.md"))
+        freeze_skill(str(tmp_path / "notes" / "SKILL.md"))
     (reason,) = refused.value.reasons
     assert reason.startswith("cannot read `big`: ")
     assert "16777216" in reason.replace(",", "")

@@ -16,7 +16,7 @@ from equipage.core.diagnostics import LoadError
 from equipage.loading.session import Request
 from equipage.serve import trust
 from equipage.serve.platform import Platform
-from equipage.serve.snapshot import Described, Snapshot, take
+from equipage.serve.snapshot import Snapshot, ToolDescription, take_snapshot
 from equipage.serve.tools import Settings
 from equipage.views import workspace_lock
 from lab import write
@@ -47,7 +47,7 @@ def taken(
     write_packs(folder, list(packs), {**CODE, **(files or {})})
     made = Settings(allow=frozenset(allow), **settings)
     given = [str(folder / each) for each in paths] or [str(folder)]
-    return take(given, Request(env={}), made, platform, oversize=oversize)
+    return take_snapshot(given, Request(env={}), made, platform, oversize=oversize)
 
 
 # A snapshot.
@@ -62,9 +62,9 @@ def test_tools_and_skills_are_in_a_fixed_order(folder: Path) -> None:
     assert [each.pack.id for each in found.tools] == ["a.b", "b.b", "c.b"]
     assert [each.name for each in found.skills] == ["alpha", "zeta"]
     assert found.described == {
-        "a.b": Described(None, "The tool a.b."),
-        "b.b": Described("The title", "Sums up."),
-        "c.b": Described(None, None),
+        "a.b": ToolDescription(None, "The tool a.b."),
+        "b.b": ToolDescription("The title", "Sums up."),
+        "c.b": ToolDescription(None, None),
     }
     assert sorted(found.outcomes) == ["a.b", "b.b", "c.b"]
     assert found.outcomes["b.b"].config is found.tools[1].pack
@@ -95,7 +95,7 @@ def test_what_cannot_be_served_is_left_out_with_its_reasons(folder: Path) -> Non
 def test_a_skill_that_is_too_large_is_served_if_that_is_wanted(folder: Path) -> None:
     files = {"big/SKILL.md": SKILL.format("big"), **{f"big/{n}.txt": "x" for n in range(512)}}
     assert taken(folder, files=files).skills == ()
-    assert take([str(folder)], Request(env={}), Settings(), FULL).skills == ()
+    assert take_snapshot([str(folder)], Request(env={}), Settings(), FULL).skills == ()
     assert len(taken(folder, oversize=True).skills[0].files) == 513
 
 
@@ -146,7 +146,7 @@ def test_digests_say_what_clients_would_see(folder: Path) -> None:
     ):
         write(folder, files)
         settings = Settings(allow=frozenset(KINDS))
-        seen.append(take([str(folder)], Request(env={}), settings, FULL))
+        seen.append(take_snapshot([str(folder)], Request(env={}), settings, FULL))
     tools, skills = (
         [getattr(each, name)() for each in seen] for name in ("tools_digest", "skills_digest")
     )

@@ -631,13 +631,13 @@ def test_every_process_that_ended_is_answered(is_known: bool) -> None:
         left = sleeping()
         while len(found := ended_children()) < 3:
             time.sleep(0.001)
-        assert supervisor_module._ended() in found  # which stays until it is collected
+        assert supervisor_module._find_ended_child() in found  # which stays until it is collected
         supervisor._reap()
         # Where one process lost its parent, another one may have.
         assert supervisor.orphans == {left: set()}
         assert (supervisor.by_pid, supervisor.by_number) == ({}, {})
         assert waited(left) == -signal.SIGKILL
-        assert supervisor_module._ended() is None
+        assert supervisor_module._find_ended_child() is None
         with pytest.raises(BlockingIOError):
             os.read(supervisor._wake_reader, 1)
         return sorted(received(ours)["id"] for _ in range(2))
@@ -696,7 +696,7 @@ def test_a_signal_to_what_has_no_group_or_is_gone() -> None:
         status = waited(pid)
         supervisor_module._signal_group(pid, signal.SIGKILL)
         supervisor_module._signal(pid, signal.SIGKILL)
-        return [status, supervisor_module._children(), supervisor_module._ended()]
+        return [status, supervisor_module._children(), supervisor_module._find_ended_child()]
 
     assert alone(act) == [-signal.SIGKILL, [], None]
 
@@ -774,6 +774,6 @@ def test_other_systems_have_no_landlock_and_no_filter(monkeypatch: pytest.Monkey
 
 
 def test_what_the_kernel_refuses_is_an_error() -> None:
-    jail.get_ready()
+    jail.preload()
     with pytest.raises(OSError, match="landlock"):
         jail.enter(-1)

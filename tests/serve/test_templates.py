@@ -79,7 +79,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", FILLED)
 def test_filled(name: str) -> None:
     text, expected = FILLED[name]
-    filled = templates.compiled(text)(NAMES)
+    filled = templates.compile_template(text)(NAMES)
     assert expected is None or filled == expected
 
 
@@ -87,7 +87,7 @@ def test_filled(name: str) -> None:
 def test_refused_without_a_word_about_values(name: str) -> None:
     text = REFUSED[name]
     with pytest.raises(Failure) as raised:
-        templates.compiled(text)(NAMES)
+        templates.compile_template(text)(NAMES)
     assert raised.value.code == "INVALID_INPUT"
     assert raised.value.message in (
         f"cannot fill the template `{text}`",
@@ -98,7 +98,7 @@ def test_refused_without_a_word_about_values(name: str) -> None:
 
 def test_a_mistake_in_a_template_is_found_before_a_call() -> None:
     with pytest.raises(TemplateProblem, match="not valid"):
-        templates.compiled("{{ input.q")
+        templates.compile_template("{{ input.q")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_mistake_in_a_template_is_found_before_a_call() -> None:
     ],
 )
 def test_an_argument_stays_an_argument(text: str, value: str, ok: bool) -> None:
-    fill = templates.argument(text)
+    fill = templates.compile_argument(text)
     if ok:
         assert fill({"input": {"v": value}}) == text.replace("{{ input.v }}", value)
     else:
@@ -124,14 +124,14 @@ def test_an_argument_stays_an_argument(text: str, value: str, ok: bool) -> None:
 @pytest.mark.parametrize("value", ["a\r\nx: y", "a\n", "a\x00", "\x7f"])
 def test_a_header_stays_one_line(value: str) -> None:
     with pytest.raises(Failure):
-        templates.header("x-a", "{{ input.v }}")({"input": {"v": value}})
-    assert templates.header("x-a", "{{ input.v }}\n")({"input": {"v": "ok\t"}}) == "ok\t"
+        templates.compile_header("x-a", "{{ input.v }}")({"input": {"v": value}})
+    assert templates.compile_header("x-a", "{{ input.v }}\n")({"input": {"v": "ok\t"}}) == "ok\t"
 
 
 @pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "a b", ""])
 def test_headers_of_the_connection_are_not_for_packs(name: str) -> None:
     with pytest.raises(TemplateProblem):
-        templates.header(name, "x")
+        templates.compile_header(name, "x")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_headers_of_the_connection_are_not_for_packs(name: str) -> None:
     ],
 )
 def test_an_address_keeps_its_host(url: str, value: str, ok: bool) -> None:
-    scheme, host, fill = templates.address(url)
+    scheme, host, fill = templates.compile_address(url)
     assert (scheme, host.partition(":")[0]) == ("https", "a.example")
     if ok:
         assert fill({"input": {"v": value}}).startswith("https://a.example")
@@ -168,7 +168,7 @@ def test_an_address_keeps_its_host(url: str, value: str, ok: bool) -> None:
 )
 def test_an_address_must_have_a_literal_host(url: str) -> None:
     with pytest.raises(TemplateProblem):
-        templates.address(url)
+        templates.compile_address(url)
 
 
 def refusal(make: Any, *given: Any) -> tuple[str, str]:
@@ -181,25 +181,25 @@ def refusal(make: Any, *given: Any) -> tuple[str, str]:
 def test_a_product_is_refused_in_words() -> None:
     said = ("INVALID_INPUT", "a template multiplies more than small numbers")
     for text in ("{{ 'a' * 2 }}", "{{ 2 ** 100 }}", "{{ '%d' % 1 }}", "{{ 2 * 1000000 }}"):
-        assert refusal(templates.compiled(text), NAMES) == said
+        assert refusal(templates.compile_template(text), NAMES) == said
 
 
 def test_a_filled_text_has_a_longest_length() -> None:
     """Also where the parts are short: what joins them, what replaces, what is repeated."""
-    most = templates.LONGEST
+    most = templates.MAX_LENGTH
     for text in (
         "{{ input.v }}",
         "{% for each in input.list %}{{ input.v }}{% endfor %}",
         "{{ input.v | replace('a', 'a') }}",
     ):
-        fill = templates.compiled(text)
+        fill = templates.compile_template(text)
         assert len(fill({"input": {"v": "a" * most, "list": [1]}})) == most
         longer = {"input": {"v": "a" * (most + 1), "list": [1]}}
         assert refusal(fill, longer) == ("INVALID_INPUT", "a filled template is too long")
     half = {"input": {"v": "a" * (most // 2 + 1), "list": [1, 2]}}
     loop = "{% for each in input.list %}{{ input.v }}{% endfor %}"
-    assert refusal(templates.compiled(loop), half)[1] == "a filled template is too long"
-    joined = templates.compiled("{{ (input.list | join(input.v)) | length }}")
+    assert refusal(templates.compile_template(loop), half)[1] == "a filled template is too long"
+    joined = templates.compile_template("{{ (input.list | join(input.v)) | length }}")
     assert joined({"input": {"v": "a" * (most // 4), "list": ["", "", "", ""]}}) == str(
         most // 4 * 3
     )
@@ -207,7 +207,7 @@ def test_a_filled_text_has_a_longest_length() -> None:
         "INVALID_INPUT",
         "a filled template is too long",
     )
-    replaced = templates.compiled("{{ (input.text | replace('b', input.v)) | length }}")
+    replaced = templates.compile_template("{{ (input.text | replace('b', input.v)) | length }}")
     assert replaced({"input": {"v": "a" * (most // 4), "text": "bbbbc"}}) == str(most + 1)
     assert refusal(replaced, {"input": {"v": "a" * (most // 4 + 1), "text": "bbbb"}}) == (
         "INVALID_INPUT",
@@ -217,7 +217,7 @@ def test_a_filled_text_has_a_longest_length() -> None:
 
 def test_what_an_argument_must_not_become_is_said_without_its_value() -> None:
     text = "{{ input.v }}"
-    fill = templates.argument(text)
+    fill = templates.compile_argument(text)
     assert refusal(fill, {"input": {"v": ""}}) == (
         "INVALID_INPUT",
         f"the argument `{text}` is empty once it is filled",
@@ -229,7 +229,7 @@ def test_what_an_argument_must_not_become_is_said_without_its_value() -> None:
 
 
 def test_what_a_header_must_not_be_is_said_without_its_value() -> None:
-    fill = templates.header("X-A", "{{ input.v }}")
+    fill = templates.compile_header("X-A", "{{ input.v }}")
     for value in ("a\x1fb", "a\x7f", "secret\n"):
         assert refusal(fill, {"input": {"v": value}}) == (
             "INVALID_INPUT",
@@ -238,21 +238,21 @@ def test_what_a_header_must_not_be_is_said_without_its_value() -> None:
     for value in (" a b ", "a\tb", "~", "é"):
         assert fill({"input": {"v": value}}) == value
     # Only line breaks at the end of what the author wrote are taken for those of the file.
-    assert templates.header("x", "a \t\r\n\n")({}) == "a \t"
-    assert templates.header("x", "aX\n")({}) == "aX"
+    assert templates.compile_header("x", "a \t\r\n\n")({}) == "a \t"
+    assert templates.compile_header("x", "aX\n")({}) == "aX"
     for name, said in (
         ("Host", "the header `Host` cannot be set by a pack"),
         ("a b", "`a b` is not the name of a header"),
     ):
         with pytest.raises(TemplateProblem) as raised:
-            templates.header(name, "x")
+            templates.compile_header(name, "x")
         assert str(raised.value) == said
     for name in ("Accept", "ETAG", "x_y", "Z"):
-        templates.header(name, "x")
+        templates.compile_header(name, "x")
 
 
 def test_what_an_address_must_not_be_is_said() -> None:
-    scheme, host, fill = templates.address("HTTPS://A.example:8443/{{ input.v }}")
+    scheme, host, fill = templates.compile_address("HTTPS://A.example:8443/{{ input.v }}")
     assert (scheme, host) == ("https", "A.example:8443")
     assert fill({"input": {"v": "x"}}) == "HTTPS://A.example:8443/x"
     for value in ("a b", "\x7f", "a\n", "\x00"[:0] + "\x1f"):
@@ -265,7 +265,7 @@ def test_what_an_address_must_not_be_is_said() -> None:
         ("https://a:99999/", "`https://a:99999/` is not an address"),
     ):  # fmt: skip
         with pytest.raises(TemplateProblem) as raised:
-            templates.address(text)
+            templates.compile_address(text)
         assert str(raised.value) == said
 
 
@@ -273,15 +273,15 @@ def test_a_mistake_in_a_template_is_said_with_its_text() -> None:
     with pytest.raises(
         TemplateProblem, match=r"^the template `\{\{ a` is not valid: unexpected end"
     ):
-        templates.compiled("{{ a")
+        templates.compile_template("{{ a")
     deep = "{{ " + "(" * 20_000 + "1" + ")" * 20_000 + " }}"
     with pytest.raises(TemplateProblem) as raised:
-        templates.compiled(deep)
+        templates.compile_template(deep)
     assert str(raised.value) == f"the template `{deep[:80]}` is nested too deep"
     for text in ("{# a note #}", "{% if true %}{% endif %}"):
-        assert templates.compiled(text)({}) == ""
-    assert templates.compiled("{ a }")({}) == "{ a }"
+        assert templates.compile_template(text)({}) == ""
+    assert templates.compile_template("{ a }")({}) == "{ a }"
     assert (
-        refusal(templates.compiled("{{ '\\0' }}"), {})[1]
+        refusal(templates.compile_template("{{ '\\0' }}"), {})[1]
         == "a filled template contains a zero byte"
     )

@@ -17,7 +17,7 @@ pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 
 import equipage
 from equipage.serve import tools
-from equipage.serve.confinement import Unservable, bubble, limits_of, readable
+from equipage.serve.confinement import Unservable, bubblewrap_command, jail_read_paths, limits_of
 from equipage.serve.platform import Platform
 from equipage.serve.tools import Settings, Tool, prepare
 from serve.packs import KINDS, load_packs, need, pack, write_packs
@@ -210,7 +210,7 @@ def test_modules_may_come_from_roots(tmp_path: Path) -> None:
     root = os.path.realpath(tmp_path / "lib")
     found = tool(tmp_path / "pack", "far:f", roots=(root,))
     assert found.code.entry == f"{root}/far.py"
-    assert tools._folders(found) == [root, found.folder]
+    assert tools._module_folders(found) == [root, found.folder]
 
 
 #: What differs from a tool whose process serves several calls.
@@ -298,7 +298,9 @@ def test_commands_are_exactly_these(tmp_path: Path) -> None:
     assert tools.command_of(own, names, "/h") == [f"{php.folder}/run.sh", "a"]
     bubbled = tool(tmp_path, PHP, BUBBLE, **free)
     assert tools.command_of(bubbled, names, "/h") == [
-        *bubble(bubbled.confinement, tools.readable_paths(bubbled), bubbled.folder, "/h"),
+        *bubblewrap_command(
+            bubbled.confinement, tools.readable_paths(bubbled), bubbled.folder, "/h"
+        ),
         sys.executable,
         entry,
     ]
@@ -338,10 +340,12 @@ def test_python_in_a_bubble_is_told_what_to_run(tmp_path: Path) -> None:
     ):
         found = tool(tmp_path, execution, BUBBLE, **free)
         command = tools.command_of(found, {}, "/h")
-        start = bubble(found.confinement, tools.readable_paths(found), found.folder, "/h")
+        start = bubblewrap_command(
+            found.confinement, tools.readable_paths(found), found.folder, "/h"
+        )
         assert command[: len(start)] == start
         *rest, text = command[len(start) :]
-        assert rest == [sys.executable, "-I", "-X", "utf8", "-c", tools._IN_A_BUBBLE, PACKAGE]
+        assert rest == [sys.executable, "-I", "-X", "utf8", "-c", tools._BUBBLEWRAP_SCRIPT, PACKAGE]
         told = json.loads(text)
         if "path" in told:
             told["path"] = os.path.relpath(told["path"], found.folder)
@@ -366,7 +370,7 @@ def test_modules_are_found_from_the_folder_above_them(
     execution: str, folder: str, tmp_path: Path
 ) -> None:
     found = tool(tmp_path, execution)
-    assert tools._folders(found) == [os.path.join(found.folder, folder).rstrip("/")]
+    assert tools._module_folders(found) == [os.path.join(found.folder, folder).rstrip("/")]
 
 
 def test_what_can_be_read_is_what_is_needed(
@@ -398,7 +402,7 @@ def test_a_jail_is_exactly_this(root: bool, tmp_path: Path) -> None:
         "network": True,
         "landlock": True,
         "filter": True,
-        "read": [*readable(found.confinement, tools.readable_paths(found)), "/h"],
+        "read": [*jail_read_paths(found.confinement, tools.readable_paths(found)), "/h"],
         "write": [f"{found.folder}/out"],
     }
     free = {"subprocess": True}

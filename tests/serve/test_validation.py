@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("jsonschema_rs")
 
-from equipage.core.frozen import frozen
+from equipage.core.frozen import freeze_plain
 from equipage.schemas.structure import SchemaProblem
 from equipage.serve.validation import Validator
 
@@ -35,7 +35,7 @@ PROBLEMS: list[tuple[Any, Any, str | None]] = [
 
 @pytest.mark.parametrize(("schema", "value", "problem"), PROBLEMS)
 def test_problems(schema: Any, value: Any, problem: str | None) -> None:
-    assert Validator(frozen(schema)).problem(value) == problem
+    assert Validator(freeze_plain(schema)).problem(value) == problem
 
 
 def test_a_schema_that_cannot_be_used() -> None:

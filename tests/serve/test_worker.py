@@ -161,7 +161,7 @@ def test_a_text_that_cannot_be_had_is_empty() -> None:
         def __str__(self) -> str:
             raise KeyboardInterrupt
 
-    assert json.loads(worker._raised(Odd())) == {"raised": "Odd", "text": ""}
+    assert json.loads(worker._exception_answer(Odd())) == {"raised": "Odd", "text": ""}
 
 
 # Imports.

@@ -14,7 +14,7 @@ from equipage.syntax.frontmatter import (
     Grammar,
     Header,
     NoHeader,
-    body_after,
+    body_range,
     split,
 )
 from lab import TESTS
@@ -29,7 +29,7 @@ def parts(text: str, grammar: Grammar) -> dict[str, str] | None:
     return {
         "kind": header.format,
         "header": text[header.start : header.end],
-        "body": text[slice(*body_after(text, header.end, grammar))],
+        "body": text[slice(*body_range(text, header.end, grammar))],
     }
 
 
@@ -131,7 +131,7 @@ def test_no_header_says_why(
 def test_the_parts_lie_in_order_inside_the_text(text: str, grammar: Grammar) -> None:
     header = split(text, grammar)
     if isinstance(header, Header):
-        body = body_after(text, header.end, grammar)
+        body = body_range(text, header.end, grammar)
         assert 0 < header.start <= header.end < body[0] <= body[1] <= len(text)
         assert text[header.start - 1] == "\n"
     else:
@@ -143,7 +143,7 @@ def test_an_exact_body_is_exact(body: str) -> None:
     text = f"---\na: 1\n---\n{body}"
     header = split(text, AGENT_MD)
     assert isinstance(header, Header)
-    assert text[slice(*body_after(text, header.end, AGENT_MD))] == body
+    assert text[slice(*body_range(text, header.end, AGENT_MD))] == body
 
 
 @pytest.mark.parametrize(
@@ -154,6 +154,6 @@ def test_blanks_around_a_body_are_not_part_of_it(blanks: str, body: str) -> None
     head = "---\nname: a\n---\n"
     for before, after in ((blanks, ""), ("", blanks), (blanks, blanks)):
         text = f"{head}{before}{body}{after}"
-        start, end = body_after(text, len(head) - 4, PROFILE)
+        start, end = body_range(text, len(head) - 4, PROFILE)
         assert text[start:end] == body
         assert 0 <= start <= end <= len(text)

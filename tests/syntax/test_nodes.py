@@ -7,15 +7,15 @@ import pytest
 from equipage.core.path import Path
 from equipage.syntax import Place
 from equipage.syntax.nodes import (
-    EVERYTHING,
-    NOTHING,
+    WANT_EVERYTHING,
+    WANT_NOTHING,
     Alias,
     Collection,
     PathTrie,
     Scalar,
     TreeBuilder,
+    find_places,
     key_text,
-    places,
     value_of,
 )
 
@@ -25,10 +25,10 @@ def test_a_trie_knows_what_is_wanted_at_each_step() -> None:
     assert trie.path == ()
     assert trie.at("a").path == ("a",)
     assert trie.at("a").at(0).path == ("a", 0)
-    assert trie.at("b") is trie.at("a").at("0") is NOTHING
+    assert trie.at("b") is trie.at("a").at("0") is WANT_NOTHING
 
 
-def built(wanted: PathTrie = EVERYTHING) -> TreeBuilder:
+def built(wanted: PathTrie = WANT_EVERYTHING) -> TreeBuilder:
     """The tree of `{a: [1], b: {c: 2}, a: [3]}`, each token a column of its own."""
     tree = TreeBuilder(wanted)
     tree.open(0, is_mapping=True)
@@ -47,7 +47,7 @@ def built(wanted: PathTrie = EVERYTHING) -> TreeBuilder:
 def test_the_last_of_equal_keys_counts() -> None:
     tree = built()
     assert value_of(tree.root) == {"a": [3], "b": {"c": 2}}
-    assert places(tree.root, [(), ("a", 0), ("b", "c"), ("a", 1), ("b", 0), ("a", -1)]) == {
+    assert find_places(tree.root, [(), ("a", 0), ("b", "c"), ("a", 1), ("b", 0), ("a", -1)]) == {
         (): Place((0, 16)),
         ("a", 0): Place((13, 14)),
         ("b", "c"): Place((8, 9), (7, 8)),
@@ -62,15 +62,15 @@ def test_an_entry_that_no_path_enters_is_not_kept(wanted: list[Path], kept: list
     root = built(PathTrie.of(wanted)).root
     assert isinstance(root, Collection)
     assert [value_of(key) for key, _ in root.pairs()] == kept
-    assert set(places(root, wanted)) == set(wanted)
+    assert set(find_places(root, wanted)) == set(wanted)
 
 
 def test_below_an_alias_are_the_places_of_its_node() -> None:
-    target = Collection(0, EVERYTHING, is_mapping=False, event=None)
+    target = Collection(0, WANT_EVERYTHING, is_mapping=False, event=None)
     target.children.append(Scalar(1, 2, "x"))
-    root = Collection(5, EVERYTHING, is_mapping=False, event=None)
+    root = Collection(5, WANT_EVERYTHING, is_mapping=False, event=None)
     root.children.append(Alias(6, 8, target, None))
-    assert places(root, [(0,), (0, 0)]) == {(0,): Place((6, 8)), (0, 0): Place((1, 2))}
+    assert find_places(root, [(0,), (0, 0)]) == {(0,): Place((6, 8)), (0, 0): Place((1, 2))}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage.syntax import SyntaxProblem, yaml
-from equipage.syntax.recovery import recover, reread
+from equipage.syntax.recovery import read_as_client, recover
 
 KNOWN = ("name", "description", "tools", "model", "globs", "argument-hint")
 
@@ -235,7 +235,7 @@ def test_what_claude_code_makes_of_a_header(lines: str, read: bool) -> None:
     header = f"name: x\n{lines}\nmodel: y\n"
     with pytest.raises(SyntaxProblem):
         value(header)
-    found = reread(header, "claude")
+    found = read_as_client(header, "claude")
     assert (found is not None) == read
     if found is not None:
         assert isinstance(value(found.text), dict)

@@ -13,10 +13,10 @@ from equipage.files import process_variables
 from equipage.syntax import Irregularity, SyntaxProblem
 from equipage.syntax.variables import (
     fragments,
+    strip_range,
     structure_changes,
     substitute,
-    with_defaults,
-    without_blanks,
+    substitute_defaults,
 )
 
 ENV = {
@@ -282,7 +282,7 @@ def test_a_change_of_structure_names_the_variable_and_its_place() -> None:
     ],
 )
 def test_the_shape_of_a_file_without_an_environment(written: str, shape: str) -> None:
-    assert with_defaults(written) == shape.replace("value", _word())
+    assert substitute_defaults(written) == shape.replace("value", _word())
 
 
 def _word() -> str:
@@ -310,7 +310,7 @@ def test_the_names_that_were_looked_up_in_order_and_once() -> None:
 def test_a_stretch_without_its_blanks(
     text: str, start: int, end: int, inner: tuple[int, int]
 ) -> None:
-    assert without_blanks(text, start, end) == inner
+    assert strip_range(text, start, end) == inner
 
 
 def test_an_odd_name_is_said_with_its_place() -> None:

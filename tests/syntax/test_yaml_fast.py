@@ -103,7 +103,7 @@ def test_what_is_remembered_is_not_shared() -> None:
 
 
 def test_memory_of_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml, "_MAX_KNOWN", 10)
+    monkeypatch.setattr(yaml, "_MAX_KNOWN_LINES", 10)
     for number in range(50):
         assert yaml.read_simple(f"a: {number}\n") == construct(f"a: {number}\n", merge=False)[0]
-    assert len(yaml._KNOWN) <= 10
+    assert len(yaml._KNOWN_LINES) <= 10

@@ -23,7 +23,7 @@ import pytest
 import equipage
 from equipage import models
 from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.loading.registry import kind_named, names
+from equipage.loading.registry import built_in_kinds, format_named
 from lab import REPOSITORY, module_at, repository, write
 
 HERE = Path(__file__).parent
@@ -177,12 +177,14 @@ def test_every_kind_has_a_program_and_its_stubs_are_up_to_date() -> None:
     made = module_at(REPOSITORY / "tools/faces.py").files()
     stale = [path.name for path, text in made.items() if path.read_text() != text]
     assert stale == [], "run `make stubs`"
-    assert set(models.KINDS) == set(names())
+    assert set(models.KINDS) == set(built_in_kinds())
     own = {path.stem for path in PROGRAMS}
     shared = {each.kind for each in CONVENTIONS}  # one program serves for all of them
     # What the example of a kind loads as is tried below.
-    tried = {name for name in names() if kind_named(name).presentation.example is not None}
-    assert set(names()) <= own | shared | tried
+    tried = {
+        name for name in built_in_kinds() if format_named(name).presentation.example is not None
+    }
+    assert set(built_in_kinds()) <= own | shared | tried
 
 
 #: Where the example of a kind belongs, if the kind does not say it for projects.
@@ -193,7 +195,7 @@ PLACES = {"settings": ".defect/config.toml", "agent_md": "writer.md", "skill": "
 def test_programs_run(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They use the types at run time, too: what a checker accepts is what is there."""
     kind = "claude-agent" if program.stem == "conventions" else program.stem
-    shown = kind_named(kind).presentation
+    shown = format_named(kind).presentation
     name = PLACES.get(kind, shown.example_path.replace("NAME", "demo"))
     text = (shown.example or EXAMPLES[kind]).replace("NAME", "demo").replace("WORD", "demo")
     repository(tmp_path)
@@ -211,10 +213,10 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(names()))
+@pytest.mark.parametrize("name", sorted(built_in_kinds()))
 def test_a_load_gives_what_its_kind_says(name: str, tmp_path: Path) -> None:
     """`KINDS` is what the overloads are made from."""
-    kind = kind_named(name)
+    kind = format_named(name)
     text = kind.presentation.example or EXAMPLES.get(name) or ""
     if not text:
         pytest.skip("the kind has no example")

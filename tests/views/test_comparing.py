@@ -107,8 +107,8 @@ def test_a_value_differs_not_from_itself_with_its_keys_in_another_order(
 @given(VALUES, VALUES)
 def test_what_differs_is_told_and_in_order(before: Any, after: Any) -> None:
     changes = compare(before, after, SENSITIVE)
-    from equipage.loading.result import canonical
+    from equipage.loading.result import canonical_json
 
-    assert bool(changes) == (canonical(before) != canonical(after))
+    assert bool(changes) == (canonical_json(before) != canonical_json(after))
     ranks = [MEANINGS.index(each.meaning) for each in changes]
     assert ranks == sorted(ranks)

@@ -12,7 +12,7 @@ from equipage.cli import main
 from equipage.loading.session import Request
 from equipage.views.matrix import ACTIVITIES, Column, Matrix, answer, matrices
 from equipage.workspace.loads import load_all, settled
-from equipage.workspace.reach import joined, reaches_of
+from equipage.workspace.reach import add_inherited, reaches_of
 from lab import repository
 
 
@@ -20,7 +20,7 @@ def matrix_of(folder: Path, files: dict[str, Any]) -> Matrix:
     repository(folder, files)
     found = settled(load_all([str(folder)], Request(env={}, shared=True)))
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    (matrix,) = matrices(joined([reach for each in outcomes for reach in reaches_of(each)]))
+    (matrix,) = matrices(add_inherited([reach for each in outcomes for reach in reaches_of(each)]))
     return matrix
 
 
@@ -282,7 +282,7 @@ def test_the_columns_are_what_agents_and_settings_name(tmp_path: Path) -> None:
 def test_a_matrix_has_room_for_what_is_named_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("equipage.views.matrix._MOST_COLUMNS", 2)
+    monkeypatch.setattr("equipage.views.matrix._MAX_COLUMNS", 2)
     matrix = matrix_of(tmp_path, {AGENT: claude(tools="Read, Bash, Grep")})
     assert [each.name for each in matrix.columns if each.sort == "tool"] == ["Bash", "Grep"]
     assert matrix.left_out == 1

@@ -19,7 +19,7 @@ import pytest
 from equipage.loading.session import Request
 from equipage.views.matrix import Column, answer, matrices
 from equipage.workspace.loads import load_all, settled
-from equipage.workspace.reach import joined, reaches_of
+from equipage.workspace.reach import add_inherited, reaches_of
 from lab import SHARED, write
 
 PROGRAM = os.environ.get("EQUIPAGE_OPENCODE", "")
@@ -109,7 +109,7 @@ def test_opencode_says_the_same(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     found = settled(load_all([str(folder)], Request(env={}, shared=True)))
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    (matrix,) = matrices(joined([reach for each in outcomes for reach in reaches_of(each)]))
+    (matrix,) = matrices(add_inherited([reach for each in outcomes for reach in reaches_of(each)]))
     assert {each.name for each in matrix.agents} == set(headers)
     for agent in matrix.agents:
         ours = {tool: answer(agent, Column("tool", tool)) for tool in TOOLS}

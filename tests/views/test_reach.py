@@ -13,17 +13,17 @@ from equipage.core.path import format_path
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import OPEN
 from equipage.kinds.tables import patterns_in
-from equipage.loading.kind import Kind
-from equipage.loading.registry import kind_named
+from equipage.loading.kind import Format
+from equipage.loading.registry import format_named
 from equipage.render.reach import reach_to_dict
 from equipage.workspace.reach import (
     EVERYTHING,
     Difference,
     Reach,
+    add_inherited,
+    compare_reaches,
     covers,
     differences,
-    joined,
-    order,
     reach_of_value,
 )
 from equipage.workspace.reach.clients import NOT_REACH, TABLES
@@ -32,7 +32,7 @@ from lab import write
 
 def reaches(kind: str, text: str, file: str = "f") -> tuple[Reach, ...]:
     loaded = equipage.loads(text, kind=kind, embedded=True)
-    return reach_of_value(kind_named(kind), loaded.to_dict(show_env=False), file)
+    return reach_of_value(format_named(kind), loaded.to_dict(show_env=False), file)
 
 
 def header(**fields: Any) -> str:
@@ -440,7 +440,7 @@ def test_every_way_to_widen_a_server_is_seen(
     for each in (narrow, wide):
         write(tmp_path, {file: {key: {"a": each}}})
         loaded = equipage.load(tmp_path / file)
-        sides.append(reach_of_value(kind_named("mcp"), loaded.to_dict(show_env=False), file))
+        sides.append(reach_of_value(format_named("mcp"), loaded.to_dict(show_env=False), file))
     assert expected in said(differences(*sides))
 
 
@@ -486,7 +486,7 @@ def holding(at: tuple[str, ...], value: Any) -> Any:
 @pytest.mark.requirement("GT-01")
 def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, row: Any) -> None:
     """Nothing is in a table in vain: some change of the field alone lets an agent do more."""
-    own = Kind(kind, kind, dict)
+    own = Format(kind, kind, dict)
     pairs = [*SAMPLES, *((row.order[0], row.order[-1]) for _ in row.order[:1])]
     steps = []
     for narrow, wide in pairs:
@@ -572,10 +572,10 @@ def test_agents_have_names_and_places_where_a_file_holds_many() -> None:
 
 def test_a_new_agent_widens_by_all_it_may_do_and_new_settings_by_what_they_change() -> None:
     [new] = reaches("claude-agent", agent(tools="Read"))
-    assert said([order(None, new)]) == ["tool Read: denies → allows"]
+    assert said([compare_reaches(None, new)]) == ["tool Read: denies → allows"]
     [denying] = reaches("claude-settings", settings(permissions={"deny": ["Bash"]}))
-    assert said([order(None, denying)]) == []
-    assert said([order(denying, None)]) == ["tool Bash: denies → asks"]
+    assert said([compare_reaches(None, denying)]) == []
+    assert said([compare_reaches(denying, None)]) == ["tool Bash: denies → asks"]
 
 
 def test_the_widest_comes_first() -> None:
@@ -628,7 +628,7 @@ def test_an_agent_inherits_from_its_own_project_and_client_alone() -> None:
         *reaches("skill", agent(), "p/.claude/skills/s/SKILL.md"),
         *reaches("codex-config", 'sandbox_mode = "read-only"', "p/.codex/config.toml"),
     )  # fmt: skip
-    found = {each.file: each for each in joined((*own, *other, *given))}
+    found = {each.file: each for each in add_inherited((*own, *other, *given))}
     inherited = {
         (each.sort, each.name, each.file) for each in found["p/.claude/agents/a.md"].inherited
     }

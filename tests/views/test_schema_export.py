@@ -19,11 +19,11 @@ import tiny
 from casefiles import Case, cases_in
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.tables import Convention
-from equipage.loading.kind import Kind
+from equipage.loading.kind import Format
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import kind_named, names
+from equipage.loading.registry import built_in_kinds, format_named
 from equipage.loading.schema import accept
 from equipage.loading.session import Request
 from equipage.syntax import SyntaxProblem
@@ -46,7 +46,7 @@ def validator(schema: dict[str, Any]) -> Any:
 
 @cache
 def schema_of(kind: str) -> dict[str, Any]:
-    return schema_for(kind_named(kind))
+    return schema_for(format_named(kind))
 
 
 @cache
@@ -87,7 +87,7 @@ def test_every_case_that_loads_validates(
     assert not problems, [(problem.instance_path, problem.message) for problem in problems]
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", built_in_kinds())
 def test_every_kind_has_a_valid_schema(name: str) -> None:
     validator_of(name)  # refuses a schema that is not valid
     schema = schema_of(name)
@@ -129,7 +129,7 @@ class Everything(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     again: Everything | None = None
 
 
-EVERYTHING = Kind(name="everything", title="everything", model=Everything)
+EVERYTHING = Format(name="everything", title="everything", model=Everything)
 
 
 def test_what_a_model_says_is_in_the_schema() -> None:
@@ -215,7 +215,7 @@ def test_what_a_model_says_is_in_the_schema() -> None:
     ],
 )
 def test_the_schema_is_as_strict_as_the_kind(shape: Shape, value: Any, valid: bool) -> None:
-    kind = Kind(name="everything", title="everything", model=Everything, shape=shape)
+    kind = Format(name="everything", title="everything", model=Everything, shape=shape)
     assert validator(schema_for(kind)).is_valid(value) is valid
     config, _, _ = build(value, Everything, shape)
     assert (config is not None) is valid
@@ -251,7 +251,7 @@ def test_whatever_loads_validates(value: Any, unknown: Any, null_is_absent: bool
     shape = Shape(unknown=unknown, null_is_absent=null_is_absent)
     config, _, found = build(value, Everything, shape)
     if config is not None and not any(each.severity == "error" for each in found):
-        kind = Kind(name="everything", title="everything", model=Everything, shape=shape)
+        kind = Format(name="everything", title="everything", model=Everything, shape=shape)
         assert validator(schema_for(kind)).is_valid(value), value
 
 
@@ -345,7 +345,7 @@ def slots(schema: Any, place: str = "") -> Iterator[tuple[str, Any]]:
             yield from slots(each, f"{place}/{key}")
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", built_in_kinds())
 def test_every_field_is_described(name: str) -> None:
     found = list(slots(schema_of(name)))
     silent = [place for place, each in found if not str(each.get("description", "")).strip()]
@@ -373,7 +373,7 @@ def judged(table: Convention, value: dict[str, Any]) -> Outcome:
     text = f"---\n{lines}---\nBody.\n" if table.syntax == "header" else json.dumps(value)
     ending = {"header": "md", "json": "json", "yaml": "yaml"}[table.syntax]
     request = Request(env={})
-    return load_text(text, kind_named(table.kind), request, name=f"x.{ending}", base="/tmp")
+    return load_text(text, format_named(table.kind), request, name=f"x.{ending}", base="/tmp")
 
 
 def smallest(table: Convention) -> dict[str, Any]:

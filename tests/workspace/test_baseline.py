@@ -8,7 +8,7 @@ import pytest
 
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.source import Source, Span
-from equipage.workspace.baseline import apply, read, stale_findings, updated, write
+from equipage.workspace.baseline import apply, build_baseline, read, stale_findings, write
 
 
 def found(text: str, about: str, *, path: str = "a", code: str = "x", nth: int = 0) -> Diagnostic:
@@ -78,7 +78,7 @@ def nothing(_file: str) -> bool:
 def test_what_is_known(
     before: list[Diagnostic], after: list[Diagnostic], new: int, stale: int
 ) -> None:
-    baseline = updated(before, ".", everything)
+    baseline = build_baseline(before, ".", everything)
     text = write(baseline)
     baseline = read(Source("b.json", text.encode(), text))
     applied = apply(baseline, after, ".", everything)
@@ -89,14 +89,16 @@ def test_what_is_known(
 
 def test_entries_of_files_that_were_not_checked_stay() -> None:
     """A check of one file neither calls the others stale nor forgets them."""
-    baseline = updated([found("a: b", "b")], ".", everything)
+    baseline = build_baseline([found("a: b", "b")], ".", everything)
     assert apply(baseline, [], ".", nothing).stale == ()
-    assert updated([], ".", nothing, baseline) == baseline
-    assert updated([], ".", everything, baseline).findings == ()
+    assert build_baseline([], ".", nothing, baseline) == baseline
+    assert build_baseline([], ".", everything, baseline).findings == ()
 
 
 def test_a_stale_entry_is_reported_at_its_line() -> None:
-    text = write(updated([found("a: b", "b"), found("a: b", "a", code="y")], ".", everything))
+    text = write(
+        build_baseline([found("a: b", "b"), found("a: b", "a", code="y")], ".", everything)
+    )
     source = Source("b.json", text.encode(), text)
     (stale,) = stale_findings(source, read(source), [1])
     assert str(stale) == (

@@ -20,10 +20,10 @@ from equipage.cli.fixing import roots_of
 from equipage.core.diagnostics import Change, Diagnostic, Edit, Effect, Fix
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
-from equipage.files.writing import NotWritten, rewrite
+from equipage.files.writing import NotWritten, replace_if_unchanged
 from equipage.loading.editing import edit_at, edit_of_span
 from equipage.loading.tree import get, walk
-from equipage.syntax.document import Document, Format, load_value, parse
+from equipage.syntax.document import Document, Syntax, load_value, parse
 from equipage.workspace.fixes import Repair, diff, repair
 
 
@@ -33,7 +33,7 @@ def finding(fix: Fix | None, code: str = "unknown-field") -> Diagnostic:
 
 def fix_of(
     text: str | Source,
-    syntax: Format,
+    syntax: Syntax,
     *changes: Change,
     safe: bool = True,
     env: dict[str, str] | None = None,
@@ -48,7 +48,7 @@ def fix_of(
 
 
 def fixed(
-    text: str, syntax: Format, *changes: Change, env: dict[str, str] | None = None
+    text: str, syntax: Syntax, *changes: Change, env: dict[str, str] | None = None
 ) -> str | None:
     """The text after one fix; None if there is none or it is refused."""
     fix = fix_of(text, syntax, *changes, env=env)
@@ -259,7 +259,7 @@ def remove(*path: str | int) -> Change:
         ),
     ],
 )
-def test_one_change(syntax: Format, before: str, change: Change, after: str) -> None:
+def test_one_change(syntax: Syntax, before: str, change: Change, after: str) -> None:
     assert fixed(before, syntax, change) == after
 
 
@@ -290,7 +290,7 @@ def test_one_change(syntax: Format, before: str, change: Change, after: str) -> 
     ],
 )
 def test_a_fix_that_would_change_more_is_refused(
-    syntax: Format, before: str, change: Change
+    syntax: Syntax, before: str, change: Change
 ) -> None:
     assert fixed(before, syntax, change) is None
 
@@ -521,7 +521,7 @@ WRITERS = {
 def test_a_fix_changes_what_it_says_and_nothing_else(
     data: Any, style: str, crlf: bool, value: dict[str, Any]
 ) -> None:
-    syntax: Format = style.split()[0]  # type: ignore[assignment]
+    syntax: Syntax = style.split()[0]  # type: ignore[assignment]
     text = WRITERS[style](value)
     text = text.replace("\n", "\r\n") if crlf else text
     try:
@@ -604,7 +604,7 @@ def written(path: FilePath, data: bytes = b"a: 1\r\n") -> Source:
 def test_a_file_is_replaced_and_keeps_its_mode(tmp_path: FilePath) -> None:
     source = written(tmp_path / "a.yaml")
     os.chmod(tmp_path / "a.yaml", 0o640)
-    rewrite(source, "b: 1\r\n", [str(tmp_path)])
+    replace_if_unchanged(source, "b: 1\r\n", [str(tmp_path)])
     assert (tmp_path / "a.yaml").read_bytes() == b"b: 1\r\n"
     assert stat.S_IMODE((tmp_path / "a.yaml").stat().st_mode) == 0o640
     assert os.listdir(tmp_path) == ["a.yaml"]
@@ -620,7 +620,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_rubbish(
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(NotWritten, match="No space left"):
-        rewrite(source, "b: 1\n", [str(tmp_path)])
+        replace_if_unchanged(source, "b: 1\n", [str(tmp_path)])
     assert (tmp_path / "a.yaml").read_bytes() == b"a: 1\r\n"
     assert os.listdir(tmp_path) == ["a.yaml"]
 
@@ -629,7 +629,7 @@ def test_a_file_that_changed_meanwhile_is_left(tmp_path: FilePath) -> None:
     source = written(tmp_path / "a.yaml")
     (tmp_path / "a.yaml").write_text("newer: 1\n")
     with pytest.raises(NotWritten, match="changed meanwhile"):
-        rewrite(source, "b: 1\n", [str(tmp_path)])
+        replace_if_unchanged(source, "b: 1\n", [str(tmp_path)])
     assert (tmp_path / "a.yaml").read_text() == "newer: 1\n"
     assert os.listdir(tmp_path) == ["a.yaml"]
 
@@ -641,13 +641,13 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: FilePath) -> None:
     roots = roots_of(["project/a.yaml", "project"], str(tmp_path))
     assert roots == (str(tmp_path / "project"),)
     with pytest.raises(NotWritten, match="outside the project"):
-        rewrite(source, "b: 1\n", roots)
+        replace_if_unchanged(source, "b: 1\n", roots)
 
 
 def test_a_link_inside_the_project_is_kept(tmp_path: FilePath) -> None:
     source = written(tmp_path / "real" / "a.yaml")
     (tmp_path / "link.yaml").symlink_to("real/a.yaml")
-    rewrite(
+    replace_if_unchanged(
         Source.of_bytes("link.yaml", source.data, path=str(tmp_path / "link.yaml")),
         "b: 1\n",
         [str(tmp_path)],
@@ -658,4 +658,4 @@ def test_a_link_inside_the_project_is_kept(tmp_path: FilePath) -> None:
 
 def test_a_text_that_never_was_a_file_is_not_written() -> None:
     with pytest.raises(NotWritten, match="not read from a file"):
-        rewrite(Source.of_text("<string>", ""), "", ["/"])
+        replace_if_unchanged(Source.of_text("<string>", ""), "", ["/"])

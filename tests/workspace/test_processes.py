@@ -127,4 +127,4 @@ def test_an_interrupt_ends_the_workers(project: Path, monkeypatch: pytest.Monkey
         check_paths(["."], REQUEST, jobs=2, progress=interrupt)
     with pytest.raises(ProcessLookupError):
         os.kill(int(written.read_text()), 0)
-    assert interrupts._ends == {}
+    assert interrupts._cleanups == {}

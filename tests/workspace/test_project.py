@@ -110,9 +110,9 @@ def test_a_root_that_no_folder_can_be_called_is_missing(name: str) -> None:
 
 
 def _known() -> str:
-    from equipage.loading.registry import known_names
+    from equipage.loading.registry import known_kinds
 
-    return ", ".join(f"`{name}`" for name in known_names())
+    return ", ".join(f"`{name}`" for name in known_kinds())
 
 
 def test_settings_that_do_not_parse_are_told_and_the_rest_is_checked() -> None:
@@ -197,7 +197,7 @@ def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyP
     import msgspec
 
     from equipage.loading import registry
-    from equipage.loading.kind import Kind
+    from equipage.loading.kind import Format
 
     class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         text: str
@@ -205,13 +205,13 @@ def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyP
     class Entry:
         name = "note"
 
-        def load(self) -> Kind:
-            return Kind("note", "note", Note)
+        def load(self) -> Format:
+            return Format("note", "note", Note)
 
     monkeypatch.setattr(registry, "_plugins", {})
     monkeypatch.setattr(
         "importlib.metadata.entry_points",
-        lambda group: [Entry()] if group == "equipage.kinds" else [],
+        lambda group: [Entry()] if group == "equipage.formats" else [],
     )
     write(
         ".",

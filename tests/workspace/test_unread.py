@@ -9,7 +9,7 @@ import pytest
 import equipage
 from equipage.files.walking import walk, walk_files
 from equipage.loading.recognise import names_with_place, recognise_path
-from equipage.loading.registry import BUILT_IN, agent_folders, choices, conventions
+from equipage.loading.registry import BUILT_IN, agent_folders, conventions, expand_choices
 from equipage.loading.session import Run
 from equipage.loading.unread import UNREAD, unread_sort
 from equipage.workspace.loads import WantedOf
@@ -25,7 +25,7 @@ ROWS = [
     (row.kind, each)
     for row in (*BUILT_IN, *conventions())
     for glob in row.paths
-    for each in choices(glob)
+    for each in expand_choices(glob)
     if not each.startswith((".config/", "config/", "xdg/"))  # folders of a user, in no project
 ]
 
@@ -44,7 +44,7 @@ def test_every_row_of_a_table_is_reachable(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("sort", "globs"), UNREAD, ids=lambda each: str(each)[:30])
 def test_rows_of_what_is_not_read(sort: str, globs: tuple[str, ...]) -> None:
     for glob in globs:
-        for each in choices(glob):
+        for each in expand_choices(glob):
             folder, name = f"/r/{example(each)}".rsplit("/", 1)
             assert unread_sort(f"{folder}/{name}") == sort, each
             names, ends = names_with_place(f"{folder}/")

@@ -17,10 +17,17 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.files.watching import BURST, QUIET, Events, Look, folders_around, known_stamps
+from equipage.files.watching import (
+    BURST_MILLISECONDS,
+    QUIET_MILLISECONDS,
+    Events,
+    StampCache,
+    folders_to_watch,
+    known_stamps,
+)
 from equipage.loading.session import Request
 from equipage.workspace.loads import Checker
-from equipage.workspace.watch import Turn, watch_check
+from equipage.workspace.watch import WatchUpdate, watch_check
 from lab import environment, in_process, repository, save
 
 #: How long to wait for something that should happen within half a second: the machine may be busy.
@@ -219,10 +226,10 @@ def test_a_file_that_cannot_be_read_counts_as_seen_only_if_it_stayed_the_same(
     path = str(tmp_path / "big")
     (tmp_path / "big").write_text("too large, let us say")
     seen = Seen((path,))
-    assert Look().changed(known_stamps(seen, {})) == {path}
-    before = Look()
+    assert StampCache().changed(known_stamps(seen, {})) == {path}
+    before = StampCache()
     before(path)
-    assert Look().changed(known_stamps(seen, before.stamps)) == set()
+    assert StampCache().changed(known_stamps(seen, before.stamps)) == set()
 
 
 def test_what_surrounds_a_file(tmp_path: Path) -> None:
@@ -230,7 +237,7 @@ def test_what_surrounds_a_file(tmp_path: Path) -> None:
     base, outside = tmp_path / "a", tmp_path / "c"
     outside.mkdir()
     wanted = [base / "b" / "file", base / "not" / "yet" / "file", outside / "file"]
-    assert folders_around(map(str, wanted), [str(base)]) == {
+    assert folders_to_watch(map(str, wanted), [str(base)]) == {
         str(base),
         str(base / "b"),
         str(outside),
@@ -244,7 +251,7 @@ class Checking:
     """A check that goes on in a thread, and its turns."""
 
     def __init__(self, *paths: str) -> None:
-        self.turns: list[Turn] = []
+        self.turns: list[WatchUpdate] = []
         self.stop = threading.Event()
         self._turns = watch_check(paths or ["."], Request(env={}), stop=self.stop)
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -255,7 +262,7 @@ class Checking:
         for turn in self._turns:
             self.turns.append(turn)
 
-    def next(self, edit: Callable[[], object]) -> Turn:
+    def next(self, edit: Callable[[], object]) -> WatchUpdate:
         """The turn that follows an edit; exactly one."""
         count = len(self.turns)
         edit()
@@ -275,7 +282,7 @@ def checking(project: Path) -> Iterator[Checking]:
     checking.close()
 
 
-def told(turn: Turn) -> tuple[list[str], list[str]]:
+def told(turn: WatchUpdate) -> tuple[list[str], list[str]]:
     return [str(each) for each in turn.new], [str(each) for each in turn.gone]
 
 
@@ -484,7 +491,7 @@ def test_a_process_tells_each_change_once(project: Path) -> None:
 
 def test_a_change_is_looked_at_within_half_a_second() -> None:
     """However long the burst of events that it comes with."""
-    assert QUIET + BURST < 500
+    assert QUIET_MILLISECONDS + BURST_MILLISECONDS < 500
 
 
 def test_two_hundred_random_edits_and_nothing_missed(project: Path) -> None:
@@ -541,7 +548,11 @@ def test_a_change_with_many_files_is_told_in_one_line(
 ) -> None:
     report = equipage.check(["server.yaml"], env={})
     broken = equipage.check(["no.yaml"], env={}).diagnostics
-    turns = [Turn(report), Turn(report, tuple("abcde"), broken, ()), Turn(report, (), (), broken)]
+    turns = [
+        WatchUpdate(report),
+        WatchUpdate(report, tuple("abcde"), broken, ()),
+        WatchUpdate(report, (), (), broken),
+    ]
     monkeypatch.setattr("equipage.workspace.watch.watch_check", lambda *_args, **_more: iter(turns))
     code, out, _ = in_process(["check", "--watch", "--quiet"])
     assert code == 0

@@ -17,15 +17,23 @@ from importlib import import_module
 from typing import Any
 
 from equipage.cli.arguments import colour_in, command_in
-from equipage.cli.arguments.parsing import coloured, help_of, parser
-from equipage.cli.output import Output, Unwritable, flush, silence, tell, wants_colour, write
+from equipage.cli.arguments.parsing import build_parser, colour_help, help_of
+from equipage.cli.output import (
+    Output,
+    Unwritable,
+    flush,
+    silence,
+    wants_colour,
+    write,
+    write_to_stderr,
+)
 from equipage.core import interrupts
 
 # Exit codes.
-OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, interrupts.INTERRUPTED
+OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, interrupts.INTERRUPTED_EXIT_CODE
 #: Modules of commands that have something of their own to clean up: programs they started, private
 #: files. For these an interrupt is an exception; every other command ends at once.
-_UNWINDING = frozenset({"locking", "lsp", "run", "serve"})
+_MODULES_WITH_CLEANUP = frozenset({"locking", "lsp", "run", "serve"})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             # Flush now: when Python flushes at exit, it can only complain about a closed pipe.
             flush(sys.stdout)
-            tell("")
+            write_to_stderr("")
         except BrokenPipeError:
             _leave_quietly()
         return code
@@ -53,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Unwritable as error:
         silence(sys.stdout)  # the disk is full, for example; Python must not try again
         try:
-            tell(f"equipage: cannot write the output: {error}\n")
+            write_to_stderr(f"equipage: cannot write the output: {error}\n")
         except BrokenPipeError:
             _leave_quietly()
         return USAGE
@@ -68,18 +76,18 @@ def _leave_quietly() -> None:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    options = _options(arguments)
+    options = _parse_options(arguments)
     if options is None:
         return USAGE
     if options.command == "help":
         text = help_of(options.about)
         colour = wants_colour(options.color, sys.stdout)
-        write(sys.stdout, coloured(text) if colour else text)
+        write(sys.stdout, colour_help(text) if colour else text)
         return OK
-    return _call(options)
+    return _run_command(options)
 
 
-def _call(options: Any) -> int:
+def _run_command(options: Any) -> int:
     """Run the command that the options name."""
     # Imported this late, because help and usage errors need none of it.
     module, _, function = options.runs.partition(":")
@@ -87,8 +95,8 @@ def _call(options: Any) -> int:
     output = Output(colour=options.color, path=getattr(options, "output", None))
     from equipage.core.diagnostics import LoadError, UsageError
 
-    if module in _UNWINDING:
-        interrupts.raise_instead()
+    if module in _MODULES_WITH_CLEANUP:
+        interrupts.restore_keyboard_interrupt()
     try:
         code = command(options, output)
         output.finish()
@@ -104,30 +112,30 @@ def _call(options: Any) -> int:
     except (KeyboardInterrupt, Unwritable):
         raise
     except Exception as error:
-        return _failed(error, output)
+        return _report_failure(error, output)
     assert isinstance(code, int)
     return code
 
 
-def _options(arguments: Sequence[str]) -> Any:
+def _parse_options(arguments: Sequence[str]) -> Any:
     """The arguments as attributes; None if there is no command, and then the help is printed."""
     wanted = command_in(arguments)
     colour = wants_colour(colour_in(arguments), sys.stdout)
-    options = parser(wanted, colour=colour).read(arguments)
+    options = build_parser(wanted, colour=colour).read(arguments)
     if options.command is not None:
         return options
     # The parser above may know one command only.
-    parser(colour=colour).print_help()
+    build_parser(colour=colour).print_help()
     return None
 
 
-def _failed(error: Exception, output: Output) -> int:
+def _report_failure(error: Exception, output: Output) -> int:
     """The exit code of a run that an exception ended.
 
     It is not a bug if the working directory was removed: then nearly every call may raise.
     """
     from equipage.core.diagnostics import UsageError
-    from equipage.core.text import raised
+    from equipage.core.text import describe_exception
     from equipage.files import working_directory
 
     try:
@@ -139,7 +147,7 @@ def _failed(error: Exception, output: Output) -> int:
         raise error
     # The message of the exception may contain a value of the environment, so it is not shown.
     output.note(
-        f"equipage: a bug in equipage: {raised(error)}",
+        f"equipage: a bug in equipage: {describe_exception(error)}",
         "Please report it with the output of EQUIPAGE_TRACEBACK=1, "
         "which may contain values of your environment.",
     )

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _HEAD = ("CLIENT", "FOLDER", "WHAT", "USED", "LIMIT", "SHARE", "BEYOND THE LIMIT")
 #: How many parts of a measure are listed.
-_NAMED = 5
+_MAX_PARTS_LISTED = 5
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
     found = settled(load_all(paths_of(options), request_of(options), kind=options.kind))
-    measures = _chosen(budget_of(found), options)
+    measures = _select_measures(budget_of(found), options)
     if options.output_format == "json":
         output.json({"version": 1, "measures": [to_dict(each) for each in measures]})
     elif measures:
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     return FOUND if any(each.is_over for each in measures) else OK
 
 
-def _chosen(measures: Sequence[Measure], options: argparse.Namespace) -> list[Measure]:
+def _select_measures(measures: Sequence[Measure], options: argparse.Namespace) -> list[Measure]:
     """The measures that the command line asks for. Raises `UsageError` for an unknown client."""
     clients = sorted({each.client for each in measures})
     wanted = None if options.client is None else options.client.lower()
@@ -78,12 +78,12 @@ def _details(measures: Sequence[Measure], style: Style) -> Iterator[str]:
         yield style.paint("warning" if each.is_over else "bold", head)
         if each.limit is not None:
             yield f"  limit: {each.limit.size:,} {each.unit} ({_basis(each)})"
-        for part in each.parts[:_NAMED]:
+        for part in each.parts[:_MAX_PARTS_LISTED]:
             mark = "  over" if part.over else ""
             yield f"  {part.size:>7,}  {visible(part.name)}  {visible(part.file)}{mark}"
-        if len(each.parts) > _NAMED:
-            rest = sum(part.size for part in each.parts[_NAMED:])
-            yield f"  {rest:>7,}  in {len(each.parts) - _NAMED} more"
+        if len(each.parts) > _MAX_PARTS_LISTED:
+            rest = sum(part.size for part in each.parts[_MAX_PARTS_LISTED:])
+            yield f"  {rest:>7,}  in {len(each.parts) - _MAX_PARTS_LISTED} more"
 
 
 def _basis(each: Measure) -> str:

@@ -13,10 +13,16 @@ import msgspec
 
 from equipage.cli import BUG, FOUND, OK, USAGE
 from equipage.cli.output import Output, Progress, docs_site
-from equipage.cli.request import NOTHING_FOUND, Chosen, chosen, no_such_code, request_of
+from equipage.cli.request import (
+    NOTHING_FOUND,
+    CheckInput,
+    check_input_of,
+    request_of,
+    unknown_code_error,
+)
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
-from equipage.core.text import page_of, visible
+from equipage.core.text import code_page_url, visible
 from equipage.loading.registry import codes_for, codes_of
 from equipage.loading.session import Request, Run
 from equipage.render import text
@@ -27,36 +33,36 @@ from equipage.workspace.report import SETTINGS, FileReport, Report
 if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
     import argparse
 
-    from equipage.cli.fixing import Fixed
-    from equipage.cli.known import Known
-    from equipage.workspace.watch import Turn
+    from equipage.cli.fixing import FixResult
+    from equipage.cli.known import BaselineFile
+    from equipage.workspace.watch import WatchUpdate
 
 #: How many findings a terminal gets; more would scroll away.
-_ON_A_TERMINAL = 100
+_TERMINAL_LIMIT = 100
 #: How many changed files a status line names; it counts the others.
-_NAMED = 3
+_MAX_FILES_NAMED = 3
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    files = chosen(options)
+    files = check_input_of(options)
     _refuse_contradictions(options, files)
     with files.over_disk():
         return _run(options, files, output)
 
 
-def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
+def _run(options: argparse.Namespace, files: CheckInput, output: Output) -> int:
     selection = Selection(
-        _codes(options.select) or None,
-        _codes(options.ignore),
+        _parse_codes(options.select) or None,
+        _parse_codes(options.ignore),
         exclude=tuple(options.exclude),
         force_exclude=options.force_exclude,
     )
     request = request_of(options)
     if options.watch:
         return _watch(options, files, output, request, selection)
-    known = _known(options, files.paths)
+    known = _find_baseline(options, files.paths)
     check = partial(_check, options, files, output, request, selection)
-    fixed: Fixed | None = None
+    fixed: FixResult | None = None
     if options.fix:
         from equipage.cli.fixing import fix_all, fix_text, warn_of_risk
 
@@ -73,7 +79,7 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
         # A check for single codes cannot know which entries are stale.
         partly = bool(options.select or options.ignore or options.kind)
         report = known.applied(report, files.paths, partly=partly)
-    report = _with_pages(report)
+    report = _add_code_links(report)
     # Set before anything is printed: the reader may close the pipe.
     code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
     if code == FOUND and files.text is None and not all(map(os.path.lexists, files.paths)):
@@ -87,7 +93,7 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
         # The question is only whether there is something to fix, not whether there are errors.
         code = FOUND if show_diff(report, output, unsafe=options.unsafe_fixes) else OK
     # People need no summary of nothing; programs expect a document in any case.
-    elif report.files or report.diagnostics or options.output_format not in _FOR_PEOPLE:
+    elif report.files or report.diagnostics or options.output_format not in _TEXT_FORMATS:
         _write(report, options, output, fixed)
     if fixed is not None:
         # After the list of what was fixed: on a terminal, a note before it is read as a heading.
@@ -100,10 +106,10 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
 
 
 #: The formats that are for people; other formats are documents of their own.
-_FOR_PEOPLE = ("full", "concise")
+_TEXT_FORMATS = ("full", "concise")
 
 
-def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
+def _refuse_contradictions(options: argparse.Namespace, files: CheckInput) -> None:
     """Raise `UsageError` for options that cannot be meant together, before anything is done."""
     if options.write_baseline and (
         options.select or options.ignore or options.no_baseline or options.isolated
@@ -112,7 +118,7 @@ def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
             "--write-baseline records every finding; it cannot be combined with --select, "
             "--ignore, --isolated or --no-baseline"
         )
-    if options.fix and files.text is not None and options.output_format not in _FOR_PEOPLE:
+    if options.fix and files.text is not None and options.output_format not in _TEXT_FORMATS:
         raise UsageError(
             "--fix of standard input prints the fixed text, and findings as text to standard "
             "error; it cannot be combined with another output format"
@@ -134,7 +140,7 @@ def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
 
 def _check(
     options: argparse.Namespace,
-    files: Chosen,
+    files: CheckInput,
     output: Output,
     request: Request,
     selection: Selection,
@@ -155,13 +161,13 @@ def _check(
         progress.clear()
 
 
-def _codes(written: list[str]) -> frozenset[str]:
+def _parse_codes(written: list[str]) -> frozenset[str]:
     """The codes of a repeatable, comma-separated option. Raises `UsageError`."""
     codes = [code.strip() for each in written for code in each.split(",") if code.strip()]
     known = codes_for(codes) if codes else {}
     for code in codes:
         if code not in known:
-            raise no_such_code(code, known)
+            raise unknown_code_error(code, known)
     return frozenset(codes)
 
 
@@ -176,7 +182,7 @@ def _exit_code(report: Report, options: argparse.Namespace, *, failed: bool) -> 
     return FOUND if failed or report.errors or too_many else OK
 
 
-def _known(options: argparse.Namespace, paths: Sequence[str]) -> Known | None:
+def _find_baseline(options: argparse.Namespace, paths: Sequence[str]) -> BaselineFile | None:
     """The baseline of the command line, else that of the project; None if there is none to use."""
     if options.no_baseline or (options.isolated and not options.baseline):
         return None
@@ -186,47 +192,48 @@ def _known(options: argparse.Namespace, paths: Sequence[str]) -> Known | None:
     is_named = options.baseline or project.settings.baseline or options.write_baseline
     if not is_named and not os.path.exists(project.baseline):
         return None
-    from equipage.cli.known import known_findings
+    from equipage.cli.known import read_baseline
 
-    return known_findings(project, options.baseline, is_new=options.write_baseline)
+    return read_baseline(project, options.baseline, is_new=options.write_baseline)
 
 
 # The report in the format that was asked for.
 
 
-def _with_pages(report: Report) -> Report:
+def _add_code_links(report: Report) -> Report:
     """The report with a link for each code, if the pages of codes are published anywhere."""
     site = docs_site()
     if site is None:
         return report
     linked = (
-        msgspec.structs.replace(each, url=page_of(site, each.code)) for each in report.diagnostics
+        msgspec.structs.replace(each, url=code_page_url(site, each.code))
+        for each in report.diagnostics
     )
     return msgspec.structs.replace(report, diagnostics=tuple(linked))
 
 
 def _write(
-    report: Report, options: argparse.Namespace, output: Output, fixed: Fixed | None
+    report: Report, options: argparse.Namespace, output: Output, fixed: FixResult | None
 ) -> None:
     """Print the report. The modules of formats for programs are imported only here."""
-    if options.output_format in _FOR_PEOPLE:
+    if options.output_format in _TEXT_FORMATS:
         _write_text(report, options, output, fixed)
         return
     if options.quiet:
         report = msgspec.structs.replace(report, diagnostics=report.errors)
-    for piece in _document(report, options.output_format, fixed):
+    for piece in _render_document(report, options.output_format, fixed):
         output.data(piece)
     if options.statistics:
         output.note(*statistics(report).splitlines())
 
 
-def _document(report: Report, name: str, fixed: Fixed | None) -> Iterable[str]:
+def _render_document(report: Report, name: str, fixed: FixResult | None) -> Iterable[str]:
     """The report as a document for programs."""
     if name in ("json", "jsonl"):
         from equipage.render import json
 
         count = None if fixed is None else len(fixed.findings)
-        return json.lines(report) if name == "jsonl" else [json.render(report, fixed=count)]
+        return json.render_lines(report) if name == "jsonl" else [json.render(report, fixed=count)]
     if name == "sarif":
         from equipage.render import sarif
 
@@ -234,18 +241,18 @@ def _document(report: Report, name: str, fixed: Fixed | None) -> Iterable[str]:
     if name == "gitlab":
         from equipage.render import gitlab
 
-        return [gitlab.render(report, prefix=_inside("CI_PROJECT_DIR"))]
+        return [gitlab.render(report, prefix=_path_in_checkout("CI_PROJECT_DIR"))]
     if name == "github":
         from equipage.render import github
 
-        return github.render(report, prefix=_inside("GITHUB_WORKSPACE"))
+        return github.render(report, prefix=_path_in_checkout("GITHUB_WORKSPACE"))
     # What needs nothing but the report is the module of its name.
     render: Callable[[Report], Iterable[str]] = import_module(f"equipage.render.{name}").render
     return render(report)
 
 
 def _write_text(
-    report: Report, options: argparse.Namespace, output: Output, fixed: Fixed | None
+    report: Report, options: argparse.Namespace, output: Output, fixed: FixResult | None
 ) -> None:
     style, quiet = output.style(), options.quiet
     if fixed is not None and fixed.text is not None:
@@ -254,9 +261,9 @@ def _write_text(
         output.pieces(text.render(report, output.style_of_notes(), quiet=quiet))
         return
     if fixed is not None:
-        from equipage.cli.fixing import changes
+        from equipage.cli.fixing import describe_fixes
 
-        for piece in changes(fixed.findings, style):
+        for piece in describe_fixes(fixed.findings, style):
             output.data(piece)
     if options.statistics:
         output.data(statistics(report, quiet=quiet))
@@ -264,7 +271,7 @@ def _write_text(
         return
     limit = options.limit
     if limit is None:
-        limit = _ON_A_TERMINAL if output.is_terminal else 0
+        limit = _TERMINAL_LIMIT if output.is_terminal else 0
     concise = options.output_format == "concise"
     for piece in text.render(report, style, quiet=quiet, concise=concise, limit=limit):
         output.data(piece)
@@ -296,7 +303,7 @@ def _write_notes(report: Report, options: argparse.Namespace, output: Output) ->
         output.note(f"equipage: cannot be loaded, though every error is ignored: {files}")
 
 
-def _inside(variable: str) -> str:
+def _path_in_checkout(variable: str) -> str:
     """The path from the checkout of a build, which a variable names, to the working directory."""
     here = os.path.realpath(os.getcwd())
     root = os.path.realpath(os.environ.get(variable) or here)
@@ -306,7 +313,7 @@ def _inside(variable: str) -> str:
 
 def statistics(report: Report, *, quiet: bool = False) -> str:
     """How often each code was found, the most frequent first, and how many can be fixed."""
-    shown = _shown(report.diagnostics, quiet=quiet)
+    shown = _findings_to_show(report.diagnostics, quiet=quiet)
     # By severity, too: kinds may disagree about a code.
     rows = Counter((each.severity, each.code) for each in shown)
     safe, unsafe = (
@@ -327,7 +334,7 @@ def statistics(report: Report, *, quiet: bool = False) -> str:
     return "".join(lines)
 
 
-def _shown(diagnostics: Sequence[Diagnostic], *, quiet: bool) -> list[Diagnostic]:
+def _findings_to_show(diagnostics: Sequence[Diagnostic], *, quiet: bool) -> list[Diagnostic]:
     return [each for each in diagnostics if not quiet or each.severity == "error"]
 
 
@@ -336,7 +343,7 @@ def _shown(diagnostics: Sequence[Diagnostic], *, quiet: bool) -> list[Diagnostic
 
 def _watch(
     options: argparse.Namespace,
-    files: Chosen,
+    files: CheckInput,
     output: Output,
     request: Request,
     selection: Selection,
@@ -352,7 +359,7 @@ def _watch(
     for number, turn in enumerate(turns):
         progress.clear()
         if number:
-            pieces = _change(turn, output, quiet=options.quiet)
+            pieces = _describe_turn(turn, output, quiet=options.quiet)
         else:
             pieces = text.render(turn.report, output.style(), quiet=options.quiet)
         for piece in pieces:
@@ -363,15 +370,15 @@ def _watch(
     return OK
 
 
-def _change(turn: Turn, output: Output, *, quiet: bool) -> Iterator[str]:
+def _describe_turn(turn: WatchUpdate, output: Output, *, quiet: bool) -> Iterator[str]:
     """New findings in full, one line for each that is gone, and a summary."""
     style = output.style()
-    new, gone = (_shown(each, quiet=quiet) for each in (turn.new, turn.gone))
-    yield from (text.finding(each, style) + "\n" for each in new)
+    new, gone = (_findings_to_show(each, quiet=quiet) for each in (turn.new, turn.gone))
+    yield from (text.render_finding(each, style) + "\n" for each in new)
     yield from (f"{style.paint('help', 'gone')}: {each}\n" for each in gone)
     # No name: something around the checked files changed, such as a folder.
-    names = ", ".join(map(visible, turn.changed[:_NAMED])) or "elsewhere"
-    rest = len(turn.changed) - _NAMED
+    names = ", ".join(map(visible, turn.changed[:_MAX_FILES_NAMED])) or "elsewhere"
+    rest = len(turn.changed) - _MAX_FILES_NAMED
     more = f" and {rest} more" if rest > 0 else ""
     what = f"{len(new)} new, {len(gone)} gone" if new or gone else "nothing new"
     yield f"changed {names}{more}: {what}; {text.summary(turn.report, style, quiet=quiet)}"

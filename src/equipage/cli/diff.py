@@ -19,14 +19,14 @@ from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.path import Path, format_path
-from equipage.core.text import visible, visible_first
+from equipage.core.text import visible, visible_at_line_start
 from equipage.files.git import NoRevision, Revision, is_revision
 from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded, Paths
 from equipage.loading.session import Run
-from equipage.render.reach import lines_of_reach, markdown, reach_to_dict
-from equipage.render.text import Style, lines_of
+from equipage.render.reach import lines_of_reach, reach_to_dict, render_markdown
+from equipage.render.text import Style, change_lines
 from equipage.views.comparing import MEANINGS, Change, compare
 from equipage.views.sides import Loads, Unjudged, loads_at, rule_changes, unjudged
 from equipage.workspace.loads import Disk, Place
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 #: The words of changes that are printed in colour, and all of them in the order of the summary.
 _ALARMING = frozenset({"permission widened", "tool added", "agent added"})
-_WORDS = (*MEANINGS[:-1], "added", "removed", "changed", "reordered")
+_SUMMARY_ORDER = (*MEANINGS[:-1], "added", "removed", "changed", "reordered")
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -104,7 +104,7 @@ def _place(loaded: Loaded[Any], path: Path) -> tuple[str, int] | tuple[None, Non
     return (None, None) if span is None else (span.source.name, span.line)
 
 
-def _sides(options: argparse.Namespace) -> tuple[str, str]:
+def _parse_sides(options: argparse.Namespace) -> tuple[str, str]:
     """Both sides. A single argument is a revision to compare with the files here, or the files."""
     a, b = options.a, options.b
     if b is not None:
@@ -117,13 +117,13 @@ def _sides(options: argparse.Namespace) -> tuple[str, str]:
 
 def run(options: argparse.Namespace, output: Output) -> int:
     with ExitStack() as stack:
-        a, b = _sides(options)
-        before = _side(a, b, stack)
-        after = _side(b, a, stack)
+        a, b = _parse_sides(options)
+        before = _resolve_side(a, b, stack)
+        after = _resolve_side(b, a, stack)
         return _run(before, after, options, output)
 
 
-def _side(written: str, other: str, stack: ExitStack) -> Side:
+def _resolve_side(written: str, other: str, stack: ExitStack) -> Side:
     """What one of the arguments means. Raises `UsageError`."""
     name, colon, inner = written.partition(":")
     if not os.path.exists(other):
@@ -153,7 +153,7 @@ def _side(written: str, other: str, stack: ExitStack) -> Side:
 
 
 def _run(before: Side, after: Side, options: argparse.Namespace, output: Output) -> int:
-    old, new = (_loads(each, options, output) for each in (before, after))
+    old, new = (_load_side(each, options, output) for each in (before, after))
     failed = any(each.severity == "error" for each in (*old.errors, *new.errors))
     if not (old.outcomes or new.outcomes or old.unread or new.unread or failed):
         raise UsageError(f"no configuration found in {before.label} and {after.label}")
@@ -161,26 +161,30 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
     if old.outcomes and new.outcomes and ("" in old.outcomes) != ("" in new.outcomes):
         raise UsageError("cannot compare a file with a folder")
     single = display_name(after.path)
-    diffs = list(_compared(old.outcomes, new.outcomes, single, show_env=options.show_env))
-    diffs += _rules_compared(old, new)
+    diffs = list(_compare_files(old.outcomes, new.outcomes, single, show_env=options.show_env))
+    diffs += _compare_rules(old, new)
     # The worst change is the first of its file, and comes first of all.
     diffs.sort(key=lambda diff: (not diff.widens, diff.sort_key(), diff.name))
-    unknown = [_named(each, single) for each in unjudged(old, new)]
-    output.code = _verdict(before, diffs, unknown, options, output, failed=failed)
+    unknown = [_fill_file_name(each, single) for each in unjudged(old, new)]
+    output.code = _exit_code(before, diffs, unknown, options, output, failed=failed)
     if options.output_format == "json":
         output.json(_to_dict(before, after, diffs, unknown, failed=failed))
     elif options.output_format == "markdown":
-        output.data(markdown(_by_width(diffs), [each for each in unknown if each.counts]))
+        output.data(
+            render_markdown(
+                _differences_widest_first(diffs), [each for each in unknown if each.counts]
+            )
+        )
     elif diffs or unknown or not failed:
         output.data("".join(f"{line}\n" for line in _lines(diffs, unknown, output.style())))
     return output.code
 
 
-def _named(each: Unjudged, single: str) -> Unjudged:
+def _fill_file_name(each: Unjudged, single: str) -> Unjudged:
     return each if each.file else msgspec.structs.replace(each, file=single)
 
 
-def _verdict(
+def _exit_code(
     before: Side,
     diffs: list[FileDiff],
     unknown: list[Unjudged],
@@ -211,13 +215,13 @@ def _may_widen(before: Side, author: str | None) -> bool:
     return policy is not None and author in policy.may_widen
 
 
-def _by_width(diffs: list[FileDiff]) -> list[Difference]:
+def _differences_widest_first(diffs: list[FileDiff]) -> list[Difference]:
     """What agents may do more or less in all files, those that widened most first."""
     found = [each for diff in diffs for each in diff.reach]
     return sorted(found, key=lambda each: (-each.far, each.reach.file))
 
 
-def _loads(side: Side, options: argparse.Namespace, output: Output) -> Loads:
+def _load_side(side: Side, options: argparse.Namespace, output: Output) -> Loads:
     """The loads of a side by their path in its folder; prints what is wrong with them."""
     found = loads_at(side.place, side.path, request_of(options), options.kind)
     # Without its errors, a file that does not load would look like one that was removed.
@@ -229,7 +233,7 @@ def _loads(side: Side, options: argparse.Namespace, output: Output) -> Loads:
     return found
 
 
-def _compared(
+def _compare_files(
     old: dict[str, Outcome], new: dict[str, Outcome], single: str, *, show_env: bool
 ) -> Iterator[FileDiff]:
     for name in sorted({*old, *new}):
@@ -256,7 +260,7 @@ def _compared(
             yield FileDiff(shown, kind.name, tuple(changes), before, after, tuple(reach))
 
 
-def _rules_compared(old: Loads, new: Loads) -> Iterator[FileDiff]:
+def _compare_rules(old: Loads, new: Loads) -> Iterator[FileDiff]:
     """What changed in the rules of Codex, of which only the reach is known."""
     for each in rule_changes(old, new):
         name, sides = each.reach.file, (old.unread, new.unread)
@@ -277,21 +281,21 @@ def _lines(diffs: list[FileDiff], unknown: list[Unjudged], style: Style) -> Iter
         return
     for diff in diffs:
         status = "" if diff.status == "changed" else f" ({diff.status})"
-        yield style.paint("bold", visible_first(diff.name)) + status
+        yield style.paint("bold", visible_at_line_start(diff.name)) + status
         for change in diff.changes:
-            yield from _change(diff, change, style)
+            yield from _change_lines(diff, change, style)
         # The order of patterns may count although that of keys does not, and so may other files.
         is_said = any(change.meaning == MEANINGS[0] for change in diff.changes)
         for reach in diff.reach if diff.widens and not is_said else ():
             yield from (f"  {line}" for line in lines_of_reach(reach, style))
         yield ""
     found = Counter(change.word for diff in diffs for change in diff.changes)
-    counts = ", ".join(f"{found[each]} × {each}" for each in _WORDS if found[each])
+    counts = ", ".join(f"{found[each]} × {each}" for each in _SUMMARY_ORDER if found[each])
     files = "1 file differs" if len(diffs) == 1 else f"{len(diffs)} files differ"
     yield f"{files}: {counts}" if counts else files
 
 
-def _change(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:
+def _change_lines(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:
     painted = style.paint("warning" if change.word in _ALARMING else "place", change.word)
     names = f" ({visible(', '.join(change.names))})" if change.names else ""
     # In a file that came or went as a whole, lines say nothing.
@@ -303,7 +307,7 @@ def _change(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:
     elif where and change.how == "removed":
         where = f"  (was {visible(str(file))}:{line})"
     yield f"  {painted}: {visible(diff.written_path(change))}{names}{style.paint('place', where)}"
-    yield from lines_of(change, style)
+    yield from change_lines(change, style)
 
 
 def _to_dict(

@@ -12,13 +12,13 @@ import re
 from typing import TYPE_CHECKING
 
 from equipage.cli import OK
-from equipage.cli.arguments.parsing import command_parsers, parser
+from equipage.cli.arguments.parsing import build_parser, command_parsers
 from equipage.cli.output import Output
 from equipage.core.diagnostics import UsageError
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.projects import project_of_folder
 from equipage.loading.recognise import recognise
-from equipage.loading.registry import all_codes, kind_named, known_names, names
+from equipage.loading.registry import all_codes, built_in_kinds, format_named, known_kinds
 from equipage.loading.session import Run
 from equipage.views.schema import schema_for
 from equipage.workspace.project import project_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _NO_SHTAB = "completion needs shtab: run `pip install 'shtab>=1.9.2'` where equipage is installed"
 #: The placeholders of arguments that are paths; the shell itself completes those.
-_PATHS = frozenset({"FILE", "PATH", "DIR", "LOCK", "A", "B"})
+_PATH_METAVARS = frozenset({"FILE", "PATH", "DIR", "LOCK", "A", "B"})
 #: A name becomes part of a path and of the file's text, so it must be harmless in both.
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
 #: What an example has instead of a name; `WORD` takes only its letters and digits.
@@ -37,26 +37,26 @@ _PLACEHOLDER = re.compile(r"\b(?:NAME|WORD)\b")
 
 def schema(options: argparse.Namespace, output: Output) -> int:
     """`equipage schema`: the JSON Schema of a kind."""
-    found = schema_for(kind_named(options.kind))
+    found = schema_for(format_named(options.kind))
     output.data(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
     return OK
 
 
 def new(options: argparse.Namespace, output: Output) -> int:
     """`equipage new`: a first file that passes a check."""
-    kind = kind_named(options.kind)
+    kind = format_named(options.kind)
     example = kind.presentation.example
     if example is None:
-        having = [name for name in known_names() if kind_named(name).presentation.example]
+        having = [name for name in known_kinds() if format_named(name).presentation.example]
         raise UsageError(f"kind `{kind.name}` has no example; choose from: {', '.join(having)}")
     if not _NAME.fullmatch(options.name):
         raise UsageError(f"`{options.name}` is not a valid name: use letters, digits, `-` and `_`")
-    text = _filled(example, options.name)
+    text = _fill_placeholders(example, options.name)
     if options.stdout:
         output.data(text)
         return OK
     # Written with `/`, which is not the separator of every system.
-    path = _filled(kind.presentation.example_path, options.name)
+    path = _fill_placeholders(kind.presentation.example_path, options.name)
     project = project_of_folder(".")
     try:
         write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project)
@@ -71,7 +71,7 @@ def new(options: argparse.Namespace, output: Output) -> int:
     return OK
 
 
-def _filled(text: str, name: str) -> str:
+def _fill_placeholders(text: str, name: str) -> str:
     words = {"NAME": name, "WORD": re.sub(r"[^a-z0-9]", "", name.lower())}
     return _PLACEHOLDER.sub(lambda match: words[match.group()], text)
 
@@ -83,13 +83,13 @@ def completion(options: argparse.Namespace, output: Output) -> int:
     except ImportError:
         raise UsageError(_NO_SHTAB) from None
     # This parser parses nothing, so it can get choices that are only suggestions.
-    root = parser()
-    words = {"KIND": names(), "CODE": sorted(all_codes())}
+    root = build_parser()
+    words = {"KIND": built_in_kinds(), "CODE": sorted(all_codes())}
     for command in command_parsers(root).values():
         for action in command._actions:
             if action.metavar in words:
                 action.choices = words[str(action.metavar)]
-            elif action.metavar in _PATHS:
+            elif action.metavar in _PATH_METAVARS:
                 # shtab reads this attribute, which argparse does not know.
                 completes = shtab.DIR if action.metavar == "DIR" else shtab.FILE
                 action.complete = completes  # type: ignore[attr-defined]

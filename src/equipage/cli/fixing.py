@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 
 from equipage.cli.output import Output
-from equipage.cli.request import Chosen
+from equipage.cli.request import CheckInput
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.source import Source
-from equipage.core.text import visible_first
+from equipage.core.text import visible_at_line_start
 from equipage.files import real_path
-from equipage.files.writing import NotWritten, rewrite
+from equipage.files.writing import NotWritten, replace_if_unchanged
 from equipage.loading.projects import project_of_folder
 from equipage.render.text import Style
-from equipage.syntax.suspicious import masked
+from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace.fixes import REASONS, Refusal, Repair, diff, repair
 from equipage.workspace.report import Report
 
@@ -32,7 +32,7 @@ _RISK = (
 )
 
 
-class Fixed(msgspec.Struct, frozen=True):
+class FixResult(msgspec.Struct, frozen=True):
     """What fixing came to."""
 
     report: Report  #: what is left
@@ -42,8 +42,8 @@ class Fixed(msgspec.Struct, frozen=True):
 
 
 def fix_all(
-    check: Callable[[], Report], files: Chosen, output: Output, *, unsafe: bool = False
-) -> Fixed:
+    check: Callable[[], Report], files: CheckInput, output: Output, *, unsafe: bool = False
+) -> FixResult:
     """Fix files until nothing fixable is left."""
     roots = roots_of(files.paths, os.getcwd())
     fixed: list[Diagnostic] = []
@@ -55,18 +55,18 @@ def fix_all(
         if unusable := report.unusable_settings:
             repairs = tuple(each for each in repairs if each.source.name in unusable)
         # Only files inside the projects that were named are written, wherever links lead.
-        written = [each for each in repairs if _rewritten(each, roots, unwritten)]
+        written = [each for each in repairs if _try_rewrite(each, roots, unwritten)]
         if not written:
-            _explain(refused, unwritten, output)
+            _note_unfixed(refused, unwritten, output)
             break
         fixed += (each for one in written for each in one.fixed)
         report = check()
-    return Fixed(report, tuple(fixed), unwritten)
+    return FixResult(report, tuple(fixed), unwritten)
 
 
 def fix_text(
-    check: Callable[[], Report], files: Chosen, output: Output, *, unsafe: bool = False
-) -> Fixed:
+    check: Callable[[], Report], files: CheckInput, output: Output, *, unsafe: bool = False
+) -> FixResult:
     """Fix the text of standard input until nothing fixable is left; no file is written.
 
     Raises `UsageError` if it is not text: then there is nothing that could be printed.
@@ -82,22 +82,22 @@ def fix_text(
         repairs, refused = repair(report.diagnostics, unsafe=unsafe)
         own = next((each for each in repairs if each.source.filename == path), None)
         if own is None:
-            _explain(refused, {}, output)
+            _note_unfixed(refused, {}, output)
             break
         text = own.text
         fixed += own.fixed
         with files.over_disk(text.encode("utf-8")):
             report = check()
-    return Fixed(report, tuple(fixed), {}, text)
+    return FixResult(report, tuple(fixed), {}, text)
 
 
-def warn_of_risk(fixed: Fixed, output: Output) -> None:
+def warn_of_risk(fixed: FixResult, output: Output) -> None:
     """Ask for a review if an unsafe fix was applied."""
     if any(each.fix is not None and not each.fix.safe for each in fixed.findings):
         output.note(_RISK)
 
 
-def changes(fixed: Sequence[Diagnostic], style: Style) -> Iterator[str]:
+def describe_fixes(fixed: Sequence[Diagnostic], style: Style) -> Iterator[str]:
     """Yield the fixes by file, each sort once with its count, then the total."""
     by_file: dict[str, Counter[tuple[str, str]]] = {}
     for each in fixed:
@@ -105,7 +105,7 @@ def changes(fixed: Sequence[Diagnostic], style: Style) -> Iterator[str]:
         change = (each.code, each.fix.message)
         by_file.setdefault(each.name or "", Counter())[change] += 1
     for name, found in by_file.items():
-        yield f"{style.paint('bold', visible_first(name))}\n"
+        yield f"{style.paint('bold', visible_at_line_start(name))}\n"
         for (code, message), count in found.items():
             times = f" (×{count})" if count > 1 else ""
             yield f"  {style.paint('help', 'fixed')} {code}: {message}{times}\n"
@@ -137,17 +137,17 @@ def _folder_before_links(path: str, cwd: str) -> str:
     return folder
 
 
-def _rewritten(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:
+def _try_rewrite(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:
     """Write a repaired file. If that fails, record the reason in `unwritten`."""
     try:
-        rewrite(each.source, each.text, roots)
+        replace_if_unchanged(each.source, each.text, roots)
     except NotWritten as problem:
         unwritten[each.source.name] = str(problem)
         return False
     return True
 
 
-def _explain(refused: Sequence[Refusal], unwritten: dict[str, str], output: Output) -> None:
+def _note_unfixed(refused: Sequence[Refusal], unwritten: dict[str, str], output: Output) -> None:
     for name, why in unwritten.items():
         output.note(f"equipage: did not write {name}: {why}")
     for each in refused:
@@ -160,12 +160,12 @@ def show_diff(report: Report, output: Output, *, unsafe: bool = False) -> bool:
     style = output.style()
     for each in repairs:
         # A diff often ends up in a log. One that shows no secret can be applied as it is.
-        before = Source.of_text(each.source.name, masked(each.source.text))
-        hiding = msgspec.structs.replace(each, source=before, text=masked(each.text))
+        before = Source.of_text(each.source.name, mask_secrets(each.source.text))
+        hiding = msgspec.structs.replace(each, source=before, text=mask_secrets(each.text))
         for line in re.findall(r"[^\n]*\n", diff(hiding)):
             role = next((role for start, role in _COLOURS.items() if line.startswith(start)), None)
             output.data(style.paint(role, line.rstrip("\n")) + "\n" if role else line)
-    _explain(refused, {}, output)
+    _note_unfixed(refused, {}, output)
     # An error without a place: the file could not be read, so it may need fixes as well.
     unseen = [each for each in report.errors if each.span is None]
     for error in unseen:

@@ -21,7 +21,7 @@ from equipage.core.diagnostics import UsageError
 from equipage.files import process_variables
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.projects import project_of_folder
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Request
 from equipage.views.schema import schema_for
 from equipage.workspace.check import check_paths
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     import argparse
 
 #: The kinds of files that editors check by a JSON Schema, and the setting that names it.
-_EDITOR = {".yaml": "yaml.schemas", ".yml": "yaml.schemas", ".json": "json.schemas"}
-_SCHEMAS = ".equipage"
+_EDITOR_SETTINGS = {".yaml": "yaml.schemas", ".yml": "yaml.schemas", ".json": "json.schemas"}
+_SCHEMA_FOLDER = ".equipage"
 
 #: Everything in it is a comment: an empty file means what equipage does anyway.
 _SETTINGS = """\
@@ -42,7 +42,7 @@ _SETTINGS = """\
 # ignore = ["env-missing"]
 # per-file-ignores = {{ "tests/**" = ["unknown-field"] }}
 """
-_HOOK = """\
+_PRE_COMMIT_CONFIG = """\
 repos:
   - repo: local
     hooks:
@@ -54,7 +54,7 @@ repos:
         pass_filenames: false
         files: (?i)\\.(ya?ml|jsonc?|toml|md|mdc|roomodes|kiro\\.hook)$
 """
-_GITHUB = """\
+_GITHUB_WORKFLOW = """\
 name: equipage
 on: [push, pull_request]
 permissions:
@@ -73,7 +73,7 @@ jobs:
           EQUIPAGE: ${{ vars.EQUIPAGE }}
       - run: equipage check --output-format github
 """
-_GITLAB = """\
+_GITLAB_JOB = """\
 equipage:
   image: python:3.13
   script:
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     for each in proposals:
         if os.path.lexists(each.path):
             output.note(f"equipage: {each.path} exists; left as it is")
-        elif not asks or _agrees(each, output):
+        elif not asks or _confirm(each, output):
             try:
                 write_new(os.path.join(*each.path.split("/")), each.text.encode(), root)
             except NotWritten as error:
@@ -129,7 +129,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     return OK
 
 
-def _agrees(each: Proposal, output: Output) -> bool:
+def _confirm(each: Proposal, output: Output) -> bool:
     """Whether the person at the terminal wants the file; just Enter means yes."""
     output.flush()
     try:
@@ -152,35 +152,37 @@ def _proposals(report: Report) -> Iterator[Proposal]:
         exclude = '# exclude = ["examples/broken"]\n'
         yield Proposal("equipage.toml", _SETTINGS.format(exclude=exclude), "settings of equipage")
     if os.path.isdir(".git"):
-        yield Proposal(".pre-commit-config.yaml", _HOOK, "a check before each commit")
+        yield Proposal(".pre-commit-config.yaml", _PRE_COMMIT_CONFIG, "a check before each commit")
     if os.path.isdir(".github"):
-        yield Proposal(".github/workflows/equipage.yml", _GITHUB, "a check of each push")
+        yield Proposal(".github/workflows/equipage.yml", _GITHUB_WORKFLOW, "a check of each push")
     # A file to include: the pipeline that exists is a person's work.
     elif os.path.exists(".gitlab-ci.yml"):
-        yield Proposal("equipage.gitlab-ci.yml", _GITLAB, "a job to include in .gitlab-ci.yml")
-    yield from _editor(report)
+        yield Proposal("equipage.gitlab-ci.yml", _GITLAB_JOB, "a job to include in .gitlab-ci.yml")
+    yield from _editor_proposals(report)
 
 
-def _editor(report: Report) -> Iterator[Proposal]:
+def _editor_proposals(report: Report) -> Iterator[Proposal]:
     """Schemas of the kinds that are here, and the settings of VS Code that use them."""
     files: dict[tuple[str, str], list[str]] = {}
     for each in report.files:
-        setting = _EDITOR.get(os.path.splitext(each.path)[1].lower())
+        setting = _EDITOR_SETTINGS.get(os.path.splitext(each.path)[1].lower())
         if each.kind not in (None, "project") and setting is not None:
             files.setdefault((setting, str(each.kind)), []).append(each.path)
     # Without `.vscode`, the project is edited with another editor.
     if not files or not os.path.isdir(".vscode"):
         return
     for kind in sorted({kind for _, kind in files}):
-        text = json.dumps(schema_for(kind_named(kind)), ensure_ascii=False, indent=2) + "\n"
-        yield Proposal(f"{_SCHEMAS}/{kind}.schema.json", text, f"the schema of {kind} files")
+        text = json.dumps(schema_for(format_named(kind)), ensure_ascii=False, indent=2) + "\n"
+        yield Proposal(f"{_SCHEMA_FOLDER}/{kind}.schema.json", text, f"the schema of {kind} files")
     settings: dict[str, object] = {}
     # Its YAML extension maps schemas to files, the JSON one lists files with a schema each.
-    yaml = {f"{_SCHEMAS}/{k}.schema.json": v for (s, k), v in files.items() if s == "yaml.schemas"}
+    yaml = {
+        f"{_SCHEMA_FOLDER}/{k}.schema.json": v for (s, k), v in files.items() if s == "yaml.schemas"
+    }
     if yaml:
         settings["yaml.schemas"] = yaml
     json_files = [
-        {"fileMatch": names, "url": f"./{_SCHEMAS}/{kind}.schema.json"}
+        {"fileMatch": names, "url": f"./{_SCHEMA_FOLDER}/{kind}.schema.json"}
         for (setting, kind), names in files.items()
         if setting == "json.schemas"
     ]

@@ -12,14 +12,14 @@ from equipage.core.source import Source
 from equipage.files import is_inside
 from equipage.files.reading import Files, display_name
 from equipage.files.sandbox import FileProblem
-from equipage.files.writing import NotWritten, write_whole
+from equipage.files.writing import NotWritten, write_or_replace
 from equipage.workspace import baseline as baselines
 from equipage.workspace.baseline import Baseline
 from equipage.workspace.project import Project
 from equipage.workspace.report import Report
 
 
-class Known(msgspec.Struct, frozen=True):
+class BaselineFile(msgspec.Struct, frozen=True):
     """The baseline that a check uses: where it is, and what it records, if it exists."""
 
     path: str
@@ -42,9 +42,9 @@ class Known(msgspec.Struct, frozen=True):
     def record(self, report: Report, paths: Sequence[str]) -> str:
         """Write the findings of a report; returns what was done. Raises `UsageError`."""
         folder, covers = os.path.dirname(self.path), self._covers(paths)
-        new = baselines.updated(report.diagnostics, folder, covers, self.baseline)
+        new = baselines.build_baseline(report.diagnostics, folder, covers, self.baseline)
         try:
-            write_whole(self.path, baselines.write(new).encode())
+            write_or_replace(self.path, baselines.write(new).encode())
         except NotWritten as error:
             raise UsageError(f"cannot write {self.path}: {error}") from None
         count = sum(each.count for each in new.findings)
@@ -63,7 +63,7 @@ class Known(msgspec.Struct, frozen=True):
         return covers
 
 
-def known_findings(project: Project, named: str | None, *, is_new: bool) -> Known:
+def read_baseline(project: Project, named: str | None, *, is_new: bool) -> BaselineFile:
     """The baseline that the caller `named`, else that of the project; one to be written `is_new`.
 
     Raises `UsageError` if it cannot be used.
@@ -74,11 +74,11 @@ def known_findings(project: Project, named: str | None, *, is_new: bool) -> Know
         raise UsageError(f"the baseline {path} is outside the project; name it with --baseline")
     if not os.path.exists(path):
         if is_new:
-            return Known(path)
+            return BaselineFile(path)
         shown = display_name(path)
         raise UsageError(f"there is no baseline {shown}; write it with --write-baseline")
     try:
         source = Files().read(path)
     except FileProblem as problem:
         raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
-    return Known(path, source, baselines.read(source))
+    return BaselineFile(path, source, baselines.read(source))

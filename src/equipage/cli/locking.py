@@ -33,35 +33,38 @@ if TYPE_CHECKING:
 #: What signatures are for, so that a signature of something else does not count.
 _NAMESPACE = "equipage"
 #: How long `ssh-keygen` may take; it may ask for a passphrase.
-_SECONDS = 120
+_TIMEOUT_SECONDS = 120
 
 
 def lock(options: argparse.Namespace, output: Output) -> int:
     """`equipage lock`: record what a workspace is made of."""
     paths = paths_of(options)
-    root = _root(paths)
+    root = _project_root(paths)
     made, problems = workspaces.lock_all(
         paths, root, request_of(options), kind=options.kind, programs=options.programs
     )
     if not made.items:
         output.note(NOTHING_FOUND)
         return USAGE
-    path = options.output or os.path.join(root, workspaces.NAME)
+    path = options.output or os.path.join(root, workspaces.LOCK_NAME)
     # A name that the user did not write may be a link that came with the project.
     if options.output is None and not is_inside(path, root):
-        raise UsageError(f"{_shown(path)} is a link that leads out of the project; use -o LOCK")
+        raise UsageError(
+            f"{_display_path(path)} is a link that leads out of the project; use -o LOCK"
+        )
     output.path = None if path == "-" else path
-    _put(workspaces.write(made), options, output)
+    _write_lock(workspaces.write(made), options, output)
     for problem in problems:
         output.note(f"equipage: {problem}")
-    for file, runs in sorted(_unpinned(made)):
+    for file, runs in sorted(_unpinned_launches(made)):
         output.note(f"equipage: {file}: `{runs}` is not pinned")
-    what = f"{_count(len(made.items), 'configuration')}, {_count(len(made.files), 'file')}"
-    output.note(f"equipage: locked {what}, in {_shown(path)}")
+    items = _format_count(len(made.items), "configuration")
+    files = _format_count(len(made.files), "file")
+    output.note(f"equipage: locked {items}, {files}, in {_display_path(path)}")
     return OK
 
 
-def _root(paths: list[str]) -> str:
+def _project_root(paths: list[str]) -> str:
     """The root of the project that all paths are in. Raises `UsageError`."""
     folders = [each if os.path.isdir(each) else os.path.dirname(each) or "." for each in paths]
     roots = {os.path.realpath(project_of_folder(each)) for each in folders}
@@ -70,12 +73,12 @@ def _root(paths: list[str]) -> str:
     return roots.pop()
 
 
-def _unpinned(made: workspaces.WorkspaceLock) -> Iterator[tuple[str, str]]:
+def _unpinned_launches(made: workspaces.WorkspaceLock) -> Iterator[tuple[str, str]]:
     for file, item in made.items.items():
         yield from ((file, each.runs) for each in item.launches if each.pin is None)
 
 
-def _put(text: str, options: argparse.Namespace, output: Output) -> None:
+def _write_lock(text: str, options: argparse.Namespace, output: Output) -> None:
     """Write a lock, and sign it if that is asked for."""
     if options.sign and output.path is None:
         raise UsageError("--sign needs a file to sign; add -o LOCK")
@@ -86,7 +89,7 @@ def _put(text: str, options: argparse.Namespace, output: Output) -> None:
         _sign(path, options.sign)
 
 
-def _shown(path: str) -> str:
+def _display_path(path: str) -> str:
     shown = os.path.relpath(path)
     return path if shown.startswith("..") else shown
 
@@ -98,13 +101,15 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     """`equipage verify`: compare a workspace with its lock."""
     from equipage.views.lock_changes import compare
 
-    root = _root(paths_of(options))
-    path = options.lock or os.path.join(root, workspaces.NAME)
+    root = _project_root(paths_of(options))
+    path = options.lock or os.path.join(root, workspaces.LOCK_NAME)
     if not os.path.exists(path):
-        output.note(f"equipage: there is no {_shown(path)}; run `equipage lock` and commit it")
+        output.note(
+            f"equipage: there is no {_display_path(path)}; run `equipage lock` and commit it"
+        )
         output.data("")
         return FOUND if options.frozen else USAGE
-    data = _data(path)
+    data = _read_bytes(path)
     old = _parse(path, data)
     signer = signer_of(path, data, options.allowed_signers) if options.allowed_signers else None
     folders = [os.path.join(root, each) for each in old.paths]
@@ -115,7 +120,7 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     )
     found = compare(old, new)
     if "." not in old.paths:
-        output.note(f"equipage: {_shown(path)} covers {visible(', '.join(old.paths))} alone")
+        output.note(f"equipage: {_display_path(path)} covers {visible(', '.join(old.paths))} alone")
     for problem in problems:
         output.note(f"equipage: {problem}")
     failed = found.matters or (options.frozen and found.sources)
@@ -123,7 +128,7 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     if options.output_format == "json":
         output.json(_to_dict(found, signer))
     else:
-        lines = list(_told(found, output.style()))
+        lines = list(_change_lines(found, output.style()))
         if signer is not None:
             lines.append(f"signed by {visible(signer)}")
         output.data("".join(f"{line}\n" for line in lines))
@@ -132,24 +137,24 @@ def verify(options: argparse.Namespace, output: Output) -> int:
 
 def read_lock(path: str) -> workspaces.WorkspaceLock:
     """The lock that the command line names. Raises `UsageError`."""
-    return _parse(path, _data(path))
+    return _parse(path, _read_bytes(path))
 
 
 def _parse(path: str, data: bytes) -> workspaces.WorkspaceLock:
     try:
         return workspaces.read(data)
     except workspaces.LockError as error:
-        raise UsageError(f"{_shown(path)} is not a lock that can be used: {error}") from None
+        raise UsageError(f"{_display_path(path)} is not a lock that can be used: {error}") from None
 
 
-def _data(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes:
     try:
         return Files().read(path).data
     except FileProblem as problem:
         raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
 
 
-def _told(found: Changes, style: Style) -> Iterator[str]:
+def _change_lines(found: Changes, style: Style) -> Iterator[str]:
     """What changed, the most important first."""
     from equipage.render.reach import lines_of_reach
 
@@ -164,14 +169,14 @@ def _told(found: Changes, style: Style) -> Iterator[str]:
         return
     widened = sum(bool(each.widened) for each in found.reach)
     parts = [
-        _count(len(found.changed) + len(found.added) + len(found.removed), "source"),
-        _count(len({name for name, _ in found.meaning}), "meaning"),
-        f"{_count(len(found.reach), 'reach', 'reaches')} ({widened} widened)",
+        _format_count(len(found.changed) + len(found.added) + len(found.removed), "source"),
+        _format_count(len({name for name, _ in found.meaning}), "meaning"),
+        f"{_format_count(len(found.reach), 'reach', 'reaches')} ({widened} widened)",
     ]
     yield f"changed: {', '.join(parts)}"
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
+def _format_count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
@@ -198,7 +203,9 @@ def _sign(path: str, key: str) -> None:
     signature = f"{path}.sig"
     if os.path.lexists(signature):
         os.unlink(signature)  # ssh-keygen would ask whether to replace it, and follow a link
-    done = _ssh("sign", "-f", os.path.abspath(key), "-n", _NAMESPACE, os.path.abspath(path))
+    done = _run_ssh_keygen(
+        "sign", "-f", os.path.abspath(key), "-n", _NAMESPACE, os.path.abspath(path)
+    )
     if done.returncode:
         raise UsageError(f"cannot sign with {key}: {_first_line(done.stderr)}")
 
@@ -206,24 +213,24 @@ def _sign(path: str, key: str) -> None:
 def signer_of(path: str, data: bytes, allowed: str) -> str:
     """Who signed a lock, of those that are allowed to. Raises `UsageError`."""
     signature = f"{path}.sig"
-    shown = _shown(path)
+    shown = _display_path(path)
     if not os.path.exists(allowed):
         raise UsageError(f"--allowed-signers {allowed}: no such file")
     if not os.path.exists(signature):
-        raise UsageError(f"{shown} is not signed: there is no {_shown(signature)}")
+        raise UsageError(f"{shown} is not signed: there is no {_display_path(signature)}")
     files = ("-f", os.path.abspath(allowed), "-s", os.path.abspath(signature))
-    found = _ssh("find-principals", *files)
+    found = _run_ssh_keygen("find-principals", *files)
     names = found.stdout.decode("utf-8", "replace").splitlines()
     if found.returncode or not names:
         raise UsageError(f"no key in {allowed} made the signature of {shown}")
-    done = _ssh("verify", *files, "-I", names[0], "-n", _NAMESPACE, data=data)
+    done = _run_ssh_keygen("verify", *files, "-I", names[0], "-n", _NAMESPACE, data=data)
     if done.returncode:
         reason = _first_line(done.stdout + done.stderr)
         raise UsageError(f"the signature of {shown} is not valid: {reason}")
     return names[0]
 
 
-def _ssh(*words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+def _run_ssh_keygen(*words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     import shutil
     import subprocess
     import tempfile
@@ -240,10 +247,12 @@ def _ssh(*words: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
                 capture_output=True,
                 check=False,
                 cwd=folder,
-                timeout=_SECONDS,
+                timeout=_TIMEOUT_SECONDS,
             )
         except subprocess.TimeoutExpired:
-            raise UsageError(f"`ssh-keygen` did not answer within {_SECONDS} seconds") from None
+            raise UsageError(
+                f"`ssh-keygen` did not answer within {_TIMEOUT_SECONDS} seconds"
+            ) from None
 
 
 def _first_line(data: bytes) -> str:

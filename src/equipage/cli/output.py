@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 #: Shorter runs show no progress: a bar that flashes by only disturbs.
-DELAY = 1.0
-_EVERY = 0.1
-_WIDTH = 24
+PROGRESS_DELAY = 1.0
+_REDRAW_SECONDS = 0.1
+_BAR_WIDTH = 24
 
 
 class Unwritable(Exception):
@@ -42,7 +42,7 @@ class Output:
         self.colour = wants_colour(colour, None if self.path else sys.stdout)
         self.colour_notes = wants_colour(colour, sys.stderr)
         self.width = terminal_width(100)
-        _settle_encoding(sys.stdout)
+        _set_encoding(sys.stdout)
 
     def style(self) -> Style:
         """How to write text for people.
@@ -64,9 +64,9 @@ class Output:
 
     def json(self, value: Any) -> None:
         """Write data for other programs."""
-        from equipage.render.json import written
+        from equipage.render.json import dump_json
 
-        self.data(written(value))
+        self.data(dump_json(value))
 
     def finish(self) -> None:
         """Write the file that the data goes to, if there is one, once. Raises `UsageError`."""
@@ -74,11 +74,11 @@ class Output:
         if path is None:
             return
         from equipage.core.diagnostics import UsageError
-        from equipage.files.writing import NotWritten, write_whole
+        from equipage.files.writing import NotWritten, write_or_replace
 
         self.flush()  # the path may be that of standard output
         try:
-            write_whole(path, "".join(self._written).encode("utf-8", "backslashreplace"))
+            write_or_replace(path, "".join(self._written).encode("utf-8", "backslashreplace"))
         except NotWritten as error:
             raise UsageError(f"cannot write {path}: {error}") from None
 
@@ -97,13 +97,13 @@ class Output:
 
     def _note(self, text: str) -> None:
         self.flush()
-        tell(text)
+        write_to_stderr(text)
 
     def findings(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Write findings that prevent the command from doing its work."""
-        from equipage.render.text import finding
+        from equipage.render.text import render_finding
 
-        self.pieces(finding(each, self.style_of_notes()) + "\n" for each in diagnostics)
+        self.pieces(render_finding(each, self.style_of_notes()) + "\n" for each in diagnostics)
 
     def style_of_notes(self) -> Style:
         """How to write for people on standard error."""
@@ -154,7 +154,7 @@ def write(stream: TextIO, text: str) -> None:
         raise Unwritable(error.strerror or "it is closed") from None
 
 
-def tell(text: str) -> None:
+def write_to_stderr(text: str) -> None:
     """Write to standard error. If that is full, the work goes on without it."""
     if sys.stderr is None:
         return
@@ -174,7 +174,7 @@ def silence(stream: TextIO | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _settle_encoding(stream: TextIO | None) -> None:
+def _set_encoding(stream: TextIO | None) -> None:
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is None or stream is None:
         return
@@ -213,16 +213,16 @@ class Progress:
         self.what = what
         self.width = width
         self.wanted = sys.stderr is not None and sys.stderr.isatty()
-        self._next = time.monotonic() + DELAY
+        self._next = time.monotonic() + PROGRESS_DELAY
         self._drawn = False
 
     def __call__(self, done: int, total: int) -> None:
         if not self.wanted or time.monotonic() < self._next:
             return
-        self._next = time.monotonic() + _EVERY
+        self._next = time.monotonic() + _REDRAW_SECONDS
         self._drawn = True
-        filled = _WIDTH * done // max(1, total)
-        bar = "#" * filled + "-" * (_WIDTH - filled)
+        filled = _BAR_WIDTH * done // max(1, total)
+        bar = "#" * filled + "-" * (_BAR_WIDTH - filled)
         line = f"{self.what} [{bar}] {done}/{total}"[: self.width - 1]
         # Back to the start of the line; erase what is left of a longer one.
         self._write(f"\r{line}\x1b[K")

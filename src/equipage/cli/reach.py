@@ -15,7 +15,7 @@ from equipage.render.text import Style, table
 from equipage.views.matrix import ACTIVITIES, Answer, Column, Matrix, answer, matrices
 from equipage.views.survey import Places, places_of
 from equipage.workspace.loads import load_all, settled
-from equipage.workspace.reach import Grant, Reach, joined, reaches_of
+from equipage.workspace.reach import Grant, Reach, add_inherited, reaches_of
 
 if TYPE_CHECKING:
     import argparse
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 _WORDS = {"allows": "yes", "partly": "partly", "asks": "asks", "denies": "no", "unknown": "?"}
 _ROLES = {"allows": "warning", "partly": "warning", "asks": "note", "denies": "help"}
 #: What the table calls the activities.
-_SHORT = dict(zip(ACTIVITIES, ("READS", "WRITES", "RUNS", "NETWORK", "AGENTS"), strict=True))
+_COLUMN_NAMES = dict(zip(ACTIVITIES, ("READS", "WRITES", "RUNS", "NETWORK", "AGENTS"), strict=True))
 #: How many servers a row of the table names.
-_NAMED = 4
-_DEFAULTS = "* by default: no file says so"
+_MAX_SERVERS_NAMED = 4
+_DEFAULTS_NOTE = "* by default: no file says so"
 
-Found = tuple[Matrix, Reach, tuple[Answer | None, ...]]
+AgentRow = tuple[Matrix, Reach, tuple[Answer | None, ...]]
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    name, paths = _asked(options.words)
+    name, paths = _split_agent_and_paths(options.words)
     request = request_of(options)
     found = settled(load_all(paths, request, kind=options.kind))
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    reaches = joined([reach for each in outcomes for reach in reaches_of(each)])
-    agents: list[Found] = [
+    reaches = add_inherited([reach for each in outcomes for reach in reaches_of(each)])
+    agents: list[AgentRow] = [
         (matrix, agent, answers)
         for matrix in matrices(reaches)
         for agent, answers in zip(matrix.agents, matrix.answers, strict=True)
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     if not found:
         output.note(NOTHING_FOUND)
         return OK
-    chosen = _chosen(agents, name)
+    chosen = _select_agents(agents, name)
     if options.why is not None:
         chosen = [each for each in chosen if _answers(each, options.why)]
         if agents and not chosen:
@@ -56,16 +56,16 @@ def run(options: argparse.Namespace, output: Output) -> int:
         output.json({"version": 1, "agents": rows})
     elif name is not None or options.why is not None:
         style = output.style()
-        blocks = ("\n".join(_block(each, places, options.why, style)) for each in chosen)
+        blocks = ("\n".join(_agent_lines(each, places, options.why, style)) for each in chosen)
         output.data("\n\n".join(blocks) + "\n" if chosen else "")
     elif chosen:
-        _table(chosen, output)
+        _write_table(chosen, output)
     if not agents:
         output.note("equipage: no agents found; name a file or a folder that contains some")
     return OK
 
 
-def _asked(words: Sequence[str]) -> tuple[str | None, list[str]]:
+def _split_agent_and_paths(words: Sequence[str]) -> tuple[str | None, list[str]]:
     """Split the arguments into an agent and paths; a first word that is no path is an agent."""
     name = words[0] if words and not os.path.lexists(words[0]) else None
     if name is not None and ("/" in name or "*" in name):
@@ -74,7 +74,7 @@ def _asked(words: Sequence[str]) -> tuple[str | None, list[str]]:
     return name, paths or ["."]
 
 
-def _chosen(agents: Sequence[Found], name: str | None) -> list[Found]:
+def _select_agents(agents: Sequence[AgentRow], name: str | None) -> list[AgentRow]:
     """The agents of a name, all without one. Raises `UsageError` with the nearest name."""
     if name is None:
         return list(agents)
@@ -89,9 +89,9 @@ def _chosen(agents: Sequence[Found], name: str | None) -> list[Found]:
 # ------------------------------------------------------------------------------------- all agents
 
 
-def _table(chosen: Sequence[Found], output: Output) -> None:
+def _write_table(chosen: Sequence[AgentRow], output: Output) -> None:
     known = [name for name in ACTIVITIES if any(_cell(each, name) for each in chosen)]
-    head = ("AGENT", "CLIENT", *(_SHORT[name] for name in known), "SERVERS", "FILE")
+    head = ("AGENT", "CLIENT", *(_COLUMN_NAMES[name] for name in known), "SERVERS", "FILE")
     rows = [
         (
             agent.name,
@@ -104,18 +104,18 @@ def _table(chosen: Sequence[Found], output: Output) -> None:
     ]
     output.data(table(head, rows, output.style()))
     if any("*" in cell for row in rows for cell in row[2 : 2 + len(known)]):
-        output.note(_DEFAULTS)
+        output.note(_DEFAULTS_NOTE)
 
 
-def _cell(found: Found, activity: str) -> str:
+def _cell(found: AgentRow, activity: str) -> str:
     matrix, _, answers = found
     for column, each in zip(matrix.columns, answers, strict=True):
         if column == Column("activity", activity) and each is not None:
-            return _word(each)
+            return _answer_word(each)
     return ""
 
 
-def _word(each: Answer) -> str:
+def _answer_word(each: Answer) -> str:
     return _WORDS[each.state] + ("*" if each.is_default else "")
 
 
@@ -125,14 +125,14 @@ def _servers(matrix: Matrix, answers: Sequence[Answer | None]) -> str:
         for column, each in zip(matrix.columns, answers, strict=True)
         if column.sort == "server" and each is not None and each.state != "denies"
     ]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    more = f" and {len(names) - _MAX_SERVERS_NAMED} more" if len(names) > _MAX_SERVERS_NAMED else ""
+    return ", ".join(names[:_MAX_SERVERS_NAMED]) + more
 
 
 # -------------------------------------------------------------------------------------- one agent
 
 
-def _answers(found: Found, why: str | None) -> list[tuple[Column, Answer]]:
+def _answers(found: AgentRow, why: str | None) -> list[tuple[Column, Answer]]:
     """The answers about one agent; with `why`, only those about that."""
     matrix, agent, answers = found
     said = [
@@ -157,28 +157,28 @@ def _answers(found: Found, why: str | None) -> list[tuple[Column, Answer]]:
     return exact or ([] if asked is None else [(tool, asked)])
 
 
-def _block(found: Found, places: Places, why: str | None, style: Style) -> Iterator[str]:
+def _agent_lines(found: AgentRow, places: Places, why: str | None, style: Style) -> Iterator[str]:
     _, agent, _ = found
     yield f"{style.paint('bold', visible(agent.name))} ({agent.program}) {visible(agent.file)}"
     sort = ""
     for column, each in _answers(found, why):
         if column.sort not in ("activity", sort) and why is None:
             sort = column.sort
-            yield f"  {_HEADS[sort]}"
+            yield f"  {_GROUP_TITLES[sort]}"
         said = each.value if column.sort == "mode" else _WORDS[each.state]
         word = style.paint(_ROLES.get(each.state, "bold"), said)
         margin = "    " if sort else "  "
         yield f"{margin}{visible(column.name)}: {word}"
-        yield from (f"{margin}    {line}" for line in _reasons(each.reasons, places, style))
+        yield from (f"{margin}    {line}" for line in _reason_lines(each.reasons, places, style))
 
 
-_HEADS = {"mode": "modes", "tool": "tools", "server": "MCP servers", "skill": "skills"}
+_GROUP_TITLES = {"mode": "modes", "tool": "tools", "server": "MCP servers", "skill": "skills"}
 #: How many reasons for one answer are printed.
-_MOST_REASONS = 6
+_MAX_REASONS = 6
 
 
-def _reasons(reasons: Sequence[Grant], places: Places, style: Style) -> Iterator[str]:
-    for each in reasons[:_MOST_REASONS]:
+def _reason_lines(reasons: Sequence[Grant], places: Places, style: Style) -> Iterator[str]:
+    for each in reasons[:_MAX_REASONS]:
         what = f"{each.effect} {each.sort} {visible(each.name)}"
         if each.default:
             of = f" of `{each.field}`" if each.field else ""
@@ -187,8 +187,8 @@ def _reasons(reasons: Sequence[Grant], places: Places, style: Style) -> Iterator
         place = style.paint("place", visible(_place(each, places)))
         field = f" at {visible(each.field)}" if each.field else ""
         yield f"{what}: {place}{field}"
-    if len(reasons) > _MOST_REASONS:
-        yield f"and {len(reasons) - _MOST_REASONS} more"
+    if len(reasons) > _MAX_REASONS:
+        yield f"and {len(reasons) - _MAX_REASONS} more"
 
 
 def _place(grant: Grant, places: Places) -> str:
@@ -199,7 +199,7 @@ def _place(grant: Grant, places: Places) -> str:
 # ------------------------------------------------------------------------------------------- data
 
 
-def _to_dict(found: Found, places: Places, why: str | None) -> dict[str, Any]:
+def _to_dict(found: AgentRow, places: Places, why: str | None) -> dict[str, Any]:
     _, agent, _ = found
     groups: dict[str, dict[str, Any]] = {}
     for column, each in _answers(found, why):
@@ -207,7 +207,7 @@ def _to_dict(found: Found, places: Places, why: str | None) -> dict[str, Any]:
             "state": each.state,
             "default": each.is_default,
             "value": each.value or None,
-            "reasons": [_reason(grant, places) for grant in each.reasons],
+            "reasons": [_reason_to_dict(grant, places) for grant in each.reasons],
         }
     return {
         "name": agent.name,
@@ -215,11 +215,11 @@ def _to_dict(found: Found, places: Places, why: str | None) -> dict[str, Any]:
         "kind": agent.kind,
         "file": agent.file,
         "may": groups.get("activity", {}),
-        **{f"{sort}s": groups.get(sort, {}) for sort in _HEADS},
+        **{f"{sort}s": groups.get(sort, {}) for sort in _GROUP_TITLES},
     }
 
 
-def _reason(grant: Grant, places: Places) -> dict[str, Any]:
+def _reason_to_dict(grant: Grant, places: Places) -> dict[str, Any]:
     found = places.get((grant.file, grant.field))
     return {
         "effect": grant.effect,

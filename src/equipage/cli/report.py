@@ -10,7 +10,7 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.files.reading import display_name
-from equipage.files.writing import NotWritten, write_whole
+from equipage.files.writing import NotWritten, write_or_replace
 from equipage.views.survey import survey
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     page = render(found, _title(options.paths), base=_base(options.paths))
     data = page.encode("utf-8", "backslashreplace")
     try:
-        write_whole(options.html, data)
+        write_or_replace(options.html, data)
     except NotWritten as error:
         raise UsageError(f"cannot write {options.html}: {error}") from None
     if not found.report.files:

@@ -18,9 +18,9 @@ from equipage.files import process_variables, real_path
 from equipage.files.reading import Files
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading.outcome import Outcome
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Request
-from equipage.workspace.project import NO_LAYERS, load_one
+from equipage.workspace.project import NO_LAYERS_MESSAGE, load_in_project
 
 if TYPE_CHECKING:
     import argparse
@@ -69,12 +69,12 @@ def outcome_of(options: argparse.Namespace) -> Outcome:
     request = request_of(options)
     if not os.path.lexists(options.file):
         raise UsageError(f"`{options.file}`: no such file{_suggestion(options.file)}")
-    outcome = load_one(options.file, request, kind=options.kind)
+    outcome = load_in_project(options.file, request, kind=options.kind)
     # Kinds without layers have no `stack`; it returns None for a file outside of all layers.
     stack = outcome.kind.layering.stack
     merged = stack(options.file, request) if stack is not None else None
     if options.config and merged is None:
-        raise UsageError(NO_LAYERS)
+        raise UsageError(NO_LAYERS_MESSAGE)
     return outcome if merged is None else merged
 
 
@@ -87,7 +87,7 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     count = len(outcome.diagnostics)
     if count:
         # `check` merges only the layers it is given, so the advice names every one of them.
-        has_layers = kind_named(outcome.kind.name).layering.stacks is not None
+        has_layers = format_named(outcome.kind.name).layering.stacks is not None
         names = [each.name for each in outcome.sources] if has_layers else []
         what = "1 finding" if count == 1 else f"{count} findings"
         command = f"equipage check {' '.join(names or [options.file])}"
@@ -105,7 +105,7 @@ def path_of(written: str) -> Path:
         ) from None
 
 
-def no_such_code(code: str, known: Iterable[str]) -> UsageError:
+def unknown_code_error(code: str, known: Iterable[str]) -> UsageError:
     """The error for a code that does not exist, with the nearest one that does."""
     guess = nearest(code, known)
     hint = f"did you mean `{guess}`?" if guess else "run `equipage rule` to list all codes"
@@ -115,7 +115,7 @@ def no_such_code(code: str, known: Iterable[str]) -> UsageError:
 # Which files a check looks at: paths, globs, lists of paths, and a text on standard input.
 
 
-class Chosen(msgspec.Struct, frozen=True):
+class CheckInput(msgspec.Struct, frozen=True):
     """The paths to check, and the text that takes the place of the only one, if there is one."""
 
     paths: tuple[str, ...]
@@ -132,7 +132,7 @@ class Chosen(msgspec.Struct, frozen=True):
         return overlaid(Overlay({path: newest}, over_disk=True))
 
 
-def chosen(options: argparse.Namespace) -> Chosen:
+def check_input_of(options: argparse.Namespace) -> CheckInput:
     """What the command line names. Raises `UsageError` for a path or a glob without a file."""
     stdin = options.stdin_filename
     # The default path counts only if nothing else was named.
@@ -142,12 +142,12 @@ def chosen(options: argparse.Namespace) -> Chosen:
     if stdin is not None:
         if [each for each in named if each != "-"] or options.files_from:
             raise UsageError("--stdin-filename checks one text; name no other files")
-        return Chosen((stdin,), _standard_input())
-    paths = [*named, *(_listed(options.files_from) if options.files_from else ())]
-    return Chosen(tuple(each for path in paths for each in _existing(path)))
+        return CheckInput((stdin,), _read_stdin())
+    paths = [*named, *(_read_path_list(options.files_from) if options.files_from else ())]
+    return CheckInput(tuple(each for path in paths for each in _expand_path(path)))
 
 
-def _standard_input() -> bytes:
+def _read_stdin() -> bytes:
     if sys.stdin is None:
         raise UsageError("standard input is closed")
     data = sys.stdin.buffer.read(MAX_BYTES + 1)
@@ -156,10 +156,10 @@ def _standard_input() -> bytes:
     return data
 
 
-def _listed(file: str) -> Iterator[str]:
+def _read_path_list(file: str) -> Iterator[str]:
     """The paths in a file, one on each line, or divided by NUL as `git diff -z` writes them."""
     try:
-        data = _standard_input() if file == "-" else Files().read(file).data
+        data = _read_stdin() if file == "-" else Files().read(file).data
     except FileProblem as problem:
         reason = problem.code.replace("-", " ")
         raise UsageError(f"--files-from {file}: {reason}") from None
@@ -169,10 +169,10 @@ def _listed(file: str) -> Iterator[str]:
 
 def paths_of(options: argparse.Namespace) -> list[str]:
     """The paths that the command line names, globs expanded. Raises `UsageError`."""
-    return [each for path in options.paths for each in _existing(path)]
+    return [each for path in options.paths for each in _expand_path(path)]
 
 
-def _existing(path: str) -> Iterator[str]:
+def _expand_path(path: str) -> Iterator[str]:
     """The path, or what it matches as a glob. Raises `UsageError` with the nearest path."""
     if os.path.lexists(path):
         yield path

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from equipage.cli import OK
 from equipage.cli.output import Output
-from equipage.cli.request import no_such_code
+from equipage.cli.request import unknown_code_error
 from equipage.core import codes as core_codes
 from equipage.core.codes import BLOCKING
 from equipage.core.diagnostics import Code
 from equipage.loading.model import MISMATCHES, Shape, title
-from equipage.loading.registry import codes_for, kind_named, names
+from equipage.loading.registry import built_in_kinds, codes_for, format_named
 from equipage.render.text import Style, table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: A value in a template, or a doubled brace, which means a single one.
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 #: How many kinds a line names; it counts the others.
-_NAMED = 4
+_MAX_KINDS_NAMED = 4
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -33,11 +33,13 @@ def run(options: argparse.Namespace, output: Output) -> int:
     elif options.code in codes:
         chosen = [codes[options.code]]
     else:
-        raise no_such_code(options.code, codes)
+        raise unknown_code_error(options.code, codes)
     if options.output_format == "json":
         output.json({"version": 1, "rules": [_to_dict(code) for code in chosen]})
     elif options.code is None:
-        rows = [(code.name, code.severity, _plain(code.words.message)) for code in chosen]
+        rows = [
+            (code.name, code.severity, _mark_placeholders(code.words.message)) for code in chosen
+        ]
         output.data(table(("CODE", "SEVERITY", "MESSAGE"), rows, output.style()))
     else:
         output.data("\n".join(_lines(chosen[0], output.style())) + "\n")
@@ -47,29 +49,29 @@ def run(options: argparse.Namespace, output: Output) -> int:
 def _lines(code: Code, style: Style) -> Iterator[str]:
     yield f"{style.paint('bold', code.name)} ({style.paint(code.severity, code.severity)})"
     yield ""
-    yield from _wrapped(_plain(code.words.message), style, indent="  ")
+    yield from _wrap(_mark_placeholders(code.words.message), style, indent="  ")
     yield ""
-    yield from _wrapped(_plain(code.words.about), style)
+    yield from _wrap(_mark_placeholders(code.words.about), style)
     # Help that begins with a value says nothing without it.
     if code.words.help is not None and not code.words.help.startswith("{"):
         yield ""
-        for line in f"help: {_plain(code.words.help)}".split("\n"):
-            yield from _wrapped(line, style)
-    differing = by_severity(severities(code))
+        for line in f"help: {_mark_placeholders(code.words.help)}".split("\n"):
+            yield from _wrap(line, style)
+    differing = group_by_severity(differing_severities(code))
     if differing:
         yield ""
         for severity, kinds in differing.items():
             # Long lists of kinds would bury the rest; `--json` has them all.
-            more = len(kinds) - _NAMED
-            listed = ", ".join(kinds[:_NAMED] if more > 1 else kinds)
+            more = len(kinds) - _MAX_KINDS_NAMED
+            listed = ", ".join(kinds[:_MAX_KINDS_NAMED] if more > 1 else kinds)
             of = f"In kind {listed}" if len(kinds) == 1 else f"In kinds {listed}"
             others = f" and {more} more" if more > 1 else ""
-            yield from _wrapped(f"{of}{others}: {severity}", style)
+            yield from _wrap(f"{of}{others}: {severity}", style)
     yield ""
-    yield from _wrapped(_ignoring(code, differing), style)
+    yield from _wrap(_ignore_advice(code, differing), style)
 
 
-def by_severity(found: dict[str, str]) -> dict[str, list[str]]:
+def group_by_severity(found: dict[str, str]) -> dict[str, list[str]]:
     """The kinds of each severity."""
     groups: dict[str, list[str]] = {}
     for kind, severity in found.items():
@@ -77,7 +79,7 @@ def by_severity(found: dict[str, str]) -> dict[str, list[str]]:
     return groups
 
 
-def _ignoring(code: Code, differing: Iterable[str]) -> str:
+def _ignore_advice(code: Code, differing: Iterable[str]) -> str:
     """How to ignore a finding, if that is possible."""
     comment = f"`# equipage: ignore[{code.name}]`"
     # Blocking codes prevent loading; where a kind makes one a warning, loading goes on.
@@ -91,7 +93,7 @@ def _ignoring(code: Code, differing: Iterable[str]) -> str:
     )
 
 
-def _wrapped(text: str, style: Style, *, indent: str = "") -> list[str]:
+def _wrap(text: str, style: Style, *, indent: str = "") -> list[str]:
     # Longer lines are hard to read; a hyphen may be part of a code or an option.
     width = min(style.width, 88)
     return textwrap.wrap(
@@ -99,18 +101,18 @@ def _wrapped(text: str, style: Style, *, indent: str = "") -> list[str]:
     ) or [""]
 
 
-def _plain(template: str) -> str:
+def _mark_placeholders(template: str) -> str:
     """A template with the names of its values in angle brackets."""
     braces = {"{{": "{", "}}": "}"}
     return _FIELD.sub(lambda match: braces.get(match.group()) or f"<{match.group(1)}>", template)
 
 
-def severities(code: Code) -> dict[str, str]:
+def differing_severities(code: Code) -> dict[str, str]:
     """The kinds that are stricter or milder than the code itself, and how."""
     found: dict[str, str] = {}
-    for name in names():
-        kind = kind_named(name)
-        by_shape = _by_shape(code, kind.shape)
+    for name in built_in_kinds():
+        kind = format_named(name)
+        by_shape = _severity_for_shape(code, kind.shape)
         if by_shape is not None and by_shape != code.severity:
             found[name] = by_shape
         for key, severity in kind.strictness.items():
@@ -121,7 +123,7 @@ def severities(code: Code) -> dict[str, str]:
     return found
 
 
-def _by_shape(code: Code, shape: Shape) -> str | None:
+def _severity_for_shape(code: Code, shape: Shape) -> str | None:
     """The severity of a mismatch with a model of this shape; None for other codes."""
     exception = ""
     if code.name == core_codes.UNKNOWN_FIELD:
@@ -145,8 +147,8 @@ def _to_dict(code: Code) -> dict[str, Any]:
     return {
         "code": code.name,
         "severity": code.severity,
-        "message": _plain(code.words.message),
-        "about": _plain(code.words.about),
-        "help": _plain(code.words.help) if code.words.help is not None else None,
-        "kinds": severities(code),
+        "message": _mark_placeholders(code.words.message),
+        "about": _mark_placeholders(code.words.about),
+        "help": _mark_placeholders(code.words.help) if code.words.help is not None else None,
+        "kinds": differing_severities(code),
     }

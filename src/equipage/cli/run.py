@@ -43,10 +43,10 @@ TOKEN_VARIABLE = "EQUIPAGE_SERVE_TOKEN"
 
 def run(options: argparse.Namespace, output: Output) -> int:
     """`equipage run TOOL`: call one tool, print what it returns."""
-    arguments = _input(options.input)
+    arguments = _read_arguments(options.input)
     # A tool is named by its file, or by its id among those that the other paths hold.
     paths = [options.tool] if os.path.isfile(options.tool) else options.paths
-    snapshot, settings = _taken(paths, options)
+    snapshot, settings = _load_tools(paths, options)
     by_id = {each.pack.id: each for each in snapshot.tools}
     if os.path.isfile(options.tool):
         wanted = next(iter((*by_id, *snapshot.refused)), options.tool)
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     return OK
 
 
-def _input(written: str) -> Any:
+def _read_arguments(written: str) -> Any:
     """The arguments: JSON, `-` for standard input, or `@FILE`. Raises `UsageError`."""
     text = written
     if written == "-":
@@ -96,7 +96,7 @@ def _input(written: str) -> Any:
 
 def serve(options: argparse.Namespace, output: Output) -> int:
     """Serve toolpacks and skills until the client or a signal ends it."""
-    snapshot, settings = _taken(options.files, options)
+    snapshot, settings = _load_tools(options.files, options)
     from equipage.serve.platform import this_platform
     from equipage.serve.trust import plan
     from equipage.serve.wire.catalogue import catalogue_of
@@ -136,7 +136,7 @@ def _serve(
         # Without names, the server could not tell its own clients from a web page.
         if not address.is_loopback and not options.host_name:
             raise UsageError(f"--host {options.host} needs --host-name: how clients address it")
-        token = _token(options, output)
+        token = _make_token(options, output)
     try:
         log = CallLog(options.log) if options.log else None
     except OSError as error:
@@ -146,7 +146,7 @@ def _serve(
 
     # A reload must pass the same gate: a lock covers what was there, not what came since.
     def again() -> Snapshot:
-        snapshot, _ = _taken(options.files, options)
+        snapshot, _ = _load_tools(options.files, options)
         _require_trust(snapshot, {each.pack.id for each in snapshot.tools}, options, output)
         return snapshot
 
@@ -156,7 +156,7 @@ def _serve(
         raise UsageError(f"cannot listen on {options.host}: {error.strerror}") from None
 
 
-def _token(options: argparse.Namespace, output: Output) -> str | None:
+def _make_token(options: argparse.Namespace, output: Output) -> str | None:
     """The token that clients must show. It is never printed and no argument holds it."""
     if options.no_token:
         output.note("equipage: no token: every program on this machine can call the tools")
@@ -175,12 +175,12 @@ def _token(options: argparse.Namespace, output: Output) -> str | None:
         raise UsageError(f"cannot write {path}: {error}") from None
     if not options.token_file:
         # A file that the user named may be read again later; ours is of no use after the run.
-        atexit.register(_remove, path)
+        atexit.register(_remove_file, path)
     output.note(f"equipage: the token is in {path}")
     return token
 
 
-def _remove(path: str) -> None:
+def _remove_file(path: str) -> None:
     with contextlib.suppress(OSError):
         os.unlink(path)
 
@@ -188,10 +188,10 @@ def _remove(path: str) -> None:
 # What both need.
 
 
-def _taken(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot, Settings]:
+def _load_tools(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot, Settings]:
     """Load tools and skills at the paths as the options allow. Raises `LoadError`, `UsageError`."""
     from equipage.serve.platform import this_platform
-    from equipage.serve.snapshot import take
+    from equipage.serve.snapshot import take_snapshot
     from equipage.serve.tools import KINDS, Settings
 
     written = [each.strip() for word in options.allow for each in word.split(",")]
@@ -211,7 +211,7 @@ def _taken(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot, Set
         settings = msgspec.structs.replace(settings, concurrency=options.concurrency)
     request = request_of(options)
     oversize = getattr(options, "oversize", False)
-    return take(paths, request, settings, this_platform(), oversize=oversize), settings
+    return take_snapshot(paths, request, settings, this_platform(), oversize=oversize), settings
 
 
 def _note_missing(tools: Iterable[Tool], output: Output) -> None:
@@ -249,10 +249,10 @@ def _require_trust(
         )
     if options.yes:
         return
-    _ask(snapshot, ids, output)
+    _ask_for_trust(snapshot, ids, output)
 
 
-def _ask(snapshot: Snapshot, ids: set[str], output: Output) -> None:
+def _ask_for_trust(snapshot: Snapshot, ids: set[str], output: Output) -> None:
     """Let a person decide. Raises `UsageError` without a person, or without a yes."""
     if not (sys.stdin is not None and sys.stdin.isatty()):
         raise UsageError("--unlocked needs --yes where no one can be asked")

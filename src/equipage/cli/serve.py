@@ -12,7 +12,7 @@ from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.loading.outcome import Outcome
-from equipage.workspace.project import load_one
+from equipage.workspace.project import load_in_project
 
 if TYPE_CHECKING:
     import argparse
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from equipage.serve.faults.run import Settings
 
 #: Kinds that are served as tools and skills.
-_TOOLS = ("toolpack", "skill")
+_TOOL_KINDS = ("toolpack", "skill")
 #: Addresses that only this machine reaches.
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
     """Serve the files that the command line names. What runs is imported only here."""
-    if options.kind in _TOOLS or any(_is_for_tools(file) for file in options.files):
+    if options.kind in _TOOL_KINDS or any(_is_for_tools(file) for file in options.files):
         from equipage.cli.run import serve
 
         require_loopback(options)
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     request = request_of(options)
     own = {"allow_handlers": options.allow_handlers}
     request = structs.replace(request, options={**request.options, **own})
-    outcomes = [load_one(file, request, kind=options.kind) for file in options.files]
+    outcomes = [load_in_project(file, request, kind=options.kind) for file in options.files]
     kinds = {each.kind.name for each in outcomes}
     if kinds == {"server"}:
         return _serve_faults(outcomes, options, output)
@@ -87,7 +87,7 @@ def expect(options: argparse.Namespace, output: Output) -> int:
     from equipage.serve.faults import expect as expectations
 
     wanted = expectations.read(options.file)
-    records = expectations.stored(options.trace)
+    records = expectations.read_trace(options.trace)
     if expectations.needs_bodies(wanted):
         expectations.require_bodies(options.trace, records)
     verdicts = expectations.judge(wanted, records)

@@ -15,12 +15,12 @@ from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, path_of, 
 from equipage.core.diagnostics import UsageError
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
-from equipage.core.text import visible, visible_first
+from equipage.core.text import visible, visible_at_line_start
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
-from equipage.loading.result import Explanation, Loaded, Paths, Placed, Setting, no_value
+from equipage.loading.result import Explanation, Loaded, Paths, Setting, ValuePlace, no_value_error
 from equipage.loading.tree import get, walk
-from equipage.loading.wording import shortened, type_name
+from equipage.loading.wording import shorten, type_name
 from equipage.render.text import Style, excerpt, table
 from equipage.views.catalogue import known_kind
 from equipage.views.listing import Listed, list_all
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 _HEAD = ("KIND", "NAME", "FILE", "LOADED BY", "LAYER", "SHADOWED BY", "DESCRIPTION")
 #: How many files with errors a note names; it counts the others.
-_NAMED = 5
+_MAX_FILES_NAMED = 5
 #: How a place contributes to a value.
-_HOW = {
+_CONTRIBUTIONS = {
     "written": "in effect",
     "replaced": "replaced by the next one",
     "merged over it": "merged over it: both are in effect",
@@ -52,9 +52,9 @@ def listing(options: argparse.Namespace, output: Output) -> int:
     bad = list(dict.fromkeys(row.file for row in rows if row.errors))
     if bad:
         # Named one by one: some are in the user's layer, which a check of the project leaves out.
-        names = " ".join(bad[:_NAMED])
+        names = " ".join(bad[:_MAX_FILES_NAMED])
         flag = "" if options.kind is None else f" --kind {options.kind}"
-        more = f" (and {len(bad) - _NAMED} more)" if len(bad) > _NAMED else ""
+        more = f" (and {len(bad) - _MAX_FILES_NAMED} more)" if len(bad) > _MAX_FILES_NAMED else ""
         what = "1 file has" if len(bad) == 1 else f"{len(bad)} files have"
         output.note(f"equipage: {what} errors; run `equipage check {names}{flag}`{more}")
     return FOUND if any(row.errors and _is_asked_about(row, options.paths) for row in rows) else OK
@@ -107,13 +107,15 @@ def show(options: argparse.Namespace, output: Output) -> int:
     # of keys, that come from the environment.
     plain = loaded.to_dict()
     paths = Paths(loaded)
-    path = _existing(loaded, plain, paths.steps(path_of(options.path)) if options.path else ROOT)
+    path = _require_existing(
+        loaded, plain, paths.steps(path_of(options.path)) if options.path else ROOT
+    )
     # A mapping or list can be loaded again; a single value is what a program gets.
     escaped = isinstance(get(plain, path), dict | list)
     written = loaded.to_dict(show_env=options.show_env, escaped=escaped)
     value = get(written, path if options.show_env else Paths(loaded).shown(path))
     if options.defaults:
-        value = _with_defaults(value, _part(loaded.config, path))
+        value = _add_defaults(value, _config_at(loaded.config, path))
     # The scalars at and below the path, empty collections included.
     leaves = (
         each
@@ -125,17 +127,19 @@ def show(options: argparse.Namespace, output: Output) -> int:
         each if options.show_env else paths.shown(each): placed for each, placed in places.items()
     }
     if options.output_format == "json":
-        output.json({"value": value, "origins": _origins(named)} if options.annotate else value)
+        output.json(
+            {"value": value, "origins": _origins_to_dict(named)} if options.annotate else value
+        )
         return OK
     from equipage.render.yaml import dump
 
     # Comments are found by their path in what is printed, which may be a part.
-    comments = {each[len(path) :]: _comment(placed) for each, placed in named.items()}
+    comments = {each[len(path) :]: _origin_comment(placed) for each, placed in named.items()}
     output.data(dump(value, comments, output.style().paint))
     return OK
 
 
-def _part(config: Any, path: Path) -> Any:
+def _config_at(config: Any, path: Path) -> Any:
     """The part of a configuration at a path; None if only its plain form has that path."""
     for step in path:
         if isinstance(config, msgspec.Struct):
@@ -152,27 +156,25 @@ def _part(config: Any, path: Path) -> Any:
     return config
 
 
-def _with_defaults(plain: Any, config: Any) -> Any:
+def _add_defaults(plain: Any, config: Any) -> Any:
     """Plain data with the fields that it leaves out because they have their defaults."""
     if isinstance(config, msgspec.Struct) and isinstance(plain, dict):
         names = zip(config.__struct_encode_fields__, config.__struct_fields__, strict=True)
         fields = {written: getattr(config, name) for written, name in names}
         left_out = {
-            name: _with_defaults(msgspec.to_builtins(value), value)
+            name: _add_defaults(msgspec.to_builtins(value), value)
             for name, value in fields.items()
             if name not in plain
         }
-        return {
-            key: _with_defaults(each, fields.get(key)) for key, each in plain.items()
-        } | left_out
+        return {key: _add_defaults(each, fields.get(key)) for key, each in plain.items()} | left_out
     if isinstance(config, dict) and isinstance(plain, dict):
-        return {key: _with_defaults(each, config.get(key)) for key, each in plain.items()}
+        return {key: _add_defaults(each, config.get(key)) for key, each in plain.items()}
     if isinstance(config, list | tuple) and isinstance(plain, list) and len(config) == len(plain):
-        return [_with_defaults(*each) for each in zip(plain, config, strict=True)]
+        return [_add_defaults(*each) for each in zip(plain, config, strict=True)]
     return plain
 
 
-def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
+def _require_existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
     """The path, if it leads to a value. Raises `UsageError` with a suggestion."""
     # The first step that fails; keys that a directive moved elsewhere are suggested as well.
     for number, step in enumerate(path):
@@ -180,38 +182,38 @@ def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
         is_list = isinstance(inside, list)
         known = range(len(inside)) if is_list else inside if isinstance(inside, dict) else ()
         if step not in known:
-            paths, around = Paths(loaded), _part(loaded.config, path[:number])
+            paths, around = Paths(loaded), _config_at(loaded.config, path[:number])
             fields = getattr(around, "__struct_encode_fields__", ())
             if step in fields:
                 written = format_path(paths.shown(path[: number + 1]))
                 raise UsageError(
                     f"no file sets `{written}`; `equipage explain` says what that means"
                 )
-            raise no_value(
+            raise no_value_error(
                 paths.shown(path[: number + 1]),
                 paths.shown((*known, *paths.moved(path[:number]), *fields)),
             )
     return path
 
 
-def _origins(places: Mapping[Path, Placed]) -> dict[str, Any]:
+def _origins_to_dict(places: Mapping[Path, ValuePlace]) -> dict[str, Any]:
     return {
         format_path(path): {
-            **_place(placed.span),
-            "through": [_place(span) for span in placed.through],
+            **_place_to_dict(placed.span),
+            "through": [_place_to_dict(span) for span in placed.through],
             "variables": list(placed.variables),
         }
         for path, placed in places.items()
     }
 
 
-def _place(span: Span | None) -> dict[str, Any]:
+def _place_to_dict(span: Span | None) -> dict[str, Any]:
     if span is None:
         return {"file": None, "line": None, "column": None}
     return {"file": span.source.name, "line": span.line, "column": span.column}
 
 
-def _comment(placed: Placed) -> str:
+def _origin_comment(placed: ValuePlace) -> str:
     """`library/echo.yaml:3 ← server.yaml:2, from ${NAME}`."""
     spans = (placed.span, *reversed(placed.through))
     parts = " ← ".join(f"{span.source.name}:{span.line}" for span in spans if span)
@@ -224,9 +226,11 @@ def explain(options: argparse.Namespace, output: Output) -> int:
     loaded = loaded_of(outcome, options, output)
     story = loaded.explain(path_of(options.path), show_env=options.show_env)
     if options.output_format == "json":
-        output.json(_story_to_dict(story, outcome))
+        output.json(_explanation_to_dict(story, outcome))
     else:
-        output.data("".join(f"{line}\n" for line in _story(story, outcome, output.style())))
+        output.data(
+            "".join(f"{line}\n" for line in _explanation_lines(story, outcome, output.style()))
+        )
     return OK
 
 
@@ -238,19 +242,19 @@ def _layer(each: Setting, outcome: Outcome) -> str | None:
     return outcome.kind.layering.layer_of(path, outcome.session.env)
 
 
-def _story(story: Explanation, outcome: Outcome, style: Style) -> Iterator[str]:
+def _explanation_lines(story: Explanation, outcome: Outcome, style: Style) -> Iterator[str]:
     name = visible(story.path) or "(everything)"
-    yield f"{style.paint('bold', name)} = {_value(story.value, style.width - len(name) - 3)}"
+    yield f"{style.paint('bold', name)} = {_format_value(story.value, style.width - len(name) - 3)}"
     if not story.settings:
         yield "  no file sets it: this is the default"
-        yield from (f"  {line}" for line in _absent(story.path, outcome, style))
+        yield from (f"  {line}" for line in _absence_lines(story.path, outcome, style))
         return
     yield ""
     # All excerpts use one width for line numbers.
     gutter = max((len(str(each.span.line)) for each in story.settings if each.span), default=1)
     for number, each in enumerate(story.settings, 1):
         head = f"{number}. " if len(story.settings) > 1 else ""
-        yield from _setting(head, each, _layer(each, outcome), gutter, style)
+        yield from _setting_lines(head, each, _layer(each, outcome), gutter, style)
     if story.through:
         # From the file that contains the value outwards to the one that was loaded.
         yield "it came through"
@@ -263,7 +267,7 @@ def _story(story: Explanation, outcome: Outcome, style: Style) -> Iterator[str]:
         yield f"from the environment: {style.paint('bold', visible(variable))}"
 
 
-def _absent(written: str, outcome: Outcome, style: Style) -> Iterator[str]:
+def _absence_lines(written: str, outcome: Outcome, style: Style) -> Iterator[str]:
     """What it means that a field is absent, where that decides what an agent may do."""
     path = path_of(written) if written else ROOT
     known = next(
@@ -285,36 +289,36 @@ def _absent(written: str, outcome: Outcome, style: Style) -> Iterator[str]:
         yield f"it means: {known.meaning}"
 
 
-def _setting(
+def _setting_lines(
     head: str, each: Setting, layer: str | None, gutter: int, style: Style
 ) -> Iterator[str]:
     role = "help" if each.wins else "place"
-    how = _HOW.get(each.how, each.how) + (f" (layer: {layer})" if layer else "")
+    how = _CONTRIBUTIONS.get(each.how, each.how) + (f" (layer: {layer})" if layer else "")
     if each.span is None:
-        yield f"{head}{style.paint(role, how)}: {_value(each.value, style.width)}"
+        yield f"{head}{style.paint(role, how)}: {_format_value(each.value, style.width)}"
         return
     yield f"{head}{_position(each.span)} {style.paint(role, how)}"
     yield from excerpt(each.span, "^" if each.wins else "-", gutter, style, role)
 
 
 def _position(span: Span) -> str:
-    return f"{visible_first(span.source.name)}:{span.line}:{span.column}"
+    return f"{visible_at_line_start(span.source.name)}:{span.line}:{span.column}"
 
 
-def _value(value: Any, width: int) -> str:
+def _format_value(value: Any, width: int) -> str:
     """A value on the rest of a line; the size of a collection where it does not fit."""
     width = max(width, 20)
     text = visible(json.dumps(value, ensure_ascii=False, default=str))
     if len(text) <= width or not isinstance(value, dict | list):
-        return shortened(text, width)
+        return shorten(text, width)
     entries = "1 entry" if len(value) == 1 else f"{len(value)} entries"
     return f"{type_name(value)} with {entries}"
 
 
-def _story_to_dict(story: Explanation, outcome: Outcome) -> dict[str, Any]:
+def _explanation_to_dict(story: Explanation, outcome: Outcome) -> dict[str, Any]:
     def to_dict(each: Setting) -> dict[str, Any]:
         return {
-            **_place(each.span),
+            **_place_to_dict(each.span),
             "path": each.path,
             "how": each.how,
             "layer": _layer(each, outcome),

@@ -15,7 +15,7 @@ import msgspec
 
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
-from equipage.core.text import visible, visible_first
+from equipage.core.text import visible, visible_at_line_start
 
 Severity = Literal["error", "warning", "note"]
 #: The part of an entry that a finding is about; `nowhere`: no text, such as a limit set outside.
@@ -110,24 +110,24 @@ class Fact(msgspec.Struct, frozen=True):
 
 #: Facts of one code beyond this number are only counted: ten thousand findings help no reader, and
 #: making them would take more memory than the file.
-MOST_FACTS = 2_000
+MAX_FACTS_PER_CODE = 2_000
 
 
-def bounded(facts: Iterable[Fact]) -> Iterator[Fact]:
+def limit_facts_per_code(facts: Iterable[Fact]) -> Iterator[Fact]:
     """Yield up to `MAX_FACTS_PER_CODE` facts per code and severity; one more counts the rest."""
     counts: dict[tuple[str, Severity | None], int] = {}
     last: dict[tuple[str, Severity | None], Fact] = {}
     for each in facts:
         key = each.code.name, each.severity
         counts[key] = counts.get(key, 0) + (each.more or 1)
-        if counts[key] <= MOST_FACTS:
+        if counts[key] <= MAX_FACTS_PER_CODE:
             yield each
         else:
             last[key] = each
     # The rest is one fact per code. It has no place: any single one would be arbitrary.
     for key, each in last.items():
         yield msgspec.structs.replace(
-            each, more=counts[key] - MOST_FACTS, remedy=None, also=(), part="nowhere"
+            each, more=counts[key] - MAX_FACTS_PER_CODE, remedy=None, also=(), part="nowhere"
         )
 
 
@@ -349,7 +349,7 @@ class Diagnostic(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, span=None, file=self.name, fix=fix, related=related)
 
     def __str__(self) -> str:
-        place = visible_first(self.name or "equipage")
+        place = visible_at_line_start(self.name or "equipage")
         if self.span is not None:
             place = f"{place}:{self.span.line}:{self.span.column}"
         at = f" (at {self.path})" if self.path else ""

@@ -20,11 +20,11 @@ from msgspec.structs import force_setattr
 
 _CONTAINERS: frozenset[type] = frozenset({dict, list})
 _ATOMS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
-_OF_MODELS = (msgspec.Struct, tuple)
+_MODEL_TYPES = (msgspec.Struct, tuple)
 _NO_DEFAULT: Final[Any] = object()
 
-_FIRST_USE = allocate_lock()
-_READY: set[Any] = set()  #: the models whose tables msgspec has built
+_FIRST_USE_LOCK = allocate_lock()
+_PREPARED_MODELS: set[Any] = set()  #: the models whose tables msgspec has built
 
 
 def convert(value: Any, model: Any) -> Any:
@@ -34,7 +34,7 @@ def convert(value: Any, model: Any) -> Any:
     a second thread that meets them half filled crashes the interpreter. So the first use of every
     model happens alone. Any value builds all tables, also one that does not fit.
     """
-    if model not in _READY:
+    if model not in _PREPARED_MODELS:
         _prepare(model)
     return msgspec.convert(value, model)
 
@@ -50,12 +50,12 @@ def _prepare(model: Any) -> None:
 
     def use() -> None:
         # Taken here, so that an interrupt of the caller cannot leave the lock taken.
-        with _FIRST_USE:
+        with _FIRST_USE_LOCK:
             try:
-                if model not in _READY:
+                if model not in _PREPARED_MODELS:
                     with suppress(Exception):  # the caller's own use raises it again
                         msgspec.convert(None, model)
-                    _READY.add(model)
+                    _PREPARED_MODELS.add(model)
             finally:
                 finished.append(True)
                 done.release()
@@ -78,7 +78,7 @@ def _prepare(model: Any) -> None:
 # ---------------------------------------------------------------------------------------- freezing
 
 
-def _refuse(self: object, *_args: object, **_kwargs: object) -> NoReturn:
+def _refuse_mutation(self: object, *_args: object, **_kwargs: object) -> NoReturn:
     plain = type(self).__mro__[2].__name__
     raise TypeError(f"a loaded configuration is immutable; copy it first: {plain}(…)")
 
@@ -102,8 +102,8 @@ class FrozenDict(_Frozen, dict[Any, Any]):
     """A dict that refuses to change, and can be hashed."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = _refuse
-    clear = pop = popitem = setdefault = update = __ior__ = _refuse
+    __setitem__ = __delitem__ = _refuse_mutation
+    clear = pop = popitem = setdefault = update = __ior__ = _refuse_mutation
 
     def __new__(cls, *args: Any) -> FrozenDict:
         frozen = super().__new__(cls)
@@ -125,9 +125,9 @@ class FrozenList(_Frozen, list[Any]):
     """A list that refuses to change, and can be hashed."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = _refuse
-    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
-    __iadd__ = __imul__ = _refuse
+    __setitem__ = __delitem__ = _refuse_mutation
+    append = extend = insert = pop = remove = clear = sort = reverse = _refuse_mutation
+    __iadd__ = __imul__ = _refuse_mutation
 
     def __new__(cls, *args: Any) -> FrozenList:
         frozen = super().__new__(cls)
@@ -145,7 +145,7 @@ _new_dict, _fill_dict = dict.__new__, dict.update
 _new_list, _fill_list = list.__new__, list.extend
 
 
-def frozen(value: Any, memo: dict[int, Any] | None = None) -> Any:
+def freeze_plain(value: Any, memo: dict[int, Any] | None = None) -> Any:
     """A plain value, deeply frozen. Parts that were shared stay shared."""
     kind: Any = value.__class__
     if kind not in _CONTAINERS:
@@ -160,25 +160,26 @@ def frozen(value: Any, memo: dict[int, Any] | None = None) -> Any:
             _fill_dict(
                 known,
                 {
-                    key: each if each.__class__ in _ATOMS else frozen(each, memo)
+                    key: each if each.__class__ in _ATOMS else freeze_plain(each, memo)
                     for key, each in value.items()
                 },
             )
         else:
             known = _new_list(FrozenList)
             _fill_list(
-                known, [each if each.__class__ in _ATOMS else frozen(each, memo) for each in value]
+                known,
+                [each if each.__class__ in _ATOMS else freeze_plain(each, memo) for each in value],
             )
         memo[id(value)] = known
     return known
 
 
-def thawed(value: Any) -> Any:
+def unfreeze(value: Any) -> Any:
     """A frozen value as plain dicts and lists again."""
     if isinstance(value, dict):
-        return {key: thawed(each) for key, each in value.items()}
+        return {key: unfreeze(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [thawed(each) for each in value]
+        return [unfreeze(each) for each in value]
     return value
 
 
@@ -197,7 +198,7 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
         ):
             if part.__class__ in _ATOMS or (part is default and not holds_mapping):
                 continue  # msgspec copies mutable defaults; those that are Structs are frozen
-            new = _own(part) if part is default else _freeze_part(part, memo)
+            new = _copy_with_own_mappings(part) if part is default else _freeze_part(part, memo)
             if new is not default:
                 force_setattr(value, name, new)
         return value
@@ -206,9 +207,9 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
             return value
         return tuple([_freeze_part(each, memo) for each in value])
     # A mapping of models is frozen entry by entry; plain data may share parts.
-    if kind is dict and any(isinstance(each, _OF_MODELS) for each in value.values()):
+    if kind is dict and any(isinstance(each, _MODEL_TYPES) for each in value.values()):
         return FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
-    return frozen(value, memo)
+    return freeze_plain(value, memo)
 
 
 def _holds_mapping(default: Any) -> bool:
@@ -220,14 +221,14 @@ def _holds_mapping(default: Any) -> bool:
     return any(_holds_mapping(getattr(default, name)) for name in default.__struct_fields__)
 
 
-def _own(default: Any) -> Any:
+def _copy_with_own_mappings(default: Any) -> Any:
     """Copy a default together with its mappings, so that no two loads share one."""
     if isinstance(default, FrozenDict):
         return FrozenDict()
     copy = msgspec.structs.replace(default)
     for name in copy.__struct_fields__:
         if _holds_mapping(getattr(copy, name)):
-            force_setattr(copy, name, _own(getattr(copy, name)))
+            force_setattr(copy, name, _copy_with_own_mappings(getattr(copy, name)))
     return copy
 
 
@@ -268,7 +269,7 @@ def plain_data(value: Any, *, spelled_out: bool = False) -> Any:
     return msgspec.to_builtins(value, enc_hook=str)
 
 
-def without_defaults(config: Any) -> Any:
+def omit_defaults(config: Any) -> Any:
     """Plain data without defaults, also of a class that keeps defaults as they were written."""
     stated = getattr(config, "without_defaults", None)
     return plain_data(config if stated is None else stated())
@@ -307,14 +308,14 @@ def _written_fields(
 # include each other can be more than any machine holds, so growth is bounded before any such walk.
 
 #: How many nodes composing may add to what the files themselves hold.
-MAX_ADDED = 4_000_000
+MAX_ADDED_NODES = 4_000_000
 #: Text counts too: this many characters weigh as much as one node.
 CHARACTERS_PER_NODE = 64
 #: Up to this weight a value is simply walked; above it, each shared part is walked once.
-_LIGHT = 200_000
+_MAX_QUICK_WEIGHT = 200_000
 
 
-class Weights:
+class WeightCache:
     """The weights of values that many loads share and nobody changes; each is computed once."""
 
     def __init__(self) -> None:
@@ -345,12 +346,12 @@ class Weights:
         return left > 0
 
 
-def outweighs(value: Any, allowed: int, weights: Weights | None = None) -> bool:
+def outweighs(value: Any, allowed: int, weights: WeightCache | None = None) -> bool:
     """Whether a value is heavier than `allowed`."""
     if not isinstance(value, dict | list):
         return False
     # The quick walk rounds each text down and so may miss up to half of the weight.
-    is_light = (weights or Weights()).is_lighter(value, min(allowed // 2, _LIGHT))
+    is_light = (weights or WeightCache()).is_lighter(value, min(allowed // 2, _MAX_QUICK_WEIGHT))
     return not is_light and weight(value) > allowed
 
 
@@ -398,6 +399,6 @@ def levels(value: Any) -> Iterator[list[Any]]:
         level = list(inner.values())
 
 
-def is_deeper(value: Any, limit: int) -> bool:
+def is_deeper_than(value: Any, limit: int) -> bool:
     """Whether a mapping or list lies more than `limit` steps below a value."""
     return next(islice(levels(value), limit + 1, None), None) is not None

@@ -20,71 +20,73 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 #: The exit code of a command that was interrupted.
-INTERRUPTED = 130
+INTERRUPTED_EXIT_CODE = 130
 
-_ends: dict[object, Callable[[], object]] = {}  #: what to call before the process exits, by owner
-_writes = 0  #: how many blocks of `DeferInterrupts` are open
-_is_waiting = False  #: whether an interrupt came meanwhile
-_owner: int | None = None  #: the process that exits at once, not its children
+_cleanups: dict[
+    object, Callable[[], object]
+] = {}  #: what to call before the process exits, by owner
+_writes_in_progress = 0  #: how many blocks of `DeferInterrupts` are open
+_interrupt_is_pending = False  #: whether an interrupt came meanwhile
+_owner_pid: int | None = None  #: the process that exits at once, not its children
 
 
-def end_at_once() -> None:
+def exit_on_interrupt() -> None:
     """Make an interrupt end this process.
 
     Nothing changes if the shell ignores interrupts for it, as for a program in the background.
     """
-    global _owner
+    global _owner_pid
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-        _owner = os.getpid()
-        _signal.signal(_signal.SIGINT, _interrupted)
+        _owner_pid = os.getpid()
+        _signal.signal(_signal.SIGINT, _handle_interrupt)
 
 
-def raise_instead() -> None:
+def restore_keyboard_interrupt() -> None:
     """Make an interrupt raise `KeyboardInterrupt` again, if `exit_on_interrupt` changed that."""
-    if _signal.getsignal(_signal.SIGINT) is _interrupted:
+    if _signal.getsignal(_signal.SIGINT) is _handle_interrupt:
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
 
-def ignore() -> None:
+def ignore_interrupts() -> None:
     """Ignore interrupts from now on: the work is done, and the process is about to exit."""
-    if _owner == os.getpid():
+    if _owner_pid == os.getpid():
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
 
 
-def ends_with_us(owner: object, end: Callable[[], object]) -> None:
+def register_cleanup(owner: object, end: Callable[[], object]) -> None:
     """Call `end` before an interrupt ends the process, until `unregister_cleanup` is called."""
-    _ends[owner] = end
+    _cleanups[owner] = end
 
 
-def ended(owner: object) -> None:
-    _ends.pop(owner, None)
+def unregister_cleanup(owner: object) -> None:
+    _cleanups.pop(owner, None)
 
 
-class Undisturbed:
+class DeferInterrupts:
     """A context in which an interrupt waits until the block is left."""
 
     def __enter__(self) -> None:
-        global _writes
-        _writes += 1
+        global _writes_in_progress
+        _writes_in_progress += 1
 
     def __exit__(self, *_: object) -> None:
-        global _writes
-        _writes -= 1
-        if _is_waiting and not _writes:
-            _leave()
+        global _writes_in_progress
+        _writes_in_progress -= 1
+        if _interrupt_is_pending and not _writes_in_progress:
+            _clean_up_and_exit()
 
 
-def _interrupted(_number: int, _frame: object) -> None:
-    global _is_waiting
-    _is_waiting = True
-    if not _writes:
-        _leave()
+def _handle_interrupt(_number: int, _frame: object) -> None:
+    global _interrupt_is_pending
+    _interrupt_is_pending = True
+    if not _writes_in_progress:
+        _clean_up_and_exit()
 
 
-def _leave() -> None:
+def _clean_up_and_exit() -> None:
     try:
         # A process that was just forked must not end the processes of its parent.
-        for end in list(_ends.values()) if os.getpid() == _owner else ():
+        for end in list(_cleanups.values()) if os.getpid() == _owner_pid else ():
             try:
                 end()
             except Exception:
@@ -92,4 +94,4 @@ def _leave() -> None:
         if sys.stderr is not None and sys.stderr.isatty():
             os.write(sys.stderr.fileno(), b"\n")  # the terminal shows `^C` in the line
     finally:
-        os._exit(INTERRUPTED)
+        os._exit(INTERRUPTED_EXIT_CODE)

@@ -10,15 +10,15 @@ from __future__ import annotations
 import json
 import re
 
-from equipage.core.text import expression, visible
+from equipage.core.text import lazy_regex, visible
 
 Path = tuple[str | int, ...]
 
 ROOT: Path = ()
 
-_NAME = expression(r"[A-Za-z_$][A-Za-z0-9_$-]*")
+_NAME = lazy_regex(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 #: `.name` (at the start without its dot), `[3]`, or `["a JSON string"]`.
-_STEP = expression(
+_STEP = lazy_regex(
     r"""
       (?P<dot>\.)?(?P<name>[A-Za-z_$][A-Za-z0-9_$-]*)
     | \[(?P<index>\d+)\]

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 
 if TYPE_CHECKING:
     import weakref
     from pathlib import Path
 
-_LINE_BREAK = expression(r"\r\n|\r|\n")
+_LINE_BREAK = lazy_regex(r"\r\n|\r|\n")
 
 
 #: Values of variables by source. Not a field: an encoder of reports must not meet them. There is
 #: none before the first value.
 _secrets: weakref.WeakKeyDictionary[Source, tuple[tuple[str, str], ...]] | None = None
-_FIRST_SECRET = RLock()
+_SECRETS_LOCK = RLock()
 
 
 class Source(msgspec.Struct, eq=False, weakref=True):
@@ -116,7 +116,7 @@ class Source(msgspec.Struct, eq=False, weakref=True):
         if secrets:
             import weakref  # few texts have any
 
-            with _FIRST_SECRET:
+            with _SECRETS_LOCK:
                 if _secrets is None:
                     _secrets = weakref.WeakKeyDictionary()
             _secrets[self] = secrets
@@ -223,7 +223,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
         return Span, (_outline(source.name, source.filename, places), start, end)
 
 
-def pickled_with_text(value: object) -> bytes:
+def pickle_with_text(value: object) -> bytes:
     """A pickle in which spans keep the whole text of their sources, each source once."""
     import io
     import pickle  # slow to import, and few programs ask

@@ -16,15 +16,15 @@ from typing import Any, AnyStr, cast
 _METHODS = ("findall", "finditer", "fullmatch", "match", "pattern", "search", "split", "sub")
 
 
-def expression(pattern: AnyStr | Callable[[], AnyStr], flags: int = 0) -> re.Pattern[AnyStr]:
+def lazy_regex(pattern: AnyStr | Callable[[], AnyStr], flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`, but compiled, and checked, when it is first used.
 
     A pattern that has to be put together may be a function, which is called then.
     """
-    return cast("re.Pattern[AnyStr]", _Expression(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _LazyRegex(pattern, flags))
 
 
-class _Expression:
+class _LazyRegex:
     """Compiles on first use and then takes over the methods of the compiled expression."""
 
     def __init__(self, pattern: Any, flags: int) -> None:
@@ -46,18 +46,18 @@ class _Expression:
 # further away would mislead, so there is none.
 
 #: Where camelCase starts a new word.
-_HUMP = expression(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL_CASE_BOUNDARY = lazy_regex(r"(?<=[a-z0-9])(?=[A-Z])")
 #: `difflib` ranks the candidates cheaply; only these few are then measured.
-_MEASURED = 5
+_MAX_MEASURED_NAMES = 5
 #: Longer names are compared as a whole only: measuring costs the product of both lengths.
-_LONGEST = 100
+_MAX_MEASURED_LENGTH = 100
 #: What the guesses of one load may cost, in pairs of letters: about a second. Looking at a known
 #: name costs as much as a few of them, ranking one some more.
-_AFFORDABLE = 5_000_000
-_LOOKING, _RANKING = 30, 100
-_MOST_KNOWN = 50_000
+_GUESSING_BUDGET = 5_000_000
+_LOOKUP_COST, _RANKING_COST = 30, 100
+_MAX_KNOWN_NAMES = 50_000
 #: Guesses among up to this many names, such as the fields of a model, are cached.
-_FEW = 200
+_MAX_CACHED_NAMES = 200
 
 
 class Guesses:
@@ -70,7 +70,7 @@ class Guesses:
     __slots__ = ("_left",)
 
     def __init__(self) -> None:
-        self._left = _AFFORDABLE
+        self._left = _GUESSING_BUDGET
 
     @property
     def are_spent(self) -> bool:
@@ -82,9 +82,11 @@ class Guesses:
         if self._left <= 0:
             return None
         # A set knows its hash: what was guessed among thousands of names is quickly found again.
-        names = known if isinstance(known, frozenset) else tuple(islice(known, _MOST_KNOWN))
-        if len(name) <= _LONGEST and (names is known or len(names) <= _FEW):
-            guess, cost = _guess(name, names)
+        names = known if isinstance(known, frozenset) else tuple(islice(known, _MAX_KNOWN_NAMES))
+        if len(name) <= _MAX_MEASURED_LENGTH and (
+            names is known or len(names) <= _MAX_CACHED_NAMES
+        ):
+            guess, cost = _guess_with_cost(name, names)
             if cost < self._left:
                 self._left -= cost
                 return guess
@@ -92,21 +94,21 @@ class Guesses:
 
     def _nearest(self, name: str, names: tuple[str, ...] | frozenset[str]) -> str | None:
         spellings: dict[str, str] = {}
-        for each in sorted(names)[:_MOST_KNOWN] if isinstance(names, frozenset) else names:
-            spellings.setdefault(folded(each), each)
-        wanted = folded(name)
-        self._left -= _LOOKING * len(spellings)
+        for each in sorted(names)[:_MAX_KNOWN_NAMES] if isinstance(names, frozenset) else names:
+            spellings.setdefault(normalise_spelling(each), each)
+        wanted = normalise_spelling(name)
+        self._left -= _LOOKUP_COST * len(spellings)
         if wanted in spellings:
             return spellings[wanted]
-        if len(wanted) > _LONGEST:
+        if len(wanted) > _MAX_MEASURED_LENGTH:
             return None
         from difflib import get_close_matches  # slow to import, needed only for findings
 
         allowed = max(1, len(wanted) // 3)
         # Length and letters rule out most names before anything costly is asked.
-        near = list(self._affordable(wanted, alike(wanted, spellings, allowed)))
-        ranked = get_close_matches(wanted, near, n=_MEASURED, cutoff=0.5)
-        measured = [(distance(wanted, each), rank, each) for rank, each in enumerate(ranked)]
+        near = list(self._affordable(wanted, plausible_matches(wanted, spellings, allowed)))
+        ranked = get_close_matches(wanted, near, n=_MAX_MEASURED_NAMES, cutoff=0.5)
+        measured = [(edit_distance(wanted, each), rank, each) for rank, each in enumerate(ranked)]
         slips, _, best = min(measured, default=(allowed + 1, 0, ""))
         return spellings[best] if slips <= allowed else None
 
@@ -114,15 +116,15 @@ class Guesses:
         for each in candidates:
             if self._left <= 0:
                 return
-            self._left -= _RANKING + len(wanted) * len(each)
+            self._left -= _RANKING_COST + len(wanted) * len(each)
             yield each
 
 
 @lru_cache(maxsize=4096)
-def _guess(name: str, names: tuple[str, ...] | frozenset[str]) -> tuple[str | None, int]:
+def _guess_with_cost(name: str, names: tuple[str, ...] | frozenset[str]) -> tuple[str | None, int]:
     """A guess and its cost; cached, because the files of a project repeat the same mistakes."""
     fresh = Guesses()
-    return fresh._nearest(name, names), _AFFORDABLE - fresh._left
+    return fresh._nearest(name, names), _GUESSING_BUDGET - fresh._left
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -135,16 +137,16 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return Guesses().nearest(name, known)
 
 
-def folded(name: str) -> str:
+def normalise_spelling(name: str) -> str:
     """The name in a form that is equal for `maxDepth`, `max-depth` and `MAX_DEPTH`."""
     if not name.islower():  # else there is no hump, and nothing to fold in ASCII
-        name = _HUMP.sub("_", name).casefold()
+        name = _CAMEL_CASE_BOUNDARY.sub("_", name).casefold()
     elif not name.isascii():
         name = name.casefold()
     return name.replace("-", "_").replace(" ", "_")
 
 
-def alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
+def plausible_matches(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
     """The names that may be within `allowed` edits, judged by length and letters alone."""
     letters = {letter: wanted.count(letter) for letter in wanted}
     for each in names:
@@ -155,17 +157,17 @@ def alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def is_slip(name: str, known: str) -> bool:
+def is_likely_typo(name: str, known: str) -> bool:
     """Whether a name is probably a misspelling of a known one.
 
     One edit is allowed in up to five letters, two in more.
     """
-    a, b = folded(name), folded(known)
+    a, b = normalise_spelling(name), normalise_spelling(known)
     allowed = 1 if len(a) <= 5 else 2
-    return a != b and abs(len(a) - len(b)) <= allowed and distance(a, b) <= allowed
+    return a != b and abs(len(a) - len(b)) <= allowed and edit_distance(a, b) <= allowed
 
 
-def distance(a: str, b: str) -> int:
+def edit_distance(a: str, b: str) -> int:
     """The number of edits that turn `a` into `b`.
 
     An edit is a character that is added, missing or replaced, or two neighbours that are swapped.
@@ -193,9 +195,9 @@ _UNSAFE = (
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-UNSAFE = expression(_UNSAFE)
+UNSAFE = lazy_regex(_UNSAFE)
 #: Without line breaks: a lock has tens of thousands of them.
-_UNSAFE_IN_LINE = expression(_UNSAFE.replace("\x00-\x1f", "\x00-\x09\x0b-\x1f"))
+_UNSAFE_IN_LINE = lazy_regex(_UNSAFE.replace("\x00-\x1f", "\x00-\x09\x0b-\x1f"))
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -203,21 +205,21 @@ def visible(text: str) -> str:
     """Text that is safe to print: control and invisible characters become escapes."""
     if text.isascii() and text.isprintable() and "##" not in text:
         return text  # nearly always; the expression takes longer to compile than a small check
-    return UNSAFE.sub(_escaped, text)
+    return UNSAFE.sub(_escape_character, text)
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape_character(match: re.Match[str]) -> str:
     # Line breaks and tabs have short escapes that people know; all others are numbers.
     code = ord(match.group())
     return _ESCAPES.get(match.group()) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
 
 
-def page_of(site: str, code: str) -> str:
+def code_page_url(site: str, code: str) -> str:
     """The address of the page of a code: on a site of these pages, or where `{code}` says."""
     return site.replace("{code}", code) if "{code}" in site else f"{site}/reference/codes/{code}/"
 
 
-def visible_first(name: str) -> str:
+def visible_at_line_start(name: str) -> str:
     """A file name that is safe to print at the start of a line.
 
     Build services look for commands there; a name that looks like one gets a `./`.
@@ -227,24 +229,24 @@ def visible_first(name: str) -> str:
 
 
 #: Line breaks, and the letters of ASCII that can be seen.
-_PLAIN = bytes([10, *range(32, 127)])
+_PLAIN_ASCII = bytes([10, *range(32, 127)])
 
 
 def visible_json(text: str) -> str:
     """A JSON text with the same value in which invisible characters are escaped; lines stay."""
     # The usual text, without a look at each letter.
-    if text.isascii() and "##" not in text and not text.encode().translate(None, _PLAIN):
+    if text.isascii() and "##" not in text and not text.encode().translate(None, _PLAIN_ASCII):
         return text
-    return _UNSAFE_IN_LINE.sub(_escaped_in_json, text)
+    return _UNSAFE_IN_LINE.sub(_escape_character_in_json, text)
 
 
-def _escaped_in_json(match: re.Match[str]) -> str:
+def _escape_character_in_json(match: re.Match[str]) -> str:
     letter = match.group()
     # The `#` of a command is an ordinary character to JSON, which may be escaped like any other.
     return f"\\u{ord(letter):04x}" if letter.isascii() else json.dumps(letter)[1:-1]
 
 
-def raised(error: BaseException) -> str:
+def describe_exception(error: BaseException) -> str:
     """The class of an exception and where it was raised; its message may hold secrets."""
     # The innermost frame is where it was raised; the frames above are ours.
     trace = error.__traceback__

@@ -156,7 +156,7 @@ class Expansion:
             directive.matches
             for directive in self.directives
             if not self.documents
-            or any(mentions(document, directive.key) for document in self.documents)
+            or any(may_mention(document, directive.key) for document in self.documents)
         ]
         if len(tests) <= 1:  # the usual case, without a call in between for every mapping
             return find(tree.value, tests[0]) if tests else []
@@ -202,7 +202,7 @@ class Expansion:
     ) -> None:
         """Add a finding about a part of a node, by default the reference, in the file it is in."""
         origin = node.tree.story(node.at if at is None else at).origin
-        also = brought_by(node.via)
+        also = related_places(node.via)
         self.facts.append(Fact(code, values=values, part=part, origin=origin, also=also))
 
     def report_siblings(self, node: Node, *known: str, advice: str = "remove it") -> None:
@@ -223,12 +223,12 @@ def expand(
     return expansion.walk(tree), expansion.facts
 
 
-def brought_by(via: tuple[Via, ...]) -> tuple[Also, ...]:
+def related_places(via: tuple[Via, ...]) -> tuple[Also, ...]:
     """The directives that brought a part, as related places of a finding, innermost first."""
     return tuple(Also(each.how, origin=each.at) for each in reversed(via) if each.at is not None)
 
 
-def mentions(document: Document, key: str) -> bool:
+def may_mention(document: Document, key: str) -> bool:
     """Whether the text of a document may hold `key`. An escape could spell it in another way."""
     text = document.parsed_text()
     return key in text or "\\" in text
@@ -247,7 +247,7 @@ def find(value: Any, test: Callable[[dict[str, Any]], bool]) -> list[Path]:
         pairs: Iterable[tuple[str | int, Any]] = ()
         if isinstance(node, dict):
             if test(node):
-                found.append(_steps(link))
+                found.append(_path_of_link(link))
                 continue
             pairs = reversed(node.items())
         elif isinstance(node, list):
@@ -256,7 +256,7 @@ def find(value: Any, test: Callable[[dict[str, Any]], bool]) -> list[Path]:
     return found
 
 
-def _steps(link: Any) -> Path:
+def _path_of_link(link: Any) -> Path:
     steps: list[str | int] = []
     while link is not None:
         link, step = link

@@ -17,16 +17,16 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import Directive, Expansion, Node, brought_by, codes
+from equipage.directives import Directive, Expansion, Node, codes, related_places
 from equipage.files.reading import display_name, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via
-from equipage.syntax.document import Document, Format, parse
+from equipage.syntax.document import Document, Syntax, parse
 
 #: Content that is parsed, by extension. Case counts.
-PARSED: dict[str, Format] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
+PARSED_EXTENSIONS: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 #: Content that becomes base64, by extension.
-BINARY = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp"})
+BINARY_EXTENSIONS = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp"})
 
 
 class File(Directive):
@@ -69,11 +69,11 @@ class File(Directive):
             return node.hole()
         if source is None:
             return node.hole()
-        if _extension(source) in BINARY:
+        if _extension(source) in BINARY_EXTENSIONS:
             self.binaries[node.path] = source.name
         content = self.contents.get(id(source))
         if content is None:
-            content = self.contents[id(source)] = _content(source, node, expansion)
+            content = self.contents[id(source)] = _load_content(source, node, expansion)
         return node.bring(content, self.how)
 
     def _report_problem(
@@ -93,28 +93,28 @@ def _extension(source: Source) -> str:
     return os.path.splitext(source.filename or source.name)[1]
 
 
-def _content(source: Source, node: Node, expansion: Expansion) -> Tree:
+def _load_content(source: Source, node: Node, expansion: Expansion) -> Tree:
     """What a file holds, by its extension; a hole, with findings, if it is not valid."""
-    also = brought_by((*node.via, Via(File.how, node.origin)))
+    also = related_places((*node.via, Via(File.how, node.origin)))
     extension = _extension(source)
-    if extension in BINARY:
+    if extension in BINARY_EXTENSIONS:
         import base64  # images are rare
 
-        return _whole(source, base64.b64encode(source.data).decode("ascii"))
+        return _whole_file_tree(source, base64.b64encode(source.data).decode("ascii"))
     try:
         require_text(source)
     except FileProblem as problem:
         values, code = problem.values, problem.code
-        if extension.lower() in BINARY:
+        if extension.lower() in BINARY_EXTENSIONS:
             values = {**values, "extension": extension.lower()}
             code = codes.IMAGE_EXTENSION
         start = Span(source, 0, 0)
         expansion.facts.append(Fact(code, values=values, span=start, also=also))
-        return _whole(source, HOLE)
-    if extension not in PARSED:
-        return _whole(source, source.text)
-    document, facts = parse(source, PARSED[extension])
-    facts = expansion.session.strict(facts, PARSED[extension])
+        return _whole_file_tree(source, HOLE)
+    if extension not in PARSED_EXTENSIONS:
+        return _whole_file_tree(source, source.text)
+    document, facts = parse(source, PARSED_EXTENSIONS[extension])
+    facts = expansion.session.strict(facts, PARSED_EXTENSIONS[extension])
     # The content becomes JSON: as in the original, a key that is not text is left out of it.
     odd = [each for each in facts if each.code == core_codes.NON_STRING_KEY]
     facts = [
@@ -122,26 +122,28 @@ def _content(source: Source, node: Node, expansion: Expansion) -> Tree:
     ]
     expansion.facts += [msgspec.structs.replace(each, also=(*each.also, *also)) for each in facts]
     if document is None:
-        return _whole(source, HOLE)
+        return _whole_file_tree(source, HOLE)
     tree = Tree.of(expansion.session.adopt(document, facts))
     if odd:
-        return Tree(_without(tree.value, {each.path for each in odd}), tree.origins)
+        return Tree(_remove_entries(tree.value, {each.path for each in odd}), tree.origins)
     return tree
 
 
-def _whole(source: Source, value: Any) -> Tree:
+def _whole_file_tree(source: Source, value: Any) -> Tree:
     """A file as one value that has no parts."""
     return Tree(value, Origins(Origin(Document(source, "text", value))))
 
 
-def _without(value: Any, dropped: set[Path], path: Path = ROOT) -> Any:
+def _remove_entries(value: Any, dropped: set[Path], path: Path = ROOT) -> Any:
     """A copy of `value` without the entries at these paths. Parsing bounds how deep it is."""
     if isinstance(value, list):
-        return [_without(child, dropped, (*path, number)) for number, child in enumerate(value)]
+        return [
+            _remove_entries(child, dropped, (*path, number)) for number, child in enumerate(value)
+        ]
     if not isinstance(value, dict):
         return value
     return {
-        key: _without(child, dropped, (*path, key))
+        key: _remove_entries(child, dropped, (*path, key))
         for key, child in value.items()
         if (*path, key) not in dropped
     }

@@ -16,7 +16,7 @@ import msgspec
 
 from equipage import generators
 from equipage.core.diagnostics import Code, Shown
-from equipage.core.frozen import frozen
+from equipage.core.frozen import freeze_plain
 from equipage.core.path import Path
 from equipage.directives import Directive, Expansion, Node, codes
 from equipage.generators import build
@@ -49,12 +49,12 @@ class Generated(msgspec.Struct, frozen=True, eq=False, rename={"params": KEY}):
 
     @classmethod
     def by(cls, generator: Generator) -> Generated:
-        return cls(frozen(generator.to_dict()))
+        return cls(freeze_plain(generator.to_dict()))
 
     @property
     def generator(self) -> Generator:
         """What makes the bytes."""
-        return _generator(json.dumps(self.params))
+        return _build_generator(json.dumps(self.params))
 
     @property
     def type(self) -> str:
@@ -96,7 +96,7 @@ class Generated(msgspec.Struct, frozen=True, eq=False, rename={"params": KEY}):
 
 
 @lru_cache(1024)
-def _generator(params: str) -> Generator:
+def _build_generator(params: str) -> Generator:
     """The generator of parameters that were checked before, written as JSON.
 
     A payload keeps nothing but its parameters: anything else could be changed.

@@ -25,38 +25,38 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import Directive, Expansion, Node, brought_by, codes, find
+from equipage.directives import Directive, Expansion, Node, codes, find, related_places
 from equipage.files.reading import display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origins, Strategy, Tree, Via, get, graft, merge, with_holes
+from equipage.loading.tree import HOLE, Origins, Strategy, Tree, Via, get, graft, merge, punch_holes
 from equipage.syntax.document import Document
 
 OVERRIDE = "override"
 #: Includes nested deeper than this work, if the limit allows, but deserve a warning.
-DEPTH_WORTH_A_WARNING = 10
+MAX_DEPTH_WITHOUT_WARNING = 10
 #: More includes that overrides changed, beyond those that are written out, are not expanded: an
 #: override can change many others, and each of these as many again.
-MOST_CHANGED = 50_000
+MAX_CHANGED_INCLUDES = 50_000
 #: Hardly an include is written in fewer bytes, so those that are written out are not too many.
-_BYTES_OF_AN_INCLUDE = 10
-_HOW = "included from here"
+_MIN_INCLUDE_BYTES = 10
+_VIA_TEXT = "included from here"
 _DIRECTIVES = ("$include", "$file", "$generate")
 
 
-class _Way(msgspec.Struct, frozen=True):
+class _Route(msgspec.Struct, frozen=True):
     """How an include leads to a file."""
 
     files: tuple[Source, ...]  #: those on the way, the file itself last
     nodes: tuple[Node, ...] = ()  #: the includes that name them, without that of the first file
 
 
-class _Part(msgspec.Struct, frozen=True):
+class _ExpandedInclude(msgspec.Struct, frozen=True):
     """The tree of an expanded `$include`, how many files deep it reaches, and which files."""
 
     tree: Tree
     height: int = 0
-    reached: dict[Source, _Way] = {}
+    reached: dict[Source, _Route] = {}
 
 
 class _Content(msgspec.Struct, frozen=True):
@@ -68,9 +68,9 @@ class _Content(msgspec.Struct, frozen=True):
     document: Document
     tree: Tree
     includes: list[Path]  #: where its outermost includes are
-    parts: dict[Path, _Part] = msgspec.field(default_factory=dict)
+    parts: dict[Path, _ExpandedInclude] = msgspec.field(default_factory=dict)
     #: the file with its includes expanded, without some of them
-    wholes: dict[tuple[Path, ...], _Part] = msgspec.field(default_factory=dict)
+    wholes: dict[tuple[Path, ...], _ExpandedInclude] = msgspec.field(default_factory=dict)
 
 
 class Include(Directive):
@@ -127,40 +127,42 @@ class Include(Directive):
     def expand(self, node: Node, expansion: Expansion) -> Tree:
         return self._part(node, expansion).tree
 
-    def _part(self, node: Node, expansion: Expansion) -> _Part:
+    def _part(self, node: Node, expansion: Expansion) -> _ExpandedInclude:
         """Expand a node; a hole, with a finding, if it fails."""
         if node.at:
             advice = "put it under `override:`, or remove it"
             expansion.report_siblings(node, OVERRIDE, advice=advice)
         source = self._source(node, expansion)
         if source is None:
-            return _Part(node.hole())
+            return _ExpandedInclude(node.hole())
         # Beyond the limit, files are only counted, for the advice; beyond the cap, not even that.
         if len(expansion.chain) > (self.depth_cap or self.max_depth):
-            part = _Part(node.hole(), 1)
+            part = _ExpandedInclude(node.hole(), 1)
         else:
-            chain = {**expansion.chain, source: (*node.via, Via(_HOW, node.origin))}
+            chain = {**expansion.chain, source: (*node.via, Via(_VIA_TEXT, node.origin))}
             inner = expansion.inside(chain)
             part = self._composed(node, self._content(source, inner), inner)
         depth = len(expansion.chain) - 1 + part.height
-        return _Part(node.hole()) if self._is_too_deep(node, depth, expansion) else part
+        return _ExpandedInclude(node.hole()) if self._is_too_deep(node, depth, expansion) else part
 
-    def _composed(self, node: Node, content: _Content, inner: Expansion) -> _Part:
+    def _composed(self, node: Node, content: _Content, inner: Expansion) -> _ExpandedInclude:
         """A file in place of a node: its override is merged over it, then the rest is expanded."""
         has_override = node.at and OVERRIDE in node.value
         # Nothing is known about an override of a file that could not be parsed.
         if not has_override or content.tree.value is HOLE:
             whole = self._whole(content, (), inner)
-            return _Part(node.bring(whole.tree, _HOW), whole.height, whole.reached)
-        override = _reaching_through(content.tree.value, node.tree.at((OVERRIDE,)))
-        touched = [path for path in content.includes if _touches(override.value, content, path)]
+            return _ExpandedInclude(node.bring(whole.tree, _VIA_TEXT), whole.height, whole.reached)
+        override = _push_into_includes(content.tree.value, node.tree.at((OVERRIDE,)))
+        touched = [
+            path for path in content.includes if _touches_path(override.value, content, path)
+        ]
         whole = self._whole(content, tuple(touched), inner)
-        tree = merge(node.brought(whole.tree, _HOW), override, _strategy)
+        tree = merge(node.brought(whole.tree, _VIA_TEXT), override, _merge_strategy)
         places = self._places(tree, [*touched, *find(override.value, self.matches)])
         # The includes of an override count as made inside the included file.
         rest = self._expanded(content, tree, places, inner, {})
         height = max(whole.height, rest.height)
-        return _Part(node.placed(rest.tree), height, whole.reached | rest.reached)
+        return _ExpandedInclude(node.placed(rest.tree), height, whole.reached | rest.reached)
 
     def _places(self, tree: Tree, paths: Iterable[Path]) -> list[Path]:
         """Those of `paths` that lead to an include, without those inside another include."""
@@ -172,7 +174,9 @@ class Include(Directive):
                 found[path] = None
         return list(found)
 
-    def _whole(self, content: _Content, without: tuple[Path, ...], inner: Expansion) -> _Part:
+    def _whole(
+        self, content: _Content, without: tuple[Path, ...], inner: Expansion
+    ) -> _ExpandedInclude:
         """A file with its own includes expanded, `without` some of them."""
         known = content.wholes.get(without)
         # What is fine elsewhere may close a cycle here, by leading to more than the file itself.
@@ -188,13 +192,13 @@ class Include(Directive):
         tree: Tree,
         places: list[Path],
         inner: Expansion,
-        known: dict[Path, _Part],
-    ) -> _Part:
+        known: dict[Path, _ExpandedInclude],
+    ) -> _ExpandedInclude:
         """The tree of a file with the includes at some places expanded; each is `known` then."""
         source = content.document.source
         is_changed = tree is not content.tree  # by an override
         parts: dict[Path, Tree] = {}
-        reached: dict[Source, _Way] = {source: _Way((source,))}
+        reached: dict[Source, _Route] = {source: _Route((source,))}
         height = 0
         for path in places:
             written = tree.story((*path, self.key)).origin.document.source
@@ -202,21 +206,21 @@ class Include(Directive):
             part = known.get(path)
             if part is None:
                 if is_changed and self._is_one_too_many(node, inner):
-                    return _Part(node.hole())
+                    return _ExpandedInclude(node.hole())
                 part = known[path] = self._part(node, inner)
             elif back := self._way_back(part, inner.chain):
                 # Where the cycle closes, not where it was noticed: that depends on what was
                 # expanded before.
                 *nodes, last = (node, *back.nodes)
-                via = (*node.via, *(Via(_HOW, each.origin) for each in nodes))
+                via = (*node.via, *(Via(_VIA_TEXT, each.origin) for each in nodes))
                 closing = replace(last, via=via)
                 self._report_cycle(closing, (*inner.chain, *back.files), inner)
-                part = _Part(node.hole())
+                part = _ExpandedInclude(node.hole())
             parts[path] = part.tree
             height = max(height, part.height)
             for each, way in part.reached.items():
-                reached.setdefault(each, _Way((source, *way.files), (node, *way.nodes)))
-        return _Part(graft(tree, parts), 1 + height, reached)
+                reached.setdefault(each, _Route((source, *way.files), (node, *way.nodes)))
+        return _ExpandedInclude(graft(tree, parts), 1 + height, reached)
 
     def _content(self, source: Source, inner: Expansion) -> _Content:
         """A file as it is written, parsed once."""
@@ -228,10 +232,10 @@ class Include(Directive):
         if document.value is None:
             empty = codes.INCLUDE_EMPTY.at(span=Span(source, 0, 0), file=source.name)
             facts = [*facts, empty]
-        also = brought_by(inner.chain[source])
+        also = related_places(inner.chain[source])
         inner.facts += [replace(each, also=(*each.also, *also)) for each in facts]
         # Where a variable has no value, the text has no meaning.
-        tree = with_holes(Tree.of(document), document.failed_paths())
+        tree = punch_holes(Tree.of(document), document.failed_paths())
         includes = inner.inside(inner.chain, (document,)).find(tree)
         content = self.contents[id(source)] = _Content(document, tree, includes)
         return content
@@ -253,7 +257,7 @@ class Include(Directive):
         self._report_cycle(node, (*expansion.chain, source), expansion)
         return None
 
-    def _way_back(self, part: _Part, chain: Iterable[Source]) -> _Way | None:
+    def _way_back(self, part: _ExpandedInclude, chain: Iterable[Source]) -> _Route | None:
         """The shortest way by which a part leads to a file of the chain again."""
         ways = (part.reached[each] for each in chain if each in part.reached)
         return min(ways, key=lambda way: len(way.files), default=None)
@@ -269,10 +273,10 @@ class Include(Directive):
     def _is_one_too_many(self, node: Node, expansion: Expansion) -> bool:
         """Count an include that an override changed; returns whether there are too many."""
         self.changed += 1
-        if self.changed <= MOST_CHANGED:
+        if self.changed <= MAX_CHANGED_INCLUDES:
             return False
         written = sum(len(source.data) for source in expansion.session.files.sources())
-        limit = MOST_CHANGED + written // _BYTES_OF_AN_INCLUDE
+        limit = MAX_CHANGED_INCLUDES + written // _MIN_INCLUDE_BYTES
         if self.changed == limit + 1:
             expansion.report(node, core_codes.COMPOSED_TOO_LARGE, limit=f"{limit} includes")
         return self.changed > limit
@@ -320,7 +324,7 @@ class Include(Directive):
             expansion.report(node, codes.INCLUDE_DEPTH, **values)
             return True
         # Only the outermost include of a chain warns.
-        if depth > DEPTH_WORTH_A_WARNING and len(expansion.chain) == 1:
+        if depth > MAX_DEPTH_WITHOUT_WARNING and len(expansion.chain) == 1:
             expansion.report(node, codes.INCLUDE_DEEP, depth=depth)
         return False
 
@@ -331,7 +335,7 @@ class Include(Directive):
         return source.filename.removeprefix(root).replace(os.sep, "/")
 
 
-def _strategy(_path: Path, base: Any, over: Any) -> Strategy:
+def _merge_strategy(_path: Path, base: Any, over: Any) -> Strategy:
     """A directive replaces what it lands on, unless that is the same directive."""
     if base is HOLE and isinstance(over, dict) and any(key in over for key in _DIRECTIVES):
         return "replace"
@@ -341,7 +345,7 @@ def _strategy(_path: Path, base: Any, over: Any) -> Strategy:
     return "replace" if new and not (new == [Include.key] and OVERRIDE in base) else "merge"
 
 
-def _reaching_through(base: Any, override: Tree) -> Tree:
+def _push_into_includes(base: Any, override: Tree) -> Tree:
     """An override in which each part for an include is moved below an `override` key."""
     over = override.value
     if not isinstance(base, dict) or not isinstance(over, dict):
@@ -349,24 +353,24 @@ def _reaching_through(base: Any, override: Tree) -> Tree:
     if Include.key in base and not any(key in over for key in (*_DIRECTIVES, OVERRIDE)):
         over, origins = {OVERRIDE: over}, override.origins
         override = Tree(over, Origins(origins.here, below={OVERRIDE: origins}))
-    elif _strategy(ROOT, base, over) == "replace":
+    elif _merge_strategy(ROOT, base, over) == "replace":
         return override
     parts: dict[Path, Tree] = {}
     for key in filter(base.__contains__, over):
-        part = _reaching_through(base[key], override.at((key,)))
+        part = _push_into_includes(base[key], override.at((key,)))
         if part.value is not over[key]:
             parts[key,] = part
     return graft(override, parts)
 
 
-def _touches(over: Any, content: _Content, path: Path) -> bool:
+def _touches_path(over: Any, content: _Content, path: Path) -> bool:
     """Whether an override replaces or changes what the content has at a path."""
     base = content.tree.value
     for step in path:
         if not isinstance(base, dict) or not isinstance(over, dict):
             return True
         # A mapping that the override turns into an include has nothing else in it.
-        if Include.key in over or _strategy(ROOT, base, over) == "replace":
+        if Include.key in over or _merge_strategy(ROOT, base, over) == "replace":
             return True
         if step not in over:
             return False

@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 #: The files that replace those of the disk; a context variable, so that threads do not share it.
 OVERLAY: ContextVar[Overlay | None] = ContextVar("overlay", default=None)
 #: Returns the current overlay, or None. Bound directly, because every question calls it.
-active = OVERLAY.get
+active_overlay = OVERLAY.get
 
 
-def stands_alone() -> bool:
+def is_disk_hidden() -> bool:
     """Whether an overlay replaces the disk completely, so that nothing is read from it."""
-    overlay = active()
+    overlay = active_overlay()
     return overlay is not None and not overlay.over_disk
 
 
 #: How deep recursive functions follow nested folders: deeper calls would exhaust the stack.
-DEEP = 100
-_NAME = attrgetter("name")
+MAX_RECURSION = 100
+_ENTRY_NAME = attrgetter("name")
 #: How often a path that keeps changing is looked at again.
-_TRIES = 100
+_MAX_TRIES = 100
 
 
 def exists(path: str, *, follow_links: bool = True) -> bool:
     """Whether there is anything at a path. A broken link exists only if links are not followed."""
-    overlay = active()
+    overlay = active_overlay()
     if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
         return overlay.exists(path)
     return os.path.exists(path) if follow_links else os.path.lexists(path)
@@ -50,7 +50,7 @@ def exists(path: str, *, follow_links: bool = True) -> bool:
 
 def is_file(path: str) -> bool:
     """Whether a path, links followed, is a regular file."""
-    overlay = active()
+    overlay = active_overlay()
     if overlay is not None and (overlay.is_file(path) or not overlay.over_disk):
         return overlay.is_file(path)
     return os.path.isfile(path)
@@ -58,7 +58,7 @@ def is_file(path: str) -> bool:
 
 def is_folder(path: str) -> bool:
     """Whether a path, links followed, is a folder."""
-    overlay = active()
+    overlay = active_overlay()
     if overlay is not None and (overlay.is_folder(path) or not overlay.over_disk):
         return overlay.is_folder(path)
     return os.path.isdir(path)
@@ -66,10 +66,10 @@ def is_folder(path: str) -> bool:
 
 def is_link(path: str) -> bool:
     """Whether a path is a symbolic link, broken or not."""
-    return not stands_alone() and os.path.islink(path)
+    return not is_disk_hidden() and os.path.islink(path)
 
 
-def look_at(path: str) -> os.stat_result | None:
+def status_of(path: str) -> os.stat_result | None:
     """What the disk says about a path, links followed; None if there is nothing."""
     try:
         return os.stat(path)
@@ -79,16 +79,16 @@ def look_at(path: str) -> os.stat_result | None:
 
 def is_executable(path: str) -> bool:
     """Whether a file may be run, links followed. Windows has no such mark: there each one may."""
-    found = look_at(path)
+    found = status_of(path)
     return found is not None and (os.name == "nt" or bool(found.st_mode & 0o100))
 
 
 def real_path(path: str) -> str:
     """The absolute path with every link followed."""
-    overlay = active()
+    overlay = active_overlay()
     if overlay is not None and not overlay.over_disk:
         return overlay.path_of(path)
-    for _ in range(_TRIES):
+    for _ in range(_MAX_TRIES):
         try:
             return os.path.realpath(path)
         except OSError as error:
@@ -107,10 +107,10 @@ def is_inside(path: str, folder: str) -> bool:
 
 def entries_of(folder: str) -> list[os.DirEntry[str]]:
     """The entries of a folder, sorted by name. Raises `OSError`."""
-    overlay = active()
+    overlay = active_overlay()
     if overlay is None:
         with os.scandir(folder) as scan:
-            return sorted(scan, key=_NAME)
+            return sorted(scan, key=_ENTRY_NAME)
     found: dict[str, Any] = {}
     if overlay.over_disk and (os.path.lexists(folder) or not overlay.is_folder(folder)):
         with os.scandir(folder) as scan:
@@ -143,7 +143,7 @@ def repository_root(folder: str) -> str | None:
 
 def working_directory() -> str:
     """The folder that relative paths start at. Raises `UsageError` if it was removed."""
-    overlay = active()
+    overlay = active_overlay()
     if overlay is not None and not overlay.over_disk:
         return overlay.root
     try:
@@ -168,76 +168,76 @@ def process_variables() -> dict[str, str]:
     }
 
 
-def folder_given(argument: str, value: object) -> str:
+def folder_argument(argument: str, value: object) -> str:
     """The absolute path of a folder that the caller names. Raises `UsageError`."""
-    path = place_given(argument, value)
+    path = valid_path_argument(argument, value)
     if not os.path.isabs(path):  # only then does the working directory have to exist
         path = os.path.join(working_directory(), path)
     return os.path.normpath(path)
 
 
-def folders_given(argument: str, value: object) -> tuple[str, ...]:
+def folders_argument(argument: str, value: object) -> tuple[str, ...]:
     """The absolute paths of one folder or several. Raises `UsageError`.
 
     A single path is never read letter by letter: its first letter is often `/`, which would allow
     every file there is.
     """
-    return tuple(folder_given(argument, each) for each in paths_given(argument, value))
+    return tuple(folder_argument(argument, each) for each in paths_argument(argument, value))
 
 
 # ----------------------------------------------------------------------------- arguments of callers
 # A wrong argument is reported by its name. Its value is not shown: it may be a secret.
 
 
-def wrong(argument: str, value: object, expected: str) -> UsageError:
+def wrong_argument(argument: str, value: object, expected: str) -> UsageError:
     """The `UsageError` for an argument of the wrong type or value."""
     found = "None" if value is None else type(value).__name__
     return UsageError(f"`{argument}`: expected {expected}, found {found}")
 
 
-def text_given(argument: str, value: object, expected: str = "a str") -> str:
+def text_argument(argument: str, value: object, expected: str = "a str") -> str:
     """The argument, which must be text. Raises `UsageError`."""
     if not isinstance(value, str):
-        raise wrong(argument, value, expected)
+        raise wrong_argument(argument, value, expected)
     return value
 
 
-def kind_given(value: object) -> str | None:
+def kind_argument(value: object) -> str | None:
     """The name of a kind, None to recognise it. Raises `UsageError`."""
-    return None if value is None else text_given("kind", value, "the name of a kind as str")
+    return None if value is None else text_argument("kind", value, "the name of a kind as str")
 
 
-def path_given(argument: str, value: object) -> str:
+def path_argument(argument: str, value: object) -> str:
     """A path, whether or not anything is there. Raises `UsageError`."""
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
-    given = text_given(argument, path, "a path as str or os.PathLike[str]")
+    given = text_argument(argument, path, "a path as str or os.PathLike[str]")
     if not given:
         # Python takes it for the working directory, but it is rather a variable that is not set.
         raise UsageError(f"{argument} is empty; write '.' for the working directory")
     return given
 
 
-def at_home(path: str) -> str:
+def expand_home(path: str) -> str:
     """A path in which `~` is the home folder of the user."""
     return os.path.expanduser(path)
 
 
-def paths_given(argument: str, value: object) -> list[str]:
+def paths_argument(argument: str, value: object) -> list[str]:
     """One path or several. Raises `UsageError`."""
     if isinstance(value, str | bytes | os.PathLike) or not isinstance(value, Iterable):
-        return [path_given(argument, value)]
-    return [path_given(f"{argument}[{number}]", each) for number, each in enumerate(value)]
+        return [path_argument(argument, value)]
+    return [path_argument(f"{argument}[{number}]", each) for number, each in enumerate(value)]
 
 
-def place_given(argument: str, value: object) -> str:
+def valid_path_argument(argument: str, value: object) -> str:
     """A path that a file could have. Raises `UsageError`."""
-    path = path_given(argument, value)
-    if not is_possible(path):
+    path = path_argument(argument, value)
+    if not is_possible_path(path):
         raise UsageError(f"`{argument}`: no file can have the name {path!a}")
     return path
 
 
-def is_possible(path: str) -> bool:
+def is_possible_path(path: str) -> bool:
     """Whether the system could have a file of that name; it raises exceptions about others."""
     try:
         return b"\0" not in os.fsencode(path)
@@ -245,31 +245,31 @@ def is_possible(path: str) -> bool:
         return False
 
 
-def variables_given(value: object) -> Mapping[str, str]:
+def variables_argument(value: object) -> Mapping[str, str]:
     """Variables in place of those of the process. Raises `UsageError`."""
     if not isinstance(value, Mapping):
-        raise wrong("env", value, "a mapping of names to values")
+        raise wrong_argument("env", value, "a mapping of names to values")
     for name, each in value.items():
         if not isinstance(name, str):
-            raise wrong("env", name, "names as str")
-        text_given(f"env[{name!r}]", each)
+            raise wrong_argument("env", name, "names as str")
+        text_argument(f"env[{name!r}]", each)
     return value
 
 
-def contents_given(value: object) -> dict[str, bytes]:
+def contents_argument(value: object) -> dict[str, bytes]:
     """Files in memory by their relative paths with `/`. Raises `UsageError`."""
     if not isinstance(value, Mapping):
-        raise wrong("files", value, "a mapping of paths to contents")
+        raise wrong_argument("files", value, "a mapping of paths to contents")
     contents: dict[str, bytes] = {}
     for path, content in value.items():
         name = os.fspath(path) if isinstance(path, os.PathLike) else path
-        name = text_given("files", name, "paths as str")
+        name = text_argument("files", name, "paths as str")
         steps = name.replace(os.sep, "/").split("/")
-        if not is_possible(name) or not name or {"", ".", ".."}.intersection(steps):
+        if not is_possible_path(name) or not name or {"", ".", ".."}.intersection(steps):
             raise UsageError(f"`files`: expected paths from the root of a project, found {name!a}")
         data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
         if not isinstance(data, bytes | bytearray | memoryview):
-            raise wrong(f"files[{name!r}]", content, "bytes or str")
+            raise wrong_argument(f"files[{name!r}]", content, "bytes or str")
         contents["/".join(steps)] = bytes(data)
     for name in contents:
         above = next((each for each in _parents(name) if each in contents), None)
@@ -285,10 +285,10 @@ def _parents(name: str) -> Iterator[str]:
         yield name
 
 
-def number_given(argument: str, value: object) -> int:
+def number_argument(argument: str, value: object) -> int:
     """A whole number from 0 on. Raises `UsageError`."""
     if not isinstance(value, int):
-        raise wrong(argument, value, "a whole number")
+        raise wrong_argument(argument, value, "a whole number")
     if value < 0:
         raise UsageError(f"`{argument}`: expected 0 or more, found {value}")
     return value

@@ -16,16 +16,16 @@ from equipage.core import codes
 from equipage.core.diagnostics import UsageError
 from equipage.core.source import Source
 from equipage.files.reading import Files, MemoryFiles, display_name
-from equipage.files.sandbox import MAX_BYTES, FileProblem, above, is_below
-from equipage.files.walking import EXTENSIONS, Found, Wanted, enters_all
+from equipage.files.sandbox import MAX_BYTES, FileProblem, is_below, parents_of
+from equipage.files.walking import EXTENSIONS, WalkResult, WantedFiles, enters_all_folders
 
 #: The mode of a symbolic link, whose content is the path it leads to.
-_LINK, _LINKS_FOLLOWED = "120000", 10
+_LINK_MODE, _MAX_LINKS = "120000", 10
 #: The most that is read of an object: what `Files.read` reads of the largest files; and of the path
 #: that a link leads to.
-_MOST, _LONGEST_TARGET = 10 * MAX_BYTES, 4096
+_MAX_OBJECT_BYTES, _MAX_TARGET_BYTES = 10 * MAX_BYTES, 4096
 #: The mode of a file that may be run.
-_PROGRAM = "100755"
+_EXECUTABLE_MODE = "100755"
 #: A repository is data here: nothing that its configuration names may run, nothing is fetched. A
 #: missing object of a partial clone is missing, because no transport is allowed.
 _OVERRIDES = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "core.pager": "cat"}
@@ -52,18 +52,18 @@ class Revision(Mapping[str, bytes]):
     def __init__(self, name: str, folder: str) -> None:
         """Raises `NoRevision`."""
         self.name = name
-        tree = _tree(name, folder)
-        self.top = os.fsdecode(_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
+        tree = _tree_number(name, folder)
+        self.top = os.fsdecode(_run_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
         self._entries = dict(self._listed(tree))
         self._links = {
-            path: number for path, (mode, number) in self._entries.items() if mode == _LINK
+            path: number for path, (mode, number) in self._entries.items() if mode == _LINK_MODE
         }
         self._sorted: list[str] | None = None  #: the paths, once they are asked for by folder
         self._process: subprocess.Popen[bytes] | None = None
 
     def _listed(self, tree: str) -> Iterator[tuple[str, tuple[str, str]]]:
         """The path of each file with its mode and the number of its object."""
-        for line in filter(None, _git(self.top, "ls-tree", "-r", "-z", tree).split(b"\0")):
+        for line in filter(None, _run_git(self.top, "ls-tree", "-r", "-z", tree).split(b"\0")):
             head, _, name = line.partition(b"\t")
             mode, kind, number = head.decode().split()
             if kind == "blob":  # not a submodule
@@ -72,7 +72,7 @@ class Revision(Mapping[str, bytes]):
     def __getitem__(self, path: str) -> bytes:
         """Raises `_TooLarge`, which is a `KeyError`, too."""
         _, number = self._followed(path)
-        return self._object(number, _MOST)
+        return self._object(number, _MAX_OBJECT_BYTES)
 
     def __contains__(self, path: object) -> bool:
         """Whether there is a file; a link is one only if it leads to one."""
@@ -80,7 +80,7 @@ class Revision(Mapping[str, bytes]):
 
     def may_run(self, path: str) -> bool:
         """Whether a file has the mark of a program, links followed."""
-        return self._mode(path) == _PROGRAM
+        return self._mode(path) == _EXECUTABLE_MODE
 
     def _mode(self, path: str) -> str | None:
         try:
@@ -94,8 +94,8 @@ class Revision(Mapping[str, bytes]):
 
     def _resolved(self, path: str) -> str:
         """A path with all links followed that it goes through. Raises `KeyError`."""
-        for _ in range(_LINKS_FOLLOWED):
-            link = next((each for each in (path, *above(path)) if each in self._links), None)
+        for _ in range(_MAX_LINKS):
+            link = next((each for each in (path, *parents_of(path)) if each in self._links), None)
             if link is None:
                 return path
             path = posixpath.normpath(self._target(link) + path.removeprefix(link))
@@ -111,7 +111,7 @@ class Revision(Mapping[str, bytes]):
     def _target(self, link: str) -> str:
         """The path that a link leads to; `/` if the target is too long to be a path."""
         try:
-            target = os.fsdecode(self._object(self._links[link], _LONGEST_TARGET))
+            target = os.fsdecode(self._object(self._links[link], _MAX_TARGET_BYTES))
         except _TooLarge:
             return "/"
         return posixpath.normpath(posixpath.join(posixpath.dirname(link), target))
@@ -143,32 +143,36 @@ class Revision(Mapping[str, bytes]):
         first = bisect_left(names, start)
         return first < len(names) and names[first].startswith(start)
 
-    def walk(self, folder: str, agents: Collection[str], wanted: Wanted) -> Iterator[Found]:
+    def walk(
+        self, folder: str, agents: Collection[str], wanted: WantedFiles
+    ) -> Iterator[WalkResult]:
         """Every candidate file below a folder, in the order a walk of the disk would give."""
         start = folder.rstrip("/") + "/"
         found = (path for path in self._entries if path.startswith(start))
         links: list[str] = []
         for path in sorted(found, key=lambda each: _walk_order(each[len(start) :])):
             if self._is_candidate(path, start, agents, wanted) and not self.is_folder(path):
-                yield Found(path, outside=path in self._links and self._leaves(path))
+                yield WalkResult(path, outside=path in self._links and self._leaves(path))
             elif path in self._links and any(each in agents for each in path.split("/")):
                 links.append(path)
         # As on the disk: a link to a folder is followed where agents live, after all else.
         for link in links:
             target = self._folder(link)
             if self._leaves(link) and os.path.isdir(target) and "/.defect/" not in link:
-                yield Found(link, outside=True)
+                yield WalkResult(link, outside=True)
             elif not is_below(link, target):
                 below = (f"{link}/{each}" for each in self.names_below(link))
                 yield from (
-                    Found(path)
+                    WalkResult(path)
                     for path in sorted(below, key=lambda each: _walk_order(each[len(start) :]))
                     if self._is_candidate(path, start, agents, wanted)
                 )
 
-    def _is_candidate(self, path: str, start: str, agents: Collection[str], wanted: Wanted) -> bool:
+    def _is_candidate(
+        self, path: str, start: str, agents: Collection[str], wanted: WantedFiles
+    ) -> bool:
         *folders, name = path[len(start) :].split("/")
-        if not enters_all(start, folders, agents, wanted):
+        if not enters_all_folders(start, folders, agents, wanted):
             return False
         is_visible = not any(each.startswith(".") for each in folders)
         of_tool = is_visible or any(each in agents for each in folders)
@@ -266,20 +270,20 @@ def _walk_order(relative: str) -> list[tuple[bool, str]]:
 def is_revision(name: str, folder: str) -> bool:
     """Whether a name is that of a revision in the repository of a folder, if it is in one."""
     try:
-        return bool(_tree(name, folder))
+        return bool(_tree_number(name, folder))
     except NoRevision:
         return False
 
 
-def _tree(name: str, folder: str) -> str:
+def _tree_number(name: str, folder: str) -> str:
     """The number of the tree of a revision. Raises `NoRevision`."""
     if not name or name.startswith("-"):
         raise NoRevision(f"`{name}` is not a revision")
     verify = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
-    return _git(folder, *verify).decode().strip()
+    return _run_git(folder, *verify).decode().strip()
 
 
-def _git(folder: str, *arguments: str) -> bytes:
+def _run_git(folder: str, *arguments: str) -> bytes:
     """The output of a git command. Raises `NoRevision`."""
     command, env = ["git", "-C", folder, *arguments], {**os.environ, **_ENVIRONMENT}
     try:

@@ -18,15 +18,15 @@ from functools import lru_cache
 
 import msgspec
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 
-_NEVER = "(?!)"
+_MATCH_NOTHING = "(?!)"
 #: Files up to this length are cached.
-_SHORT = 4096
+_MAX_CACHED_LENGTH = 4096
 #: How many names are cached for each file of patterns.
-_MOST_NAMES = 10_000
+_MAX_CACHED_NAMES = 10_000
 #: How many texts a name is compared with at once, and how many names are looked up.
-_FEW, _MANY = 50, 1000
+_MAX_HINT_TEXTS, _MAX_HINT_NAMES = 50, 1000
 #: What `[:name:]` means inside a set; git knows ASCII only.
 _CLASSES = {
     "alnum": "0-9A-Za-z",
@@ -42,10 +42,10 @@ _CLASSES = {
     "upper": "A-Z",
     "xdigit": "0-9A-Fa-f",
 }
-_CLASS = expression(r"\[:(\w*):\]")
+_CLASS = lazy_regex(r"\[:(\w*):\]")
 #: A line without the spaces at its end. A backslash and what it escapes belong together, so `\ `
 #: stays; a lone backslash at the very end is kept after the spaces.
-_TRAILING_SPACES = expression(r"((?:\\.|[^\\ ]| +(?=[^ ]))*) *(\\?)", re.DOTALL)
+_TRAILING_SPACES = lazy_regex(r"((?:\\.|[^\\ ]| +(?=[^ ]))*) *(\\?)", re.DOTALL)
 
 
 class Pattern(msgspec.Struct, frozen=True):
@@ -58,20 +58,20 @@ class Pattern(msgspec.Struct, frozen=True):
 
     def matches(self, subject: str) -> bool:
         """Whether the line matches a name or a path."""
-        return _compiled(self.glob).fullmatch(subject) is not None
+        return _compile_glob(self.glob).fullmatch(subject) is not None
 
 
 @lru_cache(maxsize=10_000)
-def _compiled(glob: str) -> re.Pattern[str]:
+def _compile_glob(glob: str) -> re.Pattern[str]:
     """Compiled late: few lines of a file ever have to be matched on their own."""
     return re.compile(glob_expression(glob), re.DOTALL)
 
 
 #: A set of the plainest form, which is one character. In `[!]a]`, the first bracket is a member.
-_SET = expression(r"\[(?![!^]\])[^\[\]\\/]+\]")
+_SIMPLE_SET = lazy_regex(r"\[(?![!^]\])[^\[\]\\/]+\]")
 #: What ends the text at the beginning of a glob; and a glob that is text with one star.
-_WILDCARD = expression(r"[*?\[\\]")
-_ONE_STAR = expression(r"([^*?\[\\/]*)\*([^*?\[\\/]*)")
+_WILDCARD = lazy_regex(r"[*?\[\\]")
+_ONE_STAR = lazy_regex(r"([^*?\[\\/]*)\*([^*?\[\\/]*)")
 
 
 #: The number of a line, a text that is in all it matches, and one that these end with.
@@ -103,7 +103,7 @@ class _Hints(msgspec.Struct, frozen=True):
 
     def below(self, base: str, above: _Hints) -> _Hints:
         """Combine the hints of a file in the folder `base` with those of the folders above."""
-        return _hints(
+        return _make_hints(
             self.names | above.names,
             above.paths.union([base + each for each in self.paths]),
             {*self.begins, *above.begins},
@@ -113,7 +113,7 @@ class _Hints(msgspec.Struct, frozen=True):
         )
 
 
-def _hints(
+def _make_hints(
     names: frozenset[str],
     paths: frozenset[str],
     begins: set[str],
@@ -122,8 +122,8 @@ def _hints(
     open_in: set[str],
 ) -> _Hints:
     # Comparing with many texts would cost more than it spares, and so would copying many names.
-    few = len(begins) + len(ends) + len(parts) + len(open_in) <= _FEW
-    if not few or len(names) + len(paths) > _MANY:
+    few = len(begins) + len(ends) + len(parts) + len(open_in) <= _MAX_HINT_TEXTS
+    if not few or len(names) + len(paths) > _MAX_HINT_NAMES:
         return _Hints(ends=("",))
     return _Hints(names, tuple(begins), tuple(ends), tuple(parts), paths, tuple(open_in))
 
@@ -172,15 +172,15 @@ class Patterns:
         start, *rest = _WILDCARD.split(each.glob, 1)
         if not rest:
             table = self._names if each.names_only else self._paths
-            _replace(table.setdefault(each.glob, []), number, self.patterns)
+            _replace_equal_line(table.setdefault(each.glob, []), number, self.patterns)
         elif each.names_only and (star := _ONE_STAR.fullmatch(each.glob)):
             found = self._stars.setdefault(star[1], {}).setdefault(star[2], [])
-            _replace(found, number, self.patterns)
+            _replace_equal_line(found, number, self.patterns)
         else:
             # The steps before the first wildcard, or the first letter of a name.
             key = start[:1] if each.names_only else start.rpartition("/")[0]
             lines = self._others.setdefault(f"{'' if each.names_only else '/'}{key}", [])
-            lines.append((number, _needed(each.glob), _ending(each.glob)))
+            lines.append((number, _required_text(each.glob), _required_ending(each.glob)))
 
     @property
     def hints(self) -> _Hints:
@@ -205,7 +205,7 @@ class Patterns:
                 else:
                     parts.add(needed)
         names, paths = frozenset(self._names), frozenset(self._paths)
-        return _hints(names, paths, begins, ends, parts, open_in)
+        return _make_hints(names, paths, begins, ends, parts, open_in)
 
     def decide(self, path: str, name: str, *, is_folder: bool) -> bool | None:
         """Whether the path is ignored, None if no pattern speaks of it."""
@@ -214,7 +214,7 @@ class Patterns:
         last = self._of_name.get(key)
         if last is None:
             last = self._last_of_name(name, is_folder=is_folder)
-            if len(self._of_name) < _MOST_NAMES:
+            if len(self._of_name) < _MAX_CACHED_NAMES:
                 self._of_name[key] = last
         if self.has_paths:
             last = self._last_of_path(path, name, last, is_folder=is_folder)
@@ -306,15 +306,15 @@ class Ignores:
         return False
 
 
-def _needed(glob: str) -> str:
+def _required_text(glob: str) -> str:
     """The longest text that is in every path that a glob matches."""
-    plain = _SET.sub("*", glob) if "[" in glob else glob
+    plain = _SIMPLE_SET.sub("*", glob) if "[" in glob else glob
     # What follows a bracket or a backslash may mean something else; slashes belong to `**/`.
     plain = plain.partition("[")[0].partition("\\")[0].replace("?", "*")
     return max((each.strip("/") for each in plain.split("*")), key=len)
 
 
-def _ending(glob: str) -> str:
+def _required_ending(glob: str) -> str:
     """The text that every path ends with that a glob matches."""
     if "[" in glob or "\\" in glob:
         return ""  # what follows may mean something else
@@ -322,7 +322,7 @@ def _ending(glob: str) -> str:
     return glob.replace("?", "*").rpartition("*")[2].lstrip("/")
 
 
-def _replace(lines: list[int], number: int, patterns: tuple[Pattern, ...]) -> None:
+def _replace_equal_line(lines: list[int], number: int, patterns: tuple[Pattern, ...]) -> None:
     """Keep a line instead of an equal one before it, so that repeated lines cost nothing."""
     only = patterns[number].folders_only
     lines[:] = [each for each in lines if patterns[each].folders_only != only] + [number]
@@ -330,22 +330,24 @@ def _replace(lines: list[int], number: int, patterns: tuple[Pattern, ...]) -> No
 
 def parse_ignores(text: str) -> Patterns:
     """The patterns of a `.gitignore`, in order."""
-    return _parsed_once(text) if len(text) <= _SHORT else _parsed(text)
+    return (
+        _parse_patterns_cached(text) if len(text) <= _MAX_CACHED_LENGTH else _parse_patterns(text)
+    )
 
 
 @lru_cache(maxsize=64)
-def _parsed_once(text: str) -> Patterns:
+def _parse_patterns_cached(text: str) -> Patterns:
     """Many folders of a repository have the same file, made from one template."""
-    return _parsed(text)
+    return _parse_patterns(text)
 
 
-def _parsed(text: str) -> Patterns:
+def _parse_patterns(text: str) -> Patterns:
     lines = dict.fromkeys(reversed(text.removeprefix("\ufeff").split("\n")))  # the last one counts
-    patterns = (_pattern(line) for line in reversed(lines))
+    patterns = (_parse_line(line) for line in reversed(lines))
     return Patterns(tuple(each for each in patterns if each is not None))
 
 
-def _pattern(line: str) -> Pattern | None:
+def _parse_line(line: str) -> Pattern | None:
     line = line.removesuffix("\r")
     match = _TRAILING_SPACES.fullmatch(line) if line.endswith(" ") else None
     line = line if match is None else match[1] + match[2]
@@ -377,14 +379,14 @@ def glob_expression(glob: str) -> str:
     Between wildcards the first match is as good as any other, so the atomic groups `(?>…)` never
     take it back: this is what keeps a pattern full of stars from backtracking.
     """
-    first, *rest = map(_section, _split(_tokens(glob), _STEPS))
+    first, *rest = map(_section_expression, _split(_tokens(glob), _STEPS))
     if not rest:
         return first
     between = "".join(f"(?>(?:[^/]*/)*?{each})" for each in rest[:-1])
     return f"{first}{between}(?:[^/]*/)*{rest[-1]}"
 
 
-def _section(tokens: list[str]) -> str:
+def _section_expression(tokens: list[str]) -> str:
     """What is between whole steps: literal parts with stars between them."""
     first, *rest = ["".join(part) for part in _split(tokens, _STAR)]
     if not rest:
@@ -410,13 +412,13 @@ def _tokens(glob: str) -> list[str]:
     while position < len(glob):
         character = glob[position]
         if character == "*":
-            token, position = _stars(glob, position)
+            token, position = _read_stars(glob, position)
         elif character == "?":
             token, position = "[^/]", position + 1
         elif character == "[":
-            token, position = _brackets(glob, position)
+            token, position = _read_set(glob, position)
         elif character == "\\":
-            token = re.escape(glob[position + 1]) if position + 1 < len(glob) else _NEVER
+            token = re.escape(glob[position + 1]) if position + 1 < len(glob) else _MATCH_NOTHING
             position += 2
         else:
             token, position = re.escape(character), position + 1
@@ -424,7 +426,7 @@ def _tokens(glob: str) -> list[str]:
     return tokens
 
 
-def _stars(glob: str, position: int) -> tuple[str, int]:
+def _read_stars(glob: str, position: int) -> tuple[str, int]:
     """One star stays inside a step. Two are any number of steps, if they replace whole ones."""
     end = position
     while glob[end : end + 1] == "*":
@@ -436,7 +438,7 @@ def _stars(glob: str, position: int) -> tuple[str, int]:
     return (_STEPS, end + 1) if end < len(glob) else (".*", end)
 
 
-def _brackets(glob: str, position: int) -> tuple[str, int]:
+def _read_set(glob: str, position: int) -> tuple[str, int]:
     """A set of characters. One that is never closed matches nothing at all."""
     start = position + 1
     negated = glob[start : start + 1] in ("!", "^")
@@ -447,23 +449,23 @@ def _brackets(glob: str, position: int) -> tuple[str, int]:
         named = _CLASS.match(glob, current)
         if named is not None:
             if named[1] not in _CLASSES:
-                return _NEVER, len(glob)
+                return _MATCH_NOTHING, len(glob)
             members.append(_CLASSES[named[1]])
             current = named.end()
             continue
-        first, current = _member(glob, current)
+        first, current = _read_set_member(glob, current)
         last = first
         if glob[current : current + 1] == "-" and glob[current + 1 : current + 2] not in ("]", ""):
-            last, current = _member(glob, current + 1)
+            last, current = _read_set_member(glob, current + 1)
         if not first or not last:
-            return _NEVER, len(glob)
+            return _MATCH_NOTHING, len(glob)
         # A range that runs backwards is its first character.
         members.append(f"{re.escape(first)}-{re.escape(max(first, last))}")
     # A set never matches `/`, not even a negated one.
     return f"(?!/)[{'^' if negated else ''}{''.join(members)}]", current + 1
 
 
-def _member(glob: str, position: int) -> tuple[str, int]:
+def _read_set_member(glob: str, position: int) -> tuple[str, int]:
     """One character of a set, without the backslash before it; empty at the end of the glob."""
     if glob[position : position + 1] == "\\":
         position += 1

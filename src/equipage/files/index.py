@@ -16,18 +16,18 @@ from equipage.files.reading import peek
 #: An index is much larger than a configuration: about 100 bytes for each file.
 _MAX_BYTES = 512 * 1024 * 1024
 #: Before the name of an entry: ten numbers of four bytes, the hash of the content, two of flags.
-_NUMBERS, _FLAGS = 40, 2
-_HASHES = (20, 32)  #: SHA-1 and SHA-256
-_EXTENDED = 0x40  #: in the first byte of the flags: two more bytes of flags follow
-_LONG = 0xFFF  #: the rest of the flags is the length of the name, at most this
-_FILES = (0x8, 0xA)  #: the types of entries that are files: regular ones and links
+_NUMBERS_SIZE, _FLAGS_SIZE = 40, 2
+_HASH_SIZES = (20, 32)  #: SHA-1 and SHA-256
+_EXTENDED_FLAG = 0x40  #: in the first byte of the flags: two more bytes of flags follow
+_NAME_LENGTH_MASK = 0xFFF  #: the rest of the flags is the length of the name, at most this
+_FILE_TYPES = (0x8, 0xA)  #: the types of entries that are files: regular ones and links
 
 
 class DamagedIndex(Exception):
     """An index that cannot be read; the text says why."""
 
 
-class Tracked:
+class TrackedFiles:
     """The names of tracked files, relative to the root of the repository, with `/`.
 
     They stay as git writes them: there are many thousand, and only a few are asked for.
@@ -55,7 +55,7 @@ class Tracked:
         return wanted, self.names[place] if place < len(self.names) else b"\0"
 
 
-def tracked_in(root: str) -> Tracked | None:
+def read_tracked_files(root: str) -> TrackedFiles | None:
     """What the repository at `root` tracks; None if it has no index. Raises `DamagedIndex`."""
     folder = _git_folder(root)
     if folder is None:
@@ -66,15 +66,15 @@ def tracked_in(root: str) -> Tracked | None:
         if exists(path, follow_links=False):
             raise DamagedIndex("it cannot be read")
         return None
-    names, shared = _parsed(data)
+    names, shared = _parse_index(data)
     if shared is not None:
         # The entries of a split index that are not its own are in a file beside it.
         rest = peek(os.path.join(folder, f"sharedindex.{shared}"), max_bytes=_MAX_BYTES)
         if rest is None:
             raise DamagedIndex("the shared part of the index is missing")
-        names += _parsed(rest)[0]
+        names += _parse_index(rest)[0]
     # Those of one file are in order already. What changed in a split index may have no name.
-    return Tracked(sorted(filter(None, names)))
+    return TrackedFiles(sorted(filter(None, names)))
 
 
 def _git_folder(root: str) -> str | None:
@@ -88,15 +88,15 @@ def _git_folder(root: str) -> str | None:
     return os.path.normpath(os.path.join(root, os.fsdecode(written[7:].strip())))
 
 
-def _parsed(data: bytes) -> tuple[list[bytes], str | None]:
+def _parse_index(data: bytes) -> tuple[list[bytes], str | None]:
     """The names of an index, and the number of its shared part. Raises `DamagedIndex`."""
     version = int.from_bytes(data[4:8], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, 4):
         raise DamagedIndex("it does not start like an index of git")
-    for hash_size in _HASHES:  # nothing in the file says which one it has
+    for hash_size in _HASH_SIZES:  # nothing in the file says which one it has
         try:
             names, end = _entries(data, version, hash_size)
-            return names, _shared_part(data, end, hash_size)
+            return names, _shared_index_number(data, end, hash_size)
         except (IndexError, ValueError):
             continue
     raise DamagedIndex("an entry is cut off or has no end")
@@ -108,21 +108,21 @@ def _entries(data: bytes, version: int, hash_size: int) -> tuple[list[bytes], in
         return _padded_entries(data, hash_size)
     names: list[bytes] = []
     name, position = b"", 12
-    flags, length = _NUMBERS + hash_size, len(data)
+    flags, length = _NUMBERS_SIZE + hash_size, len(data)
     for _ in range(int.from_bytes(data[8:12], "big")):
         first = data[position + flags]
-        start = position + flags + (4 if first & _EXTENDED else _FLAGS)
+        start = position + flags + (4 if first & _EXTENDED_FLAG else _FLAGS_SIZE)
         # The name begins as the one before it, but for some bytes at its end.
-        dropped, start = _number(data, start)
+        dropped, start = _read_number(data, start)
         if dropped > len(name):
             raise ValueError(dropped)
         end = data.index(b"\0", start)
         name = name[: len(name) - dropped] + data[start:end]
         # With hashes of another size, this is not a length.
-        written = (first << 8 | data[position + flags + 1]) & _LONG
-        if written != len(name) and not (written == _LONG < len(name)):
+        written = (first << 8 | data[position + flags + 1]) & _NAME_LENGTH_MASK
+        if written != len(name) and not (written == _NAME_LENGTH_MASK < len(name)):
             raise ValueError(written)
-        if data[position + 26] >> 4 in _FILES:
+        if data[position + 26] >> 4 in _FILE_TYPES:
             names.append(name)
         position = end + 1
         if position > length:
@@ -140,18 +140,22 @@ def _padded_entries(data: bytes, hash_size: int) -> tuple[list[bytes], int]:
     names: list[bytes] = []
     others: list[bytes] = []
     position, length = 12, len(data)
-    flags, name_at = _NUMBERS + hash_size, _NUMBERS + hash_size + _FLAGS
+    flags, name_at = _NUMBERS_SIZE + hash_size, _NUMBERS_SIZE + hash_size + _FLAGS_SIZE
     for _ in range(int.from_bytes(data[8:12], "big")):
         first = data[position + flags]
         start = position + name_at
-        if first & _EXTENDED:
+        if first & _EXTENDED_FLAG:
             start += 2
         # With hashes of another size, this is not a length.
-        written = (first << 8 | data[position + flags + 1]) & _LONG
-        end = start + written if written < _LONG else data.index(b"\0", start + _LONG)
+        written = (first << 8 | data[position + flags + 1]) & _NAME_LENGTH_MASK
+        end = (
+            start + written
+            if written < _NAME_LENGTH_MASK
+            else data.index(b"\0", start + _NAME_LENGTH_MASK)
+        )
         if data[end]:
             raise ValueError(end)
-        (names if data[position + 26] >> 4 in _FILES else others).append(data[start:end])
+        (names if data[position + 26] >> 4 in _FILE_TYPES else others).append(data[start:end])
         # Entries are padded to eight bytes, with one NUL at least.
         position = end + 8 - (end - position) % 8
         if position > length:
@@ -161,7 +165,7 @@ def _padded_entries(data: bytes, hash_size: int) -> tuple[list[bytes], int]:
     return names, position
 
 
-def _number(data: bytes, position: int) -> tuple[int, int]:
+def _read_number(data: bytes, position: int) -> tuple[int, int]:
     """A number of variable length as git writes it, and the position after it."""
     byte = data[position]
     number = byte & 0x7F
@@ -174,7 +178,7 @@ def _number(data: bytes, position: int) -> tuple[int, int]:
     return number, position + 1
 
 
-def _shared_part(data: bytes, position: int, hash_size: int) -> str | None:
+def _shared_index_number(data: bytes, position: int, hash_size: int) -> str | None:
     """The number of the shared part of a split index. Raises `ValueError` for anything else."""
     shared: str | None = None
     while position < len(data) - hash_size:

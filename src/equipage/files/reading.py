@@ -18,31 +18,31 @@ import msgspec
 from equipage.core import codes
 from equipage.core.source import Source
 from equipage.files import (
-    DEEP,
-    active,
+    MAX_RECURSION,
+    active_overlay,
     exists,
+    is_disk_hidden,
     is_folder,
     is_link,
-    is_possible,
-    look_at,
+    is_possible_path,
     real_path,
-    stands_alone,
+    status_of,
     working_directory,
 )
 from equipage.files.sandbox import (
-    FLAGS,
     MAX_BYTES,
+    OPEN_FLAGS,
     FileProblem,
+    FoldersWithoutRepository,
     PathPolicy,
-    PlainFolders,
-    above,
     check_reference,
+    escape_problem,
     is_below,
+    open_following_link,
     open_inside,
-    open_named,
-    outside,
+    parents_of,
+    problem_of_os_error,
     read_regular,
-    refusal,
     refuse_irregular,
     refuse_repository,
     refuse_system,
@@ -128,7 +128,7 @@ class Files:
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
-        self._plain: PlainFolders = set()
+        self._plain: FoldersWithoutRepository = set()
         self._reals: dict[str, tuple[tuple[int, int], str]] = {}
         self._within: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, int], bool]] = {}
 
@@ -165,7 +165,7 @@ class Files:
 
     def is_within(self, path: str, *folders: str) -> bool:
         """Whether a path is one of these folders or below one, once every link is followed."""
-        if not is_possible(path):
+        if not is_possible_path(path):
             return False
         real = self._real_file(path)
         return any(is_below(real, self.real_folder(each)) for each in folders)
@@ -184,7 +184,7 @@ class Files:
         is enough to know that it is still the one that was asked about for another file.
         """
         folder = os.path.dirname(real)
-        status = None if stands_alone() else look_at(folder)
+        status = None if is_disk_hidden() else status_of(folder)
         if status is None:
             return self.is_within(real, *folders)
         identity = status.st_dev, status.st_ino
@@ -198,7 +198,7 @@ class Files:
 
         A look at the folder itself is enough to know that it is still the one it was.
         """
-        status = None if stands_alone() else look_at(path)
+        status = None if is_disk_hidden() else status_of(path)
         if status is None:
             return real_path(path)
         identity = status.st_dev, status.st_ino
@@ -223,7 +223,7 @@ class Files:
 
     def beginning(self, path: str, size: int) -> bytes | None:
         """The first bytes of what `peek` gives."""
-        if active() is not None:
+        if active_overlay() is not None:
             data = self.peek(path)
             return None if data is None else data[:size]
         return _peek(path, MAX_BYTES, size)
@@ -241,7 +241,7 @@ class Files:
 
     def finds_program(self, name: str, search: str) -> bool:
         """Whether a program is in one of the folders of `search`, which is written like PATH."""
-        if stands_alone():
+        if is_disk_hidden():
             return True  # the machine that will run it is not here
         import shutil  # slow to import, rarely needed
 
@@ -265,9 +265,9 @@ class Files:
         if known is not None:
             return known
         try:
-            descriptor, real = open_named(real, full)
+            descriptor, real = open_following_link(real, full)
         except (OSError, ValueError) as error:
-            raise refusal(error, name) from None
+            raise problem_of_os_error(error, name) from None
         return self._take(descriptor, real, name, max_bytes)
 
     def _open_within(self, within: tuple[str, str], full: str, name: str) -> tuple[int, str]:
@@ -302,7 +302,7 @@ class Files:
         """A folder without links, and as people are shown it, each with a slash at its end."""
         above, last = os.path.split(folder)
         is_plain = last not in _NO_NAMES and is_below(above, self.cwd)
-        if is_plain and folder.count(os.sep) <= DEEP and not is_link(folder):
+        if is_plain and folder.count(os.sep) <= MAX_RECURSION and not is_link(folder):
             # One look instead of one for each step: thousands of skills have a folder each.
             real, shown = self._folders.get(above) or self._named_folder(above)
             real, shown = f"{real}{last}{os.sep}", f"{shown}{last}/"
@@ -391,7 +391,7 @@ class Files:
             raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
         # Elsewhere the file is read as if the caller had named it.
         refuse_version_control(real, reference)
-        for folder in above(real):
+        for folder in parents_of(real):
             refuse_repository(folder, reference)
         # The confinement of the walk does not hold for a place that the policy allows by name.
         within, self.within = self.within, None
@@ -439,7 +439,7 @@ class Files:
             self._stamps[real] = _stamp(status)
             data = read_regular(descriptor, status, real, name, max_bytes)
         except OSError as error:
-            raise refusal(error, name) from None
+            raise problem_of_os_error(error, name) from None
         finally:
             os.close(descriptor)
         self._known[real] = decoded(name, data, real)
@@ -451,7 +451,7 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
 
     Anything may be in its place: a pipe, a device, a file without end.
     """
-    overlay = active()
+    overlay = active_overlay()
     if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
         return overlay.contents.get(overlay.path_of(path))
     return _peek(path, max_bytes)
@@ -459,7 +459,7 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
 
 def _peek(path: str, max_bytes: int, beginning: int | None = None) -> bytes | None:
     try:
-        descriptor = os.open(path, FLAGS)
+        descriptor = os.open(path, OPEN_FLAGS)
     except (OSError, ValueError):
         return None
     try:
@@ -483,7 +483,7 @@ def sha256_of(path: str) -> str | None:
     import hashlib
 
     try:
-        descriptor = os.open(path, FLAGS)
+        descriptor = os.open(path, OPEN_FLAGS)
     except (OSError, ValueError):
         return None
     try:
@@ -525,7 +525,7 @@ def require_text(source: Source) -> Source:
 
 def files_here() -> Files:
     """Access for one load: to the disk, to an overlay, or to both."""
-    overlay = active()
+    overlay = active_overlay()
     if overlay is None:
         return Files()
     if overlay.over_disk:
@@ -551,13 +551,13 @@ class _OverlaidFiles(Files):
         if self._overlaid(real) is None:
             return super()._inside(base, reference, roots, policy)
         if not self.is_within(real, *roots):
-            raise outside(reference)
+            raise escape_problem(reference)
         refuse_version_control(real, reference)
         shown = display_name(real, os.path.realpath(self.cwd))
         return self._content(real, shown, policy.max_bytes)
 
     def _overlaid(self, real: str) -> bytes | None:
-        overlay = active()
+        overlay = active_overlay()
         return None if overlay is None else overlay.contents.get(real.replace(os.sep, "/"))
 
     def _content(self, real: str, name: str, max_bytes: int) -> Source:
@@ -592,7 +592,7 @@ class MemoryFiles(Files):
         return self._content(self._absolute_path(path), max_bytes)
 
     def is_folder(self, path: str) -> bool:
-        overlay = active()
+        overlay = active_overlay()
         if overlay is not None and overlay.contents is self.contents:
             return overlay.is_folder(path)
         prefix = self._absolute_path(path).rstrip("/") + "/"
@@ -603,7 +603,7 @@ class MemoryFiles(Files):
         return any(is_below(real, self._absolute_path(each)) for each in folders)
 
     def exists(self, path: str) -> bool:
-        overlay = active()
+        overlay = active_overlay()
         if overlay is not None and overlay.contents is self.contents:
             return overlay.exists(path)
         return path in self.contents or self.is_folder(path)
@@ -625,7 +625,7 @@ class MemoryFiles(Files):
     ) -> Source:
         real = self._absolute_path(base, reference)
         if not self.is_within(real, *roots):
-            raise outside(reference)
+            raise escape_problem(reference)
         return self._content(real, policy.max_bytes, reference)
 
     def _absolute(

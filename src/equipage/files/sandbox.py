@@ -33,7 +33,7 @@ MAX_BYTES = 10 * 1024 * 1024
 _MAX_LINKS = 40
 #: Opening must never wait, never pass the file on to a program that is started meanwhile, and never
 #: take over a terminal.
-FLAGS = (
+OPEN_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_CLOEXEC", 0)
@@ -42,22 +42,22 @@ FLAGS = (
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 #: What opening a link with `O_NOFOLLOW` ends in; FreeBSD says EMLINK.
-_IS_LINK = (errno.ELOOP, errno.EMLINK)
+_LINK_ERRORS = (errno.ELOOP, errno.EMLINK)
 #: How often a link may be swapped between a look at it and its use before reading it is refused.
-_TRIES = 8
+_MAX_TRIES = 8
 #: Without `dir_fd` (Windows), paths are resolved by name and compared with the roots: a weaker
 #: check, because the file could be swapped between checking and reading.
 HAS_DESCRIPTORS = os.open in os.supports_dir_fd and bool(_NOFOLLOW)
 #: Virtual file systems: the environment of processes, the files they have open, devices.
-_SYSTEM = ("/proc", "/sys", "/dev")
-_OF_SYSTEM = tuple(f"{each}/" for each in _SYSTEM)
+_SYSTEM_FOLDERS = ("/proc", "/sys", "/dev")
+_SYSTEM_PREFIXES = tuple(f"{each}/" for each in _SYSTEM_FOLDERS)
 #: A file system of its own, for ordinary files.
 _SHARED_MEMORY = "/dev/shm/"
 #: What version control keeps about a project: addresses with passwords, the text of old files.
-_VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "_darcs"})
+_VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "_darcs"})
 #: What git looks for itself: a folder that has these is a repository, whatever its name. A file
 #: `.git` may lead to one, and a bare one has no `.git` at all.
-_OF_A_REPOSITORY = ("HEAD", "objects", "refs")
+_REPOSITORY_ENTRIES = ("HEAD", "objects", "refs")
 
 
 class FileProblem(Exception):
@@ -98,7 +98,7 @@ def check_reference(reference: str, policy: PathPolicy) -> None:
         raise FileProblem(codes.REFERENCE_PARENT, reference=reference)
 
 
-def outside(reference: str, *, linked: bool | None = None) -> FileProblem:
+def escape_problem(reference: str, *, linked: bool | None = None) -> FileProblem:
     """The problem that a reference leaves the roots; by a link, unless it is its own `..`."""
     linked = ".." not in reference.split("/") if linked is None else linked
     advice = "put a copy of the file in place of the link" if linked else "move the file inside"
@@ -111,13 +111,13 @@ def refuse_version_control(path: str, reference: str) -> None:
     Raises `FileProblem`. What only a look at the disk tells is left to `refuse_repository`.
     """
     # Some file systems do not tell upper from lower case, or drop dots and blanks at the end.
-    if any(part.rstrip(". ").lower() in _VERSION_CONTROL for part in path.split("/")):
+    if any(part.rstrip(". ").lower() in _VERSION_CONTROL_FOLDERS for part in path.split("/")):
         raise FileProblem(codes.REFERENCE_PRIVATE, reference=reference)
 
 
 def refuse_repository(folder: int | str, reference: str) -> None:
     """Refuse to read what is in a folder that git keeps its own files in. Raises `FileProblem`."""
-    for name in _OF_A_REPOSITORY:
+    for name in _REPOSITORY_ENTRIES:
         try:
             if isinstance(folder, int):
                 os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -131,20 +131,20 @@ def refuse_repository(folder: int | str, reference: str) -> None:
 def refuse_system(path: str) -> None:
     """Refuse an absolute path into `/proc`, `/sys` or `/dev`. Raises `FileProblem`."""
     way = os.path.normpath(path).replace("//", "/", 1) + "/"
-    if _is_of_the_system(way, None):
+    if _is_system_file(way, None):
         raise FileProblem(codes.FILE_NOT_REGULAR, file=path)
 
 
-def open_named(real: str, full: str) -> tuple[int, str]:
+def open_following_link(real: str, full: str) -> tuple[int, str]:
     """A descriptor of a file whose folder has no links, and its real path: it may be a link."""
     if not _NOFOLLOW or full.endswith(("/", "/.", "/..")):
         real = real_path(full)
-        return os.open(real, FLAGS), real
-    for _ in range(_TRIES):
+        return os.open(real, OPEN_FLAGS), real
+    for _ in range(_MAX_TRIES):
         try:
-            return os.open(real, FLAGS | _NOFOLLOW), real
+            return os.open(real, OPEN_FLAGS | _NOFOLLOW), real
         except OSError as error:
-            if error.errno not in _IS_LINK:
+            if error.errno not in _LINK_ERRORS:
                 raise
         # What the link leads to is opened by its own name: if it is swapped in between, the next
         # try finds a link again, and never the text of one file under the name of another.
@@ -153,9 +153,9 @@ def open_named(real: str, full: str) -> tuple[int, str]:
 
 
 #: Folders that held no repository when they were checked: device, inode, times.
-PlainFolders = set[tuple[int, int, int, int]]
+FoldersWithoutRepository = set[tuple[int, int, int, int]]
 #: A folder that changed in the last two seconds, in nanoseconds, may change again unseen.
-_RECENTLY = 2_000_000_000
+_RECENT_NANOSECONDS = 2_000_000_000
 
 
 def open_inside(
@@ -163,7 +163,7 @@ def open_inside(
     reference: str,
     roots: tuple[str, ...],
     real_path: Callable[[str], str] = real_path,
-    plain: PlainFolders | None = None,
+    plain: FoldersWithoutRepository | None = None,
 ) -> tuple[int, str]:
     """A descriptor of the file that a reference leads to from a base, and its real path.
 
@@ -171,7 +171,7 @@ def open_inside(
     that turn out to hold no repository are added to it. Raises `FileProblem`.
     """
     if not HAS_DESCRIPTORS:
-        return _open_checked(base, reference, roots)
+        return _open_after_check(base, reference, roots)
     walk = _Walk(reference, plain)
     try:
         real = real_path(base)
@@ -186,7 +186,7 @@ def open_inside(
         _, path = walk.stack.pop()  # the caller closes this one
         return descriptor, path
     except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
-        raise refusal(error, reference) from None
+        raise problem_of_os_error(error, reference) from None
     finally:
         walk.close()
 
@@ -196,7 +196,7 @@ def is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def above(path: str) -> Iterator[str]:
+def parents_of(path: str) -> Iterator[str]:
     """The folders that a path lies in, the nearest first."""
     while (folder := os.path.dirname(path)) != path:
         yield folder
@@ -210,7 +210,7 @@ class _Walk:
     is what is still to be walked, the next part last.
     """
 
-    def __init__(self, reference: str, plain: PlainFolders | None = None) -> None:
+    def __init__(self, reference: str, plain: FoldersWithoutRepository | None = None) -> None:
         self.roots: list[str] = []  #: without links
         self.reference = reference
         self.plain = plain
@@ -222,8 +222,8 @@ class _Walk:
         self.close()
         root = self.root_of(real)
         if root is None:
-            raise outside(self.reference, linked=self.links > 0)
-        self.stack.append((os.open(root, FLAGS | _DIRECTORY), root))
+            raise escape_problem(self.reference, linked=self.links > 0)
+        self.stack.append((os.open(root, OPEN_FLAGS | _DIRECTORY), root))
 
     def root_of(self, real: str) -> str | None:
         """The root that contains a path without links."""
@@ -244,13 +244,13 @@ class _Walk:
             if part == "..":
                 self.up(pending)
                 continue
-            if part.rstrip(". ").lower() in _VERSION_CONTROL:  # also behind a link
+            if part.rstrip(". ").lower() in _VERSION_CONTROL_FOLDERS:  # also behind a link
                 raise FileProblem(codes.REFERENCE_PRIVATE, reference=self.reference)
             parent, where = self.stack[-1]
             try:
-                descriptor = os.open(part, FLAGS | _NOFOLLOW, dir_fd=parent)
+                descriptor = os.open(part, OPEN_FLAGS | _NOFOLLOW, dir_fd=parent)
             except OSError as error:
-                if error.errno not in _IS_LINK:
+                if error.errno not in _LINK_ERRORS:
                     raise
                 self.follow(part, pending)
                 continue
@@ -271,7 +271,7 @@ class _Walk:
         if self.plain is not None and identity in self.plain:
             return
         refuse_repository(folder, self.reference)
-        if self.plain is not None and max(changed) < time.time_ns() - _RECENTLY:
+        if self.plain is not None and max(changed) < time.time_ns() - _RECENT_NANOSECONDS:
             self.plain.add(identity)
 
     def up(self, pending: list[str]) -> None:
@@ -288,7 +288,7 @@ class _Walk:
         while pending and self.root_of(here) is None:
             here = posixpath.normpath(posixpath.join(here, pending.pop()))
         if here == left != "/":  # it would reveal the name of the folder above
-            raise outside(self.reference, linked=self.links > 0)
+            raise escape_problem(self.reference, linked=self.links > 0)
         self.start(here)  # raises unless a root contains it
         self.down(posixpath.relpath(here, self.stack[0][1]).split("/"))
 
@@ -311,22 +311,22 @@ class _Walk:
         pending.extend(reversed(target.split("/")))
 
 
-def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
+def _open_after_check(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
     """The weaker check for systems without descriptors of folders."""
     real = real_path(os.path.join(base, reference))
     # Windows does not tell upper from lower case.
     folders = (os.path.normcase(real_path(root)).rstrip(os.sep) + os.sep for root in roots)
     if not os.path.normcase(real).startswith(tuple(folders)):
-        raise outside(reference)
+        raise escape_problem(reference)
     refuse_version_control(real.replace(os.sep, "/"), reference)
-    for folder in above(real):
+    for folder in parents_of(real):
         refuse_repository(folder, reference)
     if os.path.isdir(real):
         raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
     try:
-        return os.open(real, FLAGS), real
+        return os.open(real, OPEN_FLAGS), real
     except OSError as error:
-        raise refusal(error, reference) from None
+        raise problem_of_os_error(error, reference) from None
 
 
 def read_regular(
@@ -351,15 +351,15 @@ def refuse_irregular(status: os.stat_result, real: str, name: str, max_bytes: in
     """Raise `FileProblem` unless an open file is regular and small enough."""
     if stat.S_ISDIR(status.st_mode):
         raise FileProblem(codes.FILE_IS_DIRECTORY, file=name)
-    if not stat.S_ISREG(status.st_mode) or _is_of_the_system(real, status):
+    if not stat.S_ISREG(status.st_mode) or _is_system_file(real, status):
         raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
     if status.st_size > max_bytes:
         raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=status.st_size, limit=max_bytes)
 
 
-def _is_of_the_system(real: str, status: os.stat_result | None) -> bool:
+def _is_system_file(real: str, status: os.stat_result | None) -> bool:
     """Whether a file is in `/proc`, `/sys` or `/dev`, or on one of their file systems."""
-    if real.startswith(_OF_SYSTEM):
+    if real.startswith(_SYSTEM_PREFIXES):
         return not real.startswith(_SHARED_MEMORY)
     return (
         status is not None and status.st_dev in _system_devices()
@@ -369,11 +369,11 @@ def _is_of_the_system(real: str, status: os.stat_result | None) -> bool:
 @cache
 def _system_devices() -> frozenset[int]:
     """The file systems of `/proc`, `/sys` and `/dev`, unless they are part of the usual one."""
-    found = {os.stat(each).st_dev for each in _SYSTEM if os.path.isdir(each)}
+    found = {os.stat(each).st_dev for each in _SYSTEM_FOLDERS if os.path.isdir(each)}
     return frozenset(found - {os.stat("/").st_dev})
 
 
-def refusal(error: Exception, name: str) -> FileProblem:
+def problem_of_os_error(error: Exception, name: str) -> FileProblem:
     """The `FileProblem` for an error of the operating system."""
     number = getattr(error, "errno", None)
     if number in (errno.ENOENT, errno.ENOTDIR):

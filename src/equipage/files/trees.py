@@ -12,16 +12,18 @@ from equipage.files import entries_of, leads_to_folder
 from equipage.files.reading import sha256_of
 
 #: Names of files and folders that are skipped: people do not write them.
-LEFT_OUT = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".DS_Store"})
+EXCLUDED_NAMES = frozenset(
+    {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".DS_Store"}
+)
 #: The most files that one folder may have, and the deepest that they may lie.
 MAX_FILES, MAX_DEPTH = 20_000, 64
 
 
-class TooMany(Exception):
+class TooManyFiles(Exception):
     """A folder has more files than a lock takes."""
 
 
-class Hashed(msgspec.Struct, frozen=True):
+class HashedFile(msgspec.Struct, frozen=True):
     """One file of a folder. A link is never followed: its hash is that of its target's name."""
 
     name: str  #: from the folder, with `/`
@@ -29,7 +31,7 @@ class Hashed(msgspec.Struct, frozen=True):
     is_link: bool = False
 
 
-def hashed_below(folder: str, known: Mapping[str, str] | None = None) -> Iterator[Hashed]:
+def hash_files_below(folder: str, known: Mapping[str, str] | None = None) -> Iterator[HashedFile]:
     """Every file of a folder at any depth, in the order of names. Raises `TooManyFiles`.
 
     `known` has the hashes of files that were read already, by their names from the folder.
@@ -45,7 +47,7 @@ def hashed_below(folder: str, known: Mapping[str, str] | None = None) -> Iterato
         folders = []
         for entry in entries:
             name = here + entry.name
-            if entry.name in LEFT_OUT or entry.name.endswith(".pyc"):
+            if entry.name in EXCLUDED_NAMES or entry.name.endswith(".pyc"):
                 continue
             is_link = entry.is_symlink()
             if not is_link and leads_to_folder(entry):
@@ -54,10 +56,12 @@ def hashed_below(folder: str, known: Mapping[str, str] | None = None) -> Iterato
                 continue
             count += 1
             if count > MAX_FILES:
-                raise TooMany(f"{folder} has more than {MAX_FILES:,} files")
+                raise TooManyFiles(f"{folder} has more than {MAX_FILES:,} files")
             if is_link:
                 target = os.readlink(entry.path)
-                yield Hashed(name, hashlib.sha256(os.fsencode(target)).hexdigest(), is_link=True)
+                yield HashedFile(
+                    name, hashlib.sha256(os.fsencode(target)).hexdigest(), is_link=True
+                )
             elif (digest := known.get(name) or sha256_of(entry.path)) is not None:
-                yield Hashed(name, digest)
+                yield HashedFile(name, digest)
         waiting += reversed(folders)

@@ -22,7 +22,7 @@ import msgspec
 
 from equipage.files import entries_of, exists, is_folder, is_link, real_path, repository_root
 from equipage.files.gitignore import Ignores, parse_ignores
-from equipage.files.index import DamagedIndex, Tracked, tracked_in
+from equipage.files.index import DamagedIndex, TrackedFiles, read_tracked_files
 from equipage.files.reading import peek
 
 #: Never worth a look, ignored or not: version control, dependencies, caches, what tools build.
@@ -46,7 +46,7 @@ EXTENSIONS = (
 Names = tuple[frozenset[str], tuple[str, ...]]
 
 
-class Wanted(Protocol):
+class WantedFiles(Protocol):
     """Which files are worth a look whatever their extensions."""
 
     def names_in(self, folder: str) -> Names:
@@ -69,7 +69,7 @@ class Wanted(Protocol):
         ...
 
 
-class _Nothing:
+class _NoWantedFiles:
     """No files are wanted besides those with a known extension."""
 
     def names_in(self, folder: str) -> Names:
@@ -81,10 +81,10 @@ class _Nothing:
     is_claimed = is_place = is_known
 
 
-NOTHING: Wanted = _Nothing()
+NO_WANTED_FILES: WantedFiles = _NoWantedFiles()
 
 
-class Entered(msgspec.Struct, frozen=True, gc=False):
+class EnteredFolder(msgspec.Struct, frozen=True, gc=False):
     """A folder that a walk looks into."""
 
     folder: str  #: absolute, with `/` at its end
@@ -92,7 +92,7 @@ class Entered(msgspec.Struct, frozen=True, gc=False):
     is_plain: bool  #: whether it is known not to be a link
 
 
-class Found(msgspec.Struct, frozen=True):
+class WalkResult(msgspec.Struct, frozen=True):
     """A file worth a look, or what could not be read: a folder, or the index of a repository."""
 
     path: str
@@ -105,9 +105,9 @@ class _Repository:
     """What a repository tracks, read when something of it is ignored for the first time."""
 
     def __init__(self, root: str) -> None:
-        self.root = _slashed(root)
+        self.root = _add_trailing_slash(root)
         self.problem: str | None = None  #: what is wrong with its index
-        self._tracked: Tracked | None = None
+        self._tracked: TrackedFiles | None = None
         self._read = False
 
     def tracks(self, path: str, *, is_folder: bool) -> bool:
@@ -115,7 +115,7 @@ class _Repository:
         if not self._read:
             self._read = True
             try:
-                self._tracked = tracked_in(self.root)
+                self._tracked = read_tracked_files(self.root)
             except DamagedIndex as error:
                 self.problem = str(error)
         if self._tracked is None or not path.startswith(self.root):
@@ -146,11 +146,11 @@ def walk_files(folder: str, agents: Collection[str]) -> Iterator[str]:
 def walk(
     folder: str,
     agents: Collection[str],
-    wanted: Wanted = NOTHING,
-    entered: Callable[[Entered], object] | None = None,
+    wanted: WantedFiles = NO_WANTED_FILES,
+    entered: Callable[[EnteredFolder], object] | None = None,
     *,
     all_files: bool = False,
-) -> Iterator[Found]:
+) -> Iterator[WalkResult]:
     """Every candidate file below `folder`, and every folder that could not be read.
 
     Of hidden folders, those named in `agents` are walked like others; links to folders are followed
@@ -165,7 +165,7 @@ def walk(
     repository = None if root is None else _Repository(root)
     repositories = [] if repository is None else [repository]
     ignored_above = None if all_files else _ignores_above(start)
-    first = _Folder(folder, _slashed(start), ignored_above, repository, holds_agents)
+    first = _Folder(folder, _add_trailing_slash(start), ignored_above, repository, holds_agents)
     stack = [first]
     asked_for: Names | None = None
     while stack:
@@ -179,17 +179,17 @@ def walk(
         # All at once, because there are many; no name has a `/`.
         small = "/".join(names).lower().split("/") if names else []
         if entered is not None:
-            entered(Entered(here.absolute, None if problem else small, here.is_plain))
+            entered(EnteredFolder(here.absolute, None if problem else small, here.is_plain))
         # One that is missing was there a moment ago.
         if problem is not None and not isinstance(problem, FileNotFoundError | NotADirectoryError):
-            yield Found(here.shown, problem=problem.strerror or str(problem))
+            yield WalkResult(here.shown, problem=problem.strerror or str(problem))
         ignores = None if all_files else _ignores_in(here, names)
         repository = here.repository
         if here is not first and ".git" in names:
             repository = _Repository(here.absolute)
             repositories.append(repository)
         if (wanted_here := wanted.names_in(here.absolute)) is not asked_for:
-            asked_for, tails = wanted_here, _tails(wanted_here)
+            asked_for, tails = wanted_here, _possible_extensions(wanted_here)
             wanted_names, wanted_ends = wanted_here
         folders: list[_Folder] = []
         for entry, name, lower in zip(entries, names, small, strict=True):
@@ -207,13 +207,13 @@ def walk(
             path, is_a_link = here.absolute + name, entry.is_symlink()
             if leads_on:
                 is_wanted = has_extension and wanted.is_known(path)
-                is_usual = enters(name, agents)
-                is_entered = is_usual or (here.holds_agents and _is_read(path, wanted))
+                is_usual = enters_folder(name, agents)
+                is_entered = is_usual or (here.holds_agents and _is_read_by_tool(path, wanted))
                 if not (is_wanted or is_entered):
                     continue
             elif has_extension and not here.known_only:
                 # A link that leads nowhere is a file that is missing.
-                if not (is_a_link or _is_like_a_file(here, entry, wanted)):
+                if not (is_a_link or _is_candidate_entry(here, entry, wanted)):
                     continue
             elif not (may_be_wanted and (wanted.is_known(path) or wanted.is_claimed(path))):
                 continue
@@ -225,7 +225,7 @@ def walk(
             if is_ignored and not (repository and repository.tracks(path, is_folder=is_plain)):
                 continue
             if not leads_on:
-                yield Found(entry.path, outside=is_a_link and links.leaves(entry.path))
+                yield WalkResult(entry.path, outside=is_a_link and links.leaves(entry.path))
                 continue
             if is_entered:
                 below = _Folder(
@@ -245,22 +245,22 @@ def walk(
                 )
                 if is_a_link:
                     if links.defer(below):
-                        yield Found(entry.path, outside=True)
+                        yield WalkResult(entry.path, outside=True)
                 else:
                     folders.append(below)
             if is_wanted:
-                yield Found(entry.path)
+                yield WalkResult(entry.path)
         # Depth first, in the order of names; links only when nothing else is left.
         stack.extend(reversed(folders))
         if not stack and links.waiting:
             stack.append(links.waiting.popleft())
     for each in repositories:
         if each.problem is not None:
-            yield Found(each.root, each.problem, is_index=True)
+            yield WalkResult(each.root, each.problem, is_index=True)
 
 
 @lru_cache(maxsize=16)
-def _tails(wanted: Names) -> frozenset[str] | None:
+def _possible_extensions(wanted: Names) -> frozenset[str] | None:
     """The last extensions of all names that count, in lower case; None if any is possible.
 
     Testing it first spares most names a comparison with every ending.
@@ -271,24 +271,26 @@ def _tails(wanted: Names) -> frozenset[str] | None:
     return frozenset(each.lower().rpartition(".")[2] for each in (*EXTENSIONS, *names, *ends))
 
 
-def enters(name: str, agents: Collection[str]) -> bool:
+def enters_folder(name: str, agents: Collection[str]) -> bool:
     """Whether a walk enters a folder of that name, wherever it is."""
     return name in agents or name not in SKIPPED_FOLDERS
 
 
-def enters_all(start: str, folders: Sequence[str], agents: Collection[str], wanted: Wanted) -> bool:
+def enters_all_folders(
+    start: str, folders: Sequence[str], agents: Collection[str], wanted: WantedFiles
+) -> bool:
     """Whether a walk from `start`, which ends with `/`, enters these folders, each in the other."""
     for number, name in enumerate(folders):
-        if enters(name, agents):
+        if enters_folder(name, agents):
             continue
         above = (*start.split("/"), *folders[:number])
         path = start + "/".join(folders[: number + 1])
-        if not (any(each in agents for each in above) and _is_read(path, wanted)):
+        if not (any(each in agents for each in above) and _is_read_by_tool(path, wanted)):
             return False
     return True
 
 
-def _is_read(folder: str, wanted: Wanted) -> bool:
+def _is_read_by_tool(folder: str, wanted: WantedFiles) -> bool:
     """Whether a tool reads a folder although a walk usually skips its name.
 
     An agent in `.claude/agents/venv` counts; only `.git` is never read.
@@ -318,7 +320,7 @@ def is_ignored(path: str, known: dict[str, Any] | None = None) -> bool:
     return root is None or not _Repository(root).tracks(slashed, is_folder=own)
 
 
-def _is_like_a_file(here: _Folder, entry: os.DirEntry[str], wanted: Wanted) -> bool:
+def _is_candidate_entry(here: _Folder, entry: os.DirEntry[str], wanted: WantedFiles) -> bool:
     """Whether an entry that is neither a folder nor a link is worth a look.
 
     Where agents live, or under the name of one, a pipe or a device is in the place of an agent.
@@ -335,9 +337,9 @@ class _Links:
 
     def __init__(self, start: str, agents: Collection[str]) -> None:
         self.agents = agents
-        self.boundary = _slashed(real_path(repository_root(start) or start))
+        self.boundary = _add_trailing_slash(real_path(repository_root(start) or start))
         #: outside the boundary, if the caller named a link
-        self.start = _slashed(real_path(start))
+        self.start = _add_trailing_slash(real_path(start))
         self.known: set[str | tuple[str, str]] = set()
         self.waiting: deque[_Folder] = deque()
 
@@ -347,8 +349,8 @@ class _Links:
         Returns whether it is in the place of agents and leads out of the project.
         """
         holder, name = os.path.split(link.absolute.rstrip("/"))
-        holder = _slashed(real_path(holder))
-        target = _slashed(real_path(link.absolute))
+        holder = _add_trailing_slash(real_path(holder))
+        target = _add_trailing_slash(real_path(link.absolute))
         # A link to a folder around it would lead the walk back to itself.
         allowed = target.startswith(self.boundary) and not holder.startswith(target)
         # Two links in one place show the files of their target twice: the first is enough. Profiles
@@ -376,7 +378,7 @@ class _Links:
         return not is_inside and exists(target)
 
 
-def _slashed(folder: str) -> str:
+def _add_trailing_slash(folder: str) -> str:
     return folder.replace(os.sep, "/").rstrip("/") + "/"
 
 
@@ -385,16 +387,16 @@ def _slashed(folder: str) -> str:
 
 def _ignores_in(here: _Folder, names: Collection[str]) -> Ignores | None:
     # A repository inside another one decides for itself.
-    above = _excluded(here.absolute) if ".git" in names else here.ignores
-    return _with_file(here.absolute, ".gitignore", above) if ".gitignore" in names else above
+    above = _repository_excludes(here.absolute) if ".git" in names else here.ignores
+    return _add_ignore_file(here.absolute, ".gitignore", above) if ".gitignore" in names else above
 
 
-def _excluded(folder: str) -> Ignores | None:
+def _repository_excludes(folder: str) -> Ignores | None:
     """The patterns of `.git/info/exclude`."""
-    return _with_file(folder, ".git/info/exclude", None)
+    return _add_ignore_file(folder, ".git/info/exclude", None)
 
 
-def _with_file(folder: str, name: str, above: Ignores | None) -> Ignores | None:
+def _add_ignore_file(folder: str, name: str, above: Ignores | None) -> Ignores | None:
     data = peek(folder + name)
     if data is None:
         return above
@@ -409,9 +411,9 @@ def _ignores_above(folder: str) -> Ignores | None:
     root = repository_root(folder) or folder
     if root == folder:
         return None
-    ignores = _excluded(_slashed(root))
+    ignores = _repository_excludes(_add_trailing_slash(root))
     current = root
     for step in os.path.relpath(folder, root).split(os.sep):
-        ignores = _with_file(_slashed(current), ".gitignore", ignores)
+        ignores = _add_ignore_file(_add_trailing_slash(current), ".gitignore", ignores)
         current = os.path.join(current, step)
     return ignores

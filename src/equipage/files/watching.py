@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 #: How long it must be quiet before changes are looked at, and how long a burst of them may last, in
 #: milliseconds.
-QUIET, BURST = 50, 300
+QUIET_MILLISECONDS, BURST_MILLISECONDS = 50, 300
 #: How long to wait for events before checking whether the watch was closed.
-_PATIENCE = 5000
+_WAIT_MILLISECONDS = 5000
 
 Stamps = dict[str, Stamp | None]
 #: No file has this stamp: it is not known whether the file is still as it was read.
-_UNSURE: Stamp = (-1, -1, -1, -1)
+_UNKNOWN_STAMP: Stamp = (-1, -1, -1, -1)
 
 
-class Look:
+class StampCache:
     """The stamps of paths, each taken from the disk once."""
 
     def __init__(self) -> None:
@@ -53,16 +53,16 @@ def known_stamps(seen: Seen, before: Mapping[str, Stamp | None]) -> Stamps:
     read = set(seen.read.values())
     for path in seen.asked:
         now = stamp_of(path)
-        is_certain = now is None or is_of_folder(now) or now in read
-        known[path] = now if is_certain else before.get(path, _UNSURE)
+        is_certain = now is None or is_folder_stamp(now) or now in read
+        known[path] = now if is_certain else before.get(path, _UNKNOWN_STAMP)
     return known
 
 
-def is_of_folder(stamp: Stamp) -> bool:
+def is_folder_stamp(stamp: Stamp) -> bool:
     return stamp[1] == -1
 
 
-def folders_around(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
+def folders_to_watch(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
     """The folders to listen to for changes of `paths`.
 
     These are their own folders and those above, up to one of the bases; for a folder that does not
@@ -91,7 +91,7 @@ class Events:
         self._stop = stop
         self._folders: set[str] = set()
         self._notify: RustNotify | None = None
-        self._make = _backend()
+        self._make = _import_watcher()
 
     def attend(self, folders: set[str]) -> None:
         """Listen to these folders from now on. Earlier changes show only on the disk."""
@@ -102,7 +102,9 @@ class Events:
         by_polling = bool(os.environ.get("WATCHFILES_FORCE_POLLING"))
         while self._notify is None:
             try:
-                self._notify = self._make(sorted(folders), False, by_polling, QUIET, False, True)
+                self._notify = self._make(
+                    sorted(folders), False, by_polling, QUIET_MILLISECONDS, False, True
+                )
             except FileNotFoundError:  # one went away just now
                 folders = set(filter(is_folder, folders))
             except OSError as error:
@@ -116,7 +118,12 @@ class Events:
         """
         assert self._notify is not None, "call `listen_to` before `wait`"
         while True:
-            events = self._notify.watch(BURST, QUIET, QUIET if briefly else _PATIENCE, self._stop)
+            events = self._notify.watch(
+                BURST_MILLISECONDS,
+                QUIET_MILLISECONDS,
+                QUIET_MILLISECONDS if briefly else _WAIT_MILLISECONDS,
+                self._stop,
+            )
             if events == "signal":
                 raise KeyboardInterrupt
             if events == "stop":
@@ -138,7 +145,7 @@ class Events:
             self._notify = None
 
 
-def _backend() -> type[RustNotify]:
+def _import_watcher() -> type[RustNotify]:
     try:
         from watchfiles._rust_notify import RustNotify
     except ImportError:

@@ -15,12 +15,12 @@ import stat
 import time
 from collections.abc import Iterable
 
-from equipage.core.interrupts import Undisturbed
+from equipage.core.interrupts import DeferInterrupts
 from equipage.core.source import Source
 from equipage.files import is_inside, real_path
 
 #: Unfinished files older than this, in seconds, were left behind by runs that were killed.
-_LONG_AGO = 3600
+_STALE_SECONDS = 3600
 
 
 class NotWritten(Exception):
@@ -32,7 +32,7 @@ def write_new(path: str, data: bytes, root: str) -> None:
     _require_inside(path, root)
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        _put_new(path, data)
+        _create_file(path, data)
     except FileExistsError:
         raise NotWritten("it exists already") from None
     except OSError as error:
@@ -44,7 +44,7 @@ def _require_inside(path: str, root: str) -> None:
         raise NotWritten("a link on the way there leads out of the project")
 
 
-def write_whole(path: str, data: bytes) -> None:
+def write_or_replace(path: str, data: bytes) -> None:
     """Write a file, or replace it in one step; what is not a regular file is written into.
 
     Raises `NotWritten`, or `BrokenPipeError` if the reader of a pipe is gone.
@@ -52,13 +52,13 @@ def write_whole(path: str, data: bytes) -> None:
     try:
         # By its own name: without links, `/dev/stdout` is `pipe:[1]`, which cannot be opened.
         before = os.stat(path) if os.path.exists(path) else None
-        stream = None if before is None else _own_stream(before)
+        stream = None if before is None else _standard_stream(before)
         if stream is not None:
             _write_all(stream, data)
         elif before is None or stat.S_ISREG(before.st_mode):
-            _put(real_path(path), data, before)
+            _replace_file(real_path(path), data, before)
         else:
-            _write_into(path, data)
+            _write_to_device(path, data)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -83,7 +83,7 @@ def write_private(path: str, data: bytes) -> None:
         os.close(descriptor)
 
 
-def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
+def replace_if_unchanged(source: Source, text: str, roots: Iterable[str]) -> None:
     """Replace the file of `source`, if it still holds what was read. Raises `NotWritten`."""
     if source.filename is None:
         raise NotWritten("it was not read from a file")
@@ -94,12 +94,12 @@ def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
     if not os.access(real, os.W_OK):
         raise NotWritten("it is write-protected")
     try:
-        _put(real, text.encode("utf-8"), os.stat(real), unless_changed_from=source.data)
+        _replace_file(real, text.encode("utf-8"), os.stat(real), unless_changed_from=source.data)
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
 
 
-def _own_stream(status: os.stat_result) -> int | None:
+def _standard_stream(status: os.stat_result) -> int | None:
     """The descriptor of our standard output or error, if that is the file; None otherwise."""
     for descriptor in (1, 2):
         with contextlib.suppress(OSError):  # it may be closed
@@ -108,7 +108,7 @@ def _own_stream(status: os.stat_result) -> int | None:
     return None
 
 
-def _write_into(path: str, data: bytes) -> None:
+def _write_to_device(path: str, data: bytes) -> None:
     """Write to a device or a pipe. Opening never waits: a pipe without a reader would block us."""
     names = ("O_NONBLOCK", "O_NOCTTY", "O_BINARY")  # no system has all of these
     try:
@@ -132,18 +132,18 @@ def _write_all(descriptor: int, data: bytes) -> None:
         left = left[os.write(descriptor, left) :]
 
 
-def _put(
+def _replace_file(
     path: str, data: bytes, like: os.stat_result | None, unless_changed_from: bytes | None = None
 ) -> None:
     """Put a finished file in the place of another."""
-    finished = _beside(path)
-    with Undisturbed():
+    finished = _temporary_path_beside(path)
+    with DeferInterrupts():
         try:
-            _write(finished, data, like, path)
+            _write_finished_file(finished, data, like, path)
             if unless_changed_from is not None:
                 _require_unchanged(path, unless_changed_from)
             if like is not None and like.st_nlink > 1:
-                _write_over(path, data)  # its other names must not keep the old text
+                _overwrite_in_place(path, data)  # its other names must not keep the old text
                 os.unlink(finished)
             else:
                 os.replace(finished, path)
@@ -154,7 +154,7 @@ def _put(
     _sync_folder(os.path.dirname(path))
 
 
-def _write_over(path: str, data: bytes) -> None:
+def _overwrite_in_place(path: str, data: bytes) -> None:
     """Write into a file that has several names; the finished copy beside it outlives a crash."""
     with open(path, "r+b") as file:
         file.write(data)
@@ -169,12 +169,12 @@ def _require_unchanged(path: str, before: bytes) -> None:
             raise NotWritten("it was changed meanwhile")
 
 
-def _put_new(path: str, data: bytes) -> None:
+def _create_file(path: str, data: bytes) -> None:
     """Put a finished file where none is."""
-    finished = _beside(path)
-    with Undisturbed():
+    finished = _temporary_path_beside(path)
+    with DeferInterrupts():
         try:
-            _write(finished, data, None)
+            _write_finished_file(finished, data, None)
             try:
                 os.link(finished, path)  # unlike renaming, it never replaces
             except FileExistsError:
@@ -188,7 +188,7 @@ def _put_new(path: str, data: bytes) -> None:
                 os.unlink(finished)
 
 
-def _beside(path: str) -> str:
+def _temporary_path_beside(path: str) -> str:
     """An unused path in the same folder; also removes what killed runs left there long ago."""
     folder, name = os.path.split(path)
     start, end = f".{name[:180]}.", ".equipage-tmp"
@@ -196,7 +196,7 @@ def _beside(path: str) -> str:
         for each in os.listdir(folder or "."):
             left = os.path.join(folder, each)
             is_ours = each.startswith(start) and each.endswith(end)
-            if is_ours and time.time() - os.lstat(left).st_mtime > _LONG_AGO:
+            if is_ours and time.time() - os.lstat(left).st_mtime > _STALE_SECONDS:
                 os.unlink(left)
     return os.path.join(folder, f"{start}{os.urandom(6).hex()}{end}")
 
@@ -211,7 +211,9 @@ def _copy_attributes(model: str, descriptor: int) -> None:
                 os.setxattr(descriptor, name, os.getxattr(model, name))
 
 
-def _write(path: str, data: bytes, like: os.stat_result | None, model: str = "") -> None:
+def _write_finished_file(
+    path: str, data: bytes, like: os.stat_result | None, model: str = ""
+) -> None:
     """A new file, complete on the disk; with the mode of another, and its owner if allowed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     # A copy is private until it has the mode of its model; a new file follows the umask.

@@ -18,7 +18,7 @@ from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.generators import codes
-from equipage.generators.limits import GeneratorLimits, too_large
+from equipage.generators.limits import GeneratorLimits, too_large_fact
 
 if TYPE_CHECKING:  # imported with the first payload
     from equipage.generators.base import Generator
@@ -31,9 +31,9 @@ _OTHER_NAMES = {"size": "bytes"}
 Facts = tuple[Fact, ...]
 
 
-def registered() -> Mapping[str, type[Generator]]:
+def generator_types() -> Mapping[str, type[Generator]]:
     """The registered generators by type, those of the format first."""
-    return _known()
+    return _load_generator_types()
 
 
 def _fields_of(cls: type[Generator]) -> tuple[msgspec.structs.FieldInfo, ...]:
@@ -42,7 +42,7 @@ def _fields_of(cls: type[Generator]) -> tuple[msgspec.structs.FieldInfo, ...]:
     return fields_of(cls)
 
 
-def _known() -> dict[str, type[Generator]]:
+def _load_generator_types() -> dict[str, type[Generator]]:
     # Most configurations have no payload: the six types are imported with the first one.
     if "nested_json" not in _registered:
         from equipage.generators.payloads import TYPES
@@ -57,14 +57,14 @@ def register(cls: type[Generator]) -> type[Generator]:
 
     Raises `ValueError` if the type is taken by another class.
     """
-    if _known().setdefault(cls.type, cls) is not cls:
+    if _load_generator_types().setdefault(cls.type, cls) is not cls:
         raise ValueError(f"generator type {cls.type!r} is already registered")
     return cls
 
 
 def find(name: str) -> type[Generator] | None:
     """The generator of that type, or None."""
-    return _known().get(name)
+    return _load_generator_types().get(name)
 
 
 def build(params: object, limits: GeneratorLimits, path: Path) -> tuple[Generator | None, Facts]:
@@ -79,22 +79,22 @@ def build(params: object, limits: GeneratorLimits, path: Path) -> tuple[Generato
     found = _class_of(params, path)
     if isinstance(found, Fact):
         return None, (found,)
-    values, facts = _read(found, params, limits, path)
-    facts += tuple(_unknown(found, params, path))
+    values, facts = _read_parameters(found, params, limits, path)
+    facts += tuple(_report_unknown_keys(found, params, path))
     if values is None:
         return None, facts
     generator = found(**values)
     if generator.estimated_size > limits.max_payload_bytes:
         # The parameter that makes it so large, if the author wrote it; a default has no place.
         blamed = (*path, found.sized_by) if found.sized_by in params else path
-        return None, (*facts, too_large(generator.estimated_size, blamed, limits))
+        return None, (*facts, too_large_fact(generator.estimated_size, blamed, limits))
     return generator, facts
 
 
 def _class_of(params: Mapping[str, object], path: Path) -> type[Generator] | Fact:
     """The generator that `type` names, or what is wrong with it."""
     name, at = params.get("type"), (*path, "type")
-    allowed = ", ".join(_known())
+    allowed = ", ".join(_load_generator_types())
     if name is None:
         return codes.GENERATOR_TYPE_MISSING.at(path, allowed=allowed)
     if not isinstance(name, str):
@@ -104,15 +104,15 @@ def _class_of(params: Mapping[str, object], path: Path) -> type[Generator] | Fac
     cls = find(name)
     if cls is not None:
         return cls
-    from equipage.generators.parameters import instead
+    from equipage.generators.parameters import replacement_remedy
 
-    meant = nearest(name, _known())
+    meant = nearest(name, _load_generator_types())
     return codes.GENERATOR_TYPE_UNKNOWN.at(
-        at, remedy=instead(at, meant), found=Shown(name), allowed=allowed, nearest=meant
+        at, remedy=replacement_remedy(at, meant), found=Shown(name), allowed=allowed, nearest=meant
     )
 
 
-def _read(
+def _read_parameters(
     cls: type[Generator], params: Mapping[str, object], limits: GeneratorLimits, path: Path
 ) -> tuple[dict[str, object] | None, Facts]:
     """The values of the generator's fields; None if one is missing or refused.
@@ -138,9 +138,11 @@ def _read(
     return None if missing or REFUSED in values.values() else values, tuple(facts)
 
 
-def _unknown(cls: type[Generator], params: Mapping[str, object], path: Path) -> Iterator[Fact]:
+def _report_unknown_keys(
+    cls: type[Generator], params: Mapping[str, object], path: Path
+) -> Iterator[Fact]:
     """A warning for each key that is not a parameter, with the unused parameter it may mean."""
-    from equipage.generators.parameters import instead
+    from equipage.generators.parameters import replacement_remedy
 
     unused = [name for name in cls.accepts if name not in params]
     for key in params:
@@ -151,7 +153,7 @@ def _unknown(cls: type[Generator], params: Mapping[str, object], path: Path) -> 
         yield codes.GENERATOR_PARAMETER_UNKNOWN.at(
             (*path, key),
             part="key",
-            remedy=instead((*path, key), meant, "key"),
+            remedy=replacement_remedy((*path, key), meant, "key"),
             parameter=Shown(key),
             type=cls.type,
             nearest=meant,
@@ -163,11 +165,11 @@ def schema() -> dict[str, object]:
 
     Limits are left out: they belong to the machine, not to the format.
     """
-    alternatives = [_alternative(cls) for cls in _known().values()]
+    alternatives = [_type_schema(cls) for cls in _load_generator_types().values()]
     return {"type": "object", "required": ["type"], "oneOf": alternatives}
 
 
-def _alternative(cls: type[Generator]) -> dict[str, object]:
+def _type_schema(cls: type[Generator]) -> dict[str, object]:
     about = " ".join((cls.__doc__ or cls.type).split("\n\n")[0].split())
     properties: dict[str, object] = {"type": {"const": cls.type, "description": about}}
     required = ["type"]

@@ -99,7 +99,7 @@ class Generator:
         """
         if chunk < 1:
             raise ValueError(f"a chunk has at least one byte, not {chunk}")
-        return in_chunks(self.pieces(), chunk)
+        return split_into_chunks(self.pieces(), chunk)
 
     def read(self, limit: int | None = None) -> Octets:
         """The whole payload: what the chunks of `stream` add up to.
@@ -148,7 +148,7 @@ _fields = cache(msgspec.structs.fields)
 # ------------------------------------------------------------------------------------------ pieces
 
 
-def repeated(unit: bytes, times: int) -> Pieces:
+def repeat_in_blocks(unit: bytes, times: int) -> Pieces:
     """`unit * times`, without ever holding more of it than a block or one unit."""
     at_once = min(times, max(1, BLOCK // len(unit)))
     if at_once == 0:
@@ -159,10 +159,10 @@ def repeated(unit: bytes, times: int) -> Pieces:
     yield unit * (times % at_once)
 
 
-def joined(unit: bytes, times: int, separator: bytes) -> Pieces:
+def join_repeated(unit: bytes, times: int, separator: bytes) -> Pieces:
     """`times` units with separators between them."""
     if times:
-        yield from repeated(unit + separator, times - 1)
+        yield from repeat_in_blocks(unit + separator, times - 1)
         yield unit
 
 
@@ -191,7 +191,7 @@ def whole_characters(pieces: Pieces, limit: int) -> Pieces:
         yield piece
 
 
-def in_chunks(pieces: Pieces, size: int) -> Pieces:
+def split_into_chunks(pieces: Pieces, size: int) -> Pieces:
     """The bytes of `pieces` in chunks of exactly `size`, the last perhaps shorter, none empty."""
     pending = bytearray()
     for piece in pieces:
@@ -217,44 +217,46 @@ def in_chunks(pieces: Pieces, size: int) -> Pieces:
 # starts with every shorter one. Each purpose has its own stream: how often a generator draws for
 # one thing does not shift what it draws for another.
 
-_DRAWN = 4_096
+_BLOCK_BYTES = 4_096
 #: The one character that a charmap uses to say “none”.
 _UNMAPPED = "\ufffe"
 
 
-def blocks(seed: int, purpose: str) -> Iterator[bytes]:
+def draw_blocks(seed: int, purpose: str) -> Iterator[bytes]:
     """Endless random bytes, in blocks of equal size."""
     from hashlib import shake_128  # slow to import, and checking a configuration draws nothing
 
     key = b"equipage\0" + purpose.encode() + b"\0" + seed.to_bytes(8, "little")
     for number in count():
-        yield shake_128(key + number.to_bytes(8, "little"), usedforsecurity=False).digest(_DRAWN)
+        yield shake_128(key + number.to_bytes(8, "little"), usedforsecurity=False).digest(
+            _BLOCK_BYTES
+        )
 
 
-def picks(seed: int, purpose: str, alphabet: bytes) -> Iterator[bytes]:
+def draw_bytes(seed: int, purpose: str, alphabet: bytes) -> Iterator[bytes]:
     """Endless members of `alphabet` (up to 256), in blocks; one listed twice is twice as likely."""
     rounds, left_over = divmod(256, len(alphabet))
     table = alphabet * rounds + bytes(left_over)
     rejected = bytes(range(256 - left_over, 256))
-    for block in blocks(seed, purpose):
+    for block in draw_blocks(seed, purpose):
         yield block.translate(table, rejected)
 
 
-def characters(seed: int, purpose: str, alphabet: str) -> Iterator[str]:
+def draw_characters(seed: int, purpose: str, alphabet: str) -> Iterator[str]:
     """Endless characters of `alphabet`, in blocks; one that occurs twice is twice as likely."""
     if len(alphabet) <= 256 and _UNMAPPED not in alphabet:
-        for indexes in picks(seed, purpose, bytes(range(len(alphabet)))):
+        for indexes in draw_bytes(seed, purpose, bytes(range(len(alphabet)))):
             yield codecs.charmap_decode(indexes, "strict", alphabet)[0]
     else:
-        drawn = map(alphabet.__getitem__, numbers(seed, purpose, len(alphabet)))
+        drawn = map(alphabet.__getitem__, draw_numbers(seed, purpose, len(alphabet)))
         while True:
-            yield "".join(islice(drawn, _DRAWN))
+            yield "".join(islice(drawn, _BLOCK_BYTES))
 
 
-def code_points(seed: int, purpose: str) -> Iterator[bytes]:
+def draw_code_points(seed: int, purpose: str) -> Iterator[bytes]:
     """Endless characters from U+0020 on without surrogates, as UTF-8, in blocks of whole ones."""
-    planes = picks(seed, f"{purpose}/plane", bytes(range(17)))
-    highs, lows = blocks(seed, f"{purpose}/high"), blocks(seed, f"{purpose}/low")
+    planes = draw_bytes(seed, f"{purpose}/plane", bytes(range(17)))
+    highs, lows = draw_blocks(seed, f"{purpose}/high"), draw_blocks(seed, f"{purpose}/low")
     for plane, high, low in zip(planes, highs, lows, strict=True):
         words = bytearray(4 * len(plane))
         words[0::4], words[1::4], words[2::4] = low[: len(plane)], high[: len(plane)], plane
@@ -263,11 +265,11 @@ def code_points(seed: int, purpose: str) -> Iterator[bytes]:
         yield words.decode("utf-32-le", "ignore").encode().translate(None, bytes(range(0x20)))
 
 
-def numbers(seed: int, purpose: str, below: int) -> Iterator[int]:
+def draw_numbers(seed: int, purpose: str, below: int) -> Iterator[int]:
     """Endless integers from 0 up to, not including, `below`."""
     width, form = (1, "B") if below <= 2**8 else (2, "H") if below <= 2**16 else (8, "Q")
-    words = struct.Struct(f"<{_DRAWN // width}{form}")
+    words = struct.Struct(f"<{_BLOCK_BYTES // width}{form}")
     outcomes = 2 ** (8 * width)
     fair = outcomes - outcomes % below
-    for block in blocks(seed, purpose):
+    for block in draw_blocks(seed, purpose):
         yield from (word % below for word in words.unpack(block) if word < fair)

@@ -12,7 +12,7 @@ import msgspec
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.generators import codes
 
 # ------------------------------------------------------------------------------------------- sizes
@@ -22,17 +22,17 @@ from equipage.generators import codes
 BLOCK = 65_536
 #: Digits, then perhaps blanks and a unit. Thirty digits are more than any limit, and Python refuses
 #: to read very many.
-_WRITTEN = expression(r"([0-9]{1,30})(?:[ \t]*(b|kb|mb|gb))?", re.IGNORECASE)
+_WRITTEN_SIZE = lazy_regex(r"([0-9]{1,30})(?:[ \t]*(b|kb|mb|gb))?", re.IGNORECASE)
 #: Units are binary: `1mb` is 1048576.
 _FACTORS = {"": 1, "b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30}
 _UNITS = ("KB", "MB", "GB", "TB", "PB", "EB")
 #: Larger sizes are all shown alike: no disk holds them, and Python refuses to print long integers.
-_BEYOND = 1024 * 2**60
+_MAX_SHOWN_SIZE = 1024 * 2**60
 
 
 def parse_size(written: str) -> int | None:
     """The number of bytes that `written` means, such as `512` or `1 mb`; None if not a size."""
-    match = _WRITTEN.fullmatch(written)
+    match = _WRITTEN_SIZE.fullmatch(written)
     return int(match[1]) * _FACTORS[(match[2] or "").lower()] if match else None
 
 
@@ -42,7 +42,7 @@ def format_size(size: int) -> str:
     Where a binary and a decimal unit both divide it, the smaller number reads better: 10**10 is
     `10GB`, not `9765625KB`.
     """
-    if size >= _BEYOND:
+    if size >= _MAX_SHOWN_SIZE:
         return "over 1024EB"
     exact = [
         (size // base**power, unit)
@@ -72,9 +72,9 @@ VARIABLES: Mapping[str, str] = {
     "max_batch_size": "THOUGHTJACK_MAX_BATCH_SIZE",
 }
 
-_NUMBER = expression(r"\+?([0-9]{1,30})")
+_NUMBER = lazy_regex(r"\+?([0-9]{1,30})")
 #: A limit is a 64-bit number in the format's first loader, which refuses larger ones too.
-_LARGEST = 2**64 - 1
+_MAX_LIMIT = 2**64 - 1
 
 
 class GeneratorLimits(msgspec.Struct, frozen=True):
@@ -114,10 +114,10 @@ def read_limit(written: str, *, in_bytes: bool) -> int | None:
     """A whole number, perhaps after a `+`, or a size with a unit; None if it is neither."""
     match = _NUMBER.fullmatch(written)
     number = int(match[1]) if match else parse_size(written) if in_bytes else None
-    return number if number is not None and number <= _LARGEST else None
+    return number if number is not None and number <= _MAX_LIMIT else None
 
 
-def too_large(size: int, path: Path, limits: GeneratorLimits) -> Fact:
+def too_large_fact(size: int, path: Path, limits: GeneratorLimits) -> Fact:
     """A payload over the limit."""
     return codes.GENERATOR_TOO_LARGE.at(
         path,

@@ -18,7 +18,7 @@ from equipage.core.diagnostics import Change, Code, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.generators import codes
-from equipage.generators.limits import VARIABLES, GeneratorLimits, parse_size, too_large
+from equipage.generators.limits import VARIABLES, GeneratorLimits, parse_size, too_large_fact
 
 # ------------------------------------------------------------------------------------- JSON values
 
@@ -57,17 +57,17 @@ _REASONS: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
-def _without_infinities(value: object, path: Path, replaced: list[Path]) -> object:
+def _replace_infinities(value: object, path: Path, replaced: list[Path]) -> object:
     """The value with null for every NaN and infinity, whose paths are added to `replaced`."""
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise _KeyNotTextError
         return {
-            key: _without_infinities(each, (*path, key), replaced) for key, each in value.items()
+            key: _replace_infinities(each, (*path, key), replaced) for key, each in value.items()
         }
     if isinstance(value, list | tuple):
         steps = enumerate(value)
-        return [_without_infinities(each, (*path, number), replaced) for number, each in steps]
+        return [_replace_infinities(each, (*path, number), replaced) for number, each in steps]
     if isinstance(value, float) and not math.isfinite(value):
         replaced.append(path)
         return None
@@ -79,7 +79,7 @@ def _without_infinities(value: object, path: Path, replaced: list[Path]) -> obje
 #: In place of a value that cannot be used; an error says why.
 REFUSED: Final = object()
 
-_TYPE, _RANGE = codes.GENERATOR_PARAMETER_TYPE, codes.GENERATOR_PARAMETER_RANGE
+_TYPE_CODE, _RANGE_CODE = codes.GENERATOR_PARAMETER_TYPE, codes.GENERATOR_PARAMETER_RANGE
 
 #: The value to keep, or `REFUSED`, and what was found about it.
 Reading = tuple[object, tuple[Fact, ...]]
@@ -104,7 +104,7 @@ class Parameter(Protocol):
         """Read what the author wrote; `path` ends with the parameter's name."""
 
 
-class Whole(msgspec.Struct, frozen=True):
+class WholeNumber(msgspec.Struct, frozen=True):
     """A whole number from `minimum` to `maximum`, and within the limit named `limit`."""
 
     minimum: int = 0
@@ -127,9 +127,9 @@ class Whole(msgspec.Struct, frozen=True):
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         if not _is_whole(value):
-            return _refused(_TYPE, path, self.expected, Shown(value, as_found=True))
+            return _refuse(_TYPE_CODE, path, self.expected, Shown(value, as_found=True))
         if value < self.minimum or (self.maximum is not None and value > self.maximum):
-            return _refused(_RANGE, path, self.expected, Shown(value))
+            return _refuse(_RANGE_CODE, path, self.expected, Shown(value))
         if self.limit is not None and value > (most := getattr(limits, self.limit)):
             name, variable = path[-1], VARIABLES[self.limit]
             over = codes.GENERATOR_OVER_LIMIT
@@ -140,7 +140,7 @@ class Whole(msgspec.Struct, frozen=True):
 
 
 #: A seed is any unsigned 64-bit number.
-SEED = Whole(maximum=2**64 - 1)
+SEED = WholeNumber(maximum=2**64 - 1)
 
 
 class ByteSize(msgspec.Struct, frozen=True):
@@ -161,11 +161,11 @@ class ByteSize(msgspec.Struct, frozen=True):
             unreadable = codes.GENERATOR_SIZE_UNREADABLE
             return REFUSED, (unreadable.at(path, parameter=path[-1], found=Shown(value)),)
         if not _is_whole(size):
-            return _refused(_TYPE, path, self.expected, Shown(value, as_found=True))
+            return _refuse(_TYPE_CODE, path, self.expected, Shown(value, as_found=True))
         if size < 0:
-            return _refused(_RANGE, path, f"{self.expected}, 0 or more", Shown(value))
+            return _refuse(_RANGE_CODE, path, f"{self.expected}, 0 or more", Shown(value))
         if size > limits.max_payload_bytes:
-            return REFUSED, (too_large(size, path, limits),)
+            return REFUSED, (too_large_fact(size, path, limits),)
         return int(size), ()
 
 
@@ -178,11 +178,11 @@ class Text(msgspec.Struct, frozen=True):
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         if not isinstance(value, str):
-            return _refused(_TYPE, path, self.expected, Shown(value, as_found=True))
+            return _refuse(_TYPE_CODE, path, self.expected, Shown(value, as_found=True))
         try:
             value.encode()
         except UnicodeEncodeError:
-            return _not_json(path, _SURROGATE)
+            return _refuse_not_json(path, _SURROGATE)
         return value, ()
 
 
@@ -196,11 +196,13 @@ class AnyJson(msgspec.Struct, frozen=True):
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         replaced: list[Path] = []
         try:
-            plain = _without_infinities(value, path, replaced)
+            plain = _replace_infinities(value, path, replaced)
             text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
             text.encode()
         except tuple(each for each, _ in _REASONS) as problem:
-            return _not_json(path, next(why for each, why in _REASONS if isinstance(problem, each)))
+            return _refuse_not_json(
+                path, next(why for each, why in _REASONS if isinstance(problem, each))
+            )
         null = codes.GENERATOR_VALUE_BECOMES_NULL
         return CompactJson(text), tuple(null.at(each, parameter=path[-1]) for each in replaced)
 
@@ -225,13 +227,13 @@ class OneOf(msgspec.Struct, frozen=True):
     def word(self, value: object, path: Path, parameter: str | int) -> Reading:
         """One of the words, at a path that may be that of an entry of a list."""
         if not isinstance(value, str):
-            return _refused(_TYPE, path, self.expected, Shown(value, as_found=True), parameter)
+            return _refuse(_TYPE_CODE, path, self.expected, Shown(value, as_found=True), parameter)
         if value in self.words:
             return value, ()
         meant = nearest(value, self.words)
         unknown = codes.GENERATOR_CHOICE_UNKNOWN.at(
             path,
-            remedy=instead(path, meant),
+            remedy=replacement_remedy(path, meant),
             parameter=parameter,
             found=Shown(value),
             allowed=", ".join(self.words),
@@ -256,7 +258,7 @@ class SomeOf(msgspec.Struct, frozen=True):
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-            return _refused(_TYPE, path, self.expected, Shown(value, as_found=True))
+            return _refuse(_TYPE_CODE, path, self.expected, Shown(value, as_found=True))
         if not value:
             return (), _makes_nothing(path)
         word = OneOf(self.words).word
@@ -266,7 +268,7 @@ class SomeOf(msgspec.Struct, frozen=True):
         return (REFUSED if REFUSED in kept else kept), facts
 
 
-def instead(path: Path, meant: str | None, part: Part = "value") -> Remedy | None:
+def replacement_remedy(path: Path, meant: str | None, part: Part = "value") -> Remedy | None:
     """The remedy that writes the name probably meant. Not safe: it changes the payload."""
     if meant is None:
         return None
@@ -278,14 +280,14 @@ def _is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _refused(
+def _refuse(
     code: Code, path: Path, expected: str, found: Shown, parameter: str | int | None = None
 ) -> Reading:
     name = path[-1] if parameter is None else parameter
     return REFUSED, (code.at(path, parameter=name, expected=expected, found=found),)
 
 
-def _not_json(path: Path, reason: str) -> Reading:
+def _refuse_not_json(path: Path, reason: str) -> Reading:
     return REFUSED, (codes.GENERATOR_VALUE_NOT_JSON.at(path, parameter=path[-1], reason=reason),)
 
 

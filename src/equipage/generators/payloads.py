@@ -12,13 +12,13 @@ import msgspec
 from equipage.generators.base import (
     Generator,
     Pieces,
-    characters,
-    code_points,
+    draw_bytes,
+    draw_characters,
+    draw_code_points,
+    draw_numbers,
     first_bytes,
-    joined,
-    numbers,
-    picks,
-    repeated,
+    join_repeated,
+    repeat_in_blocks,
     whole_characters,
 )
 from equipage.generators.limits import BLOCK
@@ -31,11 +31,11 @@ from equipage.generators.parameters import (
     Parameter,
     SomeOf,
     Text,
-    Whole,
+    WholeNumber,
 )
 
 
-def _quoted(text: str) -> bytes:
+def _json_string(text: str) -> bytes:
     """The text as a JSON string, characters unescaped."""
     return json.dumps(text, ensure_ascii=False).encode()
 
@@ -46,7 +46,7 @@ def _quoted(text: str) -> bytes:
 SEQUENCES = ("cursor_move", "color", "title", "hyperlink", "clear")
 
 #: Sequences whose length depends on what is drawn.
-_DRAWN = frozenset({"cursor_move", "color"})
+_RANDOM_SEQUENCES = frozenset({"cursor_move", "color"})
 
 
 class AnsiEscape(Generator, msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ class AnsiEscape(Generator, msgspec.Struct, frozen=True):
     type: ClassVar[str] = "ansi_escape"
     accepts: ClassVar[Mapping[str, Parameter]] = {
         "sequences": SomeOf(SEQUENCES),
-        "count": Whole(limit="max_batch_size", none_is_odd=True),
+        "count": WholeNumber(limit="max_batch_size", none_is_odd=True),
         "payload": Text(),
         "seed": SEED,
     }
@@ -77,7 +77,7 @@ class AnsiEscape(Generator, msgspec.Struct, frozen=True):
 
     @property
     def size_is_exact(self) -> bool:
-        return _DRAWN.isdisjoint(self.sequences[: self.count])
+        return _RANDOM_SEQUENCES.isdisjoint(self.sequences[: self.count])
 
     def pieces(self) -> Pieces:
         sources = self._sources()
@@ -89,8 +89,8 @@ class AnsiEscape(Generator, msgspec.Struct, frozen=True):
 
     def _sources(self) -> dict[str, Iterator[bytes]]:
         """For each sequence an endless supply of it. A position draws its row, then its column."""
-        positions = numbers(self.seed, "ansi_escape/position", 1000)
-        colors = numbers(self.seed, "ansi_escape/color", 256)
+        positions = draw_numbers(self.seed, "ansi_escape/position", 1000)
+        colors = draw_numbers(self.seed, "ansi_escape/color", 256)
         payload = self.payload.encode()
         return {
             "cursor_move": map(b"\x1b[%d;%dH".__mod__, zip(positions, positions, strict=True)),
@@ -119,7 +119,7 @@ class BatchNotifications(Generator, msgspec.Struct, frozen=True):
 
     type: ClassVar[str] = "batch_notifications"
     accepts: ClassVar[Mapping[str, Parameter]] = {
-        "count": Whole(limit="max_batch_size", none_is_odd=True),
+        "count": WholeNumber(limit="max_batch_size", none_is_odd=True),
         "method": Text(),
         "params": AnyJson(),
     }
@@ -136,13 +136,13 @@ class BatchNotifications(Generator, msgspec.Struct, frozen=True):
 
     def pieces(self) -> Pieces:
         yield b"["
-        yield from joined(self._item, self.count, b",")
+        yield from join_repeated(self._item, self.count, b",")
         yield b"]"
 
     @property
     def _item(self) -> bytes:
         params = b"" if self.params is None else b',"params":' + self.params.encoded
-        return b'{"jsonrpc":"2.0","method":' + _quoted(self.method) + params + b"}"
+        return b'{"jsonrpc":"2.0","method":' + _json_string(self.method) + params + b"}"
 
 
 # ------------------------------------------------------------------------------------------ garbage
@@ -191,8 +191,8 @@ class Garbage(Generator, msgspec.Struct, frozen=True):
 
     def pieces(self) -> Pieces:
         if self.charset == "utf8":
-            return whole_characters(code_points(self.seed, "garbage/utf8"), self.bytes)
-        draws = picks(self.seed, f"garbage/{self.charset}", ALPHABETS[self.charset])
+            return whole_characters(draw_code_points(self.seed, "garbage/utf8"), self.bytes)
+        draws = draw_bytes(self.seed, f"garbage/{self.charset}", ALPHABETS[self.charset])
         return first_bytes(draws, self.bytes)
 
 
@@ -211,7 +211,7 @@ class NestedJson(Generator, msgspec.Struct, frozen=True):
 
     type: ClassVar[str] = "nested_json"
     accepts: ClassVar[Mapping[str, Parameter]] = {
-        "depth": Whole(limit="max_nest_depth"),
+        "depth": WholeNumber(limit="max_nest_depth"),
         "structure": OneOf(STRUCTURES),
         "key": Text(),
         "inner": AnyJson(),
@@ -233,14 +233,14 @@ class NestedJson(Generator, msgspec.Struct, frozen=True):
         opener = self._object_opener
         if self.structure == "mixed":
             pairs, odd = divmod(self.depth, 2)
-            yield from repeated(opener + b"[", pairs)
+            yield from repeat_in_blocks(opener + b"[", pairs)
             yield opener * odd + self.inner.encoded + b"}" * odd
-            yield from repeated(b"]}", pairs)
+            yield from repeat_in_blocks(b"]}", pairs)
         else:
             opener, closer = (opener, b"}") if self.structure == "object" else (b"[", b"]")
-            yield from repeated(opener, self.depth)
+            yield from repeat_in_blocks(opener, self.depth)
             yield self.inner.encoded
-            yield from repeated(closer, self.depth)
+            yield from repeat_in_blocks(closer, self.depth)
 
     @property
     def _objects(self) -> int:
@@ -249,7 +249,7 @@ class NestedJson(Generator, msgspec.Struct, frozen=True):
 
     @property
     def _object_opener(self) -> bytes:
-        return b"{" + _quoted(self.key) + b":"
+        return b"{" + _json_string(self.key) + b":"
 
 
 # ------------------------------------------------------------------------------------ repeated_keys
@@ -261,8 +261,8 @@ class RepeatedKeys(Generator, msgspec.Struct, frozen=True):
 
     type: ClassVar[str] = "repeated_keys"
     accepts: ClassVar[Mapping[str, Parameter]] = {
-        "count": Whole(limit="max_batch_size", none_is_odd=True),
-        "key_length": Whole(minimum=1),
+        "count": WholeNumber(limit="max_batch_size", none_is_odd=True),
+        "key_length": WholeNumber(minimum=1),
         "value": AnyJson(),
     }
     sized_by: ClassVar[str] = "count"
@@ -281,7 +281,7 @@ class RepeatedKeys(Generator, msgspec.Struct, frozen=True):
         yield b"{"
         if self.key_length <= BLOCK:
             member = b'"' + b"k" * self.key_length + b'":' + self.value.encoded
-            yield from joined(member, self.count, b",")
+            yield from join_repeated(member, self.count, b",")
         else:
             yield from self._long_members()
         yield b"}"
@@ -290,7 +290,7 @@ class RepeatedKeys(Generator, msgspec.Struct, frozen=True):
         """Members whose key alone is larger than a block: not even one of them is held whole."""
         for number in range(self.count):
             yield b',"' if number else b'"'
-            yield from repeated(b"k", self.key_length)
+            yield from repeat_in_blocks(b"k", self.key_length)
             yield b'":' + self.value.encoded
 
 
@@ -309,7 +309,7 @@ _TABLES = {
 TABLES: Mapping[str, str] = _TABLES | {"mixed": "".join(_TABLES.values())}
 
 #: Three in ten characters come from the carrier, if there is one.
-_TAKEN = b"\x00" * 7 + b"\xff" * 3
+_CARRIER_MASK = b"\x00" * 7 + b"\xff" * 3
 
 
 class UnicodeSpam(Generator, msgspec.Struct, frozen=True):
@@ -341,16 +341,16 @@ class UnicodeSpam(Generator, msgspec.Struct, frozen=True):
         return whole_characters(map(str.encode, texts), self.bytes)
 
     def _spam(self) -> Iterator[str]:
-        return characters(self.seed, f"unicode_spam/{self.category}", TABLES[self.category])
+        return draw_characters(self.seed, f"unicode_spam/{self.category}", TABLES[self.category])
 
     def _mixed(self) -> Iterator[str]:
         """Mix characters of the category with those of the carrier, chosen at random."""
-        carried = characters(self.seed, "unicode_spam/carrier", self.carrier)
-        taken = picks(self.seed, "unicode_spam/taken", _TAKEN)
-        return map(_woven, self._spam(), carried, taken)
+        carried = draw_characters(self.seed, "unicode_spam/carrier", self.carrier)
+        taken = draw_bytes(self.seed, "unicode_spam/taken", _CARRIER_MASK)
+        return map(_select_characters, self._spam(), carried, taken)
 
 
-def _woven(spam: str, carried: str, taken: bytes) -> str:
+def _select_characters(spam: str, carried: str, taken: bytes) -> str:
     """Of each pair the first character where `taken` is 0x00, the second where it is 0xFF.
 
     The result is as long as the shortest of the three. All pairs are chosen at once: in UTF-32 that

@@ -1,1 +1,1 @@
-"""Kinds of configuration, each one a value `KIND` in a package of its own."""
+"""Kinds of configuration, each one a value `FORMAT` in a package of its own."""

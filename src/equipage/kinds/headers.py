@@ -20,31 +20,31 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds import codes
-from equipage.kinds.shared import is_copied
+from equipage.kinds.shared import is_template_or_fixture
 from equipage.loading.registry import agent_folders
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import Tree, get, put_all
 from equipage.syntax import Range, yaml
-from equipage.syntax.document import Document, oddities, parse
+from equipage.syntax.document import Document, irregularity_facts, parse
 from equipage.syntax.frontmatter import (
     PROFILE,
     Grammar,
     Header,
     NoHeader,
     Reader,
-    body_after,
+    body_range,
     split,
 )
-from equipage.syntax.recovery import Recovered, recover, reread
+from equipage.syntax.recovery import Recovered, read_as_client, recover
 from equipage.syntax.variables import Piece, Substituted
 
 #: The window of a document that replaces a missing header.
 _NO_WINDOW = (0, 0)
-_NO_HEADER = {
+_NO_HEADER_CODES = {
     "no-opening-fence": codes.HEADER_MISSING,
     "fence-not-first": codes.HEADER_NOT_FIRST,
     "text-after-fence": codes.HEADER_FENCE_NOT_ALONE,
@@ -52,7 +52,7 @@ _NO_HEADER = {
 }
 _FENCES = {"+++": "`+++` (TOML)", "---": "`---` (YAML)"}
 #: Why an entry is not YAML.
-REASONS = {
+NOT_YAML_REASONS = {
     "colon": "`: ` starts a nested entry",
     "brackets": "text follows a closing bracket",
     "indicator": "no unquoted text starts with this character",
@@ -101,8 +101,8 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
         return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
     header = split(source.text, style.grammar)
     if isinstance(header, NoHeader):
-        return _without(source, session, style, header)
-    early = list(_ends_early(source, style, header))
+        return _read_headerless(source, session, style, header)
+    early = list(_check_early_end(source, style, header))
     if any(each.severity is None for each in early):
         return None, early  # any other problem follows from this one
     document, facts = parse(source, header.format, window=(header.start, header.end))
@@ -113,9 +113,12 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
         facts = [each for each in facts if each.code != core_codes.NON_STRING_KEY]
     if style.reader in ("codex", "opencode", "strict"):
         # To these clients, a header with a key twice is not YAML; the others take the last value.
-        facts = [_grave(each) if each.code == core_codes.DUPLICATE_KEY else each for each in facts]
+        facts = [
+            _promote_to_error(each) if each.code == core_codes.DUPLICATE_KEY else each
+            for each in facts
+        ]
     if document is None and header.format == "yaml":
-        document, facts = _recovered(source, session, style, header, facts)
+        document, facts = _recover_header(source, session, style, header, facts)
     if document is None:
         return None, facts
     if document.value is None:
@@ -127,7 +130,7 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
     return session.adopt(document), [*facts, *early]
 
 
-def _grave(each: Fact) -> Fact:
+def _promote_to_error(each: Fact) -> Fact:
     return msgspec.structs.replace(each, severity="error")
 
 
@@ -141,11 +144,13 @@ def read_text(source: Source, session: Session) -> Parsed:
 
 
 #: What may hide a header: blanks and comments before it.
-_HIDDEN = expression(r"\ufeff?(?P<before>(?:\s|<!--.*?-->)+)---[ \t]*\r?\n", re.DOTALL)
-_FIELD = expression(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
+_HIDDEN_HEADER = lazy_regex(r"\ufeff?(?P<before>(?:\s|<!--.*?-->)+)---[ \t]*\r?\n", re.DOTALL)
+_FIELD = lazy_regex(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
 
 
-def _without(source: Source, session: Session, style: HeaderStyle, found: NoHeader) -> Parsed:
+def _read_headerless(
+    source: Source, session: Session, style: HeaderStyle, found: NoHeader
+) -> Parsed:
     """Read a file without a header.
 
     A line of dashes may also begin a text, so where a header is optional, a broken one is an error
@@ -154,42 +159,48 @@ def _without(source: Source, session: Session, style: HeaderStyle, found: NoHead
     attempted = found.reason != "no-opening-fence"
     span = Span(source, *found.range)
     fences = " or ".join(each for fence, each in _FENCES.items() if fence in style.grammar.fences)
-    fact = _NO_HEADER[found.reason].at(span=span, what=style.what, fences=fences)
-    hidden = None if attempted or style.reader is None else _HIDDEN.match(source.text)
-    if hidden is not None and _fields(source.text[hidden.end() :], style):
+    fact = _NO_HEADER_CODES[found.reason].at(span=span, what=style.what, fences=fences)
+    hidden = None if attempted or style.reader is None else _HIDDEN_HEADER.match(source.text)
+    if hidden is not None and _known_fields_in(source.text[hidden.end() :], style):
         span = Span(source, *hidden.span("before"))
         return None, [codes.HEADER_NOT_FIRST.at(span=span)]
     if style.disputed and not attempted:
-        mild: Severity = "note" if is_copied(session) or _is_elsewhere(session) else "warning"
+        mild: Severity = (
+            "note"
+            if is_template_or_fixture(session) or _is_of_unknown_client(session)
+            else "warning"
+        )
         fact = msgspec.structs.replace(fact, severity=mild)
         return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), [fact]
     if not style.optional and (attempted or not style.ignores_headerless):
         return None, [fact]
     facts: list[Fact] = []
     if attempted:
-        is_header = style.reader is not None and _fields(source.text[found.range[1] :], style)
+        is_header = style.reader is not None and _known_fields_in(
+            source.text[found.range[1] :], style
+        )
         facts = [msgspec.structs.replace(fact, severity="error" if is_header else "warning")]
     elif not style.optional:
         # A README beside agents is not an agent whose header was forgotten.
         stem = os.path.basename(source.name).partition(".")[0]
         folder = os.path.basename(os.path.dirname(session.path))
-        is_note = stem.isupper() or folder in _MATERIAL or is_copied(session)
+        is_note = stem.isupper() or folder in _MATERIAL_FOLDERS or is_template_or_fixture(session)
         code = codes.FILE_PASSED_OVER
         if style.ignores_below is not None and style.ignores_below not in session.path:
-            code, is_note = codes.FILE_TAKEN, is_copied(session)
+            code, is_note = codes.FILE_TAKEN, is_template_or_fixture(session)
         severity: Severity = "note" if is_note else "warning"
         facts = [code.at(span=span, severity=severity, what=style.what)]
     return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), facts
 
 
 #: Folders beside agents that hold material for them, but no agents.
-_MATERIAL = frozenset(
+_MATERIAL_FOLDERS = frozenset(
     {"references", "resources", "docs", "examples", "assets", "shared", "includes", "partials"}
 )
-_HIDDEN_FOLDER = expression(r"/(\.[^/]+)/")
+_HIDDEN_FOLDER = lazy_regex(r"/(\.[^/]+)/")
 
 
-def _is_elsewhere(session: Session) -> bool:
+def _is_of_unknown_client(session: Session) -> bool:
     """Whether a file lies in a hidden folder of a client that equipage does not know.
 
     Such a client may read files without a header.
@@ -199,7 +210,7 @@ def _is_elsewhere(session: Session) -> bool:
     return bool(folders) and (agent_folders() | {".agent"}).isdisjoint(folders)
 
 
-def _fields(text: str, style: HeaderStyle, longest: int = 4096) -> list[str]:
+def _known_fields_in(text: str, style: HeaderStyle, longest: int = 4096) -> list[str]:
     """The known fields that a text has at the start of its lines."""
     return [name for name in _FIELD.findall(text[:longest]) if name in style.known]
 
@@ -209,7 +220,7 @@ def has_header(document: Document) -> bool:
     return document.window != _NO_WINDOW
 
 
-def _ends_early(source: Source, style: HeaderStyle, header: Header) -> Iterator[Fact]:
+def _check_early_end(source: Source, style: HeaderStyle, header: Header) -> Iterator[Fact]:
     """Report dashes that close the header although they look like a part of it."""
     text = source.text
     start = text.index("---", header.end) if header.format == "yaml" else header.end
@@ -221,7 +232,7 @@ def _ends_early(source: Source, style: HeaderStyle, header: Header) -> Iterator[
     # them were never meant to end it, however long it goes on.
     rest, fence, _ = text[start + 3 :].partition("\n---")
     reach = 4096 if rest.lstrip(" \t-").startswith(("\r", "\n")) else len(rest)
-    lost = _fields(rest, style, reach) if fence and style.grammar.closes_anywhere else []
+    lost = _known_fields_in(rest, style, reach) if fence and style.grammar.closes_anywhere else []
     if lost:
         names = ", ".join(f"`{each}`" for each in dict.fromkeys(lost))
         words = f"{names} below {'is' if len(lost) == 1 else 'are'} lost"
@@ -237,7 +248,7 @@ def body_of(header: Document, grammar: Grammar = PROFILE) -> Document:
     """The text below a header, as a document of its own; all of it if there is no header."""
     text = header.source.text
     if has_header(header):
-        window = body_after(text, header.window[1], grammar)
+        window = body_range(text, header.window[1], grammar)
     else:
         start = len(text) - len(text.removeprefix("\ufeff").lstrip())
         window = (start, max(start, len(text.rstrip())))
@@ -274,7 +285,7 @@ def keep_as_written(
 # Headers that are not quite YAML.
 
 
-def _recovered(
+def _recover_header(
     source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
 ) -> Parsed:
     """The header as its client reads it, with a finding and a fix for what is not YAML."""
@@ -289,9 +300,9 @@ def _recovered(
     if style.reader == "lenient":
         read = meant
     else:
-        read = None if style.reader is None else reread(text, style.reader)
+        read = None if style.reader is None else read_as_client(text, style.reader)
     if read is None:
-        return None, _dropped(source, style, header, facts, errors[0], meant)
+        return None, _report_dropped_header(source, style, header, facts, errors[0], meant)
     found = read if meant is None or style.reader == "lines" else meant
     parsed = yaml.load(found.text)
     document = Document(
@@ -301,25 +312,25 @@ def _recovered(
         window=window,
         substituted_text=Substituted(found.text, tuple(_pieces(found))),
     )
-    odd = session.strict(oddities(document, parsed.irregularities), "yaml")
+    odd = session.strict(irregularity_facts(document, parsed.irregularities), "yaml")
     if style.reader == "lines":
         return document, odd  # its client never reads YAML
-    lost = _texts_lost(parsed.value, yaml.load(read.text).value)
+    lost = _truncated_fields(parsed.value, yaml.load(read.text).value)
     changes = _changes(source, header, found)
     warnings = [
         (codes.HEADER_TEXT_LOST if each.key in lost else codes.HEADER_NOT_YAML).at(
-            span=_span(source, header, each.place),
+            span=_span_in_header(source, header, each.place),
             remedy=Remedy(f"quote the text of `{each.key}`", (change,)),
             key=each.key,
             tool=style.tool,
-            reason=REASONS[each.reason],
+            reason=NOT_YAML_REASONS[each.reason],
         )
         for each, change in zip(found.corrections, changes, strict=True)
     ]
     return document, [*warnings, *odd]
 
 
-def _dropped(
+def _report_dropped_header(
     source: Source,
     style: HeaderStyle,
     header: Header,
@@ -342,10 +353,12 @@ def _dropped(
     first = meant.corrections[0]
     return [
         codes.HEADER_DROPPED.at(
-            span=_span(source, header, first.place),
+            span=_span_in_header(source, header, first.place),
             remedy=remedy,
             tool=style.tool,
-            reason=f"in `{first.key}` {REASONS[first.reason]}" if first.key else REASONS["tabs"],
+            reason=f"in `{first.key}` {NOT_YAML_REASONS[first.reason]}"
+            if first.key
+            else NOT_YAML_REASONS["tabs"],
             hint="write it as YAML",
         )
     ]
@@ -357,12 +370,12 @@ def _changes(source: Source, header: Header, found: Recovered) -> tuple[Change, 
     window = (header.start, header.end)
     effect = Effect("correct", value=value, format="yaml", window=window)
     return tuple(
-        Change(ROOT, each.text, span=_span(source, header, each.range), effect=effect)
+        Change(ROOT, each.text, span=_span_in_header(source, header, each.range), effect=effect)
         for each in found.corrections
     )
 
 
-def _texts_lost(meant: Any, read: Any) -> frozenset[str]:
+def _truncated_fields(meant: Any, read: Any) -> frozenset[str]:
     """The fields of which a client reads only the beginning."""
     return frozenset(
         key
@@ -374,7 +387,7 @@ def _texts_lost(meant: Any, read: Any) -> frozenset[str]:
     )
 
 
-def _span(source: Source, header: Header, place: Range) -> Span:
+def _span_in_header(source: Source, header: Header, place: Range) -> Span:
     return Span(source, header.start + place[0], header.start + place[1])
 
 

@@ -6,7 +6,7 @@ import re
 
 from equipage.core.diagnostics import Fact
 from equipage.core.source import Source, Span
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Parsed, Session
@@ -16,7 +16,7 @@ from equipage.syntax.variables import Substituted
 
 #: What matters outside strings. A string or comment that is never closed takes the rest of the
 #: line or text, so that no character is looked at twice.
-_TOKEN = expression(
+_TOKEN = lazy_regex(
     r"""
       (?P<comment> //[^\n]* | /\*.*?\*/ )
     | (?P<comma> , )
@@ -29,7 +29,7 @@ _TOKEN = expression(
 )
 
 
-def without_comments(text: str, *, trailing_commas: bool = True) -> str:
+def blank_comments(text: str, *, trailing_commas: bool = True) -> str:
     """Replace comments and trailing commas by blanks; everything else keeps its place."""
     blanks: list[tuple[int, int]] = []
     comma: tuple[int, int] | None = None  # the last token, if it was a comma
@@ -48,14 +48,14 @@ def without_comments(text: str, *, trailing_commas: bool = True) -> str:
     return "".join(parts) + text[position:]
 
 
-def read_with_comments(source: Source, session: Session, *, trailing_commas: bool) -> Parsed:
+def read_jsonc(source: Source, session: Session, *, trailing_commas: bool) -> Parsed:
     """The document of a JSON file with comments; errors are placed in the file as it is written."""
     try:
         require_text(source)
     except FileProblem as problem:
         return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
     start = 1 if source.text.startswith("\ufeff") else 0
-    text = without_comments(source.text[start:], trailing_commas=trailing_commas)
+    text = blank_comments(source.text[start:], trailing_commas=trailing_commas)
     if text == source.text[start:]:
         return session.parse(source, "json")
     try:

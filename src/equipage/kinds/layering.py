@@ -24,11 +24,16 @@ from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.source import Source
 from equipage.files import entries_of, is_inside, repository_root
 from equipage.files.reading import display_name
-from equipage.files.roots import PROJECT_FOLDER, Places, find_places, unreadable
+from equipage.files.roots import (
+    PROJECT_FOLDER,
+    LayerFolders,
+    find_layer_folders,
+    layer_unreadable_fact,
+)
 from equipage.kinds.codes import VARIABLE_IGNORED
-from equipage.loading.findings import deduplicated
-from equipage.loading.kind import Elsewhere, Kind
-from equipage.loading.outcome import Outcome, place_alone, set_findings
+from equipage.loading.findings import merge_duplicates
+from equipage.loading.kind import Format, LayerFolder
+from equipage.loading.outcome import Outcome, findings_about_sets, place_without_outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
@@ -58,20 +63,20 @@ class LayeredFolder(msgspec.Struct, frozen=True):
 
     def layer(self, path: str, _env: Mapping[str, str] | None = None) -> LayerName | None:
         """The layer of a file by its path; None if it lies in no such folder."""
-        match = _in_layer(self.name, self.files).search(path.replace(os.sep, "/"))
+        match = _layer_pattern(self.name, self.files).search(path.replace(os.sep, "/"))
         return None if match is None else "project" if match["dot"] else "user"
 
-    def above(self, folder: str) -> Iterator[Elsewhere]:
+    def above(self, folder: str) -> Iterator[LayerFolder]:
         """This folder in the project that `folder` belongs to."""
-        project = find_places(folder, env={}).project
+        project = find_layer_folders(folder, env={}).project
         if project is not None:
-            yield Elsewhere(os.path.join(project, self.name), "project")
+            yield LayerFolder(os.path.join(project, self.name), "project")
 
-    def elsewhere(self, env: Mapping[str, str]) -> Iterator[Elsewhere]:
+    def elsewhere(self, env: Mapping[str, str]) -> Iterator[LayerFolder]:
         """This folder in the user's own configuration."""
-        user = find_places(env=env).user
+        user = find_layer_folders(env=env).user
         if user is not None:
-            yield Elsewhere(os.path.join(user, self.name), "user")
+            yield LayerFolder(os.path.join(user, self.name), "user")
 
     def beside(self, folder: str) -> Iterator[tuple[str, Fact]]:
         """Findings about the folder itself and about entries that are not files of the kind."""
@@ -92,7 +97,7 @@ class LayeredFolder(msgspec.Struct, frozen=True):
         except FileNotFoundError:
             return [], []
         except OSError as error:
-            return [], [(folder, unreadable(error))]
+            return [], [(folder, layer_unreadable_fact(error))]
         entries: list[Entry] = []
         facts: list[tuple[str, Fact]] = []
         watched = root if self.outside is not None else None
@@ -111,7 +116,7 @@ class LayeredFolder(msgspec.Struct, frozen=True):
 
 
 @cache
-def _in_layer(name: str, files: str) -> re.Pattern[str]:
+def _layer_pattern(name: str, files: str) -> re.Pattern[str]:
     # The folder of a project is hidden, that of the user is not.
     return re.compile(rf"/(?P<dot>\.?)defect/{name}/(?:{files})\Z")
 
@@ -147,9 +152,9 @@ class Discovery(msgspec.Struct, frozen=True):
         return tuple(each for each in self.diagnostics if each.severity == "error")
 
 
-def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
+def discover(folder: LayeredFolder, kind: Format, places: LayerFolders) -> Discovery:
     """Load every file of the layered folder `folder`. Never raises on bad files."""
-    diagnostics = [place_alone(VARIABLE_IGNORED.at(name=name)) for name in places.ignored]
+    diagnostics = [place_without_outcome(VARIABLE_IGNORED.at(name=name)) for name in places.ignored]
     found: list[Found] = []
     layers: tuple[tuple[LayerName, str | None], ...] = (
         ("user", places.user),
@@ -161,7 +166,7 @@ def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
         here = os.path.join(base, folder.name)
         root = places.root if layer == "project" else None
         entries, facts = folder.look_into(here, root)
-        diagnostics += [place_alone(fact, display_name(path)) for path, fact in facts]
+        diagnostics += [place_without_outcome(fact, display_name(path)) for path, fact in facts]
         # Neither profiles nor skills take variables, so the environment plays no part.
         request, run = Request(env={}, project=root or here), Run()
         for each in entries:
@@ -174,11 +179,11 @@ def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
         for each in found
     ]
     diagnostics += (each for item in found for each in item.outcome.diagnostics)
-    diagnostics += set_findings([each.outcome for each in found])
-    return Discovery(tuple(found), tuple(deduplicated(diagnostics)))
+    diagnostics += findings_about_sets([each.outcome for each in found])
+    return Discovery(tuple(found), tuple(merge_duplicates(diagnostics)))
 
 
-class Layered(Mapping[str, T]):
+class LayeredMapping(Mapping[str, T]):
     """The entries that are not shadowed, sorted by name; `found` also has those that are."""
 
     what = "entry"

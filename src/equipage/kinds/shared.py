@@ -14,11 +14,11 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Severity, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.kinds import codes
 from equipage.loading.kind import Offer
 from equipage.loading.tree import get
-from equipage.syntax.suspicious import mixed_scripts, secrets
+from equipage.syntax.suspicious import find_secrets, mixed_scripts
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
@@ -33,7 +33,9 @@ TOLERANT: dict[str, Severity] = {
 }
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+class StrictTable(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False
+):
     """A table in which unknown keys are errors."""
 
 
@@ -45,16 +47,16 @@ def hide_property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 #: Folders that files are copied from: where they arrive, they have other names and neighbours.
-_COPIED = expression(
+_COPIED_FOLDER = lazy_regex(
     r"/(?:[\w-]*templates?|[\w-]*fixtures?_*|testdata|scaffold(?:s|ing)?|skeletons?)/",
     re.IGNORECASE,
 )
 
 
-def is_copied(session: Session, path: str | None = None) -> bool:
+def is_template_or_fixture(session: Session, path: str | None = None) -> bool:
     """Whether the file of a session, or `path`, lies in a folder of templates or test fixtures."""
     inside = (path or session.path).removeprefix(session.root).replace(os.sep, "/")
-    return _COPIED.search(inside) is not None
+    return _COPIED_FOLDER.search(inside) is not None
 
 
 # Plain values, in which any part may have the wrong type: the model reports that.
@@ -76,13 +78,13 @@ def table_at(value: Any, path: Path) -> dict[str, Any]:
 # Patterns for names of tools and paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\`.
 
 #: A `]` right after the opening bracket is a member of the class: `[]a]`, `[!]]`.
-_WRITTEN_CLASS = r"\[[!^]?+(?P<members>\]?+[^\]]*)\]"
-_CLASS = expression(_WRITTEN_CLASS)
-_RANGE = expression(r"(.)-(.)", re.DOTALL)
+_CLASS_PATTERN = r"\[[!^]?+(?P<members>\]?+[^\]]*)\]"
+_CLASS = lazy_regex(_CLASS_PATTERN)
+_RANGE = lazy_regex(r"(.)-(.)", re.DOTALL)
 
 
 @lru_cache(maxsize=1024)
-def problem_of(glob: str) -> str | None:
+def glob_problem(glob: str) -> str | None:
     """Why a pattern is not valid, in words; None if it is."""
     depth = position = 0
     while position < len(glob):
@@ -106,41 +108,41 @@ def problem_of(glob: str) -> str | None:
     return "`{` is never closed" if depth else None
 
 
-def hint_for(reason: str) -> str:
+def glob_hint(reason: str) -> str:
     """How to correct a pattern that is not valid for a reason."""
-    return _HINTS.get(reason, "close the bracket, or escape it with `\\`")
+    return _GLOB_HINTS.get(reason, "close the bracket, or escape it with `\\`")
 
 
-_HINTS = {
+_GLOB_HINTS = {
     "a range runs backwards": "write the lower end first, as in `[a-z]`",
     "it ends with `\\`": "remove the last `\\`, or write it twice",
     "`}` without `{`": "remove it, or escape it with `\\`",
 }
 
 
-def covers(wide: str, narrow: str) -> bool:
+def glob_covers(wide: str, narrow: str) -> bool:
     """Whether a pattern certainly matches everything that another one matches."""
-    if len(wide) + len(narrow) > _LONGEST_COMPARED:
+    if len(wide) + len(narrow) > _MAX_COMPARED_LENGTH:
         return wide == narrow
     return all(
-        any(_covers(_tokens(one), _tokens(other)) for one in _alternatives(wide))
-        for other in _alternatives(narrow)
+        any(_tokens_cover(_tokenize(one), _tokenize(other)) for one in _expand_braces(wide))
+        for other in _expand_braces(narrow)
     )
 
 
 #: Stars, `?`, a class; a backslash and the character it escapes, or any other character.
-_TOKEN = expression(rf"(?P<stars>\*+)|\?|{_WRITTEN_CLASS}|\\?(?P<literal>.)", re.DOTALL)
-_GROUP = expression(r"\{([^{}\\\[]*)\}")
-_LONGEST_COMPARED = 1000
+_TOKEN = lazy_regex(rf"(?P<stars>\*+)|\?|{_CLASS_PATTERN}|\\?(?P<literal>.)", re.DOTALL)
+_BRACES = lazy_regex(r"\{([^{}\\\[]*)\}")
+_MAX_COMPARED_LENGTH = 1000
 #: A pattern with more alternatives than this is compared as it is written.
-_MOST_ALTERNATIVES = 64
+_MAX_ALTERNATIVES = 64
 
 
-def _alternatives(glob: str) -> list[str]:
+def _expand_braces(glob: str) -> list[str]:
     """A pattern without its groups: `a{b,c}` is `ab` and `ac`."""
     done, left = list[str](), [glob]
-    while left and len(done) + len(left) <= _MOST_ALTERNATIVES:
-        group = _GROUP.search(each := left.pop())
+    while left and len(done) + len(left) <= _MAX_ALTERNATIVES:
+        group = _BRACES.search(each := left.pop())
         if group is None:
             done.append(each)
         else:
@@ -149,7 +151,7 @@ def _alternatives(glob: str) -> list[str]:
     return [glob] if left else done
 
 
-def _tokens(glob: str) -> list[str]:
+def _tokenize(glob: str) -> list[str]:
     """`*`, `?`, classes as they are written, and single characters after a backslash."""
     return [
         f"\\{match['literal']}" if match["literal"] else "*" if match["stars"] else match[0]
@@ -157,17 +159,17 @@ def _tokens(glob: str) -> list[str]:
     ]
 
 
-def _covers(wide: list[str], narrow: list[str]) -> bool:
+def _tokens_cover(wide: list[str], narrow: list[str]) -> bool:
     # The positions in `wide` that may come next. Behind the last token there is an empty one.
     wide, places = [*wide, ""], {0}
     for token in (*narrow, ""):
         places |= {at + 1 for at in places if wide[at] == "*"}  # a star may match nothing
         stay = {at for at in places if wide[at] == "*" and token}
-        places = stay | {at + 1 for at in places - stay if _takes(wide[at], token)}
+        places = stay | {at + 1 for at in places - stay if _token_covers(wide[at], token)}
     return len(wide) in places
 
 
-def _takes(wide: str, narrow: str) -> bool:
+def _token_covers(wide: str, narrow: str) -> bool:
     """Whether one token of a pattern, not a star, matches all that another one does."""
     if wide == "?":
         return narrow not in ("*", "")
@@ -178,19 +180,19 @@ def _takes(wide: str, narrow: str) -> bool:
     return wide == narrow
 
 
-_SPECIAL = expression(r"[*?\[\]{}\\]")
+_WILDCARD = lazy_regex(r"[*?\[\]{}\\]")
 
 
-def is_plain(glob: str) -> bool:
+def is_literal(glob: str) -> bool:
     """Whether a pattern is just a name."""
-    return not _SPECIAL.search(glob)
+    return not _WILDCARD.search(glob)
 
 
 # Names count in the project or plugin that defines them.
 
 #: Where the path of a project or plugin ends: before a folder for agents, skills and the like,
 #: which may lie in a hidden folder; else before the file, and the hidden folders it lies in.
-_END_OF_SCOPE = expression(
+_END_OF_SCOPE = lazy_regex(
     r"/(?:\.[\w-]+/)?(?:agents?|skills?|commands?|chatmodes|prompts|rules)/|/(?:\.[\w-]+/)*[^/]+\Z",
     re.IGNORECASE,
 )
@@ -243,13 +245,13 @@ def known_names(offers: Sequence[Offer], kinds: tuple[str, ...]) -> KnownNames:
 # Suspicious text.
 
 
-def suspicions(source: Source) -> Iterator[Fact]:
+def report_secrets(source: Source) -> Iterator[Fact]:
     """Report secrets in the text of a file."""
-    for each in secrets(source.text, source.data):
+    for each in find_secrets(source.text, source.data):
         yield codes.SECRET_IN_FILE.at(span=Span(source, *each.range), what=each.what)
 
 
-def alike(name: str) -> Iterator[Fact]:
+def check_mixed_scripts(name: str) -> Iterator[Fact]:
     """Report a name that mixes letters of several scripts: it may only look like another."""
     scripts = mixed_scripts(name)
     if scripts:

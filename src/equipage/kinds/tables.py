@@ -17,9 +17,9 @@ from equipage.core.diagnostics import Severity
 from equipage.core.path import ROOT, Path
 from equipage.syntax.frontmatter import Reader
 
-Syntax = Literal["header", "toml", "json", "yaml", "text"]
+FileSyntax = Literal["header", "toml", "json", "yaml", "text"]
 #: What the entries of a field may name.
-Sort = Literal["tool", "skill", "server", "agent"]
+ReferenceKind = Literal["tool", "skill", "server", "agent"]
 #: What distinguishes two files of a kind: a field, the name of the file, the name of its folder.
 Identity = Literal["field", "file", "folder"]
 
@@ -32,14 +32,14 @@ class Field(msgspec.Struct, frozen=True):
 
     name: str
     meaning: str = ""  #: what it does, for people who write such files
-    type: Any = str  #: a type of Python, a `Group`, or an `Of` that holds groups
+    type: Any = str  #: a type of Python, a `Group`, or an `CompositeType` that holds groups
     #: `error`: the tool ignores a file without the field; `warning`: it reads the file, to little
     #: use
     required: Severity | None = None
     #: whether the agent may do more if the field is missing or misspelt
     restricts: bool = False
     split: str | None = None  #: characters at which text is split into a list
-    refers: Sort | None = None  #: what its entries name
+    refers: ReferenceKind | None = None  #: what its entries name
     instead: Names = ()  #: what people write instead, which the tool does not read
     order: Names = ()  #: its values from narrow to wide, where it decides what an agent may do
     default: str | None = None  #: the one of them that an absent field means
@@ -62,26 +62,26 @@ class Group(msgspec.Struct, frozen=True):
     unknown: Severity | Literal["ignore", "acts"] | None = None
 
 
-class Of(msgspec.Struct, frozen=True):
+class CompositeType(msgspec.Struct, frozen=True):
     """How a field holds groups or other types."""
 
     how: Literal["list", "names", "either"]
     parts: tuple[Any, ...]
 
 
-def list_of(part: Any) -> Of:
+def list_of(part: Any) -> CompositeType:
     """A list whose entries are such groups."""
-    return Of("list", (part,))
+    return CompositeType("list", (part,))
 
 
-def by_name(part: Any) -> Of:
+def mapping_of(part: Any) -> CompositeType:
     """A table of such groups by names that the author chooses."""
-    return Of("names", (part,))
+    return CompositeType("names", (part,))
 
 
-def either(*parts: Any) -> Of:
+def either(*parts: Any) -> CompositeType:
     """A value of one of several types, at most one of which is a group."""
-    return Of("either", parts)
+    return CompositeType("either", parts)
 
 
 def groups_in(
@@ -99,10 +99,10 @@ def _groups_at(part: Any, value: Any, path: Path) -> Iterator[tuple[Group, Path,
     if isinstance(part, Group) and isinstance(value, dict):
         yield part, path, value
         yield from groups_in(part.fields, value, path)
-    elif isinstance(part, Of) and part.how == "either":
+    elif isinstance(part, CompositeType) and part.how == "either":
         for each in part.parts:
             yield from _groups_at(each, value, path)
-    elif isinstance(part, Of):
+    elif isinstance(part, CompositeType):
         expected = list if part.how == "list" else dict
         if isinstance(value, expected):
             entries = enumerate(value) if isinstance(value, list) else value.items()
@@ -120,7 +120,7 @@ def patterns_in(fields: tuple[Field, ...], path: str = "") -> Iterator[tuple[str
 def _patterns_at(part: Any, path: str) -> Iterator[tuple[str, Field]]:
     if isinstance(part, Group):
         yield from patterns_in(part.fields, f"{path}.")
-    elif isinstance(part, Of):
+    elif isinstance(part, CompositeType):
         for each in part.parts:
             yield from _patterns_at(each, path if part.how == "either" else f"{path}.*")
 
@@ -136,11 +136,11 @@ class NameRule(msgspec.Struct, frozen=True):
 
     def allows(self, name: str) -> bool:
         is_short = self.longest is None or len(name) <= self.longest
-        return is_short and _compiled(self.pattern).fullmatch(name) is not None
+        return is_short and _compile(self.pattern).fullmatch(name) is not None
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
@@ -153,7 +153,7 @@ class Convention(msgspec.Struct, frozen=True):
     fields: tuple[Field, ...]
     #: the files it is, as globs over the end of a path, with `{a,b}` for a choice
     paths: tuple[str, ...] = ()
-    syntax: Syntax = "header"
+    syntax: FileSyntax = "header"
     comments: bool = False  #: whether a JSON file may have comments
     trailing_commas: bool = False  #: whether a JSON file may have commas before closing brackets
     sort: str = "agent"  #: what `list` calls it
@@ -177,7 +177,7 @@ class Convention(msgspec.Struct, frozen=True):
     name: NameRule | None = None  #: what the name must look like
     tools: frozenset[str] | None = None  #: every tool there is; None if they are not all known
     #: names that may be referred to although no file defines them
-    built_in: dict[Sort, frozenset[str]] = {}
+    built_in: dict[ReferenceKind, frozenset[str]] = {}
     longest: dict[str, int] = {}  #: field → how many characters it may have
     longest_body: int | None = None  #: how many characters the body may have
     unread: str | None = None  #: why the tool does not read files in this place

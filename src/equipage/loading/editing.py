@@ -15,47 +15,47 @@ from msgspec.structs import replace
 from equipage.core.diagnostics import Change, Edit, Effect
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.syntax import Range
-from equipage.syntax.document import Document, Located
+from equipage.syntax.document import Document, EntrySpans
 from equipage.syntax.yaml.scalars import resolve_plain
 
 #: What `${VAR}` substitution would read; doubled, the dollar is only a dollar.
-_REFERENCE = expression(r"\$(?=[${])")
+_REFERENCE = lazy_regex(r"\$(?=[${])")
 _BLANK = " \t\r\n"
 #: What may precede an item of a block list: its dash, an anchor, a tag.
-_DASH = expression(r"[ ]*-[ \t]+(?:[&!]\S+[ \t]+)*")
-_DASHES = expression(r"(?:[ ]*-[ \t]+)+")
-_REST_OF_LINE = expression(r"[ \t]*(?:[ \t]\#[^\r\n]*|\#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
-_NEXT_CONTENT = expression(
+_DASH = lazy_regex(r"[ ]*-[ \t]+(?:[&!]\S+[ \t]+)*")
+_DASHES = lazy_regex(r"(?:[ ]*-[ \t]+)+")
+_REST_OF_LINE = lazy_regex(r"[ \t]*(?:[ \t]\#[^\r\n]*|\#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
+_NEXT_CONTENT = lazy_regex(
     r"(?:[ \t]*(?:\#[^\r\n]*)?(?:\r\n|\n|\r))*(?P<indent>[ ]*)(?P<first>[^\s#])?"
 )
 #: What may precede the value of an entry on its line: keys, and no bracket of an inline table.
-_TOML_PREFIX = expression(r"[^=\[\]{}\r\n]*")
+_TOML_PREFIX = lazy_regex(r"[^=\[\]{}\r\n]*")
 
 
-def edit_at(document: Document, path: Path, located: Located, change: Change) -> Edit | None:
+def edit_at(document: Document, path: Path, located: EntrySpans, change: Change) -> Edit | None:
     """The edit that makes `change` to the entry at `path`; None if the text allows no clean one."""
     part = located.key if change.part == "key" else located.value
     if part is None or (document.format == "text" and not isinstance(change.text, str)):
         return None
     if change.text is None:
-        found = _entry(document, located)
-        return None if found is None else _edit(document, found, "", Effect("remove", path))
+        found = _entry_span(document, located)
+        return None if found is None else _build_edit(document, found, "", Effect("remove", path))
     effect = Effect("rename" if change.part == "key" else "replace", path, change.text)
-    return _edit(document, part, _encoded(document, part, change), effect)
+    return _build_edit(document, part, _encode_change(document, part, change), effect)
 
 
 def edit_of_span(document: Document, span: Span, change: Change) -> Edit | None:
     """The edit of a change that names its span itself."""
     if change.path != ROOT:
-        located = Located(span, span if change.part == "key" else None)
+        located = EntrySpans(span, span if change.part == "key" else None)
         return edit_at(document, change.path, located, change)
     text = "" if change.text is None else str(change.text)
-    return _edit(document, span, text, Effect("nothing"))
+    return _build_edit(document, span, text, Effect("nothing"))
 
 
-def _edit(document: Document, span: Span, text: str, effect: Effect) -> Edit | None:
+def _build_edit(document: Document, span: Span, text: str, effect: Effect) -> Edit | None:
     if _touches_variable(document, span):
         return None
     # To prove the edit, the document is read again as it was read here.
@@ -80,7 +80,7 @@ def _touches_variable(document: Document, span: Span) -> bool:
     )
 
 
-def _encoded(document: Document, span: Span, change: Change) -> str:
+def _encode_change(document: Document, span: Span, change: Change) -> str:
     assert change.text is not None
     written = span.text()
     text = encode(document.format, change.text, written, is_key=change.part == "key")
@@ -94,21 +94,21 @@ def _encoded(document: Document, span: Span, change: Change) -> str:
 # -------------------------------------------------------------------------------- removing an entry
 
 
-def _entry(document: Document, located: Located) -> Span | None:
+def _entry_span(document: Document, located: EntrySpans) -> Span | None:
     """The span to remove with an entry: the entry and its separator, or its whole lines."""
     text = document.source.text
     start = min(located.value.start, located.key.start if located.key else located.value.start)
     end = max(located.value.end, located.key.end if located.key else 0)
     # The next character tells a flow collection from a block, whatever the format of the file.
-    after = _skip(text, end, document.window[1])
+    after = _skip_blanks_and_comments(text, end, document.window[1])
     if document.format == "json" or text[after : after + 1] in tuple(",]}"):
-        found: Range | None = _between_brackets(text, start, end, after)
+        found: Range | None = _flow_entry_range(text, start, end, after)
     else:
-        found = _in_lines(text, start, end, document, is_item=located.key is None)
+        found = _block_entry_range(text, start, end, document, is_item=located.key is None)
     return None if found is None else Span(document.source, *found)
 
 
-def _skip(text: str, offset: int, limit: int) -> int:
+def _skip_blanks_and_comments(text: str, offset: int, limit: int) -> int:
     """The offset after blanks, line breaks and comments."""
     while offset < limit:
         if text[offset] in _BLANK:
@@ -121,7 +121,7 @@ def _skip(text: str, offset: int, limit: int) -> int:
     return min(offset, limit)
 
 
-def _between_brackets(text: str, start: int, end: int, after: int) -> Range:
+def _flow_entry_range(text: str, start: int, end: int, after: int) -> Range:
     """An entry of a flow collection, with the comma after it, or before it if it is the last."""
     # The last entry: the comma before it would be left behind, which JSON refuses.
     if text[after : after + 1] != ",":
@@ -135,7 +135,7 @@ def _between_brackets(text: str, start: int, end: int, after: int) -> Range:
     return start, end + len(text[end:]) - len(text[end:].lstrip(" \t"))
 
 
-def _in_lines(
+def _block_entry_range(
     text: str, start: int, end: int, document: Document, *, is_item: bool
 ) -> Range | None:
     """An entry of a block: whole lines, with the comment behind it."""
@@ -168,12 +168,12 @@ def _line_start(text: str, offset: int) -> int:
 Scalar = str | int | float | bool
 
 #: Text that every YAML parser reads as a string, inside flow collections or outside them.
-_PLAIN = expression(r"[A-Za-z_$][A-Za-z0-9_$./@+-]*(?: [A-Za-z0-9_$./@+-]+)*")
+_PLAIN = lazy_regex(r"[A-Za-z_$][A-Za-z0-9_$./@+-]*(?: [A-Za-z0-9_$./@+-]+)*")
 #: Words that parsers of YAML 1.1 read as true or false.
-_WORDS_OF_1_1 = frozenset({"y", "n", "yes", "no", "on", "off"})
-_BARE_KEY = expression(r"[A-Za-z0-9_-]+")
+_YAML_1_1_BOOLEANS = frozenset({"y", "n", "yes", "no", "on", "off"})
+_BARE_KEY = lazy_regex(r"[A-Za-z0-9_-]+")
 #: Characters that a file may not hold as they are, or that no reader would see there.
-_UNPRINTABLE = expression("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_UNPRINTABLE = lazy_regex("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def encode(format: str, value: Scalar, written: str, *, is_key: bool) -> str:  # noqa: A002
@@ -203,5 +203,5 @@ def _stays_plain(value: str) -> bool:
     return (
         _PLAIN.fullmatch(value) is not None
         and resolve_plain(value) == value
-        and value.lower() not in _WORDS_OF_1_1
+        and value.lower() not in _YAML_1_1_BOOLEANS
     )

@@ -30,16 +30,16 @@ from equipage.core.diagnostics import (
 )
 from equipage.core.path import Path, pointer
 from equipage.core.source import Source, Span
-from equipage.core.text import Guesses, expression
-from equipage.loading.tree import Origin, Story, Tree, Undone
+from equipage.core.text import Guesses, lazy_regex
+from equipage.loading.tree import MoveIndex, Origin, Provenance, Tree
 from equipage.loading.wording import Redactor, help_of, message_of, path_of
-from equipage.syntax.document import Document, Located
+from equipage.syntax.document import Document, EntrySpans
 
 #: A comment of YAML, TOML, JSON with comments or Markdown that names codes to ignore on its line.
-_IGNORE = expression(r"(?:#|//|<!--)\s*equipage:\s*ignore\[(?P<codes>[^\]]*)\]")
+_IGNORE_COMMENT = lazy_regex(r"(?:#|//|<!--)\s*equipage:\s*ignore\[(?P<codes>[^\]]*)\]")
 
 #: Codes for what parsing refuses → the part of an entry that each is about.
-_REFUSALS: dict[str, Part] = {
+_REFUSED_PARTS: dict[str, Part] = {
     core_codes.NON_STRING_KEY: "key",
     core_codes.NOT_FINITE: "value",
     core_codes.UNKNOWN_TAG: "value",
@@ -47,12 +47,12 @@ _REFUSALS: dict[str, Part] = {
 
 
 #: How many findings of one code are shown in a file; the others are counted in one more.
-MOST_SHOWN = 100
+MAX_FINDINGS_PER_CODE = 100
 #: Findings that are counted together: a code, a severity, and the name of a file.
 Family = tuple[str, Severity, str | None]
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class PendingIgnore(msgspec.Struct, frozen=True):
     """A comment that ignores a finding about several files, if there is one."""
 
     code: str
@@ -83,16 +83,16 @@ class Placer:
         sources: Iterable[Source] = (),
     ) -> None:
         self.tree = tree
-        self.undone = Undone(tree.moves if tree is not None else ())
+        self.undone = MoveIndex(tree.moves if tree is not None else ())
         self.file = file  #: named when a finding has no place at all
         self.documents = tuple(documents)
         self.sources = tuple(sources)  #: everything the load read
         self.redactor = Redactor()
-        self.located: dict[tuple[int, Path], Located] = {}
+        self.located: dict[tuple[int, Path], EntrySpans] = {}
 
     def place(self, facts: Sequence[Fact]) -> list[Diagnostic]:
         """The diagnostics of `facts`, sorted by place, equal ones counted."""
-        return capped(*self.place_some(facts))
+        return limit_findings(*self.place_some(facts))
 
     def place_some(
         self, facts: Sequence[Fact], commented: Collection[str] = ()
@@ -108,7 +108,7 @@ class Placer:
         facts = list(self._own_mistakes(facts))
         shown, more = self._capped(facts, commented)
         self._locate_all(shown)
-        return deduplicated(map(self._diagnostic, shown)), more
+        return merge_duplicates(map(self._diagnostic, shown)), more
 
     def _capped(
         self, facts: Sequence[Fact], commented: Collection[str]
@@ -126,7 +126,7 @@ class Placer:
         more: Counter[Family] = Counter()
         for family, found in families.items():
             # Which of them a comment silences is known only once each has its line.
-            most = len(found) if family[0] in commented else MOST_SHOWN
+            most = len(found) if family[0] in commented else MAX_FINDINGS_PER_CODE
             if len(found) <= most and not any(each.more for each in found):
                 continue
             places: dict[object, None] = {}
@@ -159,10 +159,10 @@ class Placer:
         Both findings would have the same cause and the same correction.
         """
         refused = {
-            (id(each.span.source), each.path, _REFUSALS[each.code]): each
+            (id(each.span.source), each.path, _REFUSED_PARTS[each.code]): each
             for each in facts
             if each.span is not None
-            and each.code in _REFUSALS
+            and each.code in _REFUSED_PARTS
             and (each.severity or each.code.severity) == "error"
         }
         also_wrong: set[int] = set()
@@ -204,19 +204,19 @@ class Placer:
                     yield from (via.at for via in story.via if via.at is not None)
                     yield from story.merged
 
-    def _story(self, each: Fact | Also | Change) -> Story | None:
+    def _story(self, each: Fact | Also | Change) -> Provenance | None:
         """Where a fact's subject came from, unless the fact already says its span."""
         if each.span is not None or each.part == "nowhere":
             return None
         if each.origin is not None:
-            return Story(each.origin)
+            return Provenance(each.origin)
         if self.tree is None:
             return None
         story = self.tree.story(each.path)
         if each.part == "key" and each.path and not story.origin.path:
             # The value is a whole other file; its key is where the file was brought in.
             above = self.tree.story(each.path[:-1])
-            return Story(above.origin.child(each.path[-1:]), above.via)
+            return Provenance(above.origin.child(each.path[-1:]), above.via)
         return story
 
     def _authored(self, each: Fact | Also) -> Path:
@@ -255,7 +255,7 @@ class Placer:
         span = also.span or (self._span(story.origin, also.part) if story else None)
         return Label(span, also.message, path_of(self._authored(also), self.redactor))
 
-    def _way(self, story: Story) -> Iterator[Label]:
+    def _way(self, story: Provenance) -> Iterator[Label]:
         """Labels for the `<<`, the directives and the overrides that a value came through.
 
         The innermost directive comes first.
@@ -322,7 +322,7 @@ def _first_line(span: Span) -> Span:
     return Span(span.source, span.start, span.start + (len(lines[0].rstrip()) if lines else 0))
 
 
-def deduplicated(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def merge_duplicates(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Merge equal findings into one with a count, and sort them by place."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     counts: Counter[tuple[object, ...]] = Counter()
@@ -340,22 +340,26 @@ def deduplicated(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(found, key=Diagnostic.sort_key)
 
 
-def capped(diagnostics: Iterable[Diagnostic], more: Mapping[Family, int]) -> list[Diagnostic]:
+def limit_findings(
+    diagnostics: Iterable[Diagnostic], more: Mapping[Family, int]
+) -> list[Diagnostic]:
     """The findings to show, sorted by place; of each family, one says how many others there are."""
     shown: list[Diagnostic] = []
     counts, hidden = Counter[Family](), Counter(more)
     for each in diagnostics:
         family = each.code, each.severity, each.name
         counts[family] += 1
-        if counts[family] <= MOST_SHOWN:
+        if counts[family] <= MAX_FINDINGS_PER_CODE:
             shown.append(each)
         else:
             hidden[family] += 1
-    shown += [_further(*family, count) for family, count in hidden.items() if count]
+    shown += [_hidden_findings_summary(*family, count) for family, count in hidden.items() if count]
     return sorted(shown, key=Diagnostic.sort_key)
 
 
-def _further(code: str, severity: Severity, file: str | None, count: int) -> Diagnostic:
+def _hidden_findings_summary(
+    code: str, severity: Severity, file: str | None, count: int
+) -> Diagnostic:
     """The finding that says how many others of a family are not shown."""
     s = "" if count == 1 else "s"
     message = f"{count:,} more finding{s} of this code in the file, not shown"
@@ -363,12 +367,12 @@ def _further(code: str, severity: Severity, file: str | None, count: int) -> Dia
     return Diagnostic(code, severity, message, help=advice, file=file, count=count)
 
 
-def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def merge_across_loads(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Merge the findings of several loads: one in a file that several read is reported once."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for each in diagnostics:
         seen.setdefault(each.identity(), each)
-    return deduplicated(seen.values())
+    return merge_duplicates(seen.values())
 
 
 def apply_ignores(
@@ -378,7 +382,7 @@ def apply_ignores(
     fixed: Sequence[Diagnostic] = (),
     later: Collection[str] = (),
     hidden: Collection[str] = (),
-) -> tuple[list[Diagnostic], list[Waiting]]:
+) -> tuple[list[Diagnostic], list[PendingIgnore]]:
     """The diagnostics without those that a `# equipage: ignore[code]` on their line silences.
 
     Each comment that silences nothing adds a finding. If its code is one of `later`, which only
@@ -386,12 +390,12 @@ def apply_ignores(
     `fixed` cannot be silenced. A comment about a code of `hidden`, not all of whose findings were
     built, is never reported as unused.
     """
-    waiting: list[Waiting] = []
-    left, refused = _by_line(diagnostics), _by_line(fixed)
+    waiting: list[PendingIgnore] = []
+    left, refused = _group_by_line(diagnostics), _group_by_line(fixed)
     known: Mapping[str, Code] | None = None
     guesses = Guesses()
     for source in sources:
-        for match in _IGNORE.finditer(source.text):
+        for match in _IGNORE_COMMENT.finditer(source.text):
             line = source.position(match.start())[0]
             start = match.start("codes")
             for part in re.finditer(r"[^,\s]+", match["codes"]):
@@ -400,9 +404,11 @@ def apply_ignores(
                 if left.pop(key, None) is None and part.group() not in hidden:
                     known = codes() if known is None else known
                     span = Span(source, start + part.start(), start + part.end())
-                    unused = _unused(part.group(), span, known, guesses, refused=key in refused)
+                    unused = _unused_ignore_finding(
+                        part.group(), span, known, guesses, refused=key in refused
+                    )
                     if part.group() in later and key not in refused:
-                        waiting.append(Waiting(part.group(), unused))
+                        waiting.append(PendingIgnore(part.group(), unused))
                         continue
                     # It is a finding of this line, so that a later comment there can silence it.
                     left.setdefault((id(source), line, unused.code), []).append(unused)
@@ -412,11 +418,13 @@ def apply_ignores(
 
 def codes_in_comments(sources: Iterable[Source]) -> set[str]:
     """The codes that comments name, whether there are such codes or not."""
-    written = (match["codes"] for each in sources for match in _IGNORE.finditer(each.text))
+    written = (match["codes"] for each in sources for match in _IGNORE_COMMENT.finditer(each.text))
     return {code for codes in written for code in re.findall(r"[^,\s]+", codes)}
 
 
-def _by_line(diagnostics: Iterable[Diagnostic]) -> dict[tuple[int, int, str], list[Diagnostic]]:
+def _group_by_line(
+    diagnostics: Iterable[Diagnostic],
+) -> dict[tuple[int, int, str], list[Diagnostic]]:
     """Group findings by source, line and code, which is how a comment names them."""
     found: dict[tuple[int, int, str], list[Diagnostic]] = {}
     for each in diagnostics:
@@ -425,15 +433,15 @@ def _by_line(diagnostics: Iterable[Diagnostic]) -> dict[tuple[int, int, str], li
     return found
 
 
-def _unused(
+def _unused_ignore_finding(
     name: str, span: Span, codes: Mapping[str, Code], guesses: Guesses, *, refused: bool
 ) -> Diagnostic:
     instead = "an error that prevents loading cannot be ignored" if refused else "remove it"
     values: dict[str, object] = {"code": name, "nearest": name, "instead": instead}
     if name in codes:
-        return _worded(core_codes.UNUSED_IGNORE, values, span=span)
+        return _build_finding(core_codes.UNUSED_IGNORE, values, span=span)
     values["nearest"] = guesses.nearest(name, codes)
-    return _worded(core_codes.UNKNOWN_CODE, values, span=span)
+    return _build_finding(core_codes.UNKNOWN_CODE, values, span=span)
 
 
 def finding(
@@ -444,10 +452,10 @@ def finding(
     severity: Severity | None = None,
 ) -> Diagnostic:
     """A finding about a whole file."""
-    return _worded(code, values or {}, file=file, severity=severity or code.severity)
+    return _build_finding(code, values or {}, file=file, severity=severity or code.severity)
 
 
-def _worded(code: Code, values: Mapping[str, object], **more: Any) -> Diagnostic:
+def _build_finding(code: Code, values: Mapping[str, object], **more: Any) -> Diagnostic:
     words, redactor = code.words.at(more.get("severity", code.severity)), Redactor()
     message, advice = (word(words, values, redactor) for word in (message_of, help_of))
     return Diagnostic(

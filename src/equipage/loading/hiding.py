@@ -24,7 +24,7 @@ Spelling = Callable[[str], str]
 _MISSING: Any = object()
 
 
-class Hiding:
+class VariableMask:
     """Masks the values of environment variables in the documents of one load."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
@@ -65,11 +65,11 @@ class Hiding:
 
     def shown(self, path: Path) -> Path:
         """The path, with keys that contain a variable as the author wrote them."""
-        return _renamed(path, self._keys)
+        return _rename_keys(path, self._keys)
 
     def unshown(self, path: Path) -> Path:
         """The inverse of `mask_path`."""
-        return _renamed(path, {written: key for key, written in self._keys.items()})
+        return _rename_keys(path, {written: key for key, written in self._keys.items()})
 
     def value(
         self,
@@ -95,7 +95,7 @@ class Hiding:
                 for number, child in enumerate(value)
             ]
         # A leaf counts as it was written, wherever directives and merges moved it since.
-        origin = written_at(origin_of(path))
+        origin = written_origin(origin_of(path))
         known = self.touched.get((id(origin.document), origin.path))
         if known is not None:
             return known[1]
@@ -108,7 +108,7 @@ class Hiding:
         return literal(text) if literal is not None and hidden == text else hidden
 
 
-def written_at(origin: Origin) -> Origin:
+def written_origin(origin: Origin) -> Origin:
     """The origin of the text that a value was split from, as in `a, b`; else `origin` itself."""
     value: Any = origin.document.value
     for depth, step in enumerate(origin.path):
@@ -120,27 +120,27 @@ def written_at(origin: Origin) -> Origin:
     return origin
 
 
-def _renamed(path: Path, keys: Mapping[str, str]) -> Path:
+def _rename_keys(path: Path, keys: Mapping[str, str]) -> Path:
     return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
 
 
 # Text that looks like a variable and is none, in files that replace variables.
 
 
-def as_source(text: str) -> str:
+def escape_for_substitution(text: str) -> str:
     """Escape text so that variable substitution gives it back unchanged."""
     return text.replace("$", "$$") if "$$" in text or "${" in text else text
 
 
-def as_literal(text: str) -> str:
+def escape_references(text: str) -> str:
     """Escape text that contains `${`, so that it does not read as a variable."""
     return text.replace("$", "$$") if "${" in text else text
 
 
-def spelled(value: Any, literal: Spelling) -> Any:
+def map_texts(value: Any, literal: Spelling) -> Any:
     """Plain data with `literal` applied to every key and text."""
     if isinstance(value, dict):
-        return {literal(key): spelled(each, literal) for key, each in value.items()}
+        return {literal(key): map_texts(each, literal) for key, each in value.items()}
     if isinstance(value, list):
-        return [spelled(each, literal) for each in value]
+        return [map_texts(each, literal) for each in value]
     return literal(value) if isinstance(value, str) else value

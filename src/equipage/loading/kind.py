@@ -1,6 +1,6 @@
 """What a kind of configuration is: data, and a few small functions the stages call.
 
-No stage asks which kind it serves. A new kind is one `Kind` value, its model, its rules and its
+No stage asks which kind it serves. A new kind is one `Format` value, its model, its rules and its
 cases. A field that is None, or empty, leaves the stages to do what is usual.
 """
 
@@ -17,7 +17,7 @@ from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.loading.model import Shape
 from equipage.loading.tree import Tree
-from equipage.syntax.document import Document, Format
+from equipage.syntax.document import Document, Syntax
 
 if TYPE_CHECKING:
     from equipage.files.reading import Files
@@ -37,7 +37,7 @@ Reader = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
 #: How severe a finding about the text is, where that depends on its place; None silences it.
 Judgement = Callable[[Fact], Severity | None]
 
-YAML_ONLY: Mapping[str, Format] = {".yaml": "yaml", ".yml": "yaml"}
+YAML_ONLY: Mapping[str, Syntax] = {".yaml": "yaml", ".yml": "yaml"}
 
 
 class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -60,7 +60,7 @@ class Limits(msgspec.Struct, frozen=True):
 class Reading(msgspec.Struct, frozen=True):
     """How the text of a kind becomes a document, and what the caller may decide about it."""
 
-    formats: Mapping[str, Format] = msgspec.field(default_factory=lambda: dict(YAML_ONLY))
+    formats: Mapping[str, Syntax] = msgspec.field(default_factory=lambda: dict(YAML_ONLY))
     """File extension → format; a file with another extension cannot be of this kind."""
     read: Reader | None = None
     """Overrides `formats` for sources with their own structure, such as a header and a body."""
@@ -73,7 +73,7 @@ class Reading(msgspec.Struct, frozen=True):
     """Apply `<<`."""
     lenient: bool = True
     """Whether a comment may silence an error of a rule, so that the file loads in spite of it."""
-    variant: Callable[[str, Files], Kind] | None = None
+    variant: Callable[[str, Files], Format] | None = None
     """For files that several tools read: the kind of one of them, by its absolute path with `/` and
     what lies around it. Every variant has the name, the codes and the options of this kind."""
 
@@ -109,7 +109,7 @@ class Together(msgspec.Struct, frozen=True):
         return () if self.set_key is None else self.set_key(outcome)
 
 
-class Elsewhere(msgspec.Struct, frozen=True):
+class LayerFolder(msgspec.Struct, frozen=True):
     """A folder outside the project whose files take part, such as the user's own."""
 
     folder: str
@@ -129,13 +129,13 @@ class Layering(msgspec.Struct, frozen=True):
     """Whether a discovery decides which files there are: a check follows links as it does."""
     beside: Callable[[str], Iterable[tuple[str, Fact]]] | None = None
     """Findings about a folder of such files, itself perhaps missing, each with its path."""
-    above: Callable[[str], Iterable[Elsewhere]] | None = None
+    above: Callable[[str], Iterable[LayerFolder]] | None = None
     """The folder of such files in the layer that a folder belongs to; it may lie above it."""
     stack: Callable[[str, Request], Outcome | None] | None = None
     """A file together with the layers it is merged with; None where it is not one of them."""
     stacks: Callable[[Sequence[str], Request], Iterable[Outcome]] | None = None
     """The merges that the files of a check make, each once, by them and their project alone."""
-    elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] | None = None
+    elsewhere: Callable[[Mapping[str, str]], Iterable[LayerFolder]] | None = None
     """Folders outside the project that take part, by the environment."""
 
     def layer_of(self, path: str, env: Mapping[str, str]) -> str | None:
@@ -197,7 +197,7 @@ USUALLY_SENSITIVE: tuple[Sensitive, ...] = (
 )
 
 
-def itself(plain: Any, file: str) -> Iterator[Item]:
+def file_as_item(plain: Any, file: str) -> Iterator[Item]:
     """The configuration as one item: its own `name` or `id`, else the name of its file."""
     fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
     stem = file.rpartition("/")[2].partition(".")[0]
@@ -212,7 +212,7 @@ class Presentation(msgspec.Struct, frozen=True):
     example: str | None = None
     """The text of a good first file; `NAME` is its name, `WORD` the letters and digits of it."""
     example_path: str = "NAME.yaml"
-    listing: Callable[[Any, str], Iterable[Item]] = itself
+    listing: Callable[[Any, str], Iterable[Item]] = file_as_item
     """What `list` shows: the plain configuration and the name of its file → items."""
     ignored: Callable[[Outcome], bool] | None = None
     """Whether the tool that a file is for ignores it, so that `list` does not show it."""
@@ -224,7 +224,7 @@ class Presentation(msgspec.Struct, frozen=True):
     """Plain data as the format's own tools write it; by default the model without its defaults."""
 
 
-class Kind(msgspec.Struct, frozen=True):
+class Format(msgspec.Struct, frozen=True):
     """One sort of configuration."""
 
     name: str
@@ -247,7 +247,7 @@ class Kind(msgspec.Struct, frozen=True):
     layering: Layering = Layering()
     presentation: Presentation = Presentation()
 
-    def severity(self, each: Fact, format: Format | None = None) -> Fact | None:  # noqa: A002
+    def severity(self, each: Fact, format: Syntax | None = None) -> Fact | None:  # noqa: A002
         """The fact with the severity this kind gives it; None if the kind allows it."""
         for name in (f"{format}:{each.code}", each.code):
             if name in self.strictness:

@@ -18,10 +18,18 @@ import msgspec
 from msgspec import inspect as types
 
 from equipage.core import codes
-from equipage.core.diagnostics import MOST_FACTS, Change, Code, Fact, Remedy, Severity, Shown
+from equipage.core.diagnostics import (
+    MAX_FACTS_PER_CODE,
+    Change,
+    Code,
+    Fact,
+    Remedy,
+    Severity,
+    Shown,
+)
 from equipage.core.frozen import convert
 from equipage.core.path import ROOT, Path
-from equipage.core.text import Guesses, folded, is_slip, nearest
+from equipage.core.text import Guesses, is_likely_typo, nearest, normalise_spelling
 from equipage.loading.tree import HOLE, walk
 
 #: The type information of a model or of any other type, cached: computing it walks every class of
@@ -46,9 +54,9 @@ MISMATCHES = frozenset(
 )
 
 
-#: Keys that are close to fields of some kinds and mean something of their own, as `folded` writes
-#: them: parameters of models, which clients pass on, and notes of authors.
-OFTEN_WRITTEN = frozenset(
+#: Keys that are close to fields of some kinds and mean something of their own, as
+#: `normalise_spelling` writes them: parameters of models, which clients pass on, notes of authors.
+COMMON_FOREIGN_KEYS = frozenset(
     {
         *(
             "top_k",
@@ -120,12 +128,12 @@ def build(
     except (msgspec.ValidationError, RecursionError, TypeError):
         pass
     # The slow way, only for what is wrong: every mismatch instead of the first.
-    collector = Collector(shape, reported, whole=_is_whole(value))
+    collector = Collector(shape, reported, whole=_has_no_holes(value))
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
-        collector.facts = [_forgiven(each, shape) for each in collector.facts]
+        collector.facts = [_relax_mismatch(each, shape) for each in collector.facts]
     if shape.worst != "error":
-        collector.facts = [_capped(each, shape.worst) for each in collector.facts]
+        collector.facts = [_limit_severity(each, shape.worst) for each in collector.facts]
     if any(each.severity in (None, "error") for each in collector.facts) or collector.holes:
         return None, pruned, collector.facts
     try:
@@ -136,7 +144,7 @@ def build(
         return None, pruned, [*collector.facts, bug]
 
 
-def _is_whole(value: Any) -> bool:
+def _has_no_holes(value: Any) -> bool:
     """Whether a value certainly has no holes, because JSON can encode it.
 
     False for other values, such as a payload that is generated later: they may have holes or not.
@@ -148,14 +156,14 @@ def _is_whole(value: Any) -> bool:
     return True
 
 
-def _forgiven(each: Fact, shape: Shape) -> Fact:
+def _relax_mismatch(each: Fact, shape: Shape) -> Fact:
     """A mismatch with the severity of its kind, unless its field restricts or is needed."""
     if each.severity is not None or not each.path or each.path[0] in shape.guarded | shape.needed:
         return each
     return msgspec.structs.replace(each, severity=shape.mismatch)
 
 
-def _capped(each: Fact, worst: Severity) -> Fact:
+def _limit_severity(each: Fact, worst: Severity) -> Fact:
     if each.severity not in (None, "error"):
         return each
     return msgspec.structs.replace(each, severity=worst)
@@ -230,7 +238,9 @@ class Collector:
                 if entry is not None:
                     self._expect_entries(entry, (*path, name), before)
             elif field.required:
-                self._missing(name, title(kind.cls), expected or _wanted(field.type), path)
+                self._missing(
+                    name, title(kind.cls), expected or _describe_missing_value(field.type), path
+                )
             if given is not _NOTHING:
                 result[name] = given
             elif field.required:
@@ -293,17 +303,19 @@ class Collector:
         for name in value:
             if name in known or name == kind.tag_field or name in self.reported:
                 continue
-            if made >= MOST_FACTS and severity is not None and not guarded:
+            if made >= MAX_FACTS_PER_CODE and severity is not None and not guarded:
                 rest.append(name)  # they are only counted, whatever was meant by them
                 continue
             if not closed and name.startswith(shape.exempt or ("\0",)):
                 continue
-            where = None if path else shape.elsewhere.get(folded(name))
+            where = None if path else shape.elsewhere.get(normalise_spelling(name))
             guess = self._meant(name, free, kind.cls, path)
-            is_meant = name in shape.synonyms or folded(name) == folded(guess or "")
+            is_meant = name in shape.synonyms or normalise_spelling(name) == normalise_spelling(
+                guess or ""
+            )
             if where is not None and not is_meant:
                 guess = None  # `mode` does not misspell `model` if another tool has `mode`
-            if guess in shape.describing and not (is_meant or is_slip(name, guess)):
+            if guess in shape.describing and not (is_meant or is_likely_typo(name, guess)):
                 guess = None  # `compatible-with` is a field of a shop, and `compatibility` is text
             if guess is None and where is None and guarded:
                 # It nearly has the name of a field beside it that restricts, but does not restrict.
@@ -321,7 +333,7 @@ class Collector:
                 ignored.append(name)
                 continue
             worst = "error" if guess in guarded else severity or "warning"
-            if made >= MOST_FACTS and guess not in guarded:
+            if made >= MAX_FACTS_PER_CODE and guess not in guarded:
                 rest.append(name)
                 continue
             # Where the field is there as well, a rename would make a second one of it.
@@ -334,17 +346,17 @@ class Collector:
             more = {"severity": severity or "warning", "more": len(rest)}
             self.facts.append(msgspec.structs.replace(counted, **more))
         if ignored:
-            self.facts.append(_ignored((*path, ignored[0]), ignored, kind.cls))
+            self.facts.append(_ignored_keys_note((*path, ignored[0]), ignored, kind.cls))
 
     def _slip(
         self, name: str, guess: str | None, value: dict[str, Any], known: Collection[str]
     ) -> str | None:
         """The field that a key almost certainly misspells; None if there is none."""
-        if folded(name) in OFTEN_WRITTEN:
+        if normalise_spelling(name) in COMMON_FOREIGN_KEYS:
             return None
         if guess is not None:
-            return guess if is_slip(name, guess) else None
-        return next((each for each in known if each in value and is_slip(name, each)), None)
+            return guess if is_likely_typo(name, guess) else None
+        return next((each for each in known if each in value and is_likely_typo(name, each)), None)
 
     def _harden(self, first: int) -> None:
         """Make the mismatches from index `first` on errors, because their field restricts."""
@@ -416,7 +428,7 @@ class Collector:
         branches = {str(each.tag): each for each in structs}
         given = value.get(tag, _NOTHING)
         if given is _NOTHING:
-            return self._missing(tag, "this mapping", f"one of {_quoted(branches)}", path)
+            return self._missing(tag, "this mapping", f"one of {_join_quoted(branches)}", path)
         if given is HOLE:
             self.holes = True
             return _NOTHING
@@ -427,7 +439,7 @@ class Collector:
         return self.check(value, branches[given], path)
 
     def _choice(self, value: Any, kind: types.LiteralType | types.EnumType, path: Path) -> Any:
-        allowed = _allowed(kind)
+        allowed = _allowed_values(kind)
         # To Python `true` equals 1, which may be among the values.
         if value in allowed and not isinstance(value, bool):
             return value
@@ -473,14 +485,21 @@ class Collector:
         # Brackets help only if the value could be an entry.
         if hint is None and any(_could_be(value, each.item_type) for each in lists):
             hint = "write it as a list: put brackets around it"
-            if path and path[-1] in _COMMANDS and isinstance(value, str) and " " in value.strip():
+            if (
+                path
+                and path[-1] in _COMMAND_FIELDS
+                and isinstance(value, str)
+                and " " in value.strip()
+            ):
                 # Brackets would make a program of the whole line.
                 hint = 'write a list with an entry for each word, as in `["ls", "-l"]`'
         elif hint is None and lists and isinstance(value, dict) and value:
             hint = "write a list with one entry for each"
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
         values: dict[str, Any] = {"expected": expected, "found": found, "hint": hint}
-        return self._refused(codes.WRONG_TYPE.at(path, remedy=_remedy(path, hint), **values))
+        return self._refused(
+            codes.WRONG_TYPE.at(path, remedy=_remedy_for_hint(path, hint), **values)
+        )
 
     def _not_allowed(self, value: str, allowed: list[str], path: Path) -> Any:
         guess = nearest(value, allowed)
@@ -503,7 +522,7 @@ def _converts(value: Any, cls: type[Any]) -> bool:
     return True
 
 
-def _ignored(place: Path, names: list[str], cls: type) -> Fact:
+def _ignored_keys_note(place: Path, names: list[str], cls: type) -> Fact:
     """One note for all keys of a mapping that nothing reads."""
     first, more = Shown(names[0]), len(names) - 1
     others = f" (and {more} more)" if more else ""
@@ -538,7 +557,9 @@ def _fits(value: Any, kind: types.Type) -> bool:
     if isinstance(kind, types.NoneType):
         return value is None
     if isinstance(kind, types.StructType):
-        return type(value) is kind.cls or (isinstance(value, dict) and _made_by(kind) is None)
+        return type(value) is kind.cls or (
+            isinstance(value, dict) and _directive_value_name(kind) is None
+        )
     if isinstance(kind, types.CustomType):
         return isinstance(value, kind.cls)
     if isinstance(value, bool):
@@ -556,13 +577,13 @@ def _could_be(value: Any, kind: types.Type) -> bool:
     return _fits(value, kind)
 
 
-def _allowed(kind: types.LiteralType | types.EnumType) -> list[Any]:
+def _allowed_values(kind: types.LiteralType | types.EnumType) -> list[Any]:
     if isinstance(kind, types.LiteralType):
         return list(kind.values)
     return [each.value for each in kind.cls]
 
 
-def _quoted(names: Iterable[object]) -> str:
+def _join_quoted(names: Iterable[object]) -> str:
     return ", ".join(f"`{each}`" for each in names)
 
 
@@ -575,18 +596,18 @@ def describe(kind: types.Type) -> str:
                 words = [word for word in words if word != "a whole number"]
             return " or ".join(dict.fromkeys(words))
         case types.LiteralType() | types.EnumType():
-            return f"one of {_quoted(_allowed(kind))}"
+            return f"one of {_join_quoted(_allowed_values(kind))}"
         case types.IntType():
-            return f"a whole number{_range(kind)}"
+            return f"a whole number{_range_in_words(kind)}"
         case types.FloatType():
-            return f"a number{_range(kind)}"
+            return f"a number{_range_in_words(kind)}"
         case types.StrType(min_length=None | 0):
             return "text"
         case types.StrType(min_length=low, max_length=high):
             exact = "one character" if low == 1 else f"{low} characters"
             return f"exactly {exact}" if low == high else "non-empty text"
         case types.StructType() | types.DictType():
-            return _made_by(kind) or "a mapping"
+            return _directive_value_name(kind) or "a mapping"
         case types.VarTupleType() | types.ListType():
             return "a list"
         case types.BoolType():
@@ -594,11 +615,11 @@ def describe(kind: types.Type) -> str:
     return "a value" if isinstance(kind, types.AnyType) else "another value"
 
 
-def _wanted(kind: types.Type) -> str:
+def _describe_missing_value(kind: types.Type) -> str:
     """Describe a missing value; for a mapping, name the fields that it requires."""
     if isinstance(kind, types.VarTupleType | types.ListType) and kind.min_length:
         return "a list of one or more"
-    if not isinstance(kind, types.StructType) or _made_by(kind) is not None:
+    if not isinstance(kind, types.StructType) or _directive_value_name(kind) is not None:
         return describe(kind)
     names = [each.encode_name for each in kind.fields if each.required]
     if kind.tag_field is not None:
@@ -609,7 +630,7 @@ def _wanted(kind: types.Type) -> str:
     return f"a mapping of {', '.join(most)} and {last}" if most else f"a mapping with {last}"
 
 
-def _range(kind: types.IntType | types.FloatType) -> str:
+def _range_in_words(kind: types.IntType | types.FloatType) -> str:
     """The bounds of a number in words, for the end of a phrase; empty if it has none."""
     low = kind.ge if kind.ge is not None else None if kind.gt is None else kind.gt + 1
     if low is not None and kind.le is not None:
@@ -620,20 +641,20 @@ def _range(kind: types.IntType | types.FloatType) -> str:
 
 
 #: Fields that hold a command, or what follows one, word by word.
-_COMMANDS = frozenset({"args", "arguments", "argv", "cmd", "command"})
+_COMMAND_FIELDS = frozenset({"args", "arguments", "argv", "cmd", "command"})
 #: Hints that a fix can follow → the value it writes; None keeps the value, as text.
-_WRITTEN: dict[str, bool | None] = {
+_TEXT_BY_HINT: dict[str, bool | None] = {
     "put quotes around it": None,
     "write `true`": True,
     "write `false`": False,
 }
 
 
-def _remedy(path: Path, hint: str | None) -> Remedy | None:
+def _remedy_for_hint(path: Path, hint: str | None) -> Remedy | None:
     """The fix that does what a hint says, if nothing is left to decide."""
-    if hint not in _WRITTEN or not path:
+    if hint not in _TEXT_BY_HINT or not path:
         return None
-    text = _WRITTEN[hint]
+    text = _TEXT_BY_HINT[hint]
     change = Change(path, "", as_written=True) if text is None else Change(path, text)
     return Remedy(hint, (change,))
 
@@ -652,7 +673,7 @@ def _hint(value: Any, expected: str) -> str | None:
     return "remove the quotes" if "number" in expected and is_number else None
 
 
-def _made_by(kind: types.Type) -> str | None:
+def _directive_value_name(kind: types.Type) -> str | None:
     """The name of a value that only a directive makes: a mapping cannot take its place."""
     words: str | None = getattr(getattr(kind, "cls", None), "made_by_directive", None)
     return words

@@ -21,17 +21,17 @@ from equipage.core.diagnostics import Diagnostic, Fact, LoadError
 from equipage.core.frozen import freeze
 from equipage.core.source import Source
 from equipage.files.reading import peek
-from equipage.loading.kind import Kind, Offer
+from equipage.loading.kind import Format, Offer
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
-    from equipage.loading.findings import Waiting
+    from equipage.loading.findings import PendingIgnore
     from equipage.loading.result import Loaded
 
 #: Included files are kept as text up to this size in sum: people ask where values come from.
-_KEPT_BYTES = 1024 * 1024
+_MAX_KEPT_BYTES = 1024 * 1024
 #: Texts without it ignore nothing, and need not be searched.
 _IGNORE_MARK = "equipage:"
 
@@ -39,7 +39,7 @@ _IGNORE_MARK = "equipage:"
 class Outcome(msgspec.Struct, frozen=True):
     """What one load came to: a configuration if there were no errors, and every finding."""
 
-    kind: Kind
+    kind: Format
     config: Any
     diagnostics: tuple[Diagnostic, ...]
     tree: Tree | None = None
@@ -47,7 +47,7 @@ class Outcome(msgspec.Struct, frozen=True):
     sources: tuple[Source, ...] = ()
     session: Session | None = None
     #: comments that ignore what the rules about several files may find
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[PendingIgnore, ...] = ()
 
     def __repr__(self) -> str:
         # Tracebacks with local variables show it: no value of the environment may be in it.
@@ -73,7 +73,7 @@ class Outcome(msgspec.Struct, frozen=True):
     def _release(self) -> None:
         """Release the texts of included files if they are large."""
         included = [each for each in self.documents if each.source is not self.sources[0]]
-        if sum(len(each.source.data) for each in included) > _KEPT_BYTES:
+        if sum(len(each.source.data) for each in included) > _MAX_KEPT_BYTES:
             for document in included:
                 document.release(peek)
 
@@ -97,7 +97,7 @@ class Outcome(msgspec.Struct, frozen=True):
         return Offer(self.kind.name, path.replace(os.sep, "/"), names, weight)
 
 
-def report(
+def build_outcome(
     session: Session,
     root: Source | str,
     tree: Tree | None = None,
@@ -128,7 +128,7 @@ def report(
 
 def _diagnostics(
     session: Session, tree: Tree | None, file: str, *, silence_errors: bool
-) -> tuple[list[Diagnostic], list[Waiting]]:
+) -> tuple[list[Diagnostic], list[PendingIgnore]]:
     """The facts of a session as findings, without those that a comment on their line ignores.
 
     An error that prevents the load cannot be ignored: `silence_errors` says whether it may be.
@@ -143,7 +143,7 @@ def _diagnostics(
             facts = [each for each in facts if each.code not in session.unasked]
     if not facts and not ignoring:
         return [], []
-    from equipage.loading.findings import Placer, apply_ignores, capped, codes_in_comments
+    from equipage.loading.findings import Placer, apply_ignores, codes_in_comments, limit_findings
     from equipage.loading.registry import codes_of
 
     sources = session.files.sources()
@@ -158,10 +158,10 @@ def _diagnostics(
     left, waiting = apply_ignores(
         rest, ignoring, lambda: codes_of([session.kind.name]), fixed, later, hidden
     )
-    return capped(sorted([*fixed, *left], key=Diagnostic.sort_key), more), waiting
+    return limit_findings(sorted([*fixed, *left], key=Diagnostic.sort_key), more), waiting
 
 
-def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
+def place_in_outcome(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
     """Findings made after a load, such as those about several files together."""
     from equipage.loading.findings import Placer
 
@@ -170,7 +170,7 @@ def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
     return placer.place(facts)
 
 
-def place_alone(fact: Fact, file: str | None = None) -> Diagnostic:
+def place_without_outcome(fact: Fact, file: str | None = None) -> Diagnostic:
     """A finding that belongs to no load: one about a folder, or about the environment."""
     from equipage.loading.findings import Placer
 
@@ -180,13 +180,13 @@ def place_alone(fact: Fact, file: str | None = None) -> Diagnostic:
 # ------------------------------------------------------------------------------------ several loads
 
 
-def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
+def findings_about_sets(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
     """The findings of set rules and cross rules about loads that belong together."""
     offers = [offer for each in outcomes if (offer := each.offer()) is not None]
     return [each for _, each in findings_by_load(outcomes, offers)]
 
 
-def _alike(group: Sequence[Outcome]) -> Sequence[Outcome]:
+def _outcomes_sharing_keys(group: Sequence[Outcome]) -> Sequence[Outcome]:
     """The outcomes that share their set key with another; all of them if one has no key.
 
     Set rules have nothing to say about the rest.
@@ -207,11 +207,11 @@ def findings_by_load(
         by_kind.setdefault(id(outcome.kind), []).append(outcome)
     for group in by_kind.values():
         together = group[0].kind.together
-        alike = _alike(group) if together.set_rules else []
+        alike = _outcomes_sharing_keys(group) if together.set_rules else []
         made = [rule(alike) for rule in together.set_rules if alike]
         made += [rule(group, offers) for rule in together.cross_rules]
         facts: dict[int, tuple[Outcome, list[Fact]]] = {}
         for outcome, each in itertools.chain.from_iterable(made):
             facts.setdefault(id(outcome), (outcome, []))[1].append(each)
         for outcome, those in facts.values():
-            yield from ((outcome, each) for each in place_more(outcome, those))
+            yield from ((outcome, each) for each in place_in_outcome(outcome, those))

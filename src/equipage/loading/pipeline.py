@@ -13,30 +13,30 @@ from typing import Any, TypeVar
 
 from equipage.core import codes
 from equipage.core.diagnostics import Fact
-from equipage.core.frozen import MAX_ADDED, Weights, outweighs
+from equipage.core.frozen import MAX_ADDED_NODES, WeightCache, outweighs
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading import model
-from equipage.loading.kind import Kind
-from equipage.loading.outcome import Outcome, report
-from equipage.loading.projects import root_in
+from equipage.loading.kind import Format
+from equipage.loading.outcome import Outcome, build_outcome
+from equipage.loading.projects import project_root_in
 from equipage.loading.session import Request, Run, Session
-from equipage.loading.tree import HOLE, Tree, get, with_holes
+from equipage.loading.tree import HOLE, Tree, get, punch_holes
 from equipage.syntax.document import Document
 
 T = TypeVar("T")
 
 #: How many frames a load needs at most: a document as deep as parsing allows, in the recursion of
 #: the collector.
-_FRAMES = 800
+_MAX_FRAMES = 800
 #: The most findings about invisible characters in one file.
-_MOST_INVISIBLE = 50
+_MAX_INVISIBLE_FINDINGS = 50
 
 
 def load_path(
-    path: str, kind: Kind, request: Request, run: Run | None = None, files: Files | None = None
+    path: str, kind: Format, request: Request, run: Run | None = None, files: Files | None = None
 ) -> Outcome:
     """Load a file the caller named. Loads of one `run` read and parse nothing twice.
 
@@ -48,7 +48,7 @@ def load_path(
     absolute = os.path.normpath(full)
     if kind.reading.variant is not None:
         kind = kind.reading.variant(absolute.replace(os.sep, "/"), files)
-    root = request.project or root_in(run, absolute)
+    root = request.project or project_root_in(run, absolute)
     session = Session(kind, request, run, absolute, root=root, files=files)
     limits = session.limits
     try:
@@ -56,7 +56,7 @@ def load_path(
     except FileProblem as problem:
         values = {**problem.values, "variable": limits.file_bytes_variable}
         session.add([Fact(problem.code, values=values)])
-        return report(session, str(values.get("file", path)))
+        return build_outcome(session, str(values.get("file", path)))
     # Files that a walk found were opened inside its folders.
     if source.filename is not None and not source.outside and files.within is None:
         source.outside = not files.is_read_within(
@@ -66,7 +66,7 @@ def load_path(
 
 
 def load_text(
-    text: str, kind: Kind, request: Request, files: Files | None = None, *, name: str, base: str
+    text: str, kind: Format, request: Request, files: Files | None = None, *, name: str, base: str
 ) -> Outcome:
     """Load a string as if it were a file in the folder `base`."""
     run = Run(files)
@@ -77,43 +77,43 @@ def load_text(
         variable = limits.file_bytes_variable
         values = {"file": name, "size": size, "limit": limits.max_file_bytes, "variable": variable}
         session.add([Fact(codes.FILE_TOO_LARGE, values=values)])
-        return report(session, name)
+        return build_outcome(session, name)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         session.add([codes.LONE_SURROGATE.at(span=Span(source, error.start, error.end))])
-        return report(session, name)
+        return build_outcome(session, name)
     return load_source(source, session)
 
 
 def load_source(source: Source, session: Session) -> Outcome:
     """Parse, resolve, check and freeze a source."""
-    return with_headroom(lambda: _load_source(source, session))
+    return run_with_stack_headroom(lambda: _load_source(source, session))
 
 
 def _load_source(source: Source, session: Session) -> Outcome:
     document = session.read(source)
     if document is None:
-        return report(session, source)
+        return build_outcome(session, source)
     if document.value is None:
         what = "Configuration" if source.filename is None else "Configuration file"
         start = Span(source, 0, 0)
         session.add([codes.DOCUMENT_EMPTY.at(span=start, kind=session.kind.name, what=what)])
-        return report(session, source)
+        return build_outcome(session, source)
     tree = Tree.of(document)
     holes = (*document.failed_paths(), *_refused_numbers(document, session.facts))
-    return check_tree(with_holes(tree, holes) if holes else tree, session, source)
+    return check_tree(punch_holes(tree, holes) if holes else tree, session, source)
 
 
 def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
     """Resolve, check and freeze a tree that is already parsed, or merged from layers."""
     tree = resolve(tree, session, source)
-    session.add(_invisible(session, source))
+    session.add(_invisible_characters(session, source))
     resolved = tree.value
     config, tree = build(tree, session)
     for rule in session.kind.rules:
         session.add(rule(tree.value, session))
-    return report(session, source, tree, config, resolved)
+    return build_outcome(session, source, tree, config, resolved)
 
 
 def resolve(tree: Tree, session: Session, source: Source) -> Tree:
@@ -124,7 +124,11 @@ def resolve(tree: Tree, session: Session, source: Source) -> Tree:
         session.add(found)
         if tree.value is not before and _grew_too_large(tree, session):
             session.add(
-                [codes.COMPOSED_TOO_LARGE.at(span=Span(source, 0, 0), limit=f"{MAX_ADDED} values")]
+                [
+                    codes.COMPOSED_TOO_LARGE.at(
+                        span=Span(source, 0, 0), limit=f"{MAX_ADDED_NODES} values"
+                    )
+                ]
             )
             return Tree(HOLE, tree.origins, tree.moves)
     return tree
@@ -161,11 +165,11 @@ def _grew_too_large(tree: Tree, session: Session) -> bool:
     sources = session.files.sources()
     if len(sources) <= 1:
         return False
-    allowed = MAX_ADDED + sum(len(source.data) for source in sources)
-    return outweighs(tree.value, allowed, session.run.cache(Weights))
+    allowed = MAX_ADDED_NODES + sum(len(source.data) for source in sources)
+    return outweighs(tree.value, allowed, session.run.cache(WeightCache))
 
 
-def _invisible(session: Session, root: Source) -> Iterator[Fact]:
+def _invisible_characters(session: Session, root: Source) -> Iterator[Fact]:
     """Invisible characters in any text of the load: reviewers do not see what a model reads."""
     sources = session.files.sources()
     for source in sources if root in sources else (root, *sources):
@@ -173,9 +177,9 @@ def _invisible(session: Session, root: Source) -> Iterator[Fact]:
             continue
         from itertools import islice
 
-        from equipage.syntax.suspicious import invisible
+        from equipage.syntax.suspicious import find_invisible
 
-        for each in islice(invisible(source.text, source.data), _MOST_INVISIBLE):
+        for each in islice(find_invisible(source.text, source.data), _MAX_INVISIBLE_FINDINGS):
             span = Span(source, *each.range)
             fact = session.kind.severity(
                 codes.INVISIBLE_CHARACTER.at(span=span, character=each.what)
@@ -184,14 +188,14 @@ def _invisible(session: Session, root: Source) -> Iterator[Fact]:
                 yield fact
 
 
-def with_headroom(run: Callable[[], T]) -> T:
+def run_with_stack_headroom(run: Callable[[], T]) -> T:
     """Call `run`, in another thread if the stack of the caller is too deep.
 
     The deepest document that parsing allows fits into Python's recursion limit, but not on top of
     a stack that is nearly full. Another thread starts with an empty one.
     """
     try:
-        sys._getframe(sys.getrecursionlimit() - _FRAMES)
+        sys._getframe(sys.getrecursionlimit() - _MAX_FRAMES)
     except ValueError:  # the stack is not that deep
         return run()
     from concurrent.futures import ThreadPoolExecutor

@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.files import is_link, real_path
 from equipage.files.reading import Files, files_here, require_text
 from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Run
-from equipage.loading.signs import NOTES
+from equipage.loading.signs import NOTE_FILES
 from equipage.loading.tree import get
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
@@ -22,15 +22,15 @@ from equipage.syntax.document import load_value
 _PROJECT_MARKS = (".git", "equipage.toml")
 #: However `tool.equipage` is written in TOML, one of these is in the text: `tool.equipage` with
 #: quotes and blanks, `[tool]`, `tool = {`. It spares most projects a parse of their settings.
-_MAY_SPEAK = expression(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
+_MAY_HAVE_SETTINGS = lazy_regex(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
 
 
-_SETTINGS = "pyproject.toml"  #: also marks a project, if it has `[tool.equipage]`
+_PYPROJECT = "pyproject.toml"  #: also marks a project, if it has `[tool.equipage]`
 #: Names that this module looks for in folders, in lower case: some systems ignore case.
-_ASKED_FOR = frozenset(
+_RELEVANT_NAMES = frozenset(
     {
         *_PROJECT_MARKS,
-        _SETTINGS,
+        _PYPROJECT,
         ".claude-plugin",
         ".cursor-plugin",
         "skill.md",
@@ -41,7 +41,7 @@ _ASKED_FOR = frozenset(
 )
 
 
-class _Walked:
+class _WalkedFolders:
     """What walks of this run saw in folders, by path, so that the system is not asked again."""
 
     def __init__(self) -> None:
@@ -49,38 +49,40 @@ class _Walked:
         self.plain: set[str] = set()  #: folders that are not links
 
 
-def note_folder(run: Run, folder: str, names: Iterable[str] | None, *, is_plain: bool) -> None:
+def remember_walked_folder(
+    run: Run, folder: str, names: Iterable[str] | None, *, is_plain: bool
+) -> None:
     """Remember what a walk saw: the names in an absolute folder, and that it is not a link.
 
     The names are in lower case.
     """
-    walked, folder = run.cache(_Walked), folder.rstrip("/") or "/"
+    walked, folder = run.cache(_WalkedFolders), folder.rstrip("/") or "/"
     if is_plain:
         walked.plain.add(folder)
     if names is None:
         return
-    seen = walked.names[folder] = _ASKED_FOR.intersection(names)
-    if is_plain and (not seen or _is_bare(seen)):  # the usual folder
-        roots = run.cache(_Roots)
+    seen = walked.names[folder] = _RELEVANT_NAMES.intersection(names)
+    if is_plain and (not seen or _has_no_project_mark(seen)):  # the usual folder
+        roots = run.cache(_ProjectRoots)
         root = roots.by_mark.get(folder.rpartition("/")[0])
         if root is not None:
             roots.by_folder[folder] = roots.by_mark[folder] = root
 
 
-def _is_bare(names: frozenset[str]) -> bool:
+def _has_no_project_mark(names: frozenset[str]) -> bool:
     """Whether nothing in a folder marks a project."""
-    return _SETTINGS not in names and names.isdisjoint(_PROJECT_MARKS)
+    return _PYPROJECT not in names and names.isdisjoint(_PROJECT_MARKS)
 
 
-def _holds(run: Run, folder: str, name: str) -> bool:
+def _folder_has(run: Run, folder: str, name: str) -> bool:
     """Whether there is anything of that name in a folder."""
-    seen = run.cache(_Walked).names.get(folder)
+    seen = run.cache(_WalkedFolders).names.get(folder)
     if seen is not None and name.partition("/")[0].lower() not in seen:
         return False
     return run.files.exists(f"{folder}/{name}")
 
 
-class _Roots:
+class _ProjectRoots:
     """The project roots of one run."""
 
     def __init__(self) -> None:
@@ -90,18 +92,18 @@ class _Roots:
         self.marked: dict[str, str | None] = {}  #: folder without links → the nearest project above
 
 
-def root_in(run: Run, path: str) -> str:
+def project_root_in(run: Run, path: str) -> str:
     """The project root of an absolute path; each folder is looked up once in a run."""
     return root_of_folder(run, os.path.dirname(path))
 
 
 def root_of_folder(run: Run, folder: str) -> str:
     """The project root of the files in an absolute folder; see `project_root_in`."""
-    known = run.cache(_Roots)
+    known = run.cache(_ProjectRoots)
     root = known.by_folder.get(folder)
     if root is None:
-        real = _real_in(known, folder, run)
-        marked = _marked_in(known, real, run)
+        real = _real_folder(known, folder, run)
+        marked = _nearest_marked(known, real, run)
         root = marked or project_of_folder(real, run.folders, run.files)
         known.by_folder[folder] = root
         if marked is not None:
@@ -109,10 +111,10 @@ def root_of_folder(run: Run, folder: str) -> str:
     return root
 
 
-def _real_in(known: _Roots, folder: str, run: Run) -> str:
+def _real_folder(known: _ProjectRoots, folder: str, run: Run) -> str:
     """A folder without links. Each folder on the way is looked at once in a run."""
     unknown: list[str] = []
-    here, plain = folder, run.cache(_Walked).plain
+    here, plain = folder, run.cache(_WalkedFolders).plain
     while here not in known.real:
         above, name = os.path.split(here)
         if name in ("", ".", "..") or (here not in plain and is_link(here)):
@@ -125,13 +127,13 @@ def _real_in(known: _Roots, folder: str, run: Run) -> str:
     return known.real[folder]
 
 
-def _marked_in(known: _Roots, folder: str, run: Run) -> str | None:
+def _nearest_marked(known: _ProjectRoots, folder: str, run: Run) -> str | None:
     unknown: list[str] = []
-    seen = run.cache(_Walked).names
+    seen = run.cache(_WalkedFolders).names
     while folder not in known.marked:
         above = os.path.dirname(folder)
-        is_bare = folder in seen and _is_bare(seen[folder])
-        if not is_bare and is_marked(folder, run.files):
+        is_bare = folder in seen and _has_no_project_mark(seen[folder])
+        if not is_bare and is_project_root(folder, run.files):
             known.marked[folder] = folder
         elif above == folder:
             known.marked[folder] = None
@@ -143,10 +145,10 @@ def _marked_in(known: _Roots, folder: str, run: Run) -> str | None:
     return known.marked[folder]
 
 
-def is_marked(folder: str, files: Files) -> bool:
+def is_project_root(folder: str, files: Files) -> bool:
     """Whether a folder is the root of a project by what it holds."""
     marked = any(files.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS)
-    return marked or speaks_of_equipage(folder, files)
+    return marked or has_equipage_table(folder, files)
 
 
 def project_root(path: str, named: Iterable[str] = (), files: Files | None = None) -> str:
@@ -164,7 +166,7 @@ def project_of_folder(folder: str, named: Iterable[str] = (), files: Files | Non
     files = files or files_here()
     current = folder = _real(folder)
     while True:
-        if is_marked(current, files):
+        if is_project_root(current, files):
             return current
         parent = os.path.dirname(current)
         if parent == current:
@@ -186,15 +188,15 @@ def _real(path: str) -> str:
         return path
 
 
-def speaks_of_equipage(folder: str, files: Files) -> bool:
+def has_equipage_table(folder: str, files: Files) -> bool:
     """Whether a folder has a `pyproject.toml` with settings of ours.
 
     One that cannot be parsed counts if it looks like it, so that its error is reported.
     """
-    data = files.peek(os.path.join(folder, _SETTINGS))
+    data = files.peek(os.path.join(folder, _PYPROJECT))
     if data is None or b"equipage" not in data:
         return False
-    if not _MAY_SPEAK.search(data.decode("utf-8", "replace")):
+    if not _MAY_HAVE_SETTINGS.search(data.decode("utf-8", "replace")):
         return False
     try:
         value = load_value("toml", data.decode("utf-8").removeprefix("\ufeff"))
@@ -238,13 +240,13 @@ class _Plugins:
         for component, kind in _COMPONENTS.items():
             self.count += 1
             self.folders.setdefault(f"{root}/{component}", (self.count, kind))
-            for each in _paths(root, fields.get(component)):
+            for each in _manifest_paths(root, fields.get(component)):
                 self.listed.setdefault(each, (self.count, kind))
 
     def kind_of(self, path: str) -> str | None:
         """The kind of a Markdown file that is a part of one of the plugins."""
         found = [self.listed[path]] if path in self.listed else []
-        is_note = NOTES.search(path) is not None
+        is_note = NOTE_FILES.search(path) is not None
         folder = path.rpartition("/")[0]
         while folder:
             if folder in self.folders:
@@ -256,11 +258,11 @@ class _Plugins:
         return min(found)[1] if found else None
 
 
-class _Around(dict[str, tuple[_Plugins, ...]]):
+class _PluginsByFolder(dict[str, tuple[_Plugins, ...]]):
     """The plugins of one run by folder, those of the folders above it included."""
 
 
-def part_of_plugin(path: str, run: Run) -> str | None:
+def kind_of_plugin_part(path: str, run: Run) -> str | None:
     """The kind of a Markdown file that is a part of a plugin, the nearest first."""
     kinds = (each.kind_of(path) for each in _plugins_around(path, run))
     return next((kind for kind in kinds if kind is not None), None)
@@ -272,12 +274,12 @@ def is_in_plugin(path: str, run: Run) -> bool:
 
 
 def _plugins_around(path: str, run: Run) -> tuple[_Plugins, ...]:
-    by_folder = run.cache(_Around)
+    by_folder = run.cache(_PluginsByFolder)
     folder = path.rpartition("/")[0]
     unknown: list[str] = []
     while folder not in by_folder:
         unknown.append(folder)
-        if not folder or _holds(run, folder, ".git"):
+        if not folder or _folder_has(run, folder, ".git"):
             break
         folder = folder.rpartition("/")[0]
     known = by_folder.get(folder, ())
@@ -289,27 +291,27 @@ def _plugins_around(path: str, run: Run) -> tuple[_Plugins, ...]:
 
 def _plugins_in(folder: str, run: Run) -> _Plugins | None:
     plugins, files = _Plugins(), run.files
-    if not _holds(run, folder, ".claude-plugin"):
+    if not _folder_has(run, folder, ".claude-plugin"):
         # Only a folder with agents is asked for the manifest of another tool.
-        other = _EXTENSIONS if _holds(run, folder, "agents") else {}
-        kinds = (kind for name, kind in other.items() if _holds(run, folder, name))
+        other = _EXTENSIONS if _folder_has(run, folder, "agents") else {}
+        kinds = (kind for name, kind in other.items() if _folder_has(run, folder, name))
         if (kind := next(kinds, None)) is None:
             return None
         plugins.folders[f"{folder}/agents"] = (0, kind)
         return plugins
     manifest, market = (f"{folder}/.claude-plugin/{name}" for name in MANIFESTS)
     if files.exists(manifest):
-        plugins.add(folder, _read(manifest, files))
+        plugins.add(folder, _read_json(manifest, files))
     if files.exists(market):
-        content = _read(market, files)
+        content = _read_json(market, files)
         entries = content.get("plugins") if isinstance(content, dict) else None
         for entry in entries if isinstance(entries, list) else ():
             source = entry.get("source") if isinstance(entry, dict) else None
-            plugins.add(_joined(folder, source if isinstance(source, str) else ""), entry)
+            plugins.add(_join_path(folder, source if isinstance(source, str) else ""), entry)
     return plugins
 
 
-def _read(path: str, files: Files) -> Any:
+def _read_json(path: str, files: Files) -> Any:
     try:
         text = require_text(files.again().read(path)).text
         return load_value("json", text.removeprefix("\ufeff"))
@@ -317,23 +319,23 @@ def _read(path: str, files: Files) -> Any:
         return None
 
 
-def _paths(root: str, written: object) -> Iterator[str]:
+def _manifest_paths(root: str, written: object) -> Iterator[str]:
     """The paths a manifest names: text, a list, or commands by name with their `source`."""
     if isinstance(written, dict):
         written = [each.get("source") for each in written.values() if isinstance(each, dict)]
     for each in written if isinstance(written, list) else [written]:
         if isinstance(each, str):
-            yield _joined(root, each.replace("\\", "/"))
+            yield _join_path(root, each.replace("\\", "/"))
 
 
-def _joined(root: str, path: str) -> str:
+def _join_path(root: str, path: str) -> str:
     return "/".join([root, *(part for part in path.split("/") if part not in ("", "."))])
 
 
 # Skills: whatever lies below one, but the skill itself, is its material.
 
 
-class _Skills(dict[str, bool]):
+class _SkillFolders(dict[str, bool]):
     """Whether a folder lies in a skill, by folder, in one run."""
 
 
@@ -342,15 +344,15 @@ def is_below_skill(path: str, run: Run) -> bool:
 
     A skill that is a whole project or plugin is also the root of its other parts.
     """
-    known, folder = run.cache(_Skills), path.rpartition("/")[0]
+    known, folder = run.cache(_SkillFolders), path.rpartition("/")[0]
     if folder in known:
         return known[folder] and not path.endswith("/SKILL.md")
-    root = root_in(run, path)
+    root = project_root_in(run, path)
     unknown: list[str] = []
     while folder not in known:
-        if not folder or folder == root or _holds(run, folder, ".claude-plugin"):
+        if not folder or folder == root or _folder_has(run, folder, ".claude-plugin"):
             known[folder] = False
-        elif _holds(run, folder, "SKILL.md"):
+        elif _folder_has(run, folder, "SKILL.md"):
             known[folder] = True
         else:
             unknown.append(folder)

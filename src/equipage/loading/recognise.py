@@ -27,32 +27,37 @@ import msgspec
 
 from equipage.core.codes import NOT_READ, POSSIBLE_KIND, UNRECOGNISED
 from equipage.core.diagnostics import Code, Diagnostic
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.files import is_link
 from equipage.files.reading import Files, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading import registry
-from equipage.loading.projects import is_below_skill, is_in_plugin, part_of_plugin, root_in
-from equipage.loading.registry import Places, Recognition, Rule, conventions, extension_of
+from equipage.loading.projects import (
+    is_below_skill,
+    is_in_plugin,
+    kind_of_plugin_part,
+    project_root_in,
+)
+from equipage.loading.registry import GlobRule, PlaceIndex, Recognition, conventions, extension_of
 from equipage.loading.session import Run
 from equipage.loading.signs import (
-    BEGINNING,
-    MOST_OF_HEADER,
+    BEGINNING_BYTES,
+    MAX_HEADER_BYTES,
+    begins_as_foreign_file,
     headers_count_in,
-    is_of_others,
-    keys_of_broken,
+    json_members,
+    keys_of_broken_text,
     kind_of_header,
-    may_be_of_others,
+    may_be_foreign_file,
     may_have_key,
     may_have_sign,
-    members,
-    names_key,
-    skim,
+    mentions_key,
+    skim_json,
 )
 from equipage.syntax import SyntaxProblem, yaml
-from equipage.syntax.document import Format, load_value
+from equipage.syntax.document import Syntax, load_value
 
-_FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+_FORMATS: dict[str, Syntax] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 T = TypeVar("T")
 Basis = Literal["settings", "path", "plugin", "header", "content"]
@@ -105,28 +110,32 @@ def recognise(
     extension = os.path.splitext(path)[1].lower()
     is_part = project.conventions and not is_below_skill(slashed, run)
     if extension == ".md" and is_part:
-        part = part_of_plugin(slashed, run)
+        part = kind_of_plugin_part(slashed, run)
         if part is not None:
             return Recognised(part, by="plugin", why="it is a part of the plugin around it")
     if is_part and not named:
         from equipage.loading.unread import unread_sort  # only a walk meets such files
 
         if (sort := unread_sort(slashed)) is not None:
-            return _not_read(path, sort, "place")
+            return _recognise_unread(path, sort, "place")
     if extension == ".md" and is_part:
         # From the project on: a folder above it may be called `agents`, too.
-        inside = slashed.removeprefix(root_in(run, absolute).replace(os.sep, "/"))
-        return _by_header(path, inside, files, named=named)
+        inside = slashed.removeprefix(project_root_in(run, absolute).replace(os.sep, "/"))
+        return _recognise_header(path, inside, files, named=named)
     if extension in _FORMATS:
-        found = _by_content(path, _FORMATS[extension], files, named=named)
+        found = _recognise_file_content(path, _FORMATS[extension], files, named=named)
         return found if is_part or found.unread is None else Recognised()
     if named:  # the caller may have a reason for another name: what the file holds decides
-        found = Recognised() if extension == ".md" else _by_content(path, "yaml", files, named=True)
-        return found if found.kind is not None else _unreadable(path, files)
+        found = (
+            Recognised()
+            if extension == ".md"
+            else _recognise_file_content(path, "yaml", files, named=True)
+        )
+        return found if found.kind is not None else _problem_of_reading(path, files)
     return Recognised()
 
 
-def _not_read(path: str, sort: str, sign: str) -> Recognised:
+def _recognise_unread(path: str, sort: str, sign: str) -> Recognised:
     """The result for a file that belongs to a tool and that equipage does not read."""
     return Recognised(problem=_finding(NOT_READ, path, sort=sort, sign=sign), unread=sort)
 
@@ -135,7 +144,7 @@ def _not_read(path: str, sort: str, sign: str) -> Recognised:
 # about the files in it is computed once.
 
 
-class _Around:
+class _FolderContext:
     """What a folder says about all files in it."""
 
     __slots__ = ("_headers", "absolute", "asks", "conventions")
@@ -145,15 +154,17 @@ class _Around:
         self.absolute = whole.replace(os.sep, "/").rstrip("/")
         self.conventions = project.conventions
         #: whether the settings or a place may say what they are, whatever their names
-        self.asks = project.claims_any or _asks_in(self.absolute, run.cache(Silent))
-        self._headers: str | None = _UNKNOWN
+        self.asks = project.claims_any or _is_place_folder(
+            self.absolute, run.cache(IrrelevantFolders)
+        )
+        self._headers: str | None = _NOT_LOOKED_UP
 
     def headers(self, run: Run) -> str | None:
         """The folder, from the project root on, if headers of Markdown files count in it.
 
         Empty if they do not; `_IN_PLUGIN` if a plugin may decide; None if such files are ignored.
         """
-        if self._headers is _UNKNOWN:
+        if self._headers is _NOT_LOOKED_UP:
             self._headers = self._counting(run)
         return self._headers
 
@@ -162,64 +173,64 @@ class _Around:
         if not self.conventions or is_below_skill(path, run):
             return None
         if is_in_plugin(path, run):
-            return _ASKS
+            return _IN_PLUGIN
         # As `recognise` does: a folder above the project may be called `agents`, too.
-        inside = path.removeprefix(root_in(run, path).replace(os.sep, "/"))[: -len("file")]
+        inside = path.removeprefix(project_root_in(run, path).replace(os.sep, "/"))[: -len("file")]
         return inside if headers_count_in(inside) else ""
 
 
-_UNKNOWN, _ASKS = "?", "asks"  #: no folders: those begin with `/`
+_NOT_LOOKED_UP, _IN_PLUGIN = "?", "asks"  #: no folders: those begin with `/`
 
 
-class _Arounds(dict[str, _Around]):
+class _FolderContexts(dict[str, _FolderContext]):
     """The folders of one run, as the paths of files write them."""
 
 
-def is_surely_none(path: str, project: Claims, run: Run) -> bool:
+def is_surely_unrecognised(path: str, project: Claims, run: Run) -> bool:
     """Whether a file that a walk met is certainly of no kind and needs no finding.
 
     False is not certain: `recognise` decides.
     """
     end = max(path.rfind("/"), path.rfind(os.sep)) + 1
     folder, name = path[:end], path[end:]
-    arounds = run.cache(_Arounds)
+    arounds = run.cache(_FolderContexts)
     around = arounds.get(folder)
     if around is None:
-        around = arounds[folder] = _Around(folder, project, run)
+        around = arounds[folder] = _FolderContext(folder, project, run)
     lower = name.lower()
-    names, ends = _anywhere()
+    names, ends = _names_for_any_folder()
     if around.asks or name in names or lower.endswith(ends):
         return False
     extension = extension_of(lower)
     syntax = _FORMATS.get(extension)
     if syntax is not None:
-        if _is_of_others(path, syntax, run.files):
+        if _is_foreign_file(path, syntax, run.files):
             return True
         data = run.files.peek(path)
-        return data is not None and not may_be_ours(data, syntax)
-    return extension != ".md" or _has_no_header(path, name, around, run)
+        return data is not None and not needs_parsing(data, syntax)
+    return extension != ".md" or _header_says_nothing(path, name, around, run)
 
 
-def _has_no_header(path: str, name: str, around: _Around, run: Run) -> bool:
+def _header_says_nothing(path: str, name: str, around: _FolderContext, run: Run) -> bool:
     """Whether neither a plugin nor its header gives a Markdown file a kind."""
     inside = around.headers(run)
     if inside is None:
         return True
-    data = None if inside == _ASKS else run.files.peek(path)
+    data = None if inside == _IN_PLUGIN else run.files.peek(path)
     if data is None:
         return False
     if not inside or not _may_begin_header(data):
         return True
     # It is read as a source only if it has a kind. Reading a link may be refused with a finding.
-    return kind_of_header(inside + name, _decoded(data[:MOST_OF_HEADER])) is None and not is_link(
-        path
-    )
+    return kind_of_header(
+        inside + name, _decode_utf(data[:MAX_HEADER_BYTES])
+    ) is None and not is_link(path)
 
 
 _Rows = tuple[Recognition, ...]
 
 
-def _of_rows(make: Callable[[_Rows], T]) -> Callable[[], T]:
+def _cached_by_rows(make: Callable[[_Rows], T]) -> Callable[[], T]:
     """Cache what `make` computes from the rows of the registry.
 
     The rows are compared by identity: this is asked for every file and folder of a walk, and
@@ -237,20 +248,20 @@ def _of_rows(make: Callable[[_Rows], T]) -> Callable[[], T]:
     return of_rows
 
 
-@_of_rows
-def _all_places(_rows: _Rows) -> tuple[Places, ...]:
+@_cached_by_rows
+def _all_places(_rows: _Rows) -> tuple[PlaceIndex, ...]:
     from equipage.loading.unread import unread_places  # only a walk asks for all
 
-    return _own_places(), _of_tools(), unread_places()
+    return _built_in_places(), _tool_places(), unread_places()
 
 
-@_of_rows
-def _anywhere(_rows: _Rows) -> tuple[frozenset[str], tuple[str, ...]]:
+@_cached_by_rows
+def _names_for_any_folder(_rows: _Rows) -> tuple[frozenset[str], tuple[str, ...]]:
     """The names that identify a file in any folder, and the ends of such names in lower case."""
     places = _all_places()
     ends = {end.lower() for each in places for end in each.ends_anywhere}
     names = frozenset(name for each in places for name in each.names_anywhere)
-    return names, tuple(sorted(ends | {*_ANY_CASE}))
+    return names, tuple(sorted(ends | {*_CASE_INSENSITIVE_ENDS}))
 
 
 # 1 and 2: the settings and the path, without reading the file.
@@ -262,13 +273,13 @@ def recognise_name(absolute: str, project: Claims, run: Run) -> Recognised | Non
     if claimed is not None:
         return Recognised(claimed, by="settings", why="the settings of the project say so")
     slashed = absolute.replace(os.sep, "/")
-    place = _own_places().find(slashed)
-    if place is None and slashed.lower().endswith(_ANY_CASE):
+    place = _built_in_places().find(slashed)
+    if place is None and slashed.lower().endswith(_CASE_INSENSITIVE_ENDS):
         # Loaders overlook it if its case differs; loading it reports that.
-        place = _own_places().find(slashed.lower())
+        place = _built_in_places().find(slashed.lower())
     if place is None and project.conventions:
-        place = _of_tools().find(slashed)
-        if place is not None and place[0] not in _OF_SKILL and is_below_skill(slashed, run):
+        place = _tool_places().find(slashed)
+        if place is not None and place[0] not in _SKILL_KINDS and is_below_skill(slashed, run):
             return None
     if place is None:
         return None
@@ -276,32 +287,32 @@ def recognise_name(absolute: str, project: Claims, run: Run) -> Recognised | Non
 
 
 #: Ends of names that nothing else has, however they are written.
-_ANY_CASE = (".tool.yaml", ".tool.yml")
+_CASE_INSENSITIVE_ENDS = (".tool.yaml", ".tool.yml")
 #: Kinds of files that belong to a skill.
-_OF_SKILL = frozenset({"skill", "codex-skill-metadata"})
+_SKILL_KINDS = frozenset({"skill", "codex-skill-metadata"})
 
 
 def recognise_path(path: str, *, conventions: bool = True) -> str | None:
     """The kind of a file by its absolute path with `/` alone."""
-    place = _own_places().find(path)
-    return place[0] if place is not None else kind_of_path(path) if conventions else None
+    place = _built_in_places().find(path)
+    return place[0] if place is not None else kind_of_tool_path(path) if conventions else None
 
 
-def kind_of_path(path: str) -> str | None:
+def kind_of_tool_path(path: str) -> str | None:
     """The kind of a file of another agent tool by its absolute path with `/` alone."""
-    place = _of_tools().find(path)
+    place = _tool_places().find(path)
     return None if place is None else place[0]
 
 
-def _places(rows: _Rows) -> Places:
-    return Places((each.kind, each.paths) for each in rows)
+def _places(rows: _Rows) -> PlaceIndex:
+    return PlaceIndex((each.kind, each.paths) for each in rows)
 
 
-_own_places = _of_rows(_places)
+_built_in_places = _cached_by_rows(_places)
 
 
 @cache
-def _of_tools() -> Places:
+def _tool_places() -> PlaceIndex:
     return _places(conventions())
 
 
@@ -310,27 +321,27 @@ _Names = tuple[frozenset[str], tuple[str, ...]]
 ALL_NAMES: _Names = frozenset(), ("",)
 
 
-class Silent(set[str]):
+class IrrelevantFolders(set[str]):
     """Folders with no step that any place requires; below one, only the last step counts."""
 
 
-def names_with_place(folder: str, silent: Silent | None = None) -> _Names:
+def names_with_place(folder: str, silent: IrrelevantFolders | None = None) -> _Names:
     """The names of files in a folder whose path may identify them; no other path does.
 
     The folder is absolute, with `/` at its end. `silent` collects the irrelevant folders.
     """
-    if not _asks_in(folder.rstrip("/"), Silent() if silent is None else silent):
-        return _anywhere()  # nearly every folder
+    if not _is_place_folder(folder.rstrip("/"), IrrelevantFolders() if silent is None else silent):
+        return _names_for_any_folder()  # nearly every folder
     open_ended, usual = _names_with_place()
     return ALL_NAMES if any(rule.is_in(folder) for rule in open_ended) else usual
 
 
-def _asks_in(folder: str, silent: Silent) -> bool:
+def _is_place_folder(folder: str, silent: IrrelevantFolders) -> bool:
     """Whether any place may be in an absolute folder, which is written without `/` at its end."""
     if folder in silent:
         return False
     above, _, name = folder.rpartition("/")
-    words = _words()
+    words = _required_steps()
     steps = (None, name) if above in silent else (None, *folder.split("/"))
     if words.isdisjoint(steps):
         silent.add(folder)
@@ -338,14 +349,14 @@ def _asks_in(folder: str, silent: Silent) -> bool:
     return any(each.asks_in(folder) for each in _all_places())
 
 
-@_of_rows
-def _words(_rows: _Rows) -> frozenset[str | None]:
+@_cached_by_rows
+def _required_steps(_rows: _Rows) -> frozenset[str | None]:
     """The steps of which a folder must have one to be a place; None among them if any will do."""
     return frozenset(word for each in _all_places() for word in each.words)
 
 
-@_of_rows
-def _names_with_place(_rows: _Rows) -> tuple[list[Rule], _Names]:
+@_cached_by_rows
+def _names_with_place(_rows: _Rows) -> tuple[list[GlobRule], _Names]:
     """The globs that take any name in their folders, and the names that count in others."""
     places = _all_places()
     names = frozenset(name for each in places for name in each.names)
@@ -356,12 +367,12 @@ def _names_with_place(_rows: _Rows) -> tuple[list[Rule], _Names]:
 # 4: the content.
 
 
-def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognised:
+def _recognise_header(path: str, inside: str, files: Files, *, named: bool) -> Recognised:
     data = None if named else files.peek(path)
     if data is not None and not _may_begin_header(data):
         return Recognised()
     try:
-        text, problem = _text_of(path, files)
+        text, problem = _read_text(path, files)
     except FileProblem as missing:
         return Recognised(problem=_finding(missing.code, path, **missing.values))
     guess = kind_of_header(inside, text)
@@ -376,28 +387,28 @@ def _may_begin_header(data: bytes) -> bool:
     return data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---")
 
 
-def _is_of_others(path: str, syntax: Format, files: Files) -> bool:
+def _is_foreign_file(path: str, syntax: Syntax, files: Files) -> bool:
     """Whether the path and the beginning of a file show that another program wrote it."""
-    if not may_be_of_others(path.replace(os.sep, "/"), syntax):
+    if not may_be_foreign_file(path.replace(os.sep, "/"), syntax):
         return False
-    beginning = files.beginning(path, BEGINNING)
-    return beginning is not None and is_of_others(beginning, syntax)
+    beginning = files.beginning(path, BEGINNING_BYTES)
+    return beginning is not None and begins_as_foreign_file(beginning, syntax)
 
 
-def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Recognised:
-    if not named and _is_of_others(path, syntax, files):
+def _recognise_file_content(path: str, syntax: Syntax, files: Files, *, named: bool) -> Recognised:
+    if not named and _is_foreign_file(path, syntax, files):
         return Recognised()
     data = None if named else files.peek(path)
-    if data is not None and not may_be_ours(data, syntax):
+    if data is not None and not needs_parsing(data, syntax):
         return Recognised()
     try:
-        text, problem = _text_of(path, files)
+        text, problem = _read_text(path, files)
     except FileProblem as missing:
         return Recognised(problem=_finding(missing.code, path, **missing.values))
     sure, maybe = recognise_content(text, syntax, named=named)
     unread = None if sure is None or sure.module else sure.kind
     if unread is not None and not named:
-        return _not_read(path, unread, "content")
+        return _recognise_unread(path, unread, "content")
     if problem is not None:
         is_ours = named or sure is not None or maybe is not None
         return Recognised(problem=problem) if is_ours else Recognised()
@@ -418,72 +429,72 @@ def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Reco
 
 
 #: Folders with material of tests.
-FIXTURES = expression(r"/(?:fixtures?|testdata)/", re.IGNORECASE)
+FIXTURES = lazy_regex(r"/(?:fixtures?|testdata)/", re.IGNORECASE)
 
 
-def _text_of(path: str, files: Files) -> tuple[str, Diagnostic | None]:
+def _read_text(path: str, files: Files) -> tuple[str, Diagnostic | None]:
     """The text of a file, and what is wrong with its bytes. Raises `FileProblem`."""
     source = files.read(path, max_bytes=10 * MAX_BYTES)
     try:
         text = require_text(source).text
-        return (text if "\0" not in text[:2] else _decoded(source.data)), None
+        return (text if "\0" not in text[:2] else _decode_utf(source.data)), None
     except FileProblem as problem:
-        return _decoded(source.data), _finding(problem.code, path, **problem.values)
+        return _decode_utf(source.data), _finding(problem.code, path, **problem.values)
 
 
-def _decoded(data: bytes) -> str:
+def _decode_utf(data: bytes) -> str:
     """Decode UTF-8 or UTF-16. Only UTF-8 is loaded; the others are reported."""
-    if not _is_wide(data):
+    if not _is_utf16(data):
         return data.decode("utf-8", "replace")
-    if data[:2] in _WIDE_MARKS:
+    if data[:2] in _UTF16_MARKS:
         return data.decode("utf-16", "replace")
     return data.decode("utf-16-le" if data[1] == 0 else "utf-16-be", "replace")
 
 
-_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def _is_wide(data: bytes) -> bool:
+def _is_utf16(data: bytes) -> bool:
     """Whether text is UTF-16, by its byte order mark or because it begins with ASCII."""
     two = data[:2]
-    return two in _WIDE_MARKS or (len(two) == 2 and 0 in two and two != b"\0\0")
+    return two in _UTF16_MARKS or (len(two) == 2 and 0 in two and two != b"\0\0")
 
 
-def _unreadable(path: str, files: Files) -> Recognised:
+def _problem_of_reading(path: str, files: Files) -> Recognised:
     """The result for a named file of no kind; if it cannot be read, with the reason."""
     try:
-        problem = _text_of(path, files)[1]
+        problem = _read_text(path, files)[1]
     except FileProblem as missing:
         problem = _finding(missing.code, path, **missing.values)
     return Recognised(problem=problem)
 
 
-_VARIABLE = expression(rb"\$\{")
+_VARIABLE = lazy_regex(rb"\$\{")
 
 
-def may_be_ours(data: bytes, syntax: Format) -> bool:
+def needs_parsing(data: bytes, syntax: Syntax) -> bool:
     """Whether a text must be parsed to recognise its kind. False is certain: it has none.
 
     A walk meets every YAML and JSON file of a repository, and few of them have a kind.
     """
-    if _is_wide(data):
-        data = _decoded(data).encode()
-    keys = _keys()
+    if _is_utf16(data):
+        data = _decode_utf(data).encode()
+    keys = _sign_keys()
     if _has_sign(keys, data, syntax):
         return True
     # One byte is found faster than two, and most texts have no `$`.
     if b"$" not in data or _VARIABLE.search(data) is None:
         return False
-    text = _with_defaults(_decoded(data))
-    return names_key(keys, text) if syntax == "json" else may_have_key(keys, text.encode())
+    text = _substitute_defaults(_decode_utf(data))
+    return mentions_key(keys, text) if syntax == "json" else may_have_key(keys, text.encode())
 
 
-def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Format) -> bool:
+def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Syntax) -> bool:
     if syntax == "yaml":
         return may_have_sign(keys, data)
-    found = skim(data, keys)
+    found = skim_json(data, keys)
     if found is None:
-        return names_key(keys, _decoded(data))
+        return mentions_key(keys, _decode_utf(data))
     if not found:  # nearly always
         return False
     # The members that were skipped can only rule a kind out.
@@ -495,7 +506,7 @@ def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Format) -> bool:
     )
 
 
-@_of_rows
+@_cached_by_rows
 def _rows_with_signs(rows: _Rows) -> _Rows:
     """The rows of files that are known by what they hold; those that are not read come last."""
     from equipage.loading.unread import UNREAD_BY_CONTENT  # not for a file that its path names
@@ -503,20 +514,20 @@ def _rows_with_signs(rows: _Rows) -> _Rows:
     return tuple(each for each in (*rows, *UNREAD_BY_CONTENT) if each.by_content)
 
 
-@_of_rows
-def _keys(_rows: _Rows) -> tuple[str, ...]:
+@_cached_by_rows
+def _sign_keys(_rows: _Rows) -> tuple[str, ...]:
     """Every key that a file needs one of to be recognised by its content."""
     return tuple(dict.fromkeys(key for each in _rows_with_signs() for key in each.keys))
 
 
-def _with_defaults(text: str) -> str:
-    from equipage.syntax.variables import with_defaults  # few texts have variables
+def _substitute_defaults(text: str) -> str:
+    from equipage.syntax.variables import substitute_defaults  # few texts have variables
 
-    return with_defaults(text)
+    return substitute_defaults(text)
 
 
 def recognise_content(
-    text: str, syntax: Format, *, named: bool = False
+    text: str, syntax: Syntax, *, named: bool = False
 ) -> tuple[Recognition | None, Recognition | None]:
     """The row a text surely belongs to by what it holds, and the row it may belong to.
 
@@ -524,27 +535,27 @@ def recognise_content(
     does not depend on the environment.
     """
     rows = list(_rows_with_signs())
-    sure, maybe = _kinds_of(text, syntax, rows, named=named)
+    sure, maybe = _match_rows(text, syntax, rows, named=named)
     if sure is None and "${" in text:
         rows = [each for each in rows if each.substitutes]
-        sure, other = _kinds_of(_with_defaults(text), syntax, rows, named=named)
+        sure, other = _match_rows(_substitute_defaults(text), syntax, rows, named=named)
         maybe = maybe or other
     return sure, maybe
 
 
-def _kinds_of(
-    text: str, syntax: Format, rows: list[Recognition], *, named: bool
+def _match_rows(
+    text: str, syntax: Syntax, rows: list[Recognition], *, named: bool
 ) -> tuple[Recognition | None, Recognition | None]:
     """Of the rows, the one a text surely belongs to, and the one it may belong to.
 
     A text that does not parse may be of a kind whose key it has: nothing more can be said.
     """
     keys = tuple(key for each in rows for key in each.keys)
-    value: Any = members(text, keys) if syntax == "json" else None
+    value: Any = json_members(text, keys) if syntax == "json" else None
     if value is not None:
         rows = [each for each in rows if not value.keys().isdisjoint(each.keys)]
     elif syntax == "json":
-        rows = [each for each in rows if names_key(each.keys, text)]
+        rows = [each for each in rows if mentions_key(each.keys, text)]
     else:
         data = text.encode("utf-8", "surrogatepass")
         rows = [each for each in rows if may_have_key(each.keys, data)]
@@ -552,15 +563,15 @@ def _kinds_of(
         return None, None
     try:
         if syntax == "yaml":
-            value = yaml.look_at(text.removeprefix("\ufeff"))
+            value = yaml.peek_value(text.removeprefix("\ufeff"))
         elif value is None:
             value = load_value(syntax, text.removeprefix("\ufeff"))
     except SyntaxProblem:
-        seen = keys_of_broken(text, syntax)
+        seen = keys_of_broken_text(text, syntax)
         return None, next((each for each in rows if seen & set(each.keys)), None)
     sure = next((each for each in rows if each.by_content and each.by_content(value)), None)
     if sure is None:
-        yaml.forget()
+        yaml.forget_peeked()
     maybe = (each for each in rows if each.possibly and each.possibly(value, named=named))
     return sure, next(maybe, None)
 
@@ -568,7 +579,7 @@ def _kinds_of(
 # Findings, and folders of one kind.
 
 
-def unrecognised(path: str) -> Diagnostic:
+def unrecognised_finding(path: str) -> Diagnostic:
     """The finding that a file the caller named is of no kind."""
     return _finding(UNRECOGNISED, path)
 
@@ -584,11 +595,11 @@ def folders_of_kinds(entered: str) -> Iterable[tuple[str, str]]:
 
     Each comes with its kind, without the `/`.
     """
-    return _kinds_in(entered) if "defect/" in entered else ()  # nearly no folder of a walk
+    return _layer_folders_in(entered) if "defect/" in entered else ()  # nearly no folder of a walk
 
 
-def _kinds_in(entered: str) -> Iterator[tuple[str, str]]:
-    for kind, name in _folders():
+def _layer_folders_in(entered: str) -> Iterator[tuple[str, str]]:
+    for kind, name in _layer_folder_names():
         if entered.endswith("/.defect/"):
             yield kind, entered + name
         elif entered.endswith((f"/.defect/{name}/", f"/defect/{name}/")):
@@ -596,7 +607,7 @@ def _kinds_in(entered: str) -> Iterator[tuple[str, str]]:
 
 
 @cache
-def _folders() -> tuple[tuple[str, str], ...]:
+def _layer_folder_names() -> tuple[tuple[str, str], ...]:
     """The kinds whose files have a folder in each layer, and its name."""
     rows = (*registry.BUILT_IN, *conventions())
     return tuple((each.kind, each.folder) for each in rows if each.folder is not None)

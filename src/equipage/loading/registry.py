@@ -1,7 +1,7 @@
 """Where kinds come from: the rows of the built-in ones, the tables of tools, installed packages.
 
 A row says how files of a kind are recognised without importing it. Kinds of others come by the
-entry point group `equipage.kinds`, which is scanned only for a name that is not built in. Nothing
+entry point group `equipage.formats`, which is scanned only for a name that is not built in. Nothing
 in a checked project can name code to import.
 
 Paths are globs over the end of a path, as the tables of kinds write them: `{a,b}` is a choice, `*`
@@ -21,8 +21,8 @@ import msgspec
 
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
-from equipage.core.text import expression, nearest
-from equipage.loading.kind import Kind
+from equipage.core.text import lazy_regex, nearest
+from equipage.loading.kind import Format
 from equipage.loading.signs import is_blueprint, is_recipe, is_server, may_be_server
 
 if TYPE_CHECKING:
@@ -81,13 +81,16 @@ BUILT_IN: tuple[Recognition, ...] = (
 #: The kind of files that a schema of the project describes. Only `schemas` in its settings make a
 #: file of this kind, so it is not among the names.
 BY_SCHEMA = "by-schema"
-_UNNAMED = (Recognition(BY_SCHEMA, "equipage.kinds.by_schema"),)
+_UNNAMED_ROWS = (Recognition(BY_SCHEMA, "equipage.kinds.by_schema"),)
 #: Kinds of conventions that have a module of their own.
-_OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp.servers"}
+_MODULES_BY_KIND = {
+    "skill": "equipage.kinds.conventions.skill",
+    "mcp": "equipage.kinds.mcp.servers",
+}
 #: The folders in which agents that others call over the network describe themselves.
-_OF_CARDS = frozenset({".well-known"})
+_AGENT_CARD_FOLDERS = frozenset({".well-known"})
 #: Walks enter no folder of a user, whatever is in it.
-_OF_USER = frozenset({".config"})
+_USER_FOLDERS = frozenset({".config"})
 
 
 @cache
@@ -99,7 +102,7 @@ def conventions() -> tuple[Recognition, ...]:
     for kind, globs in paths.PATHS.items():
         if not globs:
             continue  # by its content alone: in `BUILT_IN`
-        module = _OWN_MODULE.get(kind, "equipage.kinds.conventions")
+        module = _MODULES_BY_KIND.get(kind, "equipage.kinds.conventions")
         folder = "skills" if kind == "skill" else None
         rows.append(Recognition(kind, module, globs, folder=folder))
     return tuple(rows)
@@ -107,72 +110,76 @@ def conventions() -> tuple[Recognition, ...]:
 
 def is_convention(kind: str) -> bool:
     """Whether files of a kind belong to another agent tool and are recognised by their place."""
-    return _row(conventions(), kind) is not None
+    return _find_row(conventions(), kind) is not None
 
 
 @cache
 def agent_folders() -> frozenset[str]:
     """The hidden folders that files of some kind live in, and those of agents that others call."""
     globs = (glob for row in (*BUILT_IN, *conventions()) for glob in row.paths)
-    return (hidden_folders(globs) | _OF_CARDS) - _OF_USER
+    return (hidden_folders(globs) | _AGENT_CARD_FOLDERS) - _USER_FOLDERS
 
 
 # Kinds by name, those of installed packages included.
 
-_plugins: dict[str, Kind] = {}
+_plugins: dict[str, Format] = {}
 _broken: dict[str, str] = {}  #: the name of an installed kind that cannot be loaded → why
-_SCAN = RLock()
+_SCAN_LOCK = RLock()
 _scanning: list[bool] = []  #: holds something during a scan
-_scanned: dict[str, Kind] | None = None  #: `_plugins` once it is filled, which may leave it empty
+_scanned: dict[str, Format] | None = None  #: `_plugins` once it is filled, which may leave it empty
 
 
-def names() -> tuple[str, ...]:
+def built_in_kinds() -> tuple[str, ...]:
     """The built-in kinds, in order of recognition."""
     by_path = [each.kind for each in BUILT_IN if each.paths]
     by_content = [each.kind for each in BUILT_IN if not each.paths]
     return (*by_path, *(each.kind for each in conventions()), *by_content)
 
 
-def known_names() -> tuple[str, ...]:
+def known_kinds() -> tuple[str, ...]:
     """Every kind there is, installed ones included."""
-    return (*names(), *installed())
+    return (*built_in_kinds(), *installed_formats())
 
 
-def kind_named(name: str) -> Kind:
+def format_named(name: str) -> Format:
     """The kind of that name; plugins are looked at only for names that are not built in.
 
     Raises `UsageError`.
     """
-    built_in = _built_in(name)
+    built_in = _import_built_in(name)
     if built_in is not None:
         return built_in
-    plugins = installed()
+    plugins = installed_formats()
     if name in plugins:
         return plugins[name]
     if name in _broken:
         raise UsageError(f"the kind `{name}` is installed, but cannot be loaded: {_broken[name]}")
-    known = known_names()
+    known = known_kinds()
     guess = nearest(name, known)
     hint = f"; did you mean `{guess}`?" if guess else f" (known: {', '.join(known)})"
     raise UsageError(f"there is no kind `{name}`{hint}")
 
 
 @cache
-def _built_in(name: str) -> Kind | None:
-    row = _row(BUILT_IN, name) or _row(_UNNAMED, name) or _row(conventions(), name)
+def _import_built_in(name: str) -> Format | None:
+    row = (
+        _find_row(BUILT_IN, name)
+        or _find_row(_UNNAMED_ROWS, name)
+        or _find_row(conventions(), name)
+    )
     if row is None:
         return None
     module = importlib.import_module(row.module)
-    kind = module.KIND if hasattr(module, "KIND") else module.kind_named(name)
-    assert isinstance(kind, Kind)
+    kind = module.FORMAT if hasattr(module, "FORMAT") else module.format_named(name)
+    assert isinstance(kind, Format)
     return kind
 
 
-def _row(rows: Iterable[Recognition], name: str) -> Recognition | None:
+def _find_row(rows: Iterable[Recognition], name: str) -> Recognition | None:
     return next((each for each in rows if each.kind == name), None)
 
 
-def installed() -> dict[str, Kind]:
+def installed_formats() -> dict[str, Format]:
     """The kinds that installed packages bring; one broken package does not hide the others.
 
     Scanning costs more than a whole start, so it happens on demand.
@@ -180,12 +187,12 @@ def installed() -> dict[str, Kind]:
     global _scanned
     if _scanned is _plugins:
         return _plugins
-    with _SCAN:  # other threads wait until the scan is complete
+    with _SCAN_LOCK:  # other threads wait until the scan is complete
         if _scanned is not _plugins and not _scanning:
             # A package that asks for kinds while it is imported gets what is there.
             _scanning.append(True)
             try:
-                kinds, broken = _scan()
+                kinds, broken = _scan_entry_points()
                 _plugins.update(kinds)
                 _broken.update(broken)
                 _scanned = _plugins
@@ -194,30 +201,30 @@ def installed() -> dict[str, Kind]:
     return _plugins
 
 
-def _scan() -> tuple[dict[str, Kind], dict[str, str]]:
+def _scan_entry_points() -> tuple[dict[str, Format], dict[str, str]]:
     """The kinds of installed packages, and why some cannot be loaded."""
     from importlib.metadata import entry_points
 
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, Format] = {}
     broken: dict[str, str] = {}
-    for entry in entry_points(group="equipage.kinds"):
+    for entry in entry_points(group="equipage.formats"):
         try:
             kind = entry.load()
         except Exception as error:
-            broken[entry.name] = f"{_package(entry)} raises {_reason(error)}"
+            broken[entry.name] = f"{_package_in_words(entry)} raises {_reason_in_words(error)}"
             continue
-        if isinstance(kind, Kind):
+        if isinstance(kind, Format):
             kinds[entry.name] = kind
         else:
-            broken[entry.name] = f"{entry.value} of {_package(entry)} is not a `Kind`"
+            broken[entry.name] = f"{entry.value} of {_package_in_words(entry)} is not a `Format`"
     return kinds, broken
 
 
-def _package(entry: EntryPoint) -> str:
+def _package_in_words(entry: EntryPoint) -> str:
     return f"the package `{entry.dist.name}`" if entry.dist is not None else f"`{entry.value}`"
 
 
-def _reason(error: Exception) -> str:
+def _reason_in_words(error: Exception) -> str:
     """The class of what a package raised; its words only where they cannot be those of a value."""
     words = f": {error}" if isinstance(error, ImportError) else ""
     return f"{type(error).__name__}{words}"
@@ -226,31 +233,31 @@ def _reason(error: Exception) -> str:
 def all_codes() -> dict[str, Code]:
     """Every code of equipage and of the built-in kinds."""
     codes = {code.name: code for code in CORE_CODES}
-    for name in (*names(), BY_SCHEMA):
-        codes |= {code.name: code for code in kind_named(name).codes}
+    for name in (*built_in_kinds(), BY_SCHEMA):
+        codes |= {code.name: code for code in format_named(name).codes}
     return codes
 
 
 def codes_for(wanted: Iterable[str]) -> dict[str, Code]:
     """Every built-in code; those of installed kinds, too, if a wanted one is not among them."""
     codes = all_codes()
-    return codes if codes.keys() >= set(wanted) else codes_of(installed())
+    return codes if codes.keys() >= set(wanted) else codes_of(installed_formats())
 
 
 def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     """Every built-in code, and those of the named kinds that are installed."""
     codes = all_codes()
     # Installed packages are only scanned for a name that is not built in.
-    for name in set(kinds) - {None, BY_SCHEMA, *names()}:
-        kind = installed().get(str(name))
+    for name in set(kinds) - {None, BY_SCHEMA, *built_in_kinds()}:
+        kind = installed_formats().get(str(name))
         codes |= {code.name: code for code in kind.codes} if kind is not None else {}
     return codes
 
 
-def known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+def require_known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the options. Raises `UsageError` for one that no built-in kind has."""
     if options:
-        models = [kind_named(name).reading.options for name in names()]
+        models = [format_named(name).reading.options for name in built_in_kinds()]
         known = {field for model in models for field in model.__struct_fields__}
         for each in options:
             if each not in known:
@@ -265,32 +272,34 @@ def known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
 # none; for the others, only the name of a file is left to compare.
 
 
-def _ends_with(folder: str) -> str:
+def _folder_regex(folder: str) -> str:
     """The pattern of folders; each step has its slash, so `**` may be no step at all."""
-    return f"/{_translated(folder + '/')}\\Z"
+    return f"/{_glob_to_regex(folder + '/')}\\Z"
 
 
-def _translated(glob: str) -> str:
+def _glob_to_regex(glob: str) -> str:
     return re.escape(glob).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*", "[^/]*")
 
 
-def choices(glob: str) -> list[str]:
+def expand_choices(glob: str) -> list[str]:
     """A glob without `{a,b}`: one for each choice."""
     end = glob.find("}")
     start = glob.rfind("{", 0, max(end, 0))
     if start < 0:
         return [glob]
     before, words, after = glob[:start], glob[start + 1 : end], glob[end + 1 :]
-    return [each for word in words.split(",") for each in choices(before + word + after)]
+    return [each for word in words.split(",") for each in expand_choices(before + word + after)]
 
 
 def hidden_folders(globs: Iterable[str]) -> frozenset[str]:
     """The hidden folders that the globs contain."""
-    steps = (step for glob in globs for each in choices(glob) for step in each.split("/")[:-1])
+    steps = (
+        step for glob in globs for each in expand_choices(glob) for step in each.split("/")[:-1]
+    )
     return frozenset(step for step in steps if step.startswith("."))
 
 
-class Rule(msgspec.Struct, frozen=True):
+class GlobRule(msgspec.Struct, frozen=True):
     """One glob without choices: the folder and the name it asks for."""
 
     order: int
@@ -317,37 +326,37 @@ class Rule(msgspec.Struct, frozen=True):
         return name.endswith(self.name) and self.names.fullmatch(name) is not None
 
 
-def _rules(rows: Iterable[tuple[str, Iterable[str]]]) -> Iterator[Rule]:
+def _compile_rules(rows: Iterable[tuple[str, Iterable[str]]]) -> Iterator[GlobRule]:
     order = 0
     for kind, globs in rows:
-        for glob in (each for written in globs for each in choices(written)):
+        for glob in (each for written in globs for each in expand_choices(written)):
             head, _, last = glob.rpartition("/")
             plain = [step for step in head.split("/") if step and "*" not in step]
             # A file is compared with few of them, so they are translated when they are asked.
             below = head.removesuffix("/**") if head.endswith("/**") else ""
             below = "" if "*" in below or not below else f"/{below}/"
             has_pattern = "*" in head and not below
-            pattern = expression(partial(_ends_with, head)) if has_pattern else None
-            names = expression(partial(_translated, last)) if "*" in last else None
+            pattern = lazy_regex(partial(_folder_regex, head)) if has_pattern else None
+            names = lazy_regex(partial(_glob_to_regex, last)) if "*" in last else None
             word, folder = plain[-1] if plain else None, f"/{head}/" if head else ""
             name = last.rpartition("*")[2]
-            yield Rule(order, kind, glob, word, folder, below, pattern, name, names)
+            yield GlobRule(order, kind, glob, word, folder, below, pattern, name, names)
             order += 1
 
 
-class Places:
+class PlaceIndex:
     """The kinds that have a place: rows of a kind and its globs, the first that matches counts."""
 
     def __init__(self, rows: Iterable[tuple[str, Iterable[str]]]) -> None:
         # A rule asks for one name, or for names with one extension: most files of a repository
         # have another. Those that ask for a folder are found by a step of it.
-        self._names: dict[str, list[Rule]] = {}
-        self._extensions: dict[str, list[Rule]] = {}
-        self._words: dict[str | None, list[Rule]] = {}
+        self._names: dict[str, list[GlobRule]] = {}
+        self._extensions: dict[str, list[GlobRule]] = {}
+        self._words: dict[str | None, list[GlobRule]] = {}
         self.names: set[str] = set()  #: what files must be called, whatever their folder
         self.extensions: set[str] = set()  #: or how their names must end
-        self.open_ended: list[Rule] = []  #: the rules that do not say how
-        for rule in _rules(rows):
+        self.open_ended: list[GlobRule] = []  #: the rules that do not say how
+        for rule in _compile_rules(rows):
             is_name = rule.names is None
             key = rule.name if is_name else extension_of(rule.name)
             (self.names if is_name else self.extensions).add(key)
@@ -385,7 +394,7 @@ class Places:
         """The kind of an absolute path with `/`, and the glob that says so."""
         folder, _, name = path.rpartition("/")
         extension = extension_of(name)
-        found: Rule | None = None
+        found: GlobRule | None = None
         for rules in (
             self._in(folder),
             self._names.get(name, ()),
@@ -397,7 +406,7 @@ class Places:
                     found = rule
         return None if found is None else (found.kind, found.glob)
 
-    def _rules_in(self, folder: str) -> tuple[Rule, ...]:
+    def _rules_in(self, folder: str) -> tuple[GlobRule, ...]:
         """The rules that name a folder and match this one."""
         steps = folder.split("/")
         words = [each for each in {None, *steps} if each in self._words]

@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic, UsageError
-from equipage.core.frozen import plain_data, without_defaults
+from equipage.core.frozen import omit_defaults, plain_data
 from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
-from equipage.files import wrong
-from equipage.loading.hiding import Hiding, Spelling, as_literal, as_source, spelled, written_at
-from equipage.loading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get
+from equipage.files import wrong_argument
+from equipage.loading.hiding import (
+    Spelling,
+    VariableMask,
+    escape_for_substitution,
+    escape_references,
+    map_texts,
+    written_origin,
+)
+from equipage.loading.tree import MADE_ABSOLUTE, Origin, Provenance, Tree, get
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 C = TypeVar("C")
 
 #: The version of the canonical form that digests are made of.
-CANONICAL = 1
+CANONICAL_VERSION = 1
 
 _MISSING: Any = object()
 
@@ -85,7 +92,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return "\n".join(lines)
 
 
-class Placed(msgspec.Struct, frozen=True):
+class ValuePlace(msgspec.Struct, frozen=True):
     """Where a value is written, the directives it came through, and the variables in it."""
 
     span: Span | None
@@ -169,9 +176,9 @@ class Loaded(Generic[C]):
         looks like one has its `$` doubled, so that loading the data gives the same text again.
         """
         plain = self._dump(self.config)
-        literal = as_source if escaped and self._takes_variables else None
+        literal = escape_for_substitution if escaped and self._takes_variables else None
         if show_env:
-            return plain if literal is None else spelled(plain, literal)
+            return plain if literal is None else map_texts(plain, literal)
         return self._hidden(self._with_written_paths(plain), literal=literal)
 
     @property
@@ -186,17 +193,17 @@ class Loaded(Generic[C]):
     def _digest(self) -> str:
         # Defaults are left out, so that a new field with a default does not change the digests that
         # people have stored.
-        return self._digest_of(self._with_written_paths(without_defaults(self.config)))
+        return self._digest_of(self._with_written_paths(omit_defaults(self.config)))
 
     def _digest_of(self, plain: Any) -> str:
         import hashlib  # slow to import, and most loads never ask
 
-        text = canonical(plain)
+        text = canonical_json(plain)
         # `$${X}` in a file is the text `${X}`, and a variable is written `${X}` here: only then
         # must the two be distinguished, which costs a walk over the value.
         alike = self._takes_variables and b"${" in text
-        hidden = self._hidden(plain, literal=as_literal if alike else None)
-        return hashlib.sha256(text if hidden is plain else canonical(hidden)).hexdigest()
+        hidden = self._hidden(plain, literal=escape_references if alike else None)
+        return hashlib.sha256(text if hidden is plain else canonical_json(hidden)).hexdigest()
 
     def _portable(self) -> tuple[Any, str]:
         """The configuration as plain data with variables as `${NAME}`, and its digest.
@@ -216,9 +223,9 @@ class Loaded(Generic[C]):
         return tuple(dict.fromkeys(names))
 
     @property
-    def _hiding(self) -> Hiding:
+    def _hiding(self) -> VariableMask:
         """Masks the values of variables in this load."""
-        found: Hiding = self._once("hiding", lambda: Hiding(self._documents))
+        found: VariableMask = self._once("hiding", lambda: VariableMask(self._documents))
         return found
 
     def _with_written_paths(self, plain: Any) -> Any:
@@ -243,7 +250,7 @@ class Loaded(Generic[C]):
 
     def _steps(self, path: str | Path) -> Path:
         """A path into the configuration; one that only the author would write is translated."""
-        steps = self._hiding.unshown(_path_given(path))
+        steps = self._hiding.unshown(_parse_given_path(path))
         if get(self._tree.value, steps, _MISSING) is not _MISSING:
             return steps
         # A kind may move what the author wrote, `tools` to `baseline.tools` for example: both are
@@ -273,28 +280,32 @@ class Loaded(Generic[C]):
         self._check(steps)
         return self._places([steps])[steps].span
 
-    def _places(self, paths: Iterable[Path]) -> dict[Path, Placed]:
+    def _places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Where the values at many paths are written; each document is searched once."""
         stories = {path: self._story(path) for path in paths}
-        spans = _spans(
-            each for story in stories.values() for each in (story.origin, *_brought(story))
+        spans = _spans_of(
+            each
+            for story in stories.values()
+            for each in (story.origin, *_directive_origins(story))
         )
         return {path: self._placed(path, story, spans) for path, story in stories.items()}
 
-    def _story(self, path: Path) -> Story:
+    def _story(self, path: Path) -> Provenance:
         """The provenance of the value at `path`, with the place it is written at."""
         story = self._tree.story(path)
-        return msgspec.structs.replace(story, origin=written_at(story.origin))
+        return msgspec.structs.replace(story, origin=written_origin(story.origin))
 
-    def _placed(self, path: Path, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
+    def _placed(
+        self, path: Path, story: Provenance, spans: dict[tuple[int, Path], Span]
+    ) -> ValuePlace:
         origins = (via.at for via in story.via if via.at is not None)
         ways = (spans.get((id(each.document), each.path)) for each in origins)
         here = (id(story.origin.document), story.origin.path)
         names, _ = self._hiding.touched.get(here, ((), ""))
         # A default has no place of its own, although the mapping around it has one.
         if here not in spans or not _is_written(story.origin, get(self._tree.value, path)):
-            return Placed(None)
-        return Placed(spans.get(here), tuple(each for each in ways if each is not None), names)
+            return ValuePlace(None)
+        return ValuePlace(spans.get(here), tuple(each for each in ways if each is not None), names)
 
     def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
         """Who set the value at `path`, what it replaced, and through what it came.
@@ -316,9 +327,9 @@ class Loaded(Generic[C]):
         origins = [
             each
             for path, story in stories.items()
-            for each in (story.origin, *story.merged, *replaced[path], *_brought(story))
+            for each in (story.origin, *story.merged, *replaced[path], *_directive_origins(story))
         ]
-        spans = _spans(origins)
+        spans = _spans_of(origins)
         found: dict[Path, Explanation] = {}
         for path, story in stories.items():
             value = get(plain, path, _MISSING)
@@ -334,7 +345,7 @@ class Loaded(Generic[C]):
         self,
         path: Path,
         value: Any,
-        story: Story,
+        story: Provenance,
         replaced: tuple[Origin, ...],
         spans: Mapping[tuple[int, Path], Span],
         show_env: bool,
@@ -389,7 +400,7 @@ class Loaded(Generic[C]):
             if step not in known:
                 beside = self._hiding.shown((*known, *self._moved(steps[:number])))
                 authored = self._tree.authored(steps[: number + 1])
-                raise no_value(self._hiding.shown(authored), beside)
+                raise no_value_error(self._hiding.shown(authored), beside)
             value = known[step]
         authored = self._hiding.shown(self._tree.authored(steps))
         return Explanation(format_path(authored), plain_data(value), ())
@@ -400,19 +411,19 @@ class Loaded(Generic[C]):
         # Derived values were looked up by the identity of documents: they mean nothing elsewhere.
         # A subclass has slots of its own, such as the layers of settings.
         names = (name for each in type(self).__mro__ for name in getattr(each, "__slots__", ()))
-        return _restored, (
+        return _restore_loaded, (
             type(self),
             {name: getattr(self, name) for name in names} | {"_derived": {}},
         )
 
 
-def _restored(cls: type[Loaded[Any]], values: dict[str, Any]) -> Loaded[Any]:
+def _restore_loaded(cls: type[Loaded[Any]], values: dict[str, Any]) -> Loaded[Any]:
     loaded = object.__new__(cls)
     loaded._fill(**values)
     return loaded
 
 
-def portable(loaded: Loaded[Any]) -> tuple[Any, str]:
+def portable_data(loaded: Loaded[Any]) -> tuple[Any, str]:
     """The configuration of a load as plain data with variables as `${NAME}`, and its digest."""
     return loaded._portable()
 
@@ -430,12 +441,12 @@ class Paths:
         self.explanations = loaded._explanations
 
 
-def _brought(story: Story) -> tuple[Origin, ...]:
+def _directive_origins(story: Provenance) -> tuple[Origin, ...]:
     """The origins of the directives that a value came through."""
     return tuple(via.at for via in story.via if via.at is not None)
 
 
-def _spans(origins: Iterable[Origin]) -> dict[tuple[int, Path], Span]:
+def _spans_of(origins: Iterable[Origin]) -> dict[tuple[int, Path], Span]:
     """Where values are written, by document and path; each document is searched once."""
     wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
     for origin in origins:
@@ -447,7 +458,7 @@ def _spans(origins: Iterable[Origin]) -> dict[tuple[int, Path], Span]:
     }
 
 
-def _path_given(path: object) -> Path:
+def _parse_given_path(path: object) -> Path:
     """The path that a caller wants to know about. Raises `UsageError`."""
     if isinstance(path, str):
         try:
@@ -456,10 +467,10 @@ def _path_given(path: object) -> Path:
             raise UsageError(f"`path`: {error}") from None
     if isinstance(path, list | tuple) and all(isinstance(step, str | int) for step in path):
         return tuple(path)
-    raise wrong("path", path, "a path as str, or a tuple of keys and indexes")
+    raise wrong_argument("path", path, "a path as str, or a tuple of keys and indexes")
 
 
-def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
+def no_value_error(path: Path, known: Iterable[str | int]) -> UsageError:
     """The error for a missing value at `path`; the hint is the nearest of the `known` names."""
     guess = nearest(str(path[-1]), map(str, known)) if path else None
     hint = f"; did you mean `{visible(format_path((*path[:-1], guess)))}`?" if guess else ""
@@ -489,20 +500,24 @@ def _children(value: Any) -> dict[str | int, Any]:
     return dict(enumerate(value)) if isinstance(value, list | tuple) else {}
 
 
-def canonical(plain: Any) -> bytes:
+def canonical_json(plain: Any) -> bytes:
     """Plain data as canonical JSON."""
-    return _SORTED.encode(plain) if _is_written_alike(plain) else _canonical(plain).encode()
+    return (
+        _SORTED_ENCODER.encode(plain)
+        if _is_encoded_alike(plain)
+        else _encode_canonical(plain).encode()
+    )
 
 
-_canonical = json.JSONEncoder(
+_encode_canonical = json.JSONEncoder(
     sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
 ).encode
 #: Six times as fast as the standard library, and the same bytes but for numbers with a point.
-_SORTED = msgspec.json.Encoder(order="sorted")
-_WRITTEN_ALIKE = frozenset({str, int, bool, type(None)})
+_SORTED_ENCODER = msgspec.json.Encoder(order="sorted")
+_ENCODED_ALIKE = frozenset({str, int, bool, type(None)})
 
 
-def _is_written_alike(plain: Any) -> bool:
+def _is_encoded_alike(plain: Any) -> bool:
     """Whether msgspec writes plain data as the standard library does."""
     left = [plain]
     while left:
@@ -513,6 +528,6 @@ def _is_written_alike(plain: Any) -> bool:
             left += value.values()
         elif value.__class__ is list:
             left += value
-        elif value.__class__ not in _WRITTEN_ALIKE:
+        elif value.__class__ not in _ENCODED_ALIKE:
             return False
     return True

@@ -56,9 +56,9 @@ def accept(
 
     kept = {key: value for key, value in schema.items() if key in ("$schema", *_ANNOTATIONS)}
     rest = {key: value for key, value in schema.items() if key not in (*kept, "$defs")}
-    root = _with_slots("", rest, widened)
+    root = _change_slots("", rest, widened)
     changed = {
-        each: _with_slots(each, definition, widened) for each, definition in definitions.items()
+        each: _change_slots(each, definition, widened) for each, definition in definitions.items()
     }
     if missing:
         raise ValueError(f"the schema has no {', '.join(sorted(missing))}")
@@ -94,11 +94,11 @@ def _takes_objects(slot: Schema, definitions: Schema) -> bool:
     return slot.get("type") == "object"
 
 
-def _with_slots(place: str, schema: Schema, change: Callable[[str, Schema], Schema]) -> Schema:
+def _change_slots(place: str, schema: Schema, change: Callable[[str, Schema], Schema]) -> Schema:
     """Apply `change` to every slot of a schema that describes a value below it."""
 
     def changed(where: str, slot: Any) -> Any:
-        return change(where, _with_slots(where, slot, change)) if isinstance(slot, dict) else slot
+        return change(where, _change_slots(where, slot, change)) if isinstance(slot, dict) else slot
 
     result = dict(schema)
     for key in ("properties", "patternProperties"):
@@ -111,5 +111,5 @@ def _with_slots(place: str, schema: Schema, change: Callable[[str, Schema], Sche
             result[key] = changed(place + mark, schema[key])
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
-            result[key] = [_with_slots(place, each, change) for each in schema[key]]
+            result[key] = [_change_slots(place, each, change) for each in schema[key]]
     return result

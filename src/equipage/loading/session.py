@@ -15,16 +15,28 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from equipage.core.diagnostics import MOST_FACTS, Code, Fact, UsageError, bounded
+from equipage.core.diagnostics import (
+    MAX_FACTS_PER_CODE,
+    Code,
+    Fact,
+    UsageError,
+    limit_facts_per_code,
+)
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
-from equipage.files import folders_given, number_given, process_variables, variables_given, wrong
+from equipage.files import (
+    folders_argument,
+    number_argument,
+    process_variables,
+    variables_argument,
+    wrong_argument,
+)
 from equipage.files.reading import Files, Referred, files_here, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.loading.kind import Kind, Limits
+from equipage.loading.kind import Format, Limits
 from equipage.loading.model import Shape, build
-from equipage.syntax.document import Document, Format, parse
+from equipage.syntax.document import Document, Syntax, parse
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -53,7 +65,7 @@ class Request(msgspec.Struct, frozen=True):
         return f"Request(options={options!r}, roots={self.roots!r}, env={count} variables)"
 
 
-def options_of(kind: Kind, request: Request) -> Any:
+def options_of(kind: Format, request: Request) -> Any:
     """The options of a kind, checked by its own Struct. Raises `UsageError`."""
     known = kind.reading.options.__struct_fields__
     given = {
@@ -72,11 +84,11 @@ def options_of(kind: Kind, request: Request) -> Any:
         return convert(given, kind.reading.options)
     except msgspec.ValidationError as error:
         raise UsageError(
-            f"options of kind {kind.name}: {_in_words(given, kind) or error}"
+            f"options of kind {kind.name}: {_describe_option_problems(given, kind) or error}"
         ) from None
 
 
-def _in_words(given: Mapping[str, object], kind: Kind) -> str:
+def _describe_option_problems(given: Mapping[str, object], kind: Format) -> str:
     """Describe what is wrong with options, in the words of a finding about a file."""
     from equipage.loading.wording import Redactor, message_of, path_of
 
@@ -101,15 +113,17 @@ def request_of(
 ) -> Request:
     """How to load, as the arguments of a public function say it."""
     if not isinstance(limits, Limits | None):
-        raise wrong("limits", limits, "an `equipage.Limits`")
+        raise wrong_argument("limits", limits, "an `equipage.Limits`")
     _check_numbers("limits", limits)
     return Request(
-        env=process_variables() if env is None else variables_given(env),
+        env=process_variables() if env is None else variables_argument(env),
         options={
-            name: _plain(value) for name, value in _together(options).items() if value is not None
+            name: _plain_option(value)
+            for name, value in _merge_options(options).items()
+            if value is not None
         },
         embedded=embedded,
-        roots=folders_given("roots", roots),
+        roots=folders_argument("roots", roots),
         limits=limits,
     )
 
@@ -121,34 +135,34 @@ def _check_numbers(name: str, limits: object) -> None:
     for field in msgspec.structs.fields(limits):
         value = getattr(limits, field.name)
         if field.type is int:
-            number_given(f"{name}.{field.name}", value)
+            number_argument(f"{name}.{field.name}", value)
         _check_numbers(f"{name}.{field.name}", value)
 
 
-def _together(options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _merge_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options, with those in the Struct `options` merged in."""
     whole = options.get("options")
     if whole is None:
         return options
     if not isinstance(whole, msgspec.Struct):
-        raise wrong("options", whole, "a value of the kind's own Struct of options")
+        raise wrong_argument("options", whole, "a value of the kind's own Struct of options")
     single = {name: value for name, value in options.items() if name != "options"}
     for name in single.keys() & set(whole.__struct_fields__):
         raise UsageError(f"`{name}` is given twice: alone, and in `options`")
     return {**msgspec.structs.asdict(whole), **single}
 
 
-def _given_limits(given: Limits, usual: Limits) -> Limits:
+def _merge_limits(given: Limits, usual: Limits) -> Limits:
     """The caller's limits; a plain `Limits` leaves those that only this kind has as usual."""
     if isinstance(given, type(usual)):
         return given
     return msgspec.structs.replace(usual, max_file_bytes=given.max_file_bytes)
 
 
-def _plain(option: Any) -> Any:
+def _plain_option(option: Any) -> Any:
     """The value of an option with paths as text, also in a list of them."""
     if isinstance(option, list | tuple):
-        return [_plain(each) for each in option]
+        return [_plain_option(each) for each in option]
     return os.fspath(option) if isinstance(option, os.PathLike) else option
 
 
@@ -166,7 +180,7 @@ class Run:
         self.files = files or files_here()
         self.folders = folders  #: see `Request.folders`
         self.isolated = isolated  #: see `Request.isolated`
-        self.documents: dict[tuple[int, Format, str], Parsed] = {}
+        self.documents: dict[tuple[int, Syntax, str], Parsed] = {}
         self._prepared: dict[str, tuple[Request, Any, Limits, list[Fact]]] = {}
         self._caches: dict[type, Any] = {}
 
@@ -177,7 +191,7 @@ class Run:
             found = self._caches[cls] = cls()
         return found
 
-    def prepared(self, kind: Kind, request: Request) -> tuple[Any, Limits, list[Fact]]:
+    def prepared(self, kind: Format, request: Request) -> tuple[Any, Limits, list[Fact]]:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
         # Thousands of loads have one request: its options are checked once for each kind.
         known = self._prepared.get(kind.name)
@@ -186,7 +200,7 @@ class Run:
             options, limits_in = options_of(kind, request), kind.reading.limits
             limits, facts = (Limits(), []) if limits_in is None else limits_in(request.env)
             if request.limits is not None:
-                limits, facts = _given_limits(request.limits, limits), []
+                limits, facts = _merge_limits(request.limits, limits), []
             known = self._prepared[kind.name] = (request, options, limits, facts)
         return known[1:]
 
@@ -196,7 +210,7 @@ class Session:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: Format,
         request: Request,
         run: Run,
         path: str,
@@ -237,9 +251,9 @@ class Session:
         first = next(facts, None)
         if first is None:
             return  # nearly always
-        few = [first, *islice(facts, MOST_FACTS - 1)]
-        is_few = len(few) < MOST_FACTS and not any(each.more for each in few)
-        self.facts += few if is_few else bounded(chain(few, facts))
+        few = [first, *islice(facts, MAX_FACTS_PER_CODE - 1)]
+        is_few = len(few) < MAX_FACTS_PER_CODE and not any(each.more for each in few)
+        self.facts += few if is_few else limit_facts_per_code(chain(few, facts))
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -260,7 +274,7 @@ class Session:
     def parse(
         self,
         source: Source,
-        format: Format | None = None,  # noqa: A002
+        format: Syntax | None = None,  # noqa: A002
         *,
         keep: bool = True,
     ) -> Parsed:
@@ -283,7 +297,7 @@ class Session:
         self._documents[id(source)], self._read = parsed, None
         return parsed
 
-    def _parse(self, source: Source, wanted: Format) -> Parsed:
+    def _parse(self, source: Source, wanted: Syntax) -> Parsed:
         try:
             require_text(source)
         except FileProblem as problem:
@@ -300,7 +314,7 @@ class Session:
         self._read = None
         return document
 
-    def strict(self, facts: list[Fact], format: Format) -> list[Fact]:  # noqa: A002
+    def strict(self, facts: list[Fact], format: Syntax) -> list[Fact]:  # noqa: A002
         """Facts about a text with the severities of the kind."""
         judged = (self.kind.severity(each, format) for each in facts)
         return [each for each in judged if each is not None]
@@ -326,7 +340,7 @@ class Session:
         return self._guesses
 
 
-def format_of(kind: Kind, name: str) -> Format:
+def format_of(kind: Format, name: str) -> Syntax:
     """The format of a file by its extension; a name without one (a string) takes the first."""
     formats = kind.reading.formats
     extension = os.path.splitext(name)[1].lower()

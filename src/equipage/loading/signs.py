@@ -14,20 +14,20 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from equipage.core.text import Guesses, expression
-from equipage.syntax.document import Format
+from equipage.core.text import Guesses, lazy_regex
+from equipage.syntax.document import Syntax
 
 T = TypeVar("T")
 
 # YAML and JSON: the shape of the value.
 
 #: The parts of a server with the type each must have to count as a sign.
-_PARTS: dict[str, type] = {
+_SERVER_PARTS: dict[str, type] = {
     **dict.fromkeys(("tools", "resources", "prompts", "phases"), list),
     "baseline": dict,
 }
-_OF_SERVER_FILE = {"server", "metadata", "behavior", "logging", "unknown_methods", *_PARTS}
-_OF_SERVER = {"name", "version", "state_scope", "stateScope", "capabilities"}
+_SERVER_FILE_KEYS = {"server", "metadata", "behavior", "logging", "unknown_methods", *_SERVER_PARTS}
+_SERVER_KEYS = {"name", "version", "state_scope", "stateScope", "capabilities"}
 
 
 def is_server(value: Any) -> bool:
@@ -49,21 +49,21 @@ def may_be_server(value: Any, *, named: bool) -> bool:
         return included.endswith((".yaml", ".yml")) and value.keys() <= {"$include", "override"}
     if named or not isinstance(server, dict):
         return isinstance(server, dict)
-    is_whole = "name" in server and server.keys() <= _OF_SERVER
+    is_whole = "name" in server and server.keys() <= _SERVER_KEYS
     return (is_whole or _has_part(value)) and _are_keys_of_server(value)
 
 
 def _has_part(value: dict[str, Any]) -> bool:
-    return any(isinstance(value.get(key), type_) for key, type_ in _PARTS.items())
+    return any(isinstance(value.get(key), type_) for key, type_ in _SERVER_PARTS.items())
 
 
 def _are_keys_of_server(value: dict[str, Any]) -> bool:
     """Whether every key is one of a server file, or a slip for one."""
-    odd = value.keys() - _OF_SERVER_FILE
+    odd = value.keys() - _SERVER_FILE_KEYS
     if len(odd) > 2:
         return False
     guesses = Guesses()
-    return all(guesses.nearest(str(key), _PARTS) for key in odd)
+    return all(guesses.nearest(str(key), _SERVER_PARTS) for key in odd)
 
 
 def is_blueprint(value: Any) -> bool:
@@ -125,11 +125,11 @@ def _tables(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
 # works on bytes: nothing is decoded, and only values that a sign needs are built.
 
 #: What precedes the first entry of a YAML text: blank lines, comments, the start of the document.
-_BEFORE_ROOT = expression(
+_BEFORE_ROOT = lazy_regex(
     rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:#[^\n]*)?\r?\n|---[ \t]*(?:#[^\n]*)?\r?\n)*"
 )
 #: A text that starts otherwise may hide its keys behind tags, anchors or explicit keys.
-_PLAIN_START = expression(rb"( *)[A-Za-z0-9_\"'$]")
+_PLAIN_START = lazy_regex(rb"( *)[A-Za-z0-9_\"'$]")
 #: A YAML parser also breaks lines at these: the first in ASCII, the others beyond it.
 _BREAKS = (b"\r", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 #: Begins a key that is not written as it is: behind a tag or an anchor, or an explicit one.
@@ -144,16 +144,16 @@ def may_have_key(keys: tuple[str, ...], data: bytes) -> bool:
 
     A no is certain, a yes is not: parsing decides.
     """
-    data = _with_plain_breaks(data)
-    found = _in_lines(keys, data) if len(data) <= _FEW_LINES else None
-    return next(_hits(keys, data), None) is not None if found is None else found
+    data = _normalise_line_breaks(data)
+    found = _lines_have_key(keys, data) if len(data) <= _SHORT_TEXT_BYTES else None
+    return next(_key_offsets(keys, data), None) is not None if found is None else found
 
 
 #: A text so short is looked at line by line: the expressions take longer to compile.
-_FEW_LINES = 1 << 12
+_SHORT_TEXT_BYTES = 1 << 12
 
 
-def _in_lines(keys: tuple[str, ...], data: bytes) -> bool | None:
+def _lines_have_key(keys: tuple[str, ...], data: bytes) -> bool | None:
     """Whether `_key_offsets` yields any; None if the text does not begin with a key in column 0."""
     lines = data.split(b"\n")
     first = next((at for at, each in enumerate(lines) if each and not each.startswith(b"#")), None)
@@ -168,7 +168,7 @@ def _in_lines(keys: tuple[str, ...], data: bytes) -> bool | None:
     )
 
 
-def _with_plain_breaks(data: bytes) -> bytes:
+def _normalise_line_breaks(data: bytes) -> bytes:
     for each in _BREAKS[:1] if data.isascii() else _BREAKS:
         # Most texts lack even its last byte, and one byte is found faster than several.
         if each[-1:] in data and each in data:
@@ -178,10 +178,10 @@ def _with_plain_breaks(data: bytes) -> bytes:
 
 _ANYWHERE = -1
 #: The bytes that are searched for starts of lines before the rest of a line is skipped.
-_AT_ONCE = 1 << 14
+_SEARCH_WINDOW = 1 << 14
 
 
-def _hits(keys: tuple[str, ...], data: bytes) -> Iterator[int]:
+def _key_offsets(keys: tuple[str, ...], data: bytes) -> Iterator[int]:
     """Where the root may have one of the keys; `_ANYWHERE` if its lines do not say it."""
     start = _BEFORE_ROOT.match(data)
     root = start.end() if start is not None else 0
@@ -191,14 +191,14 @@ def _hits(keys: tuple[str, ...], data: bytes) -> Iterator[int]:
     if plain is None:
         yield _ANYWHERE
         return
-    first, others, width = _root_keys(keys, plain[1])
+    first, others, width = _root_key_patterns(keys, plain[1])
     if first.match(data, plain.end(1)):
         yield plain.end(1)
     # An expression looks at every byte. Most of what machines wrote is in lines of many thousands,
     # whose ends are found several times faster.
     position = data.find(b"\n")
     while position >= 0:
-        end = position + _AT_ONCE
+        end = position + _SEARCH_WINDOW
         for match in others.finditer(data, position, end + width):
             hit, end = match.end() - 1, max(end, match.end())
             if data[hit] in _ODD_KEYS or first.match(data, hit):
@@ -207,7 +207,7 @@ def _hits(keys: tuple[str, ...], data: bytes) -> Iterator[int]:
 
 
 @lru_cache(maxsize=256)
-def _root_keys(
+def _root_key_patterns(
     keys: tuple[str, ...], indent: bytes
 ) -> tuple[re.Pattern[bytes], re.Pattern[bytes], int]:
     """Two patterns, and how many bytes the second one matches.
@@ -231,33 +231,37 @@ def may_have_sign(keys: tuple[str, ...], data: bytes) -> bool:
 
     Lists of packages that a package manager wrote are large, and no sign of anything.
     """
-    data, seen = _with_plain_breaks(data), False
-    for hit in _hits(keys, data):
+    data, seen = _normalise_line_breaks(data), False
+    for hit in _key_offsets(keys, data):
         seen = True
         if hit == _ANYWHERE or _may_be_sign(keys, data, hit):
             return True
     # A text that does not parse is judged by what its lines begin with.
-    return seen and may_be_broken(data) and bool(keys_of_broken(_text_of(data), "yaml"))
+    return (
+        seen
+        and may_have_broken_keys(data)
+        and bool(keys_of_broken_text(_decode_text(data), "yaml"))
+    )
 
 
-def _text_of(data: bytes) -> str:
+def _decode_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
 def _may_be_sign(keys: tuple[str, ...], data: bytes, hit: int) -> bool:
-    entry = _entry(keys).match(data, hit)
+    entry = _entry_pattern(keys).match(data, hit)
     if entry is None:  # a longer name, unless something hides the name
         return data[hit] in _ODD_KEYS + b"\"'"
     key = entry["key"].decode()
-    beside = _BESIDE.get(key)
+    beside = _COMPANION_KEYS.get(key)
     if beside is not None and not may_have_key((beside,), data):
         return False
-    needed = LOOKED_AT.get(key)
+    needed = SIGN_TYPES.get(key)
     return needed is None or needed in _types_at(data, entry.end())
 
 
 @cache
-def _entry(keys: tuple[str, ...]) -> re.Pattern[bytes]:
+def _entry_pattern(keys: tuple[str, ...]) -> re.Pattern[bytes]:
     """One of the keys, up to its colon."""
     named = b"|".join(re.escape(each.encode()) for each in keys)
     return re.compile(rb"([\"']?)(?P<key>%b)\1[ \t]*:(?=[ \t\n]|\Z)" % named)
@@ -284,7 +288,7 @@ def _types_at(data: bytes, position: int) -> tuple[type, ...]:
     return (str, list, dict)  # behind a tag or an anchor, an alias, a block of text
 
 
-def names_key(keys: Iterable[str], text: str) -> bool:
+def mentions_key(keys: Iterable[str], text: str) -> bool:
     """Whether a text that does not parse as JSON has one of the keys anywhere."""
     # Without quotes it is not JSON, but its author may have thought so.
     return "\\u" in text or any(f'"{key}"' in text or f"{key}:" in text for key in keys)
@@ -292,38 +296,43 @@ def names_key(keys: Iterable[str], text: str) -> bool:
 
 #: What the signs of this module look for at the root of a JSON text, and the type it must have to
 #: be looked into; without one, only its name counts.
-LOOKED_AT: dict[str, type | None] = {
-    **_PARTS,
+SIGN_TYPES: dict[str, type | None] = {
+    **_SERVER_PARTS,
     **dict.fromkeys(("server", "flow", "agents"), dict),
     **dict.fromkeys(("packages", "remotes", "parameters", "extensions"), list),
     **dict.fromkeys(("$include", "manifest_version", "dxt_version"), str),
     **dict.fromkeys(("name", "id", "title", "description", "instructions", "prompt")),
 }
 #: Keys that are a sign only with another one beside them.
-_BESIDE = {"packages": "name", "remotes": "name", "parameters": "title", "extensions": "title"}
+_COMPANION_KEYS = {
+    "packages": "name",
+    "remotes": "name",
+    "parameters": "title",
+    "extensions": "title",
+}
 #: The first byte of a value of each type.
-_TYPES: dict[bytes, type] = {b"{": dict, b"[": list, b'"': str}
+_TYPES_BY_FIRST_BYTE: dict[bytes, type] = {b"{": dict, b"[": list, b'"': str}
 _ABSENT = msgspec.Raw()
 
 
-def skim(data: bytes, keys: tuple[str, ...]) -> dict[str, Any] | None:
+def skim_json(data: bytes, keys: tuple[str, ...]) -> dict[str, Any] | None:
     """The members of a JSON object that have these keys or that signs need; see `json_members`.
 
     Also empty if none of the keys has a value of the type that its sign needs.
     """
-    found = _decoded(_skimmer(keys), data)
+    found = _decode_or_none(_skim_decoder(keys), data)
     if found is None:
         return None
     raws = msgspec.structs.astuple(found)
     own = raws[: len(keys)]
-    if own == _nothing(keys) or not any(map(_may_be_value, own, map(LOOKED_AT.get, keys))):
+    if own == _all_absent(keys) or not any(map(_may_be_value, own, map(SIGN_TYPES.get, keys))):
         return {}  # nearly always
-    pairs = zip(_skimmed(keys), raws, strict=True)
+    pairs = zip(_skim_keys(keys), raws, strict=True)
     return _outline({key: raw for key, raw in pairs if raw is not _ABSENT}, keys)
 
 
 @cache
-def _nothing(keys: tuple[str, ...]) -> tuple[msgspec.Raw, ...]:
+def _all_absent(keys: tuple[str, ...]) -> tuple[msgspec.Raw, ...]:
     return (_ABSENT,) * len(keys)
 
 
@@ -332,43 +341,45 @@ def _may_be_value(raw: msgspec.Raw, needed: type | None) -> bool:
 
 
 @cache
-def _skimmed(keys: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*keys, *LOOKED_AT)))
+def _skim_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*keys, *SIGN_TYPES)))
 
 
 @cache
-def _skimmer(keys: tuple[str, ...]) -> msgspec.json.Decoder[msgspec.Struct]:
+def _skim_decoder(keys: tuple[str, ...]) -> msgspec.json.Decoder[msgspec.Struct]:
     """Decodes the members that `skim_json` returns, and builds none of the others."""
-    names = {f"member{number}": key for number, key in enumerate(_skimmed(keys))}
+    names = {f"member{number}": key for number, key in enumerate(_skim_keys(keys))}
     fields = [(each, msgspec.Raw, _ABSENT) for each in names]
     return msgspec.json.Decoder(msgspec.defstruct("Skimmed", fields, rename=names, gc=False))
 
 
-def members(text: str, keys: tuple[str, ...]) -> dict[str, Any] | None:
+def json_members(text: str, keys: tuple[str, ...]) -> dict[str, Any] | None:
     """The members of a JSON object: these keys and what the signs look for.
 
     Of the other members, which may be many thousands, only the names are there, and so of those
     that do not have the type that a sign needs. None if it takes a parser to say what a text holds.
     """
-    found = _decoded(_members(), text)
+    found = _decode_or_none(_members_decoder(), text)
     return None if found is None else _outline(found, keys)
 
 
 @cache
-def _members() -> msgspec.json.Decoder[dict[str, msgspec.Raw]]:
+def _members_decoder() -> msgspec.json.Decoder[dict[str, msgspec.Raw]]:
     return msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def _outline(found: dict[str, msgspec.Raw], keys: tuple[str, ...]) -> dict[str, Any] | None:
     """The names of members, with the values that signs ask for."""
     value: dict[str, Any] = dict.fromkeys(found)
-    for key in {*LOOKED_AT, *keys} & found.keys():
+    for key in {*SIGN_TYPES, *keys} & found.keys():
         type_ = _type_of(found[key])
-        needed = LOOKED_AT.get(key) or (type_ if key in keys else None)
+        needed = SIGN_TYPES.get(key) or (type_ if key in keys else None)
         if type_ is None or type_ is not needed:
             continue
         # Of a part of a server only the type counts.
-        value[key] = type_() if key in _PARTS else _decoded(_anything(), found[key])
+        value[key] = (
+            type_() if key in _SERVER_PARTS else _decode_or_none(_any_decoder(), found[key])
+        )
         if value[key] is None:
             return None  # it turns out to be no JSON
     return value
@@ -376,15 +387,15 @@ def _outline(found: dict[str, msgspec.Raw], keys: tuple[str, ...]) -> dict[str, 
 
 def _type_of(raw: msgspec.Raw) -> type | None:
     """The type of a value by its first byte, if it may be a sign."""
-    return _TYPES.get(memoryview(raw)[:1].tobytes())
+    return _TYPES_BY_FIRST_BYTE.get(memoryview(raw)[:1].tobytes())
 
 
 @cache
-def _anything() -> msgspec.json.Decoder[Any]:
+def _any_decoder() -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder()
 
 
-def _decoded(decoder: msgspec.json.Decoder[T], data: bytes | str | msgspec.Raw) -> T | None:
+def _decode_or_none(decoder: msgspec.json.Decoder[T], data: bytes | str | msgspec.Raw) -> T | None:
     try:
         return decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -392,27 +403,27 @@ def _decoded(decoder: msgspec.json.Decoder[T], data: bytes | str | msgspec.Raw) 
 
 
 #: Begins a line of a text that does not parse: which kind its author may have meant.
-_KEY_AT_START = expression(r"""^[\ufeff{]*\s*["']?(server|flow)["']?[ \t]*:""", re.MULTILINE)
+_KEY_AT_START = lazy_regex(r"""^[\ufeff{]*\s*["']?(server|flow)["']?[ \t]*:""", re.MULTILINE)
 #: The same in JSON, which may be all on one line: two signs, one inside the other.
-_TWO_SIGNS = expression(r"""["'](server|flow)["']\s*:\s*\{\s*["'](?:name|kind)["']\s*:""")
+_TWO_SIGNS = lazy_regex(r"""["'](server|flow)["']\s*:\s*\{\s*["'](?:name|kind)["']\s*:""")
 
 
 #: A key and its colon, and what may not be before it; each begins with plain text, which is found
 #: quickly.
-_BEFORE_COLON = tuple(expression(rb"%b[\"']?[ \t]*:" % each) for each in (b"server", b"flow"))
-_NO_START = frozenset(range(33, 128)) - frozenset(b"\"'{")
+_BEFORE_COLON = tuple(lazy_regex(rb"%b[\"']?[ \t]*:" % each) for each in (b"server", b"flow"))
+_NOT_BEFORE_KEY = frozenset(range(33, 128)) - frozenset(b"\"'{")
 
 
-def may_be_broken(data: bytes) -> bool:
+def may_have_broken_keys(data: bytes) -> bool:
     """Whether `keys_of_broken_text` may find a key at the start of a line. False is certain."""
     return any(
-        not match.start() or data[match.start() - 1] not in _NO_START
+        not match.start() or data[match.start() - 1] not in _NOT_BEFORE_KEY
         for each in _BEFORE_COLON
         for match in each.finditer(data)
     )
 
 
-def keys_of_broken(text: str, syntax: Format) -> set[str]:
+def keys_of_broken_text(text: str, syntax: Syntax) -> set[str]:
     """Which keys a text that does not parse seems to have at its root."""
     found = {match[1] for match in _KEY_AT_START.finditer(text)}
     return found | {match[1] for match in _TWO_SIGNS.finditer(text) if syntax == "json"}
@@ -422,72 +433,72 @@ def keys_of_broken(text: str, syntax: Format) -> set[str]:
 # no kind has. If both match, the rest of the file is not read.
 
 #: The words of a browser extension, or of a program that keeps them in the same way, in a language.
-_OF_LANGUAGE = expression(r"/_?locales/[^/]+/messages\.json\Z")
-_CATALOGUE = expression(rb'\s*\{\s*"\w{1,200}"\s*:\s*\{\s*"(?:message|description)"\s*:\s*"')
+_CATALOGUE_PATH = lazy_regex(r"/_?locales/[^/]+/messages\.json\Z")
+_CATALOGUE_START = lazy_regex(rb'\s*\{\s*"\w{1,200}"\s*:\s*\{\s*"(?:message|description)"\s*:\s*"')
 #: Requests and answers that tests play back.
-_RECORDING = expression(rb"(?:version: 1\r?\n)?interactions:\r?\n {0,8}- \w+:")
+_RECORDING_START = lazy_regex(rb"(?:version: 1\r?\n)?interactions:\r?\n {0,8}- \w+:")
 #: How many bytes of a file are its beginning.
-BEGINNING = 1024
+BEGINNING_BYTES = 1024
 
 
-def may_be_of_others(path: str, syntax: Format) -> bool:
+def may_be_foreign_file(path: str, syntax: Syntax) -> bool:
     """Whether a file lies where another program keeps such files; its beginning decides."""
     if syntax == "yaml":
         return "/cassettes/" in path
-    return path.endswith("/messages.json") and _OF_LANGUAGE.search(path) is not None
+    return path.endswith("/messages.json") and _CATALOGUE_PATH.search(path) is not None
 
 
-def is_of_others(beginning: bytes, syntax: Format) -> bool:
+def begins_as_foreign_file(beginning: bytes, syntax: Syntax) -> bool:
     """Whether a file in such a place begins as those of the other program do."""
-    return (_RECORDING if syntax == "yaml" else _CATALOGUE).match(beginning) is not None
+    return (_RECORDING_START if syntax == "yaml" else _CATALOGUE_START).match(beginning) is not None
 
 
 # Headers: collections keep agents and commands in folders of their own choice.
 
 #: Notes that people keep beside agents and commands.
-NOTES = expression(
+NOTE_FILES = lazy_regex(
     r"(?:README|CHANGELOG|CONTRIBUTING|LICEN[CS]E|CLAUDE|AGENTS|GEMINI|INDEX|TODO)[^/]*\.md\Z",
     re.IGNORECASE,
 )
 #: Everything between the first two lines of three dashes, at the start of a text.
-_HEADER = expression(
+_HEADER = lazy_regex(
     r"\ufeff?\s*---[ \t]*\r?\n(?P<header>.*?)^[ \t]*---[ \t]*\r?$", re.DOTALL | re.MULTILINE
 )
-_KEYS = expression(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
+_HEADER_KEY = lazy_regex(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
 #: A model with its provider, which Claude Code does not have.
-_OF_PROVIDER = expression(r"""^model[ \t]*:[ \t]*["']?[\w.-]+/\w""", re.MULTILINE)
+_MODEL_WITH_PROVIDER = lazy_regex(r"""^model[ \t]*:[ \t]*["']?[\w.-]+/\w""", re.MULTILINE)
 #: `tools` as Claude Code writes it, in one text or a list: elsewhere it is often a mapping.
-_TOOL_NAMES = expression(r"^tools[ \t]*:(?:[ \t]*[^\s{#]|[ \t]*\r?\n[ \t]*-)", re.MULTILINE)
-_AGENTS = expression(r"/(?:sub-?)?agents?/", re.IGNORECASE)
-_COMMANDS = expression(r"/(?:slash-)?commands?/", re.IGNORECASE)
+_TOOL_NAMES = lazy_regex(r"^tools[ \t]*:(?:[ \t]*[^\s{#]|[ \t]*\r?\n[ \t]*-)", re.MULTILINE)
+_AGENT_FOLDER = lazy_regex(r"/(?:sub-?)?agents?/", re.IGNORECASE)
+_COMMAND_FOLDER = lazy_regex(r"/(?:slash-)?commands?/", re.IGNORECASE)
 #: Folders whose files no tool reads where they are: documentation, tests, what is copied from, and
 #: those of other tools, which say by their path what their files are. Pi keeps its files in
 #: `~/.pi/agent`, and people who keep their home in a repository leave the dot out.
-_NOT_IN_USE = expression(
+_UNUSED_FOLDERS = lazy_regex(
     r"/(?:\.[^/]+|docs?|documentation|tests?|__tests__|fixtures|testdata|templates?|backups?"
     r"|pi/agent)/",
     re.IGNORECASE,
 )
-_OF_AGENT = frozenset({"tools", "model", "color", "permissionMode", "disallowedTools"})
+_AGENT_KEYS = frozenset({"tools", "model", "color", "permissionMode", "disallowedTools"})
 #: These are in no other sort of header that also has a name and a description.
-_ONLY_OF_AGENT = frozenset({"color", "permissionMode", "disallowedTools"})
-_OF_OPENCODE = frozenset({"mode", "permission", "temperature"})
-_OF_COMMAND = frozenset({"allowed-tools", "argument-hint", "disable-model-invocation"})
+_AGENT_ONLY_KEYS = frozenset({"color", "permissionMode", "disallowedTools"})
+_OPENCODE_KEYS = frozenset({"mode", "permission", "temperature"})
+_COMMAND_KEYS = frozenset({"allowed-tools", "argument-hint", "disable-model-invocation"})
 #: Keys that no agent or command has: pages of a web site, workflows of GitHub, rules of editors,
 #: the agents of blueprints and those of Pi.
 # fmt: off
-_OF_OTHERS = frozenset({
+_FOREIGN_KEYS = frozenset({
     "title", "layout", "slug", "date", "sidebar_position", "sidebar_label", "permalink", "weight",
     "on", "engine", "safe-outputs", "timeout-minutes", "jobs", "applyTo", "globs", "alwaysApply",
     "worker_binding", "deny-tools", "auto-exit",
 })
 # fmt: on
-_LONGEST = 64 * 1024
+_MAX_HEADER_CHARS = 64 * 1024
 #: The most bytes that the characters of a header can take.
-MOST_OF_HEADER = 4 * _LONGEST
+MAX_HEADER_BYTES = 4 * _MAX_HEADER_CHARS
 
 
-class Guess(msgspec.Struct, frozen=True):
+class HeaderGuess(msgspec.Struct, frozen=True):
     """A kind by the header of a file; sure if two signs agree."""
 
     kind: str
@@ -495,42 +506,48 @@ class Guess(msgspec.Struct, frozen=True):
     sure: bool
 
 
-def kind_of_header(path: str, text: str) -> Guess | None:
+def kind_of_header(path: str, text: str) -> HeaderGuess | None:
     """What a Markdown file is by the keys of its header and the folder it is in.
 
     `path` begins at the root of the project, with `/`: what is above it says nothing.
     """
-    if NOTES.search(path) or not headers_count_in(path):
+    if NOTE_FILES.search(path) or not headers_count_in(path):
         return None
-    match = _HEADER.match(text[:_LONGEST])
-    keys = frozenset(_KEYS.findall(match["header"])) if match is not None else frozenset()
-    if match is None or "description" not in keys or keys & _OF_OTHERS:
+    match = _HEADER.match(text[:_MAX_HEADER_CHARS])
+    keys = frozenset(_HEADER_KEY.findall(match["header"])) if match is not None else frozenset()
+    if match is None or "description" not in keys or keys & _FOREIGN_KEYS:
         return None
-    of_agent, of_command = keys & _OF_AGENT, keys & _OF_COMMAND
-    in_agents, in_commands = _AGENTS.search(path), _COMMANDS.search(path)
+    of_agent, of_command = keys & _AGENT_KEYS, keys & _COMMAND_KEYS
+    in_agents, in_commands = _AGENT_FOLDER.search(path), _COMMAND_FOLDER.search(path)
     if in_commands and not in_agents:
-        return Guess("claude-command", _why(of_command, "commands"), sure=bool(of_command))
+        return HeaderGuess(
+            "claude-command", _describe_signs(of_command, "commands"), sure=bool(of_command)
+        )
     if of_command:  # a command, or a part of a skill, outside any folder of commands
         return None
-    if "name" in keys and not keys & _OF_OPENCODE and (of_agent or in_agents):
-        if _OF_PROVIDER.search(match["header"]):
+    if "name" in keys and not keys & _OPENCODE_KEYS and (of_agent or in_agents):
+        if _MODEL_WITH_PROVIDER.search(match["header"]):
             return None
         names_tools = _TOOL_NAMES.search(match["header"]) is not None
-        sure = bool(keys & _ONLY_OF_AGENT or names_tools or (of_agent - {"tools"} and in_agents))
-        return Guess("claude-agent", _why(of_agent, "agents" if in_agents else None), sure)
-    if in_agents and keys & _OF_OPENCODE:
-        return Guess("opencode-agent", _why(keys & _OF_OPENCODE, "agents"), sure=False)
+        sure = bool(keys & _AGENT_ONLY_KEYS or names_tools or (of_agent - {"tools"} and in_agents))
+        return HeaderGuess(
+            "claude-agent", _describe_signs(of_agent, "agents" if in_agents else None), sure
+        )
+    if in_agents and keys & _OPENCODE_KEYS:
+        return HeaderGuess(
+            "opencode-agent", _describe_signs(keys & _OPENCODE_KEYS, "agents"), sure=False
+        )
     if in_agents and of_agent:
-        return Guess("copilot-agent", _why(of_agent, "agents"), sure=False)
+        return HeaderGuess("copilot-agent", _describe_signs(of_agent, "agents"), sure=False)
     return None
 
 
 def headers_count_in(folder: str) -> bool:
     """Whether a header says anything about files in a folder, or about the path of one."""
-    return _NOT_IN_USE.search(folder) is None
+    return _UNUSED_FOLDERS.search(folder) is None
 
 
-def _why(keys: frozenset[str], folder: str | None) -> str:
+def _describe_signs(keys: frozenset[str], folder: str | None) -> str:
     """Describe the signs that decided, as part of a sentence."""
     words = [f"the header has {', '.join(f'`{each}`' for each in sorted(keys))}"] if keys else []
     return " and ".join([*words, *([f"it lies in a folder of {folder}"] if folder else [])])

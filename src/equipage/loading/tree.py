@@ -63,7 +63,7 @@ class Via(msgspec.Struct, frozen=True, gc=False):
     at: Origin | None = None  #: where that is written
 
 
-class Story(msgspec.Struct, frozen=True, gc=False):
+class Provenance(msgspec.Struct, frozen=True, gc=False):
     """All that is known about the origin of one value."""
 
     origin: Origin  #: where it was written
@@ -89,11 +89,11 @@ class Origins(msgspec.Struct, eq=False, gc=False):
     def changed(self, **changes: Any) -> Origins:
         return msgspec.structs.replace(self, **changes)
 
-    def story(self, path: Path) -> Story:
+    def story(self, path: Path) -> Provenance:
         """The provenance of the value at `path`. This node must know its own origin."""
         assert self.here is not None
         if not path:
-            return Story(self.here, self.via, self.replaced, self.merged)
+            return Provenance(self.here, self.via, self.replaced, self.merged)
         # Down the trie as far as it goes: an entry that says nothing means that the value came with
         # the one above it, at the same steps below that origin.
         node: Origins | None = self
@@ -106,7 +106,7 @@ class Origins(msgspec.Struct, eq=False, gc=False):
                 origin, depth = node.here, number
             via = via[: max(0, len(via) - node.skip)] + node.via
         replaced, merged = (node.replaced, node.merged) if node is not None else ((), ())
-        return Story(origin.child(path[depth:]), via, replaced, merged)
+        return Provenance(origin.child(path[depth:]), via, replaced, merged)
 
     def node(self, path: Path) -> Origins | None:
         """The entry for `path` itself, if there is one."""
@@ -155,7 +155,7 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
     def of(cls, document: Document) -> Tree:
         return cls(document.value, Origins(Origin(document)))
 
-    def story(self, path: Path) -> Story:
+    def story(self, path: Path) -> Provenance:
         return self.origins.story(path)
 
     @property
@@ -166,14 +166,14 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
 
     def authored(self, path: Path) -> Path:
         """The path as the author would write it: moves undone, the last one first."""
-        return Undone(self.moves).path(path) if self.moves else path
+        return MoveIndex(self.moves).path(path) if self.moves else path
 
     def at(self, path: Path) -> Tree:
         """The part at `path` as a tree of its own."""
         return Tree(get(self.value, path), self.origins.at(path))
 
 
-class Undone:
+class MoveIndex:
     """Moves by the path they end at, so that undoing them does not look at each."""
 
     def __init__(self, moves: Sequence[tuple[Path, Path]]) -> None:
@@ -213,7 +213,7 @@ def get(value: Any, path: Path, default: Any = None) -> Any:
     return value
 
 
-def mapping(value: Any) -> dict[str, Any]:
+def mapping_or_empty(value: Any) -> dict[str, Any]:
     """The value if it is a mapping, else an empty one."""
     return value if isinstance(value, dict) else {}
 
@@ -255,14 +255,14 @@ def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     return Tree(value, tree.origins.changed(below=below), tree.moves)
 
 
-def with_holes(tree: Tree, paths: Iterable[Path]) -> Tree:
+def punch_holes(tree: Tree, paths: Iterable[Path]) -> Tree:
     """The tree with a hole at each of `paths`, which keeps its origin."""
     return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in paths})
 
 
 def attach(tree: Tree, path: Path, part: Tree) -> Tree:
     """The tree with a part of another origin at `path`; missing mappings on the way are made."""
-    value = _set(tree.value, path, part.value)
+    value = _set_at(tree.value, path, part.value)
     return Tree(value, tree.origins.put(path, part.origins), tree.moves)
 
 
@@ -313,7 +313,7 @@ def move(tree: Tree, start: Path, end: Path) -> Tree:
     return Tree(moved.value, moved.origins, (*tree.moves, (start, end)))
 
 
-def select(tree: Tree, path: Path, numbers: Sequence[int]) -> Tree:
+def select_entries(tree: Tree, path: Path, numbers: Sequence[int]) -> Tree:
     """The tree with only those entries of the list at `path`; each keeps its origin."""
     part, node = tree.at(path), tree.origins.node(path) or Origins()
     below = {new: part.origins.at((old,)) for new, old in enumerate(numbers)}
@@ -321,7 +321,7 @@ def select(tree: Tree, path: Path, numbers: Sequence[int]) -> Tree:
     return attach(tree, path, Tree(entries, node.changed(below=below)))
 
 
-def _set(value: Any, path: Path, new: Any) -> Any:
+def _set_at(value: Any, path: Path, new: Any) -> Any:
     """A copy of `value` with `new` at `path`; missing mappings on the way are made."""
     if not path:
         return new
@@ -329,9 +329,9 @@ def _set(value: Any, path: Path, new: Any) -> Any:
     if isinstance(value, list):
         copy = list(value)
         assert isinstance(step, int)
-        copy[step] = _set(copy[step], rest, new)
+        copy[step] = _set_at(copy[step], rest, new)
         return copy
-    return {**value, step: _set(value.get(step, {}), rest, new)}
+    return {**value, step: _set_at(value.get(step, {}), rest, new)}
 
 
 def always_merge(_path: Path, _base: Any, _over: Any) -> Strategy:
@@ -366,7 +366,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     value = dict(base.value)
     below = dict(base.origins.below)
     for key in over.value:
-        child = _brought(over, key)
+        child = _child_with_via(over, key)
         if key in value:
             child = _merge(base.at((key,)), child, strategy, (*path, key), inner)
         else:
@@ -377,7 +377,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     return Tree(value, base.origins.changed(below=below, merged=merged), base.moves)
 
 
-def _brought(tree: Tree, step: str | int) -> Tree:
+def _child_with_via(tree: Tree, step: str | int) -> Tree:
     """A child as a tree of its own, with the `via` of its parent."""
     child = tree.at((step,))
     return Tree(child.value, child.origins.under(tree.origins))
@@ -387,6 +387,6 @@ def _append(base: Tree, over: Tree, inner: int) -> Tree:
     count = len(base.value)
     below = dict(base.origins.below)
     for number in range(len(over.value)):
-        brought = _brought(over, number).origins
+        brought = _child_with_via(over, number).origins
         below[count + number] = brought.changed(skip=inner + brought.skip)
     return Tree([*base.value, *over.value], base.origins.changed(below=below), base.moves)

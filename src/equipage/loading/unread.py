@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from equipage.loading.registry import Places, Recognition
+from equipage.loading.registry import PlaceIndex, Recognition
 from equipage.loading.signs import is_bundle, is_docker_agent, is_registry_entry
 
 #: Tools with a file of their own that says what their agents must not read.
 # fmt: off
-_IGNORING = (
+_TOOLS_WITH_IGNORE_FILE = (
     "aider", "augment", "cline", "codeium", "cursor", "gemini", "goose", "kilocode", "qwen", "roo",
 )
 # fmt: on
@@ -70,7 +70,10 @@ UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Roo Code file", (".roo/**/*.{md,json,yaml}", ".roomodes", ".roorules")),
     ("Trae file", (".trae/**/*.{md,json}",)),
     ("Windsurf rule", (".windsurfrules", ".windsurf/**/*.{md,json}")),
-    ("list of files that agents leave alone", tuple(f".{each}ignore" for each in _IGNORING)),
+    (
+        "list of files that agents leave alone",
+        tuple(f".{each}ignore" for each in _TOOLS_WITH_IGNORE_FILE),
+    ),
     ("list of files that agents leave alone", (".aiexclude", ".cursorindexingignore")),
     ("list of skills", ("skills-lock.json",)),
 )
@@ -85,8 +88,8 @@ UNREAD_BY_CONTENT: tuple[Recognition, ...] = (
 
 
 @cache
-def unread_places() -> Places:
-    return Places(UNREAD)
+def unread_places() -> PlaceIndex:
+    return PlaceIndex(UNREAD)
 
 
 def unread_sort(path: str) -> str | None:

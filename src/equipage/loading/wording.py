@@ -19,7 +19,7 @@ from equipage.core.source import Source
 from equipage.core.text import visible
 from equipage.loading.tree import HOLE, get
 from equipage.syntax.document import Document
-from equipage.syntax.suspicious import masked
+from equipage.syntax.suspicious import mask_secrets
 
 #: Longer values are cut in the middle of a sentence.
 MAX_SHOWN = 80
@@ -33,7 +33,7 @@ _LONGEST_NUMBER = 1000
 _template_parts = string.Formatter().parse
 
 
-def shortened(text: str, limit: int = MAX_SHOWN) -> str:
+def shorten(text: str, limit: int = MAX_SHOWN) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -76,7 +76,7 @@ class Redactor:
         for document in documents:
             self._learn(document)
             if document.source.outside:
-                self.foreign |= set(_parts(document.value))
+                self.foreign |= set(_keys_and_scalars(document.value))
         for source in sources:
             self._learn_texts(source.secrets)
             if source.outside:
@@ -169,7 +169,7 @@ class Redactor:
         )
 
 
-def _parts(value: Any) -> Iterator[object]:
+def _keys_and_scalars(value: Any) -> Iterator[object]:
     """Every key and scalar of a plain value."""
     for level in levels(value):
         for node in level:
@@ -187,7 +187,7 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
     if redactor.hides(value):
         return type_name(value) if as_found else "…"
     if isinstance(value, str):
-        text = shortened(visible(masked(redactor.text(value))))
+        text = shorten(visible(mask_secrets(redactor.text(value))))
         return (f"text `{text}`" if value else "empty text") if as_found else text
     if isinstance(value, dict | list | tuple) and as_found:
         return type_name(value)
@@ -197,7 +197,7 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
     if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
         digits = int(value.bit_length() * 0.30103) + 1  # the logarithm of 2
         return f"a number with {digits} digits"
-    text = shortened(visible(redactor.text(_plain(value))))
+    text = shorten(visible(redactor.text(_plain_text(value))))
     if not as_found or value is None:
         return text
     if isinstance(value, bool):
@@ -205,7 +205,7 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
     return f"the number {text}" if isinstance(value, int | float) else type_name(value)
 
 
-def _plain(value: object) -> str:
+def _plain_text(value: object) -> str:
     if isinstance(value, tuple | list) and all(isinstance(each, str) for each in value):
         return ", ".join(f"`{each}`" for each in value)
     try:
@@ -214,7 +214,7 @@ def _plain(value: object) -> str:
         return str(type(value).__name__)
 
 
-def _shown(values: Mapping[str, object], redactor: Redactor) -> dict[str, str | None]:
+def _values_in_words(values: Mapping[str, object], redactor: Redactor) -> dict[str, str | None]:
     """The values of a fact as they may appear in a sentence; None for one that is missing."""
     words: dict[str, str | None] = {}
     for name, value in values.items():
@@ -234,7 +234,7 @@ def _shown(values: Mapping[str, object], redactor: Redactor) -> dict[str, str | 
 
 def message_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> str:
     """The sentence of a fact."""
-    return visible(words.message.format_map(_Forgiving(_shown(values, redactor))))
+    return visible(words.message.format_map(_TolerantValues(_values_in_words(values, redactor))))
 
 
 def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> str | None:
@@ -245,7 +245,7 @@ def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> s
     """
     if words.help is None:
         return None
-    shown = _shown(values, redactor)
+    shown = _values_in_words(values, redactor)
     parts = [
         part
         for part in words.help.split("; ")
@@ -256,11 +256,11 @@ def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> s
         )
     ]
     # A question ends a sentence, so what follows it begins another one.
-    text = "; ".join(parts).replace("?; ", "? ").format_map(_Forgiving(shown))
+    text = "; ".join(parts).replace("?; ", "? ").format_map(_TolerantValues(shown))
     return "\n".join(map(visible, text.split("\n"))) or None
 
 
-class _Forgiving(dict[str, Any]):
+class _TolerantValues(dict[str, Any]):
     """Shows a value that is not given by its name: a slip in a rule must not hide a finding."""
 
     def __init__(self, shown: Mapping[str, str | None]) -> None:

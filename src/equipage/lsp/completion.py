@@ -15,8 +15,8 @@ from equipage.kinds.conventions.claude.hooks import EVENTS
 from equipage.kinds.server.compose import library_of
 from equipage.lsp import protocol
 from equipage.lsp.context import Context, context_of
-from equipage.lsp.cursor import Cursor, cursor_at, format_of
-from equipage.lsp.fields import Described, Fields, snippet_of
+from equipage.lsp.cursor import Cursor, cursor_at, syntax_of
+from equipage.lsp.fields import FieldDescription, Fields, snippet_of
 from equipage.lsp.inside import names_for
 from equipage.lsp.navigation import convention_of
 from equipage.lsp.positions import Position
@@ -27,11 +27,11 @@ from equipage.views.graph import SORTS
 _FIELD, _VARIABLE, _VALUE, _ENUM, _FILE, _REFERENCE, _FOLDER = 5, 6, 12, 13, 17, 18, 19
 _SNIPPET = 2
 #: Keys whose value is the path of a file, whatever the kind.
-_PATHS = frozenset({"$include", "$file", "$ref", "$agent_md"})
+_PATH_KEYS = frozenset({"$include", "$file", "$ref", "$agent_md"})
 _OPEN_VARIABLE = re.compile(r"\$\{(?P<name>\w*)\Z")
 _USED_VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)")
 #: The most completions that one answer holds; more are asked for with the next letter.
-_MOST = 500
+_MAX_ITEMS = 500
 
 
 class _Offer(msgspec.Struct, frozen=True):
@@ -71,12 +71,12 @@ def completion(
     else:
         offers = [
             *_keys(context, cursor, opened, snippets=snippets),
-            *_chosen_keys(context, cursor, opened),
+            *_reference_keys(context, cursor, opened),
             *_entries(workspace, opened, context, cursor),
         ]
     found = list(dict.fromkeys(offers))
-    items = [_item(each, cursor, opened) for each in found[:_MOST]]
-    return {"isIncomplete": len(found) > _MOST, "items": items}
+    items = [_item(each, cursor, opened) for each in found[:_MAX_ITEMS]]
+    return {"isIncomplete": len(found) > _MAX_ITEMS, "items": items}
 
 
 def _item(each: _Offer, cursor: Cursor, opened: Opened) -> protocol.CompletionItem:
@@ -100,7 +100,7 @@ def _keys(context: Context, cursor: Cursor, opened: Opened, *, snippets: bool) -
     """The fields of the mapping at the cursor that it does not have yet."""
     path = context.authored(cursor.path)
     fields = context.fields
-    text, syntax = opened.text.text, format_of(opened.path)
+    text, syntax = opened.text.text, syntax_of(opened.path)
     has_colon = re.compile(r"""["']?\s*[:=]""").match(text, cursor.end) is not None
     for name, each in fields.fields_at(path, context.value).items():
         if name in cursor.keys:
@@ -110,7 +110,7 @@ def _keys(context: Context, cursor: Cursor, opened: Opened, *, snippets: bool) -
         words = each.meaning
         if each.restricts and "restrict" not in words:
             words = f"{words}\n\nRestricts what an agent may do.".strip()
-        written = name if has_colon else _written_key(name, each, cursor, syntax)
+        written = name if has_colon else _format_key(name, each, cursor, syntax)
         yield _Offer(name, _FIELD, written, detail, words, order)
         if snippets and syntax == "yaml" and not (has_colon or cursor.in_brackets):
             block = snippet_of(fields, (*path, name), each, indent=0)
@@ -118,20 +118,20 @@ def _keys(context: Context, cursor: Cursor, opened: Opened, *, snippets: bool) -
                 yield _Offer(f"{name} …", _FIELD, block, "with what it needs", words, order, True)
 
 
-def _chosen_keys(context: Context, cursor: Cursor, opened: Opened) -> Iterator[_Offer]:
+def _reference_keys(context: Context, cursor: Cursor, opened: Opened) -> Iterator[_Offer]:
     """Keys that name something: an item of the server that a phase replaces, an event of hooks."""
     path = context.authored(cursor.path)
     names = names_for(context.outcome, path) if path and isinstance(path[-1], str) else {}
     if path == ("hooks",) and context.outcome.kind.name.startswith("claude-"):
         names |= dict.fromkeys(EVENTS, "an event of Claude Code")
-    mapping = Described("", "a mapping")
+    mapping = FieldDescription("", "a mapping")
     for name, detail in names.items():
         if name not in cursor.keys:
-            written = _written_key(name, mapping, cursor, format_of(opened.path))
+            written = _format_key(name, mapping, cursor, syntax_of(opened.path))
             yield _Offer(name, _REFERENCE, written, detail)
 
 
-def _written_key(name: str, each: Described, cursor: Cursor, syntax: str) -> str:
+def _format_key(name: str, each: FieldDescription, cursor: Cursor, syntax: str) -> str:
     """A key with what follows it."""
     if syntax == "toml":
         return name if cursor.in_brackets and not cursor.path else f"{name} = "
@@ -158,17 +158,17 @@ def _values(
     """What the place allows, what a directive may name, and names of the workspace."""
     path = context.authored(cursor.path)
     key = next((step for step in reversed(path) if isinstance(step, str)), "")
-    if key in _PATHS:
-        yield from _paths(_bases(context, opened), cursor.word)
+    if key in _PATH_KEYS:
+        yield from _paths(_base_folders(context, opened), cursor.word)
         return
     fields: Fields = context.fields
     value = context.value
     for each in fields.values_at(path, value):
         shown = str(each).lower() if isinstance(each, bool) else str(each)
-        quoted = format_of(opened.path) == "json" and isinstance(each, str) and not cursor.quote
+        quoted = syntax_of(opened.path) == "json" and isinstance(each, str) and not cursor.quote
         yield _Offer(shown, _ENUM, f'"{shown}"' if quoted else shown)
     yield from _names(workspace, context, str(path[0]) if path else "", opened, cursor)
-    quoted = format_of(opened.path) == "json" and not cursor.quote
+    quoted = syntax_of(opened.path) == "json" and not cursor.quote
     for name, detail in names_for(context.outcome, path).items():
         yield _Offer(name, _REFERENCE, f'"{name}"' if quoted else name, detail)
 
@@ -182,7 +182,7 @@ def _names(
     if convention is None or known is None or known.refers is None:
         return
     sort = known.refers
-    quoted = format_of(opened.path) == "json" and not cursor.quote
+    quoted = syntax_of(opened.path) == "json" and not cursor.quote
     names: dict[str, str] = {}
     if sort == "tool":
         names |= dict.fromkeys(sorted(convention.tools or ()), f"tool of {convention.tool}")
@@ -215,7 +215,7 @@ def _last_word(context: Context, cursor: Cursor) -> Cursor:
     return msgspec.structs.replace(cursor, word=word, start=start, end=start + len(word))
 
 
-def _bases(context: Context, opened: Opened) -> list[str]:
+def _base_folders(context: Context, opened: Opened) -> list[str]:
     """The folders that paths in a text start at."""
     session = context.outcome.session
     if context.outcome.kind.name == "server" and session is not None:

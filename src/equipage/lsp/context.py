@@ -56,12 +56,16 @@ def context_of(workspace: Workspace, opened: Opened) -> Context | None:
     load = workspace.load(opened.path)
     if opened.load is None:
         opened.keep(load)
-    found = _own(load.outcome, opened) or _own(opened.good, opened)
+    found = _own_context(load.outcome, opened) or _own_context(opened.good, opened)
     if found is not None:
         return found
     for path in workspace.users_of(opened.real):
         user = workspace.load(path).outcome
-        part = None if user is None or user.tree is None else _part(user, user.tree, opened.real)
+        part = (
+            None
+            if user is None or user.tree is None
+            else _included_context(user, user.tree, opened.real)
+        )
         if part is not None:
             opened.part = part
             return part
@@ -69,7 +73,7 @@ def context_of(workspace: Workspace, opened: Opened) -> Context | None:
     return known if isinstance(known, Context) else None
 
 
-def _own(outcome: Outcome | None, opened: Opened) -> Context | None:
+def _own_context(outcome: Outcome | None, opened: Opened) -> Context | None:
     if outcome is None or not outcome.documents:
         return None
     document = next(
@@ -78,7 +82,7 @@ def _own(outcome: Outcome | None, opened: Opened) -> Context | None:
     return None if document is None else Context(outcome, document)
 
 
-def _part(user: Outcome, tree: Tree, real: str) -> Context | None:
+def _included_context(user: Outcome, tree: Tree, real: str) -> Context | None:
     """The place of a file in the configuration that includes it."""
     waiting: list[tuple[Path, Origins]] = [(ROOT, tree.origins)]
     while waiting:

@@ -14,7 +14,7 @@ import msgspec
 
 from equipage.core.path import ROOT, Path
 from equipage.loading.tree import walk
-from equipage.syntax.document import Document, Format, Located
+from equipage.syntax.document import Document, EntrySpans, Syntax
 
 Part = Literal["key", "value", "text"]
 
@@ -26,8 +26,8 @@ _KEY = re.compile(
 #: How a block of text begins: `|`, `>`, with signs behind it.
 _BLOCK = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?\Z")
 #: The line that opens a header, after a byte order mark; and the one that closes it.
-_FENCE = re.compile(r"\A\ufeff?---[ \t]*\r?\n")
-_CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
+_HEADER_START = re.compile(r"\A\ufeff?---[ \t]*\r?\n")
+_HEADER_END = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
 #: The head of a table, of which the closing brackets may not be written yet.
 _TOML_TABLE = re.compile(r"\[(?P<array>\[)?(?P<name>[^\[\]]+)\]?\]?\s*(?:#.*)?\Z")
 _TOML_STEP = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*(?:\.|\Z)""")
@@ -50,7 +50,7 @@ class Place(msgspec.Struct, frozen=True):
     """An entry of a document at a position."""
 
     path: Path
-    located: Located
+    located: EntrySpans
     is_key: bool
 
 
@@ -58,14 +58,14 @@ def window_of(text: str, name: str) -> tuple[int, int]:
     """The part of a text that holds data: a header, or all of it."""
     if not name.endswith((".md", ".mdc")):
         return 0, len(text)
-    fence = _FENCE.match(text)
+    fence = _HEADER_START.match(text)
     if fence is None:
         return 0, 0
-    close = _CLOSE.search(text, fence.end())
+    close = _HEADER_END.search(text, fence.end())
     return fence.end(), len(text) if close is None else close.start()
 
 
-def format_of(name: str) -> Format:
+def syntax_of(name: str) -> Syntax:
     """The format of the data in a file, by its name."""
     if name.endswith((".json", ".jsonc")):
         return "json"
@@ -76,18 +76,18 @@ def cursor_at(text: str, offset: int, name: str) -> Cursor:
     """What is being written at an offset of a text, whether or not the text parses."""
     start, end = window_of(text, name)
     if not start <= offset <= end:
-        return _in_text(text, offset)
-    inner, syntax = text[start:end], format_of(name)
+        return _cursor_in_text(text, offset)
+    inner, syntax = text[start:end], syntax_of(name)
     if syntax == "json":
-        found = _in_brackets(inner, 0, offset - start, ROOT)
+        found = _cursor_in_brackets(inner, 0, offset - start, ROOT)
     elif syntax == "toml":
-        found = _in_toml(inner, offset - start)
+        found = _cursor_in_toml(inner, offset - start)
     else:
-        found = _in_yaml(inner, offset - start)
+        found = _cursor_in_yaml(inner, offset - start)
     return msgspec.structs.replace(found, start=found.start + start, end=found.end + start)
 
 
-def _in_text(text: str, offset: int) -> Cursor:
+def _cursor_in_text(text: str, offset: int) -> Cursor:
     word = re.search(r"\S*\Z", text[:offset])
     begin = offset if word is None else word.start()
     return Cursor(ROOT, "text", text[begin:offset], begin, offset)
@@ -113,7 +113,7 @@ class _Frame(msgspec.Struct):
     keys: list[str] = []
 
 
-def _in_brackets(text: str, begin: int, offset: int, base: Path) -> Cursor:
+def _cursor_in_brackets(text: str, begin: int, offset: int, base: Path) -> Cursor:
     """Read brackets from `begin` on."""
     frames: list[_Frame] = []
     found: tuple[list[_Frame], str, int, int, str] | None = None
@@ -188,7 +188,7 @@ class _Level(msgspec.Struct):
     is_list: bool
 
 
-class _Lines:
+class _YamlLines:
     """Reads lines and knows the path of the last one."""
 
     def __init__(self) -> None:
@@ -206,7 +206,7 @@ class _Lines:
         match = _KEY.match(rest)
         if match is None:
             return column, rest, None
-        key = _unquoted(match["key"])
+        key = _strip_quotes(match["key"])
         self.close(column, list_too=True)
         self.keys.setdefault(self.path[: self._depth(column)], []).append(key)
         if self.levels and self.levels[-1].column == column and not self.levels[-1].is_list:
@@ -261,9 +261,9 @@ class _Lines:
         return match["rest"].startswith(("#", "---", "%"))
 
 
-def _in_yaml(text: str, offset: int) -> Cursor:
+def _cursor_in_yaml(text: str, offset: int) -> Cursor:
     begin = text.rfind("\n", 0, offset) + 1
-    reader = _Lines()
+    reader = _YamlLines()
     for line in text[:begin].splitlines():
         if not reader.skips(line):
             reader.read(line)
@@ -277,14 +277,14 @@ def _in_yaml(text: str, offset: int) -> Cursor:
         and (len(match["indent"]) > reader.block or not before.strip())
         and before.strip(" ") != ""
     ):
-        return _in_text(text, offset)
+        return _cursor_in_text(text, offset)
     column, rest = reader.dashes(before)
     key = _KEY.match(rest)
     if key is not None:
         reader.read(before)
-        return _yaml_value(text, begin + column + key.end(), offset, stop.start(), reader.path)
+        return _cursor_in_value(text, begin + column + key.end(), offset, stop.start(), reader.path)
     if rest[:1] in ("[", "{"):
-        return _in_brackets(text, begin + column, offset, reader.path)
+        return _cursor_in_brackets(text, begin + column, offset, reader.path)
     reader.close(column, list_too=True)
     if reader.levels and reader.levels[-1].column == column and not reader.levels[-1].is_list:
         reader.levels.pop()
@@ -292,7 +292,7 @@ def _in_yaml(text: str, offset: int) -> Cursor:
     # A line without a key may also go on with brackets that an earlier line opened.
     opened = _open_bracket(text[:begin])
     if opened is not None:
-        return _in_brackets(text, opened[0], offset, opened[1])
+        return _cursor_in_brackets(text, opened[0], offset, opened[1])
     word = rest.lstrip("\"'")
     start = offset - len(word)
     keys = frozenset(reader.keys.get(path, ())) | frozenset(_later_keys(text[stop.end() :], column))
@@ -312,15 +312,15 @@ def _later_keys(text: str, column: int) -> Iterator[str]:
         key = _KEY.match(match["rest"]) if len(match["indent"]) == column else None
         if key is None:
             return
-        yield _unquoted(key["key"])
+        yield _strip_quotes(key["key"])
 
 
-def _yaml_value(text: str, begin: int, offset: int, stop: int, path: Path) -> Cursor:
+def _cursor_in_value(text: str, begin: int, offset: int, stop: int, path: Path) -> Cursor:
     """The value behind a colon."""
     blanks = len(text[begin:offset]) - len(text[begin:offset].lstrip(" "))
     start = begin + blanks
     if text[start : start + 1] in ("[", "{") and start < offset:
-        return _in_brackets(text, start, offset, path)
+        return _cursor_in_brackets(text, start, offset, path)
     quote = (
         text[start : start + 1] if text[start : start + 1] in ("'", '"') and start < offset else ""
     )
@@ -340,7 +340,7 @@ def _open_bracket(text: str) -> tuple[int, Path] | None:
     # Where the last line ends in anything else, nothing is open, or nothing is to be added.
     if not last.endswith(("[", "{", ",")):
         return None
-    reader, position = _Lines(), 0
+    reader, position = _YamlLines(), 0
     for line in lines:
         if not reader.skips(line.rstrip("\r\n")):
             column, rest, key = reader.read(line.rstrip("\r\n"))
@@ -363,14 +363,14 @@ def _is_open(text: str) -> bool:
     return depth > 0
 
 
-def _unquoted(written: str) -> str:
+def _strip_quotes(written: str) -> str:
     return written[1:-1] if written[:1] in ("'", '"') and len(written) > 1 else written
 
 
 # TOML.
 
 
-def _in_toml(text: str, offset: int) -> Cursor:
+def _cursor_in_toml(text: str, offset: int) -> Cursor:
     begin = text.rfind("\n", 0, offset) + 1
     base: Path = ROOT
     arrays: dict[Path, int] = {}
@@ -392,10 +392,10 @@ def _in_toml(text: str, offset: int) -> Cursor:
         path = (*base, *_toml_path(name.strip()))
         start = offset - len(written.lstrip())
         if text[start : start + 1] in ("[", "{"):
-            return _in_brackets(text, start, offset, path)
+            return _cursor_in_brackets(text, start, offset, path)
         stop = re.compile(r"\r|\n|\Z").search(text, offset)
         assert stop is not None
-        return _yaml_value(text, start, offset, stop.start(), path)
+        return _cursor_in_value(text, start, offset, stop.start(), path)
     word = before.strip()
     if word.startswith("["):
         word = word.lstrip("[ ")

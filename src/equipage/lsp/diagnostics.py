@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.core.diagnostics import Label
-from equipage.core.text import page_of
+from equipage.core.text import code_page_url
 from equipage.lsp import protocol
 from equipage.lsp.positions import Position, Range, span_range
 from equipage.lsp.state import Workspace
@@ -16,28 +16,30 @@ SOURCE = "equipage"
 _SEVERITIES = {"error": 1, "warning": 2, "note": 3}
 _UNNECESSARY = 1
 #: Findings about text that has no effect; editors show it faded.
-_FADED = frozenset({codes.UNUSED_IGNORE.name, codes.IGNORED_FIELD.name})
-_TOP = Range(Position(0, 0), Position(0, 0))
+_FADED_CODES = frozenset({codes.UNUSED_IGNORE.name, codes.IGNORED_FIELD.name})
+_FILE_START = Range(Position(0, 0), Position(0, 0))
 
 
-def shown(
+def protocol_diagnostics(
     findings: Iterable[Finding], workspace: Workspace, site: str | None = None
 ) -> list[protocol.Diagnostic]:
     """Findings of one file. `site` is where the pages of codes are published."""
-    return [_shown(each, workspace, site) for each in findings]
+    return [_protocol_diagnostic(each, workspace, site) for each in findings]
 
 
-def _shown(each: Finding, workspace: Workspace, site: str | None) -> protocol.Diagnostic:
-    place = _TOP if each.span is None else span_range(each.span, workspace.encoding)
+def _protocol_diagnostic(
+    each: Finding, workspace: Workspace, site: str | None
+) -> protocol.Diagnostic:
+    place = _FILE_START if each.span is None else span_range(each.span, workspace.encoding)
     lines = [each.message, *([f"help: {each.help}"] if each.help else [])]
     # A place in no file that the client could open is a sentence, and not lost.
     lines += [label.message for label in each.related if not _is_placed(label)]
     related = [
-        protocol.Related(_location(label, workspace), label.message)
+        protocol.RelatedInformation(_location(label, workspace), label.message)
         for label in each.related
         if _is_placed(label)
     ]
-    page = None if site is None else page_of(site, each.code)
+    page = None if site is None else code_page_url(site, each.code)
     return protocol.Diagnostic(
         place,
         "\n".join(lines),
@@ -45,7 +47,7 @@ def _shown(each: Finding, workspace: Workspace, site: str | None) -> protocol.Di
         each.code,
         SOURCE,
         None if page is None else protocol.CodeDescription(page),
-        [_UNNECESSARY] if each.code in _FADED else None,
+        [_UNNECESSARY] if each.code in _FADED_CODES else None,
         related or None,
     )
 

@@ -13,19 +13,19 @@ from typing import Any
 import msgspec
 
 from equipage.core.path import Path
-from equipage.loading.kind import Kind
-from equipage.loading.registry import kind_named
+from equipage.loading.kind import Format
+from equipage.loading.registry import format_named
 from equipage.loading.schema import Schema
 from equipage.loading.tree import get
 from equipage.views.schema import VARIABLE, schema_for
 
 #: How deep branches of a schema are followed: a model may contain itself.
-_DEEPEST = 12
+_MAX_DEPTH = 12
 #: Keywords by which a schema says what a value is; others only restrict it further.
-_TELLING = frozenset({"type", "properties", "enum", "const", "items"})
+_TYPE_KEYWORDS = frozenset({"type", "properties", "enum", "const", "items"})
 
 
-class Described(msgspec.Struct, frozen=True):
+class FieldDescription(msgspec.Struct, frozen=True):
     """A field as people read about it."""
 
     name: str
@@ -40,7 +40,7 @@ class Described(msgspec.Struct, frozen=True):
 class Fields:
     """The fields of one kind."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: Format) -> None:
         self.kind = kind
         self.schema = schema_for(kind)
         self.definitions: Schema = self.schema.get("$defs", {})
@@ -55,9 +55,9 @@ class Fields:
             here = [each for one in below for each in self._branches(one, inner)]
         return here
 
-    def fields_at(self, path: Path, value: Any = None) -> dict[str, Described]:
+    def fields_at(self, path: Path, value: Any = None) -> dict[str, FieldDescription]:
         """The fields of a mapping at a path."""
-        found: dict[str, Described] = {}
+        found: dict[str, FieldDescription] = {}
         for schema in self.at(path, value):
             required = schema.get("required", ())
             for name, slot in schema.get("properties", {}).items():
@@ -66,7 +66,7 @@ class Fields:
                     found.setdefault(name, made)
         return found
 
-    def field(self, path: Path, value: Any = None) -> Described | None:
+    def field(self, path: Path, value: Any = None) -> FieldDescription | None:
         """The field at a path; entries of lists and of free mappings have none."""
         if not path or isinstance(path[-1], int):
             return None
@@ -89,7 +89,7 @@ class Fields:
     def takes_mapping(self, path: Path, value: Any = None) -> bool:
         return any(each.get("type") == "object" for each in self.at(path, value))
 
-    def _described(self, path: Path, slot: Schema, *, required: bool) -> Described:
+    def _described(self, path: Path, slot: Schema, *, required: bool) -> FieldDescription:
         branches = list(self._branches(slot, None))
         words = [each["description"] for each in (slot, *branches) if each.get("description")]
         # The kind knows which fields are permissions; the schema does not say.
@@ -101,7 +101,7 @@ class Fields:
         types = list(dict.fromkeys(filter(None, map(self._words, branches))))
         sort = " or ".join(types) or "any value"
         name, meaning = str(path[-1]), str(words[0]) if words else ""
-        return Described(name, sort, meaning, required, default, restricts, slot)
+        return FieldDescription(name, sort, meaning, required, default, restricts, slot)
 
     def _below(self, schema: Schema, step: str | int) -> Iterator[Schema]:
         if isinstance(step, int):
@@ -118,7 +118,7 @@ class Fields:
 
     def _branches(self, schema: Schema, value: Any, depth: int = 0) -> Iterator[Schema]:
         """Every alternative of a schema; of tagged ones, those that fit the tags of a value."""
-        if depth > _DEEPEST or not isinstance(schema, dict):
+        if depth > _MAX_DEPTH or not isinstance(schema, dict):
             return
         if "$ref" in schema:
             target = self.definitions.get(schema["$ref"].rpartition("/")[2], {})
@@ -127,8 +127,8 @@ class Fields:
         for each in inner:
             yield from self._branches(each, value, depth + 1)
         # A schema may say something itself beside its alternatives.
-        says = not inner or not _TELLING.isdisjoint(schema)
-        if "$ref" not in schema and says and _fits(schema, value):
+        says = not inner or not _TYPE_KEYWORDS.isdisjoint(schema)
+        if "$ref" not in schema and says and _tags_fit(schema, value):
             yield schema
 
     def _words(self, schema: Schema) -> str:
@@ -149,15 +149,15 @@ class Fields:
             return ""  # accepted leniently, but not what should be written
         names = {
             "string": "text",
-            "integer": f"a whole number{_range(schema)}",
-            "number": f"a number{_range(schema)}",
+            "integer": f"a whole number{_describe_range(schema)}",
+            "number": f"a number{_describe_range(schema)}",
             "boolean": "`true` or `false`",
             "object": "a mapping",
         }
         return names.get(str(sort), "")
 
 
-def _range(schema: Schema) -> str:
+def _describe_range(schema: Schema) -> str:
     low, high = schema.get("minimum"), schema.get("maximum")
     low = schema["exclusiveMinimum"] + 1 if "exclusiveMinimum" in schema else low
     if low is not None and high is not None:
@@ -167,7 +167,7 @@ def _range(schema: Schema) -> str:
     return f" of at most {high}" if high is not None else ""
 
 
-def _fits(schema: Schema, value: Any) -> bool:
+def _tags_fit(schema: Schema, value: Any) -> bool:
     """Whether the tags of a mapping allow a branch."""
     if not isinstance(value, dict):
         return True
@@ -184,10 +184,12 @@ def _fits(schema: Schema, value: Any) -> bool:
 @lru_cache(maxsize=32)
 def fields_of(kind: str) -> Fields:
     """The fields of a kind by its name."""
-    return Fields(kind_named(kind))
+    return Fields(format_named(kind))
 
 
-def snippet_of(fields: Fields, path: Path, described: Described, *, indent: int) -> str | None:
+def snippet_of(
+    fields: Fields, path: Path, described: FieldDescription, *, indent: int
+) -> str | None:
     """The fields that a mapping needs, as a snippet to fill in; None if it needs none."""
     inner = fields.fields_at(path)
     needed = [each for each in inner.values() if each.required]
@@ -200,7 +202,7 @@ def snippet_of(fields: Fields, path: Path, described: Described, *, indent: int)
     return "\n".join([f"{described.name}:", *lines])
 
 
-def _example(each: Described) -> str:
+def _example(each: FieldDescription) -> str:
     """A value to begin with."""
     values: Sequence[Any] = each.schema.get("enum", ())
     if values:

@@ -21,14 +21,14 @@ from equipage.workspace.fixes import repair
 
 QUICK_FIX, FIX_ALL, SOURCE = "quickfix", "source.fixAll", "source"
 OWN_FIX_ALL = f"{FIX_ALL}.equipage"
-EXPLAIN = "equipage.explainRule"
+EXPLAIN_COMMAND = "equipage.explainRule"
 _RISK = "unsafe: it may change what an agent may do or what it is asked"
 #: A fix may uncover another one; this ends fixes that uncover each other endlessly.
 _MAX_PASSES = 10
 _IGNORE = re.compile(r"equipage:\s*ignore\[(?P<codes>[^\]]*)\]")
 
 
-def actions(
+def code_actions(
     workspace: Workspace,
     opened: Opened,
     findings: Sequence[Finding],
@@ -64,17 +64,17 @@ def _touches(each: Finding, place: Range, workspace: Workspace) -> bool:
 def _actions_for(
     each: Finding, workspace: Workspace, opened: Opened, site: str | None
 ) -> Iterator[protocol.CodeAction]:
-    about = diagnostics.shown([each], workspace, site)
+    about = diagnostics.protocol_diagnostics([each], workspace, site)
     if each.fix is not None and _is_proven(each):
         words = each.fix.message[0].upper() + each.fix.message[1:]
         title = words if each.fix.safe else f"{words} ({_RISK})"
         edit = workspace_edit(workspace, each.fix.edits)
         safe = each.fix.safe
         yield protocol.CodeAction(title, QUICK_FIX, about, is_preferred=safe, edit=edit)
-    ignoring = _ignoring(each, workspace, opened)
+    ignoring = _ignore_edit(each, workspace, opened)
     if ignoring is not None:
         yield protocol.CodeAction(f"Ignore `{each.code}` here", QUICK_FIX, about, edit=ignoring)
-    command = protocol.Command(f"Explain `{each.code}`", EXPLAIN, [each.code])
+    command = protocol.Command(f"Explain `{each.code}`", EXPLAIN_COMMAND, [each.code])
     yield protocol.CodeAction(f"Explain `{each.code}`", QUICK_FIX, about, command=command)
 
 
@@ -153,7 +153,9 @@ def minimal_edit(before: Text, after: str) -> protocol.TextEdit:
 # with it is checked. It must mean the same, and have every other finding and not this one.
 
 
-def _ignoring(each: Finding, workspace: Workspace, opened: Opened) -> protocol.WorkspaceEdit | None:
+def _ignore_edit(
+    each: Finding, workspace: Workspace, opened: Opened
+) -> protocol.WorkspaceEdit | None:
     if each.span is None or each.span.source.filename != opened.real or each.code in BLOCKING:
         return None
     number = each.span.line - 1
@@ -161,12 +163,12 @@ def _ignoring(each: Finding, workspace: Workspace, opened: Opened) -> protocol.W
     before = workspace.check(opened)
     document = _document_of(opened)
     is_data = document is not None and document.window[0] <= start < document.window[1]
-    comment = _with_comment(line, each.code, opened.path, is_data=is_data)
+    comment = _append_ignore_comment(line, each.code, opened.path, is_data=is_data)
     text = opened.text.text[:start] + comment + opened.text.text[start + len(line) :]
     trial = Trial(workspace, opened)
     place = (each.code, each.span.line)
-    left = sorted(one for one in map(_place, before) if one != place)
-    if sorted(map(_place, trial.check(text))) != left:
+    left = sorted(one for one in map(_code_and_line, before) if one != place)
+    if sorted(map(_code_and_line, trial.check(text))) != left:
         return None
     after = _document_of(trial.opened)
     if is_data and (document is None or after is None or document.value != after.value):
@@ -179,11 +181,11 @@ def _document_of(opened: Opened) -> Document | None:
     return outcome.documents[0] if outcome is not None and outcome.documents else None
 
 
-def _place(each: Finding) -> tuple[str, int]:
+def _code_and_line(each: Finding) -> tuple[str, int]:
     return each.code, each.span.line if each.span is not None else 0
 
 
-def _with_comment(line: str, code: str, path: str, *, is_data: bool) -> str:
+def _append_ignore_comment(line: str, code: str, path: str, *, is_data: bool) -> str:
     """The line with a comment that ignores a code."""
     known = _IGNORE.search(line)
     if known is not None:
@@ -197,7 +199,7 @@ def _with_comment(line: str, code: str, path: str, *, is_data: bool) -> str:
 # Rules in words.
 
 
-def explained(code: str) -> str | None:
+def explain_code(code: str) -> str | None:
     """What a code means and how to fix it; None if there is no such code."""
     known = codes_for([code]).get(code)
     return None if known is None else f"{code} ({known.severity}): {known.words.about}"

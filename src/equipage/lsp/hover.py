@@ -12,7 +12,7 @@ from equipage.core.path import Path, format_path
 from equipage.lsp import protocol
 from equipage.lsp.context import Context, context_of
 from equipage.lsp.cursor import Place, cursor_at, place_at
-from equipage.lsp.fields import Described
+from equipage.lsp.fields import FieldDescription
 from equipage.lsp.navigation import description_of, target_at
 from equipage.lsp.positions import Position, Range
 from equipage.lsp.state import Opened, Workspace
@@ -20,7 +20,7 @@ from equipage.lsp.state import Opened, Workspace
 #: `${NAME}` and what may follow the name.
 VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)(?::(?P<sign>[-?])(?P<rest>[^{}]*))?\}")
 #: The longest value that is shown.
-_LONGEST = 300
+_MAX_VALUE_LENGTH = 300
 
 
 def hover(workspace: Workspace, opened: Opened, position: Position) -> protocol.Hover | None:
@@ -31,19 +31,19 @@ def hover(workspace: Workspace, opened: Opened, position: Position) -> protocol.
     if context is None:
         return None
     if variable is not None and context.outcome.kind.reading.uses_environment:
-        words = _about_variable(variable, workspace)
-        return _shown(words, opened.text.range(*variable.span()))
+        words = _describe_variable(variable, workspace)
+        return _make_hover(words, opened.text.range(*variable.span()))
     named = target_at(workspace, opened, context, offset)
     if named is not None and named.span is not None:
         about = description_of(workspace, named)
         if about is not None:
-            return _shown(about, opened.text.range(named.span.start, named.span.end))
+            return _make_hover(about, opened.text.range(named.span.start, named.span.end))
     place = place_at(context.document, offset) if context.is_current(opened) else None
     path = _path_at(opened, offset) if place is None else place.path
     if not path:
         return None
-    parts = list(_about(context, path))
-    return _shown("\n\n".join(parts), _range(opened, place)) if parts else None
+    parts = list(_hover_parts(context, path))
+    return _make_hover("\n\n".join(parts), _place_range(opened, place)) if parts else None
 
 
 def variable_at(text: str, offset: int) -> re.Match[str] | None:
@@ -54,7 +54,7 @@ def variable_at(text: str, offset: int) -> re.Match[str] | None:
     return next((each for each in found if each.start() <= offset <= each.end()), None)
 
 
-def _about_variable(variable: re.Match[str], workspace: Workspace) -> str:
+def _describe_variable(variable: re.Match[str], workspace: Workspace) -> str:
     """Describe how a variable is replaced; its value is never shown."""
     name = variable["name"]
     if name in workspace.env:
@@ -75,16 +75,16 @@ def _path_at(opened: Opened, offset: int) -> Path:
     return (*cursor.path, word) if word else ()
 
 
-def _about(context: Context, path: Path) -> Iterator[str]:
+def _hover_parts(context: Context, path: Path) -> Iterator[str]:
     """Yield the field at a path, then its value and where that comes from."""
     authored = context.authored(path)
-    field = _field(context, authored)
+    field = _nearest_field(context, authored)
     if field is not None:
-        yield _about_field(field)
-    yield from _story(context, path)
+        yield _describe_field(field)
+    yield from _describe_provenance(context, path)
 
 
-def _field(context: Context, path: Path) -> Described | None:
+def _nearest_field(context: Context, path: Path) -> FieldDescription | None:
     """The field at a path, or the nearest one around an entry of a list."""
     for depth in range(len(path), 0, -1):
         found = context.fields.field(path[:depth], context.value)
@@ -95,7 +95,7 @@ def _field(context: Context, path: Path) -> Described | None:
     return None
 
 
-def _about_field(field: Described) -> str:
+def _describe_field(field: FieldDescription) -> str:
     notes = [field.type]
     notes += ["required"] if field.required else []
     notes += [f"default `{json.dumps(field.default)}`"] if field.default is not None else []
@@ -106,7 +106,7 @@ def _about_field(field: Described) -> str:
     return "\n\n".join(lines)
 
 
-def _story(context: Context, path: Path) -> Iterator[str]:
+def _describe_provenance(context: Context, path: Path) -> Iterator[str]:
     """Yield the effective value and where it comes from, unless the text here says it all."""
     loaded = context.loaded()
     if loaded is None:
@@ -119,7 +119,7 @@ def _story(context: Context, path: Path) -> Iterator[str]:
     is_plain = len(steps) < 2 and not story.variables
     if is_plain or (isinstance(story.value, dict | list) and not story.through):
         return
-    lines = [f"Value: `{_short(story.value)}`"]
+    lines = [f"Value: `{_shorten_json(story.value)}`"]
     lines += [
         f"- {each.how} at `{each.place}`" if each.place else f"- {each.how}" for each in steps
     ]
@@ -128,17 +128,17 @@ def _story(context: Context, path: Path) -> Iterator[str]:
     yield "\n".join(lines)
 
 
-def _short(value: Any) -> str:
+def _shorten_json(value: Any) -> str:
     words = json.dumps(value, ensure_ascii=False, default=str).replace("`", "'")
-    return words if len(words) <= _LONGEST else words[:_LONGEST] + " …"
+    return words if len(words) <= _MAX_VALUE_LENGTH else words[:_MAX_VALUE_LENGTH] + " …"
 
 
-def _range(opened: Opened, place: Place | None) -> Range | None:
+def _place_range(opened: Opened, place: Place | None) -> Range | None:
     if place is None:
         return None
     span = place.located.key if place.is_key and place.located.key else place.located.value
     return opened.text.range(span.start, span.end)
 
 
-def _shown(words: str, place: Range | None) -> protocol.Hover:
+def _make_hover(words: str, place: Range | None) -> protocol.Hover:
     return protocol.Hover(protocol.Markup(words, "markdown"), place)

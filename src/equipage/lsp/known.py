@@ -21,7 +21,7 @@ from equipage.workspace import baseline as baselines
 from equipage.workspace.project import project_of
 
 
-class Known(msgspec.Struct, frozen=True):
+class FolderBaseline(msgspec.Struct, frozen=True):
     """A baseline that was read, and the folder whose files it may speak of."""
 
     folder: str
@@ -29,9 +29,9 @@ class Known(msgspec.Struct, frozen=True):
     baseline: baselines.Baseline
 
 
-def baselines_of(folders: Iterable[str], run: Run) -> list[Known]:
+def baselines_of(folders: Iterable[str], run: Run) -> list[FolderBaseline]:
     """The baselines of the projects that folders are in, each once."""
-    found: dict[str, Known] = {}
+    found: dict[str, FolderBaseline] = {}
     for folder in folders:
         project = project_of(os.path.join(folder, "file"), run)
         path = project.baseline
@@ -39,13 +39,15 @@ def baselines_of(folders: Iterable[str], run: Run) -> list[Known]:
             continue
         try:
             source = files_here().read(path)
-            found[path] = Known(os.path.dirname(path), source, baselines.read(source))
+            found[path] = FolderBaseline(os.path.dirname(path), source, baselines.read(source))
         except (FileProblem, UsageError):
             continue  # `check` says what is wrong with it
     return list(found.values())
 
 
-def without_known(findings: Sequence[Diagnostic], known: Iterable[Known]) -> tuple[Diagnostic, ...]:
+def drop_known(
+    findings: Sequence[Diagnostic], known: Iterable[FolderBaseline]
+) -> tuple[Diagnostic, ...]:
     """The findings that no baseline records."""
     left = tuple(findings)
     for each in known if left else ():
@@ -53,8 +55,8 @@ def without_known(findings: Sequence[Diagnostic], known: Iterable[Known]) -> tup
     return left
 
 
-def with_stale(
-    findings: Sequence[Diagnostic], known: Iterable[Known], folders: Iterable[str]
+def drop_known_add_stale(
+    findings: Sequence[Diagnostic], known: Iterable[FolderBaseline], folders: Iterable[str]
 ) -> tuple[Diagnostic, ...]:
     """The findings of a survey without the known ones, and with the entries that are stale."""
     checked, left = [real_path(each) for each in folders], tuple(findings)

@@ -14,14 +14,14 @@ from urllib.parse import quote, unquote, urlsplit
 import msgspec
 
 from equipage.core.source import Source, Span
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 #: The encodings we know; the first one that the client names is used.
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
-_LINE_BREAK = expression(r"\r\n|\r|\n")
+_LINE_BREAK = lazy_regex(r"\r\n|\r|\n")
 #: The longest path that systems open, in characters.
-_LONGEST = 4096
+_MAX_PATH_LENGTH = 4096
 
 
 class Position(msgspec.Struct, frozen=True, order=True):
@@ -68,7 +68,9 @@ class Text:
         if position.line >= len(self.starts):
             return len(self.text)
         line = self.line_at(position.line)
-        return self.starts[position.line] + _points(line, position.character, self.encoding)
+        return self.starts[position.line] + _count_code_points(
+            line, position.character, self.encoding
+        )
 
     def position(self, offset: int) -> Position:
         """The position of an offset in code points."""
@@ -76,7 +78,7 @@ class Text:
         line = bisect.bisect_right(self.starts, offset) - 1
         # Between the two letters of a line break there is no position: the line ends before them.
         before = self.text[self.starts[line] : offset].rstrip("\r\n")
-        return Position(line, _units(before, self.encoding))
+        return Position(line, _count_code_units(before, self.encoding))
 
     def range(self, start: int, end: int) -> Range:
         return Range(self.position(start), self.position(max(start, end)))
@@ -87,7 +89,7 @@ class Text:
         return Text(self.text[:low] + new + self.text[high:], self.encoding)
 
 
-def _units(text: str, encoding: Encoding) -> int:
+def _count_code_units(text: str, encoding: Encoding) -> int:
     """How many code units a text has."""
     if encoding == "utf-32" or text.isascii():
         return len(text)
@@ -96,14 +98,14 @@ def _units(text: str, encoding: Encoding) -> int:
     return len(text) + sum(letter > "\uffff" for letter in text)
 
 
-def _points(line: str, units: int, encoding: Encoding) -> int:
+def _count_code_points(line: str, units: int, encoding: Encoding) -> int:
     """How many code points of a line fit into so many units; half a character is none."""
     if units <= 0:
         return 0
     if encoding == "utf-32" or line.isascii():
         return min(units, len(line))
     for number, letter in enumerate(line):
-        units -= _units(letter, encoding)
+        units -= _count_code_units(letter, encoding)
         if units < 0:
             return number
         if units == 0:
@@ -117,14 +119,14 @@ def span_range(span: Span, encoding: Encoding) -> Range:
 
 
 #: The text that a span was looked up in last: findings of one file come one after the other.
-_LAST: list[tuple[Source, Text]] = []
+_LAST_TEXT: list[tuple[Source, Text]] = []
 
 
 def _text_of(source: Source, encoding: Encoding) -> Text:
-    if _LAST and _LAST[0][0] is source and _LAST[0][1].encoding == encoding:
-        return _LAST[0][1]
+    if _LAST_TEXT and _LAST_TEXT[0][0] is source and _LAST_TEXT[0][1].encoding == encoding:
+        return _LAST_TEXT[0][1]
     text = Text(source.text, encoding)
-    _LAST[:] = [(source, text)]
+    _LAST_TEXT[:] = [(source, text)]
     return text
 
 
@@ -143,7 +145,7 @@ def path_of(uri: str) -> str | None:
     if parts.scheme.lower() != "file" or "\0" in unquote(parts.path):
         return None
     path = unquote(parts.path)
-    if len(path) > _LONGEST:
+    if len(path) > _MAX_PATH_LENGTH:
         return None  # no file has it, and every folder on the way would be asked for
     if os.name == "nt":
         path = f"//{parts.netloc}{path}" if parts.netloc else path.lstrip("/")

@@ -12,31 +12,31 @@ import msgspec
 from equipage.lsp.positions import Position, Range
 
 
-class _Shape(msgspec.Struct, rename="camel", omit_defaults=True):
+class _ProtocolStruct(msgspec.Struct, rename="camel", omit_defaults=True):
     pass
 
 
 # What a client sends.
 
 
-class Identifier(_Shape):
+class TextDocumentIdentifier(_ProtocolStruct):
     uri: str
     version: int | None = None
 
 
-class Item(_Shape):
+class TextDocumentItem(_ProtocolStruct):
     uri: str
     text: str
     version: int | None = None
     language_id: str = ""
 
 
-class Folder(_Shape):
+class Folder(_ProtocolStruct):
     uri: str
     name: str = ""
 
 
-class Initialize(_Shape):
+class InitializeParams(_ProtocolStruct):
     process_id: int | None = None
     root_uri: str | None = None
     root_path: str | None = None
@@ -45,126 +45,126 @@ class Initialize(_Shape):
     initialization_options: Any = None
 
 
-class DidOpen(_Shape):
-    text_document: Item
+class DidOpenParams(_ProtocolStruct):
+    text_document: TextDocumentItem
 
 
-class Change(_Shape):
+class Change(_ProtocolStruct):
     text: str
     range: Range | None = None
 
 
-class DidChange(_Shape):
-    text_document: Identifier
+class DidChangeParams(_ProtocolStruct):
+    text_document: TextDocumentIdentifier
     content_changes: list[Change]
 
 
-class Document(_Shape):
+class DocumentParams(_ProtocolStruct):
     """Requests about a whole document."""
 
-    text_document: Identifier
+    text_document: TextDocumentIdentifier
 
 
-class At(_Shape):
+class PositionParams(_ProtocolStruct):
     """Requests about a position in a document."""
 
-    text_document: Identifier
+    text_document: TextDocumentIdentifier
     position: Position
 
 
-class RenameTo(_Shape):
-    text_document: Identifier
+class RenameParams(_ProtocolStruct):
+    text_document: TextDocumentIdentifier
     position: Position
     new_name: str
 
 
-class ReferenceContext(_Shape):
+class ReferenceContext(_ProtocolStruct):
     include_declaration: bool = True
 
 
-class ReferencesTo(_Shape):
-    text_document: Identifier
+class ReferenceParams(_ProtocolStruct):
+    text_document: TextDocumentIdentifier
     position: Position
     context: ReferenceContext = msgspec.field(default_factory=ReferenceContext)
 
 
-class ActionContext(_Shape):
+class ActionContext(_ProtocolStruct):
     only: list[str] | None = None
 
 
-class ActionsIn(_Shape):
-    text_document: Identifier
+class CodeActionParams(_ProtocolStruct):
+    text_document: TextDocumentIdentifier
     range: Range
     context: ActionContext = msgspec.field(default_factory=ActionContext)
 
 
-class FileEvent(_Shape):
+class FileEvent(_ProtocolStruct):
     uri: str
     type: int  #: 1 created, 2 changed, 3 deleted
 
 
-class Watched(_Shape):
+class WatchedFilesParams(_ProtocolStruct):
     changes: list[FileEvent]
 
 
-class FolderEvent(_Shape):
+class FolderEvent(_ProtocolStruct):
     added: list[Folder] = []
     removed: list[Folder] = []
 
 
-class FoldersChanged(_Shape):
+class FoldersChangedParams(_ProtocolStruct):
     event: FolderEvent
 
 
-class Configuration(_Shape):
+class Configuration(_ProtocolStruct):
     settings: Any = None
 
 
-class Query(_Shape):
+class SymbolParams(_ProtocolStruct):
     query: str = ""
 
 
-class Execute(_Shape):
+class ExecuteCommandParams(_ProtocolStruct):
     command: str
     arguments: list[Any] | None = None
 
 
-class Previous(_Shape):
+class PreviousResultId(_ProtocolStruct):
     uri: str
     value: str = ""
 
 
-class WorkspaceDiagnostics(_Shape):
-    previous_result_ids: list[Previous] = []
+class WorkspaceDiagnostics(_ProtocolStruct):
+    previous_result_ids: list[PreviousResultId] = []
 
 
-class DocumentDiagnostics(_Shape):
-    text_document: Identifier
+class DocumentDiagnostics(_ProtocolStruct):
+    text_document: TextDocumentIdentifier
     previous_result_id: str | None = None
 
 
-class Cancel(_Shape):
+class CancelParams(_ProtocolStruct):
     id: int | str
 
 
 # What we send.
 
 
-class Location(_Shape):
+class Location(_ProtocolStruct):
     uri: str
     range: Range
 
 
-class Related(_Shape):
+class RelatedInformation(_ProtocolStruct):
     location: Location
     message: str
 
 
-class CodeDescription(_Shape):
+class CodeDescription(_ProtocolStruct):
     href: str
 
 
-class Diagnostic(_Shape):
+class Diagnostic(_ProtocolStruct):
     range: Range
     message: str
     severity: int
@@ -172,11 +172,11 @@ class Diagnostic(_Shape):
     source: str = ""
     code_description: CodeDescription | None = None
     tags: list[int] | None = None
-    related_information: list[Related] | None = None
+    related_information: list[RelatedInformation] | None = None
     data: Any = None
 
 
-class TextEdit(_Shape):
+class TextEdit(_ProtocolStruct):
     range: Range
     new_text: str
 
@@ -186,29 +186,29 @@ class VersionedIdentifier(msgspec.Struct, frozen=True):
     version: int | None
 
 
-class TextDocumentEdit(_Shape):
+class TextDocumentEdit(_ProtocolStruct):
     text_document: VersionedIdentifier
     edits: list[TextEdit]
 
 
-class RenameFile(_Shape):
+class RenameFile(_ProtocolStruct):
     old_uri: str
     new_uri: str
     kind: str
 
 
-class WorkspaceEdit(_Shape):
+class WorkspaceEdit(_ProtocolStruct):
     changes: dict[str, list[TextEdit]] | None = None
     document_changes: list[TextDocumentEdit | RenameFile] | None = None
 
 
-class Command(_Shape):
+class Command(_ProtocolStruct):
     title: str
     command: str
     arguments: list[Any] | None = None
 
 
-class CodeAction(_Shape):
+class CodeAction(_ProtocolStruct):
     title: str
     kind: str
     diagnostics: list[Diagnostic] | None = None
@@ -217,17 +217,17 @@ class CodeAction(_Shape):
     command: Command | None = None
 
 
-class Markup(_Shape):
+class Markup(_ProtocolStruct):
     value: str
     kind: str
 
 
-class Hover(_Shape):
+class Hover(_ProtocolStruct):
     contents: Markup
     range: Range | None = None
 
 
-class CompletionItem(_Shape):
+class CompletionItem(_ProtocolStruct):
     label: str
     kind: int
     detail: str | None = None
@@ -238,13 +238,13 @@ class CompletionItem(_Shape):
     text_edit: TextEdit | None = None
 
 
-class Link(_Shape):
+class DocumentLink(_ProtocolStruct):
     range: Range
     target: str
     tooltip: str | None = None
 
 
-class NamedSymbol(_Shape):
+class WorkspaceSymbol(_ProtocolStruct):
     name: str
     kind: int
     location: Location

@@ -20,9 +20,9 @@ from equipage.lsp import diagnostics, protocol
 from equipage.lsp.state import Opened, Survey, Workspace, findings_by_file
 
 #: How long it must be quiet before the workspace is surveyed, in seconds.
-QUIET = 0.3
+QUIET_SECONDS = 0.3
 #: How long to wait for a message if nothing is to be done; then the client may be gone.
-_PATIENCE = 5.0
+_IDLE_SECONDS = 5.0
 
 
 class Publisher:
@@ -77,7 +77,7 @@ class Publisher:
 
     def survey_soon(self) -> None:
         """Survey once it is quiet, and stop a survey that runs: its findings are outdated."""
-        self._survey_due = time.monotonic() + QUIET
+        self._survey_due = time.monotonic() + QUIET_SECONDS
         self._stop_survey.set()
 
     def survey_whole(self, *, whole: bool) -> None:
@@ -104,7 +104,7 @@ class Publisher:
             return 0.0
         if self._survey_due is not None and self._survey is None:
             return max(0.0, self._survey_due - time.monotonic())
-        return _PATIENCE
+        return _IDLE_SECONDS
 
     def work(self) -> None:
         """Check one text that changed; if there is none, survey if it is time."""
@@ -174,7 +174,7 @@ class Publisher:
 
     def _publish(self, uri: str, findings: Sequence[Finding], version: int | None) -> None:
         """Send the findings of a file, unless the client has them already."""
-        shown = diagnostics.shown(findings, self.workspace, self._site)
+        shown = diagnostics.protocol_diagnostics(findings, self.workspace, self._site)
         data = msgspec.json.encode(shown)
         is_open = uri in self.workspace.open
         if not is_open and self._sent.get(uri, b"[]") == data:
@@ -198,7 +198,7 @@ class Publisher:
         return self._report(findings, params.previous_result_id)
 
     def _report(self, findings: Sequence[Finding], previous: str | None) -> dict[str, Any]:
-        items = diagnostics.shown(findings, self.workspace, self._site)
+        items = diagnostics.protocol_diagnostics(findings, self.workspace, self._site)
         # The number is a hash of what is reported, so that equal findings need not be sent again.
         number = hashlib.sha256(msgspec.json.encode(items)).hexdigest()[:16]
         if number == previous:

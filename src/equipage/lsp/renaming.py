@@ -15,18 +15,18 @@ from equipage.core.source import Span
 from equipage.files import exists, real_path
 from equipage.lsp import protocol
 from equipage.lsp.context import context_of
-from equipage.lsp.navigation import Named, convention_of, definitions_of, references_to, target_at
+from equipage.lsp.navigation import Symbol, convention_of, definitions_of, references_to, target_at
 from equipage.lsp.positions import Position, Range, path_of, span_range, uri_of
 from equipage.lsp.state import Opened, Workspace
 
 #: What a name may be made of, whatever the tool: nothing that ends a scalar or a list entry.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_BY_FILE = ("agent", "command", "skill")
+_SORTS_NAMED_BY_FILE = ("agent", "command", "skill")
 
 
-def renamable(workspace: Workspace, opened: Opened, position: Position) -> Range:
+def renamable_range(workspace: Workspace, opened: Opened, position: Position) -> Range:
     """The name at a position. Raises `UsageError` if it cannot be renamed."""
-    named = _named(workspace, opened, position)
+    named = _renamable_symbol(workspace, opened, position)
     assert named.span is not None
     return opened.text.range(named.span.start, named.span.end)
 
@@ -38,9 +38,9 @@ def rename(
 
     `moves` says whether the client can rename files.
     """
-    named = _named(workspace, opened, position)
+    named = _renamable_symbol(workspace, opened, position)
     (definition,) = definitions_of(workspace, named)
-    _require_free(workspace, named, definition, new)
+    _require_usable_name(workspace, named, definition, new)
     found = list(references_to(workspace, named))
     if named.home is not None and (definition.span is None or not all(each.span for each in found)):
         raise UsageError(
@@ -50,9 +50,9 @@ def rename(
     changes: list[protocol.TextDocumentEdit | protocol.RenameFile] = []
     if definition.span is not None:
         places.append(definition.span)
-    _require_inside(workspace, opened, places)
+    _require_in_workspace(workspace, opened, places)
     changes += _edits(workspace, places, new)
-    moved = _moved(definition, named.name, new)
+    moved = _file_rename(definition, named.name, new)
     if moved is not None:
         _require_no_file(moved)
         if not moves:
@@ -63,7 +63,7 @@ def rename(
     return protocol.WorkspaceEdit(document_changes=changes)
 
 
-def _named(workspace: Workspace, opened: Opened, position: Position) -> Named:
+def _renamable_symbol(workspace: Workspace, opened: Opened, position: Position) -> Symbol:
     """What is named at a position and has exactly one definition. Raises `UsageError`."""
     context = context_of(workspace, opened)
     named = None
@@ -80,18 +80,18 @@ def _named(workspace: Workspace, opened: Opened, position: Position) -> Named:
     return named
 
 
-def _require_free(workspace: Workspace, named: Named, definition: Named, new: str) -> None:
+def _require_usable_name(workspace: Workspace, named: Symbol, definition: Symbol, new: str) -> None:
     """Raises `UsageError` if a name is not valid, or already in use."""
     if _NAME.fullmatch(new) is None:
         raise UsageError(f"`{new}` is not a name: use letters, digits, `-`, `_` and `.`")
     if new == named.name:
         raise UsageError(f"it is called `{new}` already")
-    taken = definitions_of(workspace, Named(named.sort, new, home=named.home))
+    taken = definitions_of(workspace, Symbol(named.sort, new, home=named.home))
     if taken:
         file = os.path.basename(taken[0].path or "")
         raise UsageError(f"there is a {named.sort} `{new}` already, in {file}")
     if named.home is not None:
-        _require_alone(workspace, named, definition)
+        _require_single_user(workspace, named, definition)
     outcome = workspace.load(definition.path or "").outcome
     convention = None if outcome is None else convention_of(outcome)
     rule = None if convention is None else convention.name
@@ -102,13 +102,13 @@ def _require_free(workspace: Workspace, named: Named, definition: Named, new: st
             if sort == named.sort and new in names:
                 raise UsageError(f"`{new}` is built into {convention.tool}")
     # References that nothing defines would lead here after the rename.
-    waiting = next(references_to(workspace, Named(named.sort, new, home=named.home)), None)
+    waiting = next(references_to(workspace, Symbol(named.sort, new, home=named.home)), None)
     if waiting is not None and waiting.span is not None:
         place = f"{waiting.span.source.name}:{waiting.span.line}"
         raise UsageError(f"{place} names a {named.sort} `{new}` that would then be this one")
 
 
-def _require_inside(workspace: Workspace, opened: Opened, places: list[Span]) -> None:
+def _require_in_workspace(workspace: Workspace, opened: Opened, places: list[Span]) -> None:
     """Raises `UsageError` if a file would be changed that the client did not open as its own."""
     for span in places:
         path = span.source.filename or ""
@@ -122,7 +122,7 @@ def _require_no_file(moved: protocol.RenameFile) -> None:
         raise UsageError(f"`{os.path.basename(target)}` exists already")
 
 
-def _require_alone(workspace: Workspace, named: Named, definition: Named) -> None:
+def _require_single_user(workspace: Workspace, named: Symbol, definition: Symbol) -> None:
     """Raises `UsageError` if other configurations include what defines an inner name."""
     others = {*workspace.users_of(definition.path or "")} - {named.home, definition.path}
     others = {each for each in others if real_path(each) != named.home}
@@ -148,9 +148,9 @@ def _edits(
     return made
 
 
-def _moved(definition: Named, old: str, new: str) -> protocol.RenameFile | None:
+def _file_rename(definition: Symbol, old: str, new: str) -> protocol.RenameFile | None:
     """The rename of the file or folder that has the name, if one does."""
-    if definition.sort not in _BY_FILE or definition.path is None:
+    if definition.sort not in _SORTS_NAMED_BY_FILE or definition.path is None:
         return None
     folder, file = os.path.split(definition.path)
     if definition.sort == "skill":

@@ -17,7 +17,7 @@ import msgspec
 
 from equipage import __version__
 from equipage.core.diagnostics import UsageError
-from equipage.core.text import page_of, raised
+from equipage.core.text import code_page_url, describe_exception
 from equipage.lsp import fixes, navigation, protocol, renaming, wire
 from equipage.lsp.completion import completion
 from equipage.lsp.hover import hover
@@ -30,20 +30,20 @@ T = TypeVar("T")
 Send = Callable[[dict[str, Any]], None]
 
 #: How many messages may wait; beyond that the client has to.
-_WAITING = 1000
+_MAX_WAITING = 1000
 #: Requests about a text that are worthless once it has changed.
-_ABOUT_TEXT = frozenset(
+_TEXT_REQUESTS = frozenset(
     f"textDocument/{each}"
     for each in ("hover", "completion", "codeAction", "diagnostic", "documentLink")
 )
-_WATCHED = "**/*.{yaml,yml,json,jsonc,toml,md,mdc,roomodes,hook}"
+_WATCHED_FILES = "**/*.{yaml,yml,json,jsonc,toml,md,mdc,roomodes,hook}"
 #: The request that waits for a survey, so that it may be answered after later ones.
-_HELD = "workspace/diagnostic"
+_WORKSPACE_DIAGNOSTIC = "workspace/diagnostic"
 _INFO, _ERROR = 3, 1
-_CHANGE = "textDocument/didChange"
+_DID_CHANGE = "textDocument/didChange"
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is answered with an error: its code, and why."""
 
     def __init__(self, code: int, reason: str) -> None:
@@ -73,7 +73,7 @@ class Server:
         self.waiting: set[int | str] = set()  #: requests that were read and not answered
         self.cancelled: set[int | str] = set()  #: those of them that the client gave up
         self.changing: Counter[str] = Counter()  #: texts with changes that wait to be handled
-        self.inbox: queue.Queue[object] = queue.Queue(_WAITING)
+        self.inbox: queue.Queue[object] = queue.Queue(_MAX_WAITING)
         self._env, self._options, self._roots = env, options, roots
         self._is_alive, self._client = is_alive, 0
         self._enter = enter
@@ -100,25 +100,25 @@ class Server:
         try:
             self._require_ready(number, method)
             shape, function = _REQUESTS[method]
-            decoded = _decoded(params, shape)
+            decoded = _decode_params(params, shape)
             self._require_current(method, decoded)
-            if method == _HELD:
+            if method == _WORKSPACE_DIAGNOSTIC:
                 self.publisher.hold(number, decoded)
                 return
             result = function(self, decoded)
-        except Refused as refusal:
+        except RequestRefused as refusal:
             self._refuse(number, refusal.code, refusal.reason)
         except UsageError as problem:
             self._refuse(number, wire.REQUEST_FAILED, str(problem))
         except Exception as problem:
-            self._refuse(number, wire.INTERNAL_ERROR, _bug(problem))
+            self._refuse(number, wire.INTERNAL_ERROR, _describe_bug(problem))
         else:
             self._answer(number, result)
 
     def _answer(self, number: int | str, result: Any) -> None:
         """Answer a request, which may have waited for long."""
         if number in self.cancelled:
-            self._refuse(number, wire.CANCELLED, "cancelled by the client")
+            self._refuse(number, wire.REQUEST_CANCELLED, "cancelled by the client")
             return
         self.waiting.discard(number)
         self.send({"id": number, "result": result})
@@ -131,30 +131,30 @@ class Server:
     def _require_ready(self, number: int | str, method: str) -> None:
         """Refuse a request that comes too early or too late, and one that we do not know."""
         if number in self.cancelled:
-            raise Refused(wire.CANCELLED, "cancelled by the client")
+            raise RequestRefused(wire.REQUEST_CANCELLED, "cancelled by the client")
         if self._state == "new" and method != "initialize":
-            raise Refused(wire.NOT_INITIALISED, "`initialize` must come first")
+            raise RequestRefused(wire.NOT_INITIALISED, "`initialize` must come first")
         if self._state == "over":
-            raise Refused(wire.INVALID_REQUEST, "the server is shutting down")
+            raise RequestRefused(wire.INVALID_REQUEST, "the server is shutting down")
         if method not in _REQUESTS:
-            raise Refused(wire.METHOD_NOT_FOUND, f"there is no method `{method}`")
+            raise RequestRefused(wire.METHOD_NOT_FOUND, f"there is no method `{method}`")
 
     def _notified(self, method: str, params: msgspec.Raw) -> None:
         if method == "exit":
             self.ended = 0 if self._state == "over" else 1
             return
-        if method == _CHANGE:
+        if method == _DID_CHANGE:
             self._note_handled(params)
         handler = _NOTIFICATIONS.get(method)
         if handler is None or self._state != "ready":
             return
         shape, function = handler
         try:
-            function(self, _decoded(params, shape))
-        except Refused as refusal:
+            function(self, _decode_params(params, shape))
+        except RequestRefused as refusal:
             self._log(_ERROR, f"{method}: {refusal.reason}")
         except Exception as problem:
-            self._log(_ERROR, _bug(problem))
+            self._log(_ERROR, _describe_bug(problem))
 
     def _note_handled(self, params: msgspec.Raw) -> None:
         """Count a change as handled, whether or not it succeeds."""
@@ -165,8 +165,8 @@ class Server:
 
     def _require_current(self, method: str, params: Any) -> None:
         """Refuse a request about a text that the client has changed since."""
-        if method in _ABOUT_TEXT and self.changing[params.text_document.uri] > 0:
-            raise Refused(wire.MODIFIED, "the text has changed")
+        if method in _TEXT_REQUESTS and self.changing[params.text_document.uri] > 0:
+            raise RequestRefused(wire.CONTENT_MODIFIED, "the text has changed")
 
     def _notify(self, method: str, params: Any) -> None:
         self.send({"method": method, "params": params})
@@ -189,9 +189,9 @@ class Server:
 
     # The life of a server.
 
-    def _initialize(self, params: protocol.Initialize) -> dict[str, Any]:
+    def _initialize(self, params: protocol.InitializeParams) -> dict[str, Any]:
         if self._state != "new":
-            raise Refused(wire.INVALID_REQUEST, "`initialize` came twice")
+            raise RequestRefused(wire.INVALID_REQUEST, "`initialize` came twice")
         self._capabilities = params.capabilities
         self._client = params.process_id or 0
         # Three generations of the protocol: folders, one root address, one root path.
@@ -248,7 +248,7 @@ class Server:
             "renameProvider": {"prepareProvider": True},
             "documentLinkProvider": {"resolveProvider": False},
             "workspaceSymbolProvider": True,
-            "executeCommandProvider": {"commands": [fixes.EXPLAIN]},
+            "executeCommandProvider": {"commands": [fixes.EXPLAIN_COMMAND]},
             "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
             **({"diagnosticProvider": pulled} if pulls else {}),
         }
@@ -256,7 +256,7 @@ class Server:
     def _initialized(self, _params: Any) -> None:
         if self._can("workspace", "didChangeWatchedFiles", "dynamicRegistration"):
             # The client watches, so that no thread of ours has to.
-            watchers = {"watchers": [{"globPattern": _WATCHED}]}
+            watchers = {"watchers": [{"globPattern": _WATCHED_FILES}]}
             registration = {
                 "id": "equipage-files",
                 "method": "workspace/didChangeWatchedFiles",
@@ -271,26 +271,26 @@ class Server:
 
     # Texts and files.
 
-    def _did_open(self, params: protocol.DidOpen) -> None:
+    def _did_open(self, params: protocol.DidOpenParams) -> None:
         document = params.text_document
         self.workspace.did_open(document.uri, document.text, document.version)
         self.publisher.text_changed(document.uri)
 
-    def _did_change(self, params: protocol.DidChange) -> None:
+    def _did_change(self, params: protocol.DidChangeParams) -> None:
         document = params.text_document
         self.workspace.did_change(document.uri, params.content_changes, document.version)
         self.publisher.text_changed(document.uri)
 
-    def _did_close(self, params: protocol.Document) -> None:
+    def _did_close(self, params: protocol.DocumentParams) -> None:
         uri = params.text_document.uri
         opened = self.workspace.open.get(uri)
         self.workspace.did_close(uri)
         self.publisher.text_closed(uri, opened)
 
-    def _did_save(self, params: protocol.Document) -> None:
+    def _did_save(self, params: protocol.DocumentParams) -> None:
         self.publisher.survey_soon()
 
-    def _did_change_files(self, params: protocol.Watched) -> None:
+    def _did_change_files(self, params: protocol.WatchedFilesParams) -> None:
         for each in params.changes:
             path = path_of(each.uri)
             # The text of an open file is what the editor says, and not what is on the disk.
@@ -298,7 +298,7 @@ class Server:
                 self.workspace.touch(path, came_or_went=each.type != 2)
         self.publisher.files_changed()
 
-    def _did_change_folders(self, params: protocol.FoldersChanged) -> None:
+    def _did_change_folders(self, params: protocol.FoldersChangedParams) -> None:
         gone = {path_of(each.uri) for each in params.event.removed}
         kept = [each for each in self.workspace.folders if each not in gone]
         added = [path for each in params.event.added if (path := path_of(each.uri)) is not None]
@@ -327,44 +327,44 @@ class Server:
         except (BrokenPipeError, ConnectionError):
             raise  # the client is gone
         except Exception as problem:
-            self._log(_ERROR, _bug(problem))
+            self._log(_ERROR, _describe_bug(problem))
 
     def _diagnostics(self, params: protocol.DocumentDiagnostics) -> dict[str, Any]:
         return self.publisher.of_text(params)
 
     # What can be done about findings.
 
-    def _actions(self, params: protocol.ActionsIn) -> list[protocol.CodeAction]:
+    def _actions(self, params: protocol.CodeActionParams) -> list[protocol.CodeAction]:
         opened = self._opened(params.text_document)
         if opened is None:
             return []
         found, only = self.publisher.findings(opened), params.context.only
-        return fixes.actions(self.workspace, opened, found, params.range, only, self.site)
+        return fixes.code_actions(self.workspace, opened, found, params.range, only, self.site)
 
-    def _execute(self, params: protocol.Execute) -> None:
+    def _execute(self, params: protocol.ExecuteCommandParams) -> None:
         arguments = params.arguments or []
-        if params.command != fixes.EXPLAIN or not arguments:
-            raise Refused(wire.INVALID_PARAMS, f"there is no command `{params.command}`")
+        if params.command != fixes.EXPLAIN_COMMAND or not arguments:
+            raise RequestRefused(wire.INVALID_PARAMS, f"there is no command `{params.command}`")
         code = str(arguments[0])
         if self.site is not None and self._can("window", "showDocument", "support"):
-            page = page_of(self.site, code)
+            page = code_page_url(self.site, code)
             self._request("window/showDocument", {"uri": page, "external": True})
             return
-        words = fixes.explained(code)
+        words = fixes.explain_code(code)
         if words is None:
-            raise Refused(wire.INVALID_PARAMS, f"there is no code `{code}`")
+            raise RequestRefused(wire.INVALID_PARAMS, f"there is no code `{code}`")
         self._notify("window/showMessage", {"type": _INFO, "message": words})
 
-    def _opened(self, document: protocol.Identifier) -> Opened | None:
+    def _opened(self, document: protocol.TextDocumentIdentifier) -> Opened | None:
         return self.workspace.open.get(document.uri)
 
     # Questions about a text: each is answered by a function of its own.
 
-    def _hover(self, params: protocol.At) -> protocol.Hover | None:
+    def _hover(self, params: protocol.PositionParams) -> protocol.Hover | None:
         opened = self._opened(params.text_document)
         return None if opened is None else hover(self.workspace, opened, params.position)
 
-    def _completion(self, params: protocol.At) -> Any:
+    def _completion(self, params: protocol.PositionParams) -> Any:
         opened = self._opened(params.text_document)
         if opened is None:
             return []
@@ -373,26 +373,26 @@ class Server:
         with self.workspace.overlaid():
             return completion(self.workspace, opened, params.position, snippets=snippets)
 
-    def _definition(self, params: protocol.At) -> list[protocol.Location]:
+    def _definition(self, params: protocol.PositionParams) -> list[protocol.Location]:
         opened = self._opened(params.text_document)
         if opened is None:
             return []
-        return navigation.definition(self.workspace, opened, params.position)
+        return navigation.definitions_at(self.workspace, opened, params.position)
 
-    def _references(self, params: protocol.ReferencesTo) -> list[protocol.Location]:
+    def _references(self, params: protocol.ReferenceParams) -> list[protocol.Location]:
         opened = self._opened(params.text_document)
         if opened is None:
             return []
         declared = params.context.include_declaration
         return navigation.references_at(self.workspace, opened, params.position, declared=declared)
 
-    def _prepare_rename(self, params: protocol.At) -> Any:
+    def _prepare_rename(self, params: protocol.PositionParams) -> Any:
         opened = self._opened(params.text_document)
         if opened is None:
             return None
-        return renaming.renamable(self.workspace, opened, params.position)
+        return renaming.renamable_range(self.workspace, opened, params.position)
 
-    def _rename(self, params: protocol.RenameTo) -> protocol.WorkspaceEdit | None:
+    def _rename(self, params: protocol.RenameParams) -> protocol.WorkspaceEdit | None:
         opened = self._opened(params.text_document)
         if opened is None:
             return None
@@ -400,52 +400,58 @@ class Server:
         moves, new = "rename" in operations, params.new_name
         return renaming.rename(self.workspace, opened, params.position, new, moves=moves)
 
-    def _links(self, params: protocol.Document) -> list[protocol.Link]:
+    def _links(self, params: protocol.DocumentParams) -> list[protocol.DocumentLink]:
         opened = self._opened(params.text_document)
-        return [] if opened is None else navigation.links(self.workspace, opened)
+        return [] if opened is None else navigation.document_links(self.workspace, opened)
 
-    def _names(self, params: protocol.Query) -> list[protocol.NamedSymbol]:
-        return navigation.names(self.workspace, params.query)
+    def _names(self, params: protocol.SymbolParams) -> list[protocol.WorkspaceSymbol]:
+        return navigation.workspace_symbols(self.workspace, params.query)
 
 
-def _decoded(params: msgspec.Raw, shape: type[T]) -> T:
+def _decode_params(params: msgspec.Raw, shape: type[T]) -> T:
     """Decode the parameters of a message. Raises `RequestRefused`."""
     try:
         return msgspec.json.decode(bytes(params) or b"{}", type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Refused(wire.INVALID_PARAMS, str(error)) from None
+        raise RequestRefused(wire.INVALID_PARAMS, str(error)) from None
 
 
-def _bug(error: Exception) -> str:
+def _describe_bug(error: Exception) -> str:
     """Where something failed; not its words, which may hold a value of the environment."""
-    return f"a bug in equipage: {raised(error)}"
+    return f"a bug in equipage: {describe_exception(error)}"
 
 
 _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
-    "initialize": (protocol.Initialize, Server._initialize),
+    "initialize": (protocol.InitializeParams, Server._initialize),
     "shutdown": (Any, Server._shutdown),
     "textDocument/diagnostic": (protocol.DocumentDiagnostics, Server._diagnostics),
-    _HELD: (protocol.WorkspaceDiagnostics, lambda *_: None),  # the publisher answers it
-    "textDocument/codeAction": (protocol.ActionsIn, Server._actions),
-    "workspace/executeCommand": (protocol.Execute, Server._execute),
-    "textDocument/hover": (protocol.At, Server._hover),
-    "textDocument/completion": (protocol.At, Server._completion),
-    "textDocument/definition": (protocol.At, Server._definition),
-    "textDocument/references": (protocol.ReferencesTo, Server._references),
-    "textDocument/prepareRename": (protocol.At, Server._prepare_rename),
-    "textDocument/rename": (protocol.RenameTo, Server._rename),
-    "textDocument/documentLink": (protocol.Document, Server._links),
-    "workspace/symbol": (protocol.Query, Server._names),
+    _WORKSPACE_DIAGNOSTIC: (
+        protocol.WorkspaceDiagnostics,
+        lambda *_: None,
+    ),  # the publisher answers it
+    "textDocument/codeAction": (protocol.CodeActionParams, Server._actions),
+    "workspace/executeCommand": (protocol.ExecuteCommandParams, Server._execute),
+    "textDocument/hover": (protocol.PositionParams, Server._hover),
+    "textDocument/completion": (protocol.PositionParams, Server._completion),
+    "textDocument/definition": (protocol.PositionParams, Server._definition),
+    "textDocument/references": (protocol.ReferenceParams, Server._references),
+    "textDocument/prepareRename": (protocol.PositionParams, Server._prepare_rename),
+    "textDocument/rename": (protocol.RenameParams, Server._rename),
+    "textDocument/documentLink": (protocol.DocumentParams, Server._links),
+    "workspace/symbol": (protocol.SymbolParams, Server._names),
 }
 _NOTIFICATIONS: dict[str, tuple[Any, Callable[[Server, Any], None]]] = {
     "initialized": (Any, Server._initialized),
-    "textDocument/didOpen": (protocol.DidOpen, Server._did_open),
-    _CHANGE: (protocol.DidChange, Server._did_change),
-    "textDocument/didClose": (protocol.Document, Server._did_close),
-    "textDocument/didSave": (protocol.Document, Server._did_save),
+    "textDocument/didOpen": (protocol.DidOpenParams, Server._did_open),
+    _DID_CHANGE: (protocol.DidChangeParams, Server._did_change),
+    "textDocument/didClose": (protocol.DocumentParams, Server._did_close),
+    "textDocument/didSave": (protocol.DocumentParams, Server._did_save),
     "workspace/didChangeConfiguration": (protocol.Configuration, Server._did_change_settings),
-    "workspace/didChangeWatchedFiles": (protocol.Watched, Server._did_change_files),
-    "workspace/didChangeWorkspaceFolders": (protocol.FoldersChanged, Server._did_change_folders),
+    "workspace/didChangeWatchedFiles": (protocol.WatchedFilesParams, Server._did_change_files),
+    "workspace/didChangeWorkspaceFolders": (
+        protocol.FoldersChangedParams,
+        Server._did_change_folders,
+    ),
 }
 
 
@@ -455,7 +461,9 @@ def serve(reader: wire.Reader, writer: wire.Writer, **options: Any) -> int:
     Options are those of `Server`. The end of the input ends the server: the client is gone.
     """
     server = Server(lambda message: wire.write_message(writer, message), **options)
-    threading.Thread(target=_read, args=(reader, server), name="reader", daemon=True).start()
+    threading.Thread(
+        target=_read_messages, args=(reader, server), name="reader", daemon=True
+    ).start()
     try:
         while server.ended is None:
             try:
@@ -471,7 +479,7 @@ def serve(reader: wire.Reader, writer: wire.Writer, **options: Any) -> int:
     return server.ended
 
 
-def _read(reader: wire.Reader, server: Server) -> None:
+def _read_messages(reader: wire.Reader, server: Server) -> None:
     """Put messages into the inbox; cancellations and changes are recorded at once."""
     while True:
         try:
@@ -485,7 +493,7 @@ def _read(reader: wire.Reader, server: Server) -> None:
         if message is not None and message.method == "$/cancelRequest":
             _cancel(message.params, server)
             continue
-        if message is not None and message.method == _CHANGE:
+        if message is not None and message.method == _DID_CHANGE:
             server.changing[_uri_in(message.params)] += 1
         elif message is not None and message.method is not None and message.id is not None:
             server.waiting.add(message.id)
@@ -497,8 +505,8 @@ def _read(reader: wire.Reader, server: Server) -> None:
 def _cancel(params: msgspec.Raw, server: Server) -> None:
     """Mark a request as cancelled, unless it was answered already."""
     try:
-        number = _decoded(params, protocol.Cancel).id
-    except Refused:
+        number = _decode_params(params, protocol.CancelParams).id
+    except RequestRefused:
         return
     if number in server.waiting:
         server.cancelled.add(number)
@@ -507,6 +515,6 @@ def _cancel(params: msgspec.Raw, server: Server) -> None:
 def _uri_in(params: msgspec.Raw) -> str:
     """The text that a message is about; empty if it names none."""
     try:
-        return _decoded(params, protocol.Document).text_document.uri
-    except Refused:
+        return _decode_params(params, protocol.DocumentParams).text_document.uri
+    except RequestRefused:
         return ""

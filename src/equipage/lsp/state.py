@@ -20,12 +20,12 @@ from equipage.files import is_folder, real_path, working_directory
 from equipage.files.overlay import Overlay, overlaid
 from equipage.files.reading import Stamp, stamp_of
 from equipage.files.sandbox import is_below
-from equipage.files.walking import enters_all
+from equipage.files.walking import enters_all_folders
 from equipage.loading.outcome import Outcome
 from equipage.loading.projects import MANIFESTS
 from equipage.loading.registry import agent_folders
 from equipage.loading.session import Request, Run
-from equipage.lsp.known import baselines_of, with_stale, without_known
+from equipage.lsp.known import baselines_of, drop_known, drop_known_add_stale
 from equipage.lsp.positions import Encoding, Text, path_of, uri_of
 from equipage.lsp.protocol import Change
 from equipage.workspace.check import ReportBuilder
@@ -252,7 +252,7 @@ class Workspace:
             )
             found = findings_by_file(report).get(opened.real, ())
             around = self.folders if self.holds(opened.path) else [os.path.dirname(opened.path)]
-            return without_known(found, baselines_of(around, run) if found else ())
+            return drop_known(found, baselines_of(around, run) if found else ())
 
     def _is_left_out(self, path: str, run: Run) -> bool:
         """Whether a check of the project would not look at a file.
@@ -268,7 +268,7 @@ class Workspace:
 
         def enters(start: str) -> bool:
             *folders, _ = path[len(start) :].split(os.sep)
-            return enters_all(start.replace(os.sep, "/"), folders, agent_folders(), wanted)
+            return enters_all_folders(start.replace(os.sep, "/"), folders, agent_folders(), wanted)
 
         return not starts or any(map(enters, starts))
 
@@ -403,7 +403,7 @@ class Survey:
                 self.report = None
                 return
             known = baselines_of(self.folders, run)
-            found = with_stale(report.diagnostics, known, self.folders)
+            found = drop_known_add_stale(report.diagnostics, known, self.folders)
             self.report = msgspec.structs.replace(report, diagnostics=found)
 
     def _check(

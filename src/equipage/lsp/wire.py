@@ -16,13 +16,13 @@ import msgspec
 MAX_BYTES = 64 * 1024 * 1024
 #: The longest line of a header.
 _LONGEST_LINE = 4096
-_PIECE = 1024 * 1024
+_SKIP_BYTES = 1024 * 1024
 _LENGTH = re.compile(rb"content-length\s*:\s*(\d{1,18})\s*\Z", re.IGNORECASE)
 
 # The errors of JSON-RPC and of the protocol.
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL_ERROR, NOT_INITIALISED, REQUEST_FAILED = -32603, -32002, -32803
-CANCELLED, MODIFIED = -32800, -32801
+REQUEST_CANCELLED, CONTENT_MODIFIED = -32800, -32801
 
 
 class Message(msgspec.Struct, omit_defaults=True):
@@ -87,7 +87,7 @@ def read_message(stream: Reader, *, most: int = MAX_BYTES) -> Message | None:
 
 def _skip(stream: Reader, length: int) -> None:
     while length > 0:
-        piece = stream.read(min(length, _PIECE))
+        piece = stream.read(min(length, _SKIP_BYTES))
         if not piece:
             return
         length -= len(piece)

@@ -29,15 +29,17 @@ def render(report: Report, *, prefix: str = "") -> Iterator[str]:
 
 
 def command(each: Diagnostic, prefix: str = "") -> str:
-    properties = {**_place(each, prefix), "title": f"equipage: {each.code}"}
-    listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    properties = {**_place_properties(each, prefix), "title": f"equipage: {each.code}"}
+    listed = ",".join(
+        f"{name}={_escape_property(str(value))}" for name, value in properties.items()
+    )
     # An annotation has one text: path and help go on lines of their own.
     at = f"at {each.path}" if each.path else None
     message = "\n".join(part for part in (each.message, at, each.help) if part is not None)
-    return f"::{_COMMANDS[each.severity]} {listed}::{_data(message)}\n"
+    return f"::{_COMMANDS[each.severity]} {listed}::{_escape_data(message)}\n"
 
 
-def _place(each: Diagnostic, prefix: str) -> dict[str, object]:
+def _place_properties(each: Diagnostic, prefix: str) -> dict[str, object]:
     if each.name is None:
         return {}
     # Line ends in a name have an escape of their own; other control characters are made visible.
@@ -52,9 +54,9 @@ def _place(each: Diagnostic, prefix: str) -> dict[str, object]:
     return properties
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")

@@ -9,7 +9,7 @@ from typing import Any
 
 from equipage.core.diagnostics import Diagnostic, Severity
 from equipage.core.text import visible
-from equipage.render.json import written
+from equipage.render.json import dump_json
 from equipage.render.sarif import fingerprints
 from equipage.workspace.report import Report
 
@@ -22,7 +22,7 @@ _SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "note"
 def render(report: Report, *, prefix: str = "") -> str:
     """The report. `prefix` is the path from the root of the repository to the working directory."""
     prints = fingerprints(report.diagnostics)
-    return written(
+    return dump_json(
         [
             _issue(each, fingerprint, prefix)
             for each, fingerprint in zip(report.diagnostics, prints, strict=True)

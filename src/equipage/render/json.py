@@ -12,7 +12,7 @@ from equipage import __version__
 from equipage.core.diagnostics import Diagnostic, Fix, Label
 from equipage.core.source import Span
 from equipage.core.text import visible_json
-from equipage.syntax.suspicious import masked
+from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace.report import Report
 
 REPORTS = {
@@ -22,27 +22,27 @@ REPORTS = {
 
 
 def render(report: Report, *, fixed: int | None = None) -> str:
-    value = _members(report, fixed)
+    value = _report_members(report, fixed)
     try:
         # The layout of the standard library, ten times as fast; it writes no numbers with a point.
         text = msgspec.json.format(msgspec.json.encode(value), indent=1).decode()
     except UnicodeEncodeError:  # the name of a file may hold bytes that are not text
-        return written(msgspec.to_builtins(value))
+        return dump_json(msgspec.to_builtins(value))
     return visible_json(text) + "\n"
 
 
-def written(value: Any) -> str:
+def dump_json(value: Any) -> str:
     """JSON that is safe on a terminal: invisible characters are escaped, which changes no value."""
     return visible_json(json.dumps(value, ensure_ascii=False, indent=1)) + "\n"
 
 
 def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:
     """The report as plain data, in the documented shape; after `--fix` with the number `fixed`."""
-    plain: dict[str, Any] = msgspec.to_builtins(_members(report, fixed))
+    plain: dict[str, Any] = msgspec.to_builtins(_report_members(report, fixed))
     return plain
 
 
-def _members(report: Report, fixed: int | None) -> dict[str, Any]:
+def _report_members(report: Report, fixed: int | None) -> dict[str, Any]:
     return {
         "version": 1,
         "equipage": __version__,
@@ -71,12 +71,12 @@ def diagnostic_to_dict(each: Diagnostic) -> dict[str, Any]:
     value["count"] = each.count
     value["url"] = each.url
     value["help"] = each.help
-    value["fix"] = None if each.fix is None or shows_secret(each.fix) else _fix(each.fix)
-    value["related"] = [_related(label) for label in each.related]
+    value["fix"] = None if each.fix is None or shows_secret(each.fix) else _fix_to_dict(each.fix)
+    value["related"] = [_label_to_dict(label) for label in each.related]
     return value
 
 
-def _related(label: Label) -> dict[str, Any]:
+def _label_to_dict(label: Label) -> dict[str, Any]:
     value: dict[str, Any] = {}
     _add_place(value, label.span)
     value["path"] = label.path
@@ -84,7 +84,7 @@ def _related(label: Label) -> dict[str, Any]:
     return value
 
 
-def lines(report: Report) -> Iterator[str]:
+def render_lines(report: Report) -> Iterator[str]:
     """`--output-format jsonl`: one finding on each line, for programs that read a stream."""
     for each in report.diagnostics:
         yield visible_json(json.dumps(diagnostic_to_dict(each), ensure_ascii=False)) + "\n"
@@ -92,10 +92,10 @@ def lines(report: Report) -> Iterator[str]:
 
 def shows_secret(fix: Fix) -> bool:
     """Whether the text of a fix contains a secret, as one that quotes a token does."""
-    return any(masked(edit.text) != edit.text for edit in fix.edits)
+    return any(mask_secrets(edit.text) != edit.text for edit in fix.edits)
 
 
-def _fix(fix: Fix) -> dict[str, Any]:
+def _fix_to_dict(fix: Fix) -> dict[str, Any]:
     edits = []
     for each in fix.edits:
         value: dict[str, Any] = {}

@@ -17,10 +17,10 @@ from equipage.workspace.report import Report
 REPORTS = {"markdown": "a comment on a pull request"}
 
 #: Room for the last line is left.
-_LONGEST = 64_000
+_MAX_LENGTH = 64_000
 _SIGNS = {"error": "❌", "warning": "⚠️", "note": "ℹ️"}
 #: What Markdown and GitHub act on: emphasis, links, code, tables, HTML, mentions, references.
-_ACTIVE = re.compile(r"[\\`*_{}\[\]<>()#+!|~@&]")
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>()#+!|~@&]")
 #: Text between two backticks, once these are escaped.
 _CODE = re.compile("&#96;(.*?)&#96;")
 
@@ -37,11 +37,11 @@ def render(report: Report) -> Iterator[str]:
         head = ""
         if each.name != name:
             name = each.name
-            title = _plain(name or "equipage")
+            title = _escape(name or "equipage")
             head = f"\n**{title}**\n\n| | line | finding |\n|---|---|---|\n"
         row = head + _row(each)
         length += len(row)
-        if length > _LONGEST:
+        if length > _MAX_LENGTH:
             yield f"\n… and {left:,} more\n"
             return
         yield row
@@ -51,14 +51,14 @@ def render(report: Report) -> Iterator[str]:
 def _row(each: Diagnostic) -> str:
     line = str(each.span.line) if each.span is not None else ""
     code = f"`{each.code}`" if each.url is None else f"[`{each.code}`]({each.url})"
-    where = f" at {_plain(each.path)}" if each.path else ""
-    advice = f"<br>{_plain(each.help)}" if each.help else ""
-    fix = f"<br>fix: {_plain(each.fix.message)}" if each.fix is not None else ""
-    words = f"{code} {_plain(each.message)}{where}{advice}{fix}"
+    where = f" at {_escape(each.path)}" if each.path else ""
+    advice = f"<br>{_escape(each.help)}" if each.help else ""
+    fix = f"<br>fix: {_escape(each.fix.message)}" if each.fix is not None else ""
+    words = f"{code} {_escape(each.message)}{where}{advice}{fix}"
     return f"| {_SIGNS[each.severity]} | {line} | {words} |\n"
 
 
-def _plain(text: str) -> str:
+def _escape(text: str) -> str:
     """Text that is shown as it is, on one line; what is between backticks looks like code."""
-    escaped = _ACTIVE.sub(lambda match: f"&#{ord(match.group())};", " ".join(text.split("\n")))
+    escaped = _MARKUP.sub(lambda match: f"&#{ord(match.group())};", " ".join(text.split("\n")))
     return _CODE.sub(r"<code>\1</code>", visible(escaped))

@@ -12,7 +12,7 @@ from equipage.workspace.reach import Difference, Step
 
 _VERBS = {"allows": "allowed", "asks": "asks", "denies": "denied"}
 #: More lines about one agent than this hide what matters.
-_MOST = 40
+_MAX_LINES = 40
 
 
 def lines_of_reach(each: Difference, style: Style) -> Iterator[str]:
@@ -22,19 +22,19 @@ def lines_of_reach(each: Difference, style: Style) -> Iterator[str]:
     status = " (new)" if each.before is None else " (removed)" if each.after is None else ""
     painted = style.paint("warning" if each.widened else "place", word)
     yield f"{painted}: {visible(reach.file)}: {visible(f'{reach.sort} {reach.name}')}{status}"
-    for step in each.steps[:_MOST]:
+    for step in each.steps[:_MAX_LINES]:
         effects = f"{_VERBS[step.before]} → {_VERBS[step.after]}"
-        yield f"  {step.how}: {_thing(step)}: {effects}{_at(step)}"
-    if len(each.steps) > _MOST:
-        yield f"  … and {len(each.steps) - _MOST} more"
+        yield f"  {step.how}: {_describe_target(step)}: {effects}{_place_note(step)}"
+    if len(each.steps) > _MAX_LINES:
+        yield f"  … and {len(each.steps) - _MAX_LINES} more"
 
 
-def _thing(step: Step) -> str:
+def _describe_target(step: Step) -> str:
     name = "everything else" if step.name == "*" and step.now and step.now.base else step.name
     return visible(f"{step.sort} {name}")
 
 
-def _at(step: Step) -> str:
+def _place_note(step: Step) -> str:
     grant = step.grant
     if grant is None:
         return ""
@@ -69,20 +69,23 @@ def reach_to_dict(each: Difference) -> dict[str, Any]:
 # A comment on a pull request.
 
 
-def markdown(found: Iterable[Difference], unjudged: Sequence[Unjudged] = ()) -> str:
+def render_markdown(found: Iterable[Difference], unjudged: Sequence[Unjudged] = ()) -> str:
     """The agents that may do more than before, and what cannot be judged; empty without either."""
     widened = [each for each in found if each.widened]
     if not widened and not unjudged:
         return ""
     lines = [f"### {_heading(len(widened))}", ""] if widened else []
     for each in widened:
-        lines += _agent(each)
+        lines += _agent_table(each)
     if unjudged:
         count = len(unjudged)
         lines += [f"### {count} file{'s' if count != 1 else ''} changed that cannot be judged", ""]
-        lines += [f"- {_code(each.file)}: {_code(each.reason)}" for each in unjudged[:_MOST]]
-        if count > _MOST:
-            lines += ["", f"… and {count - _MOST} more"]
+        lines += [
+            f"- {_inline_code(each.file)}: {_inline_code(each.reason)}"
+            for each in unjudged[:_MAX_LINES]
+        ]
+        if count > _MAX_LINES:
+            lines += ["", f"… and {count - _MAX_LINES} more"]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -90,44 +93,45 @@ def _heading(count: int) -> str:
     return "One agent may do more" if count == 1 else f"{count} agents or settings may do more"
 
 
-def _agent(each: Difference) -> Iterator[str]:
+def _agent_table(each: Difference) -> Iterator[str]:
     reach = each.reach
     new = ", new" if each.before is None else ""
-    yield f"**{_plain(reach.sort)} {_code(reach.name)}** in {_code(reach.file)}{new}"
+    subject = f"**{_strip_markup(reach.sort)} {_inline_code(reach.name)}**"
+    yield f"{subject} in {_inline_code(reach.file)}{new}"
     yield ""
     yield "| | what | before | after | where |"
     yield "|---|---|---|---|---|"
-    for step in each.steps[:_MOST]:
+    for step in each.steps[:_MAX_LINES]:
         cells = (
             "**wider**" if step.how == "widened" else "narrower",
-            f"{step.sort} {_code(step.name)}",
+            f"{step.sort} {_inline_code(step.name)}",
             _VERBS[step.before],
             _VERBS[step.after],
-            _where(step),
+            _place_cell(step),
         )
         yield f"| {' | '.join(cells)} |"
-    if len(each.steps) > _MOST:
+    if len(each.steps) > _MAX_LINES:
         yield ""
-        yield f"… and {len(each.steps) - _MOST} more"
+        yield f"… and {len(each.steps) - _MAX_LINES} more"
     yield ""
 
 
-def _where(step: Step) -> str:
+def _place_cell(step: Step) -> str:
     grant = step.grant
     if grant is None or not grant.field:
         return ""
-    return f"{_code(grant.field)} is absent" if grant.default else _code(grant.field)
+    return f"{_inline_code(grant.field)} is absent" if grant.default else _inline_code(grant.field)
 
 
-def _code(text: str) -> str:
+def _inline_code(text: str) -> str:
     """Text as code. What a file holds must not become markup, nor end a cell or a line."""
     shown = visible(text).replace("|", "\\|").replace("\n", " ")
-    ticks = "`" * (max((len(run) for run in _runs(shown)), default=0) + 1)
+    ticks = "`" * (max((len(run) for run in _backtick_runs(shown)), default=0) + 1)
     padding = " " if shown.startswith("`") or shown.endswith("`") else ""
     return f"{ticks}{padding}{shown or ' '}{padding}{ticks}"
 
 
-def _runs(text: str) -> Iterator[str]:
+def _backtick_runs(text: str) -> Iterator[str]:
     run = ""
     for letter in f"{text} ":
         if letter == "`":
@@ -137,5 +141,5 @@ def _runs(text: str) -> Iterator[str]:
             run = ""
 
 
-def _plain(text: str) -> str:
+def _strip_markup(text: str) -> str:
     return "".join(letter for letter in visible(text) if letter.isalnum() or letter in " -_")

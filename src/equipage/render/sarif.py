@@ -20,7 +20,7 @@ from equipage.core import codes as core_codes
 from equipage.core.codes import BLOCKING
 from equipage.core.diagnostics import Code, Diagnostic, Fix
 from equipage.core.source import Span
-from equipage.render.json import shows_secret, written
+from equipage.render.json import dump_json, shows_secret
 from equipage.workspace.report import Report
 
 REPORTS = {"sarif": "code scanning"}
@@ -33,7 +33,7 @@ BASE = "%SRCROOT%"
 
 
 def render(report: Report, codes: Mapping[str, Code]) -> str:
-    return written(to_dict(report, codes))
+    return dump_json(to_dict(report, codes))
 
 
 def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _result(each: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
         "ruleId": each.code,
         "ruleIndex": rule,
         "level": each.severity,
-        "message": {"text": _plain(text)},
+        "message": {"text": _escape_links(text)},
         "locations": [location] if location else [],
         "partialFingerprints": {"equipage/v1": fingerprint},
     }
@@ -100,8 +100,8 @@ def _result(each: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
     related = [
         {
             "id": number,
-            "message": {"text": _plain(label.message)},
-            "physicalLocation": _physical(label.span),
+            "message": {"text": _escape_links(label.message)},
+            "physicalLocation": _physical_location(label.span),
         }
         for number, label in enumerate(each.related, 1)
         if label.span is not None
@@ -116,16 +116,16 @@ def _result(each: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
 def _location(each: Diagnostic) -> dict[str, Any]:
     location: dict[str, Any] = {}
     if each.span is not None:
-        location["physicalLocation"] = _physical(each.span)
+        location["physicalLocation"] = _physical_location(each.span)
     elif each.file is not None:
-        location["physicalLocation"] = {"artifactLocation": _artifact(each.file)}
+        location["physicalLocation"] = {"artifactLocation": _artifact_location(each.file)}
     if each.path:
         location["logicalLocations"] = [{"fullyQualifiedName": each.path}]
     return location
 
 
-def _physical(span: Span) -> dict[str, Any]:
-    return {"artifactLocation": _artifact(span.source.name), "region": _region(span)}
+def _physical_location(span: Span) -> dict[str, Any]:
+    return {"artifactLocation": _artifact_location(span.source.name), "region": _region(span)}
 
 
 def _region(span: Span) -> dict[str, int]:
@@ -134,7 +134,7 @@ def _region(span: Span) -> dict[str, int]:
     return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
 
 
-def _artifact(name: str) -> dict[str, str]:
+def _artifact_location(name: str) -> dict[str, str]:
     """A file as a URI: relative to the working directory, or absolute if it is outside."""
     escaped = quote(os.fsencode(name), safe="/")
     if name.startswith("/"):
@@ -150,12 +150,13 @@ def _fix(fix: Fix) -> dict[str, Any]:
         replacement = {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}}
         files.setdefault(edit.span.source.name, []).append(replacement)
     changes = [
-        {"artifactLocation": _artifact(name), "replacements": each} for name, each in files.items()
+        {"artifactLocation": _artifact_location(name), "replacements": each}
+        for name, each in files.items()
     ]
-    return {"description": {"text": _plain(fix.message)}, "artifactChanges": changes}
+    return {"description": {"text": _escape_links(fix.message)}, "artifactChanges": changes}
 
 
-def _plain(text: str) -> str:
+def _escape_links(text: str) -> str:
     """Text that no viewer reads as a link."""
     return text.replace("](", "\\](")
 

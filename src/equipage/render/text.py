@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from equipage.core.diagnostics import SEVERITIES, Diagnostic, Label
 from equipage.core.source import Outline, Source, Span
-from equipage.core.text import visible, visible_first
+from equipage.core.text import visible, visible_at_line_start
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
@@ -43,23 +43,23 @@ _COLOURS: dict[str, str] = {
     "help": "32",
 }
 #: A line may be as long as a file; no terminal has this many columns.
-_MOST_SHOWN = 2_000
+_MAX_COLUMNS = 2_000
 #: A line that is too long is cut, but this much stays before the marked part.
 _MARGIN = 12
 #: The lines of a change are indented by this much, and a value is shown to this many lines.
 _INDENT, _MOST_LINES = "      ", 12
 #: The space between the columns of a table, the least that its last column is continued in, and
 #: the indent of what goes below a row.
-_GAP, _PROSE, _BELOW = 2, 24, "    "
+_GAP, _MIN_LAST_WIDTH, _OVERFLOW_INDENT = 2, 24, "    "
 
 
 # Most findings of a file come one after the other, so few texts are kept.
 @lru_cache(maxsize=8)
-def _masked(text: str) -> str:
+def _mask_secrets(text: str) -> str:
     """A text without its secrets."""
-    from equipage.syntax.suspicious import masked  # not needed where nothing is found
+    from equipage.syntax.suspicious import mask_secrets  # not needed where nothing is found
 
-    return masked(text)
+    return mask_secrets(text)
 
 
 class Style:
@@ -100,15 +100,15 @@ def render(
         shown.sort(key=lambda each: (each.name or "", SEVERITIES.index(each.severity)))
     hidden = max(0, len(shown) - limit) if limit else 0
     for each in shown[: len(shown) - hidden]:
-        yield line(each, style) if concise else finding(each, style) + "\n"
+        yield render_line(each, style) if concise else render_finding(each, style) + "\n"
     if hidden:
         yield f"… and {hidden:,} more; print all with --limit 0\n" + ("" if concise else "\n")
     yield summary(report, style, quiet=quiet)
 
 
-def line(each: Diagnostic, style: Style) -> str:
+def render_line(each: Diagnostic, style: Style) -> str:
     """One finding on one line."""
-    place = visible_first(each.name or "equipage")
+    place = visible_at_line_start(each.name or "equipage")
     if each.span is not None:
         row, column = each.span.source.position(each.span.start)
         place = f"{place}:{row}:{column}"
@@ -119,16 +119,16 @@ def line(each: Diagnostic, style: Style) -> str:
     return f"{style.paint('bold', place)}: {code} {each.message}{path}{times}{mark}\n"
 
 
-def finding(each: Diagnostic, style: Style) -> str:
+def render_finding(each: Diagnostic, style: Style) -> str:
     """One finding as a block of lines."""
     spans = (each.span, *(label.span for label in each.related))
     gutter = len(str(max((span.line for span in spans if span is not None), default=1)))
     code = style.link(style.paint(each.severity, f"{each.severity}[{each.code}]"), each.url)
     times = f" (×{each.count})" if each.count > 1 else ""
     lines = [code + style.paint("bold", f": {each.message}") + times]
-    lines += _frame(each, gutter, style)
+    lines += _frame_lines(each, gutter, style)
     for label in each.related:
-        lines += _related(label, gutter, style)
+        lines += _label_lines(label, gutter, style)
     margin = " " * (gutter + 2)
     bullet = f"{margin}{style.paint('place', '=')}"
     if each.help:
@@ -141,7 +141,7 @@ def finding(each: Diagnostic, style: Style) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _frame(each: Diagnostic, gutter: int, style: Style) -> Iterator[str]:
+def _frame_lines(each: Diagnostic, gutter: int, style: Style) -> Iterator[str]:
     arrow = style.paint("place", " " * (gutter + 1) + "-->")
     at = f" at {each.path}" if each.path else ""
     if each.span is not None:
@@ -152,7 +152,7 @@ def _frame(each: Diagnostic, gutter: int, style: Style) -> Iterator[str]:
         yield f"{arrow} {visible(each.name)}{at}"
 
 
-def _related(label: Label, gutter: int, style: Style) -> Iterator[str]:
+def _label_lines(label: Label, gutter: int, style: Style) -> Iterator[str]:
     if label.span is None:
         yield f"{' ' * gutter}  {style.paint('place', '=')} {label.message}"
         return
@@ -181,7 +181,7 @@ def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iter
 
 def line_to_show(source: Source, number: int) -> str:
     """A line of a source with asterisks for secrets, which may span several lines."""
-    hidden = _masked(source.text)
+    hidden = _mask_secrets(source.text)
     if hidden is source.text:
         return source.line(number)
     return re.split(r"\r\n|\r|\n", hidden)[number - 1]
@@ -190,26 +190,26 @@ def line_to_show(source: Source, number: int) -> str:
 def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]:
     """The part of a line that fits, safe to print; the offset and the length of its marks."""
     width = max(16, width)
-    end = min(end, start + _MOST_SHOWN)
+    end = min(end, start + _MAX_COLUMNS)
     # `low` is where the shown part starts: a little before the marks, but not so late that the
     # line is left half empty.
     low = 0
-    if end > _MOST_SHOWN or cells(line[:end]) > width:
+    if end > _MAX_COLUMNS or display_width(line[:end]) > width:
         low = max(0, min(start - min(_MARGIN, width // 3), len(line) - width))
-    before = ("…" if low else "") + _printable(line[low:start])
-    marked = _printable(line[start:end])
+    before = ("…" if low else "") + _make_printable(line[low:start])
+    marked = _make_printable(line[start:end])
     # No character is wider than four columns, a tab, so this is enough to fill the line.
-    text = before + marked + _printable(line[end : low + 4 * width])
-    offset = cells(before)
-    return cut(text, width), offset, max(1, min(cells(marked), width - offset))
+    text = before + marked + _make_printable(line[end : low + 4 * width])
+    offset = display_width(before)
+    return truncate(text, width), offset, max(1, min(display_width(marked), width - offset))
 
 
-def cut(text: str, width: int) -> str:
+def truncate(text: str, width: int) -> str:
     """The text, or as much of it as fits with an ellipsis."""
     # `fits` is the number of characters that leave a column for the ellipsis.
     used = fits = 0
     for number, each in enumerate(text):
-        used += cells(each)
+        used += display_width(each)
         if used > width:
             return text[:fits] + "…"
         if used < width:
@@ -217,11 +217,11 @@ def cut(text: str, width: int) -> str:
     return text
 
 
-def _printable(text: str) -> str:
+def _make_printable(text: str) -> str:
     return visible(text.replace("\t", "    "))
 
 
-def cells(text: str) -> int:
+def display_width(text: str) -> int:
     """How many columns of a terminal a text takes."""
     if text.isascii():
         return len(text)
@@ -254,11 +254,11 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
     bad = {each.name for each in shown} - {None}
     # A finding may be about something that is not a file of the report: an unreadable folder.
     total = bad | {each.path for each in report.files}
-    fixes = _fixable(shown)
+    fixes = _fixable_note(shown)
     return f"{found} in {len(bad):,} of {_plural(len(total), 'file')}{known}{fixes}{rest}\n"
 
 
-def _fixable(shown: Sequence[Diagnostic]) -> str:
+def _fixable_note(shown: Sequence[Diagnostic]) -> str:
     """How many findings have a fix that can be applied, and how many an unsafe one."""
     safe = sum(each.fix is not None and each.fix.safe for each in shown)
     unsafe = sum(each.fix is not None and not each.fix.safe for each in shown)
@@ -275,24 +275,24 @@ def _plural(number: int, word: str) -> str:
 # Changes of values: what they were, and what they are.
 
 
-def lines_of(change: Change, style: Style) -> Iterator[str]:
+def change_lines(change: Change, style: Style) -> Iterator[str]:
     """The lines below the head of a change, marked with `-` and `+`."""
     before, after = change.before, change.after
     if change.how == "reordered":
-        yield from _marked("-", [", ".join(map(str, before))], style)
-        yield from _marked("+", [", ".join(map(str, after))], style)
+        yield from _mark_lines("-", [", ".join(map(str, before))], style)
+        yield from _mark_lines("+", [", ".join(map(str, after))], style)
         return
     are_texts = isinstance(before, str) and isinstance(after, str)
     if change.how == "changed" and are_texts and "\n" in before + after:
-        yield from _text(before, after, style)
+        yield from _text_diff_lines(before, after, style)
         return
     if change.how != "added":
-        yield from _marked("-", _shown(before), style)
+        yield from _mark_lines("-", _value_lines(before), style)
     if change.how != "removed":
-        yield from _marked("+", _shown(after), style)
+        yield from _mark_lines("+", _value_lines(after), style)
 
 
-def _shown(value: Any) -> list[str]:
+def _value_lines(value: Any) -> list[str]:
     if isinstance(value, dict | list) and value:
         from equipage.render.yaml import dump
 
@@ -301,26 +301,26 @@ def _shown(value: Any) -> list[str]:
         lines = value.rstrip("\n").split("\n")
     else:
         lines = [json.dumps(value, ensure_ascii=False)]
-    lines = _masked("\n".join(lines)).split("\n")
+    lines = _mask_secrets("\n".join(lines)).split("\n")
     hidden = len(lines) - _MOST_LINES
     return lines if hidden <= 1 else [*lines[:_MOST_LINES], f"… {hidden} more lines"]
 
 
-def _text(before: str, after: str, style: Style) -> Iterator[str]:
+def _text_diff_lines(before: str, after: str, style: Style) -> Iterator[str]:
     """The lines in which two texts differ, with one line around them."""
     from difflib import unified_diff
 
-    before, after = _masked(before), _masked(after)
+    before, after = _mask_secrets(before), _mask_secrets(after)
     found = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
     for line in list(found)[2:]:  # after the names of the files
         if not line.startswith("@@"):
-            yield from _marked(line[0], [line[1:]], style)
+            yield from _mark_lines(line[0], [line[1:]], style)
 
 
-def _marked(mark: str, lines: list[str], style: Style) -> Iterator[str]:
+def _mark_lines(mark: str, lines: list[str], style: Style) -> Iterator[str]:
     role = {"-": "error", "+": "help"}.get(mark)
     for line in lines:
-        text = cut(f"{mark} {visible(line)}", style.width - len(_INDENT))
+        text = truncate(f"{mark} {visible(line)}", style.width - len(_INDENT))
         yield f"{_INDENT}{style.paint(role, text) if role else text}".rstrip()
 
 
@@ -336,56 +336,62 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], style: Style) -> s
     # Columns, by their number.
     shown = [number for number in range(len(head)) if any(row[number] for row in rows)]
     names, *lines = ([visible(row[number]) for number in shown] for row in (head, *rows))
-    widths = [max(map(cells, column)) for column in zip(names, *lines, strict=True)]
+    widths = [max(map(display_width, column)) for column in zip(names, *lines, strict=True)]
     beside = len(widths)
-    if style.fits and _extent(widths) > style.width:
-        last = style.width - _extent(widths[:-1]) - _GAP
-        if last >= _PROSE:
+    if style.fits and _row_width(widths) > style.width:
+        last = style.width - _row_width(widths[:-1]) - _GAP
+        if last >= _MIN_LAST_WIDTH:
             widths[-1] = last
         else:
-            extents = (_extent(widths[: each + 1]) for each in range(1, len(widths)))
+            extents = (_row_width(widths[: each + 1]) for each in range(1, len(widths)))
             beside = 1 + sum(each <= style.width for each in extents)
-    made = [style.paint("bold", _line(names[:beside], widths))]
+    made = [style.paint("bold", _format_row(names[:beside], widths))]
     for line in lines:
         if beside < len(line):
-            made += [_line(line[:beside], widths), *_below(names[beside:], line[beside:], style)]
+            made += [
+                _format_row(line[:beside], widths),
+                *_overflow_lines(names[beside:], line[beside:], style),
+            ]
             continue
-        first, *more = _wrapped(line[-1], widths[-1])
-        made.append(_line([*line[:-1], first], widths))
-        made += (" " * (_extent(widths[:-1]) + _GAP) + each for each in more)
+        first, *more = _wrap(line[-1], widths[-1])
+        made.append(_format_row([*line[:-1], first], widths))
+        made += (" " * (_row_width(widths[:-1]) + _GAP) + each for each in more)
     return "".join(f"{line}\n" for line in made)
 
 
-def _extent(widths: Sequence[int]) -> int:
+def _row_width(widths: Sequence[int]) -> int:
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
-def _line(line: Sequence[str], widths: Sequence[int]) -> str:
+def _format_row(line: Sequence[str], widths: Sequence[int]) -> str:
     padded = (
-        field + " " * (width - cells(field)) for field, width in zip(line, widths, strict=False)
+        field + " " * (width - display_width(field))
+        for field, width in zip(line, widths, strict=False)
     )
     return (" " * _GAP).join(padded).rstrip()
 
 
-def _below(names: Sequence[str], line: Sequence[str], style: Style) -> Iterator[str]:
+def _overflow_lines(names: Sequence[str], line: Sequence[str], style: Style) -> Iterator[str]:
     """The fields of a row that do not fit beside the others. The last one may be prose."""
     *short, last = (
         "" if not field else f"{name.lower()}: {field}" if name else field
         for name, field in zip(names, line, strict=True)
     )
-    width = style.width - len(_BELOW)
+    width = style.width - len(_OVERFLOW_INDENT)
     together = "; ".join(filter(None, short))
     yield from (
-        f"{_BELOW}{each}" for each in ([together] if cells(together) <= width else short) if each
+        f"{_OVERFLOW_INDENT}{each}"
+        for each in ([together] if display_width(together) <= width else short)
+        if each
     )
-    yield from (f"{_BELOW}{each}" for each in _wrapped(last, width, indent="  ") if each)
+    yield from (f"{_OVERFLOW_INDENT}{each}" for each in _wrap(last, width, indent="  ") if each)
 
 
-def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+def _wrap(text: str, width: int, indent: str = "") -> list[str]:
     """Text in lines of that width; a longer word has a line of its own."""
     from textwrap import TextWrapper
 
-    if cells(text) <= width:
+    if display_width(text) <= width:
         return [text]
     wrapper = TextWrapper(width, break_on_hyphens=False, break_long_words=False)
     wrapper.subsequent_indent = indent

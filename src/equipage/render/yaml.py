@@ -32,7 +32,7 @@ _PRINTABLE = re.compile(
 )
 _UNPRINTABLE = re.compile(f"#(?=#(?:vso)?\\[)|[^{_PRINTABLE.pattern[1:-2]}]")
 #: What build services take for a command, anywhere in a line or at its start: it gets an escape.
-_ORDER = re.compile(r"##(?:vso)?\[|^[ \t]*::", re.MULTILINE)
+_BUILD_COMMAND = re.compile(r"##(?:vso)?\[|^[ \t]*::", re.MULTILINE)
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 
@@ -111,7 +111,7 @@ class _Writer:
 def scalar(value: Any, *, is_key: bool = False) -> str:
     """A scalar, or an empty collection, on one line."""
     if isinstance(value, str):
-        return value if _is_plain(value, is_key=is_key) else quoted(value)
+        return value if _is_plain(value, is_key=is_key) else quote(value)
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -125,7 +125,7 @@ def scalar(value: Any, *, is_key: bool = False) -> str:
     return "[]" if isinstance(value, list | tuple) else str(value)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Text in double quotes, with an escape for everything that could be misread."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{_UNPRINTABLE.sub(_escape, escaped)}"'
@@ -145,7 +145,7 @@ def _is_plain(text: str, *, is_key: bool) -> bool:
     """Whether text without quotes is read back as that text."""
     if not _PLAIN.fullmatch(text) or not _PRINTABLE.fullmatch(text) or text.endswith(" "):
         return False
-    if "##" in text and _ORDER.search(text):
+    if "##" in text and _BUILD_COMMAND.search(text):
         return False
     # `true` and `12` would become other types; a colon in a key would be read as its end.
     return isinstance(resolve_plain(text), str) and not (is_key and ":" in text)
@@ -153,7 +153,7 @@ def _is_plain(text: str, *, is_key: bool) -> bool:
 
 def _is_block(text: str) -> bool:
     """Whether text is best read as a literal block, and is read back as that text."""
-    if "\n" not in text.rstrip("\n") or len(text) > 1_000_000 or _ORDER.search(text):
+    if "\n" not in text.rstrip("\n") or len(text) > 1_000_000 or _BUILD_COMMAND.search(text):
         return False
     lines = text.split("\n")
     return not any(map(str.isspace, lines)) and all(map(_PRINTABLE.fullmatch, lines))

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
-from equipage.core.frozen import is_deeper
+from equipage.core.frozen import is_deeper_than
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.text import nearest
 from equipage.loading.tree import HOLE, get
 from equipage.schemas import codes
 from equipage.schemas.plain import TYPES, is_plain
 from equipage.schemas.structure import (
-    MAPS,
+    SCHEMA_MAP_KEYWORDS,
     Draft,
     children,
     draft_named,
@@ -41,7 +41,7 @@ def check(schema: Any, *, default_draft: str) -> list[Fact]:
     draft, facts = written_draft(schema, draft_named(default_draft))
     if schema is HOLE:
         return facts
-    if is_deeper(schema, MAX_DEPTH):
+    if is_deeper_than(schema, MAX_DEPTH):
         return [*facts, codes.SCHEMA_TOO_DEEP.at(limit=MAX_DEPTH)]
     facts += check_shape(schema, draft)
     for path, inner in subschemas(schema):
@@ -61,12 +61,12 @@ def check_shape(schema: Any, draft: Draft, *, references: bool = True) -> list[F
     return list({(each.code, each.path): each for each in mismatches}.values())
 
 
-_VERDICTS = {
+_VERDICT_CODES = {
     "broken": codes.SCHEMA_PATTERN,
     "python-only": codes.SCHEMA_PATTERN_DIALECT,
     "not-python": codes.SCHEMA_PATTERN_DIALECT,
 }
-_PROBLEMS = {
+_VERDICT_PROBLEMS = {
     "python-only": "is not an ECMA-262 expression",
     "not-python": "is an expression that Python cannot read",
     "backtracks": "a repeated group holds nothing but repetitions, or the same branch twice",
@@ -81,10 +81,10 @@ def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
 
         verdict = judge(pattern)
         if verdict != "fine":
-            code = _VERDICTS.get(verdict, codes.SCHEMA_PATTERN_SLOW)
+            code = _VERDICT_CODES.get(verdict, codes.SCHEMA_PATTERN_SLOW)
             # Under `patternProperties` the pattern is the key.
             part: Part = "key" if len(where) > 1 else "value"
-            found, problem = Shown(pattern), _PROBLEMS.get(verdict)
+            found, problem = Shown(pattern), _VERDICT_PROBLEMS.get(verdict)
             yield code.at(path + where, part=part, found=found, problem=problem)
 
 
@@ -122,18 +122,18 @@ def _own_mismatches(
     schema: dict[str, Any], path: Path, draft: Draft, silent: tuple[str, ...]
 ) -> Iterator[Fact]:
     """What is wrong with one schema, without the schemas inside it and the `silent` keywords."""
-    alone = _alone(schema)
+    alone = _empty_subschemas(schema)
     if is_valid(alone, draft):
         return
     if draft.name == "draft-04" and (problem := _enum_problem(alone)) is not None:
         yield codes.SCHEMA_KEYWORD_VALUE.at((*path, "enum"), keyword="enum", problem=problem)
     try:
-        errors = list(meta_validator(draft).iter_errors(_numbered(alone)))
+        errors = list(meta_validator(draft).iter_errors(_number_names(alone)))
     except ValueError:
         return  # parsing has reported it
     positions: set[Path] = {where for where, _ in children(schema)}
     for error in errors:
-        where = _named(error.instance_path, schema)
+        where = _restore_names(error.instance_path, schema)
         if where and where[0] in silent:
             continue
         value = get(schema, where)
@@ -150,7 +150,7 @@ def _own_mismatches(
             yield _mismatch(error.kind, where, value, path)
 
 
-def _alone(schema: dict[str, Any]) -> dict[str, Any]:
+def _empty_subschemas(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema with its subschemas emptied. What is not a schema stays, to be reported here."""
     alone = {name: value for name, value in schema.items() if value is not HOLE}
     for (keyword, *steps), child in children(schema):
@@ -169,22 +169,26 @@ def _alone(schema: dict[str, Any]) -> dict[str, Any]:
 # names in the mappings of a schema, which mean nothing to meta-schemas, become `#0`, `#1`, ….
 
 
-_WITH_NAMES = MAPS | {"dependentRequired", "$vocabulary"}
+_NAME_MAPPINGS = SCHEMA_MAP_KEYWORDS | {"dependentRequired", "$vocabulary"}
 
 
-def _numbered(schema: dict[str, Any]) -> dict[str, Any]:
+def _number_names(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema whose mappings have numbers for names."""
     return {
         keyword: {f"#{number}": each for number, each in enumerate(value.values())}
-        if keyword in _WITH_NAMES and isinstance(value, dict)
+        if keyword in _NAME_MAPPINGS and isinstance(value, dict)
         else value
         for keyword, value in schema.items()
     }
 
 
-def _named(steps: list[str | int], schema: dict[str, Any]) -> Path:
+def _restore_names(steps: list[str | int], schema: dict[str, Any]) -> Path:
     """The path in a schema for a path in the copy that `_number_names` made."""
-    if len(steps) > 1 and steps[0] in _WITH_NAMES and isinstance(names := schema[steps[0]], dict):
+    if (
+        len(steps) > 1
+        and steps[0] in _NAME_MAPPINGS
+        and isinstance(names := schema[steps[0]], dict)
+    ):
         steps[1] = [*names][int(str(steps[1])[1:])]
     return tuple(steps)
 
@@ -195,8 +199,12 @@ def _enum_problem(schema: dict[str, Any]) -> str | None:
     if not isinstance(values, list):
         return None
     if not values:
-        return _problem("minItems", {"limit": 1})
-    return _problem("uniqueItems", {}) if len(set(map(_identity, values))) < len(values) else None
+        return _describe_problem("minItems", {"limit": 1})
+    return (
+        _describe_problem("uniqueItems", {})
+        if len(set(map(_identity, values))) < len(values)
+        else None
+    )
 
 
 def _identity(value: Any) -> str:
@@ -211,7 +219,7 @@ def _identity(value: Any) -> str:
 def _list_mismatches(value: list[Any], path: Path, draft: Draft) -> Iterator[Fact]:
     """What is wrong with `items` in a draft where it may be a list."""
     if not value:
-        problem = _problem("minItems", {"limit": 1})
+        problem = _describe_problem("minItems", {"limit": 1})
         yield codes.SCHEMA_KEYWORD_VALUE.at(path, keyword="items", problem=problem)
     schemas = (dict,) if draft.name == "draft-04" else (dict, bool)
     for number, each in enumerate(value):
@@ -239,7 +247,7 @@ def _type_mismatches(value: Any, path: Path) -> Iterator[Fact]:
 
 
 #: Names of the types in other languages.
-_FAMILIAR = {
+_FOREIGN_TYPE_NAMES = {
     "bool": "boolean",
     "dict": "object",
     "double": "number",
@@ -254,7 +262,7 @@ _FAMILIAR = {
 
 
 def _unknown_type(value: str, path: Path) -> Fact:
-    guess = _FAMILIAR.get(value.lower()) or nearest(value, TYPES)
+    guess = _FOREIGN_TYPE_NAMES.get(value.lower()) or nearest(value, TYPES)
     remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(path, guess),))
     return codes.SCHEMA_TYPE_UNKNOWN.at(path, remedy=remedy, found=Shown(value), nearest=guess)
 
@@ -271,7 +279,7 @@ def _not_schema(value: Any, path: Path) -> Fact:
 # ----------------------------------------------------------- complaints of the meta-schema in words
 
 #: The types in words.
-WORDS = {
+TYPE_WORDS = {
     "array": "a list",
     "boolean": "`true` or `false`",
     "integer": "a whole number",
@@ -281,7 +289,7 @@ WORDS = {
     "string": "text",
 }
 #: The values a keyword takes, if its meta-schema offers a choice.
-_EITHER = {
+_CHOICE_WORDS = {
     "type": "a type, or a list of types and schemas",
     "disallow": "a type, or a list of types and schemas",
     "extends": "a valid schema or a list of them",
@@ -291,7 +299,7 @@ _EITHER = {
     "additionalProperties": "a schema or `true` or `false`",
 }
 #: What the patterns inside the meta-schemas demand.
-_PATTERNS = {
+_PATTERN_WORDS = {
     "^[^#]*#?$": "must not have anything behind `#`; a name goes into `$anchor`",
     "^[A-Za-z_][-A-Za-z0-9._]*$": (
         "must begin with a letter or `_` and hold only letters, digits, `-`, `_` and `.`"
@@ -308,15 +316,19 @@ def _mismatch(error: Any, where: Path, value: Any, path: Path) -> Fact:
     place, keyword = path + where, str(where[0]) if where else "the schema"
     shown = Shown(format_path(where)) if len(where) > 1 else keyword
     if kind == "type":
-        expected = " or ".join(WORDS.get(each, each) for each in details["types"])
+        expected = " or ".join(TYPE_WORDS.get(each, each) for each in details["types"])
         return _keyword_type(keyword, place, expected, value, shown)
     if kind == "anyOf":
-        return _keyword_type(keyword, place, _EITHER.get(keyword, "another value"), value, shown)
+        return _keyword_type(
+            keyword, place, _CHOICE_WORDS.get(keyword, "another value"), value, shown
+        )
     if kind == "required":  # draft 4: an exclusive bound is a boolean beside the bound
         bound = str(details.get("property", "")).strip('"')
         keyword, problem = f"exclusive{bound.capitalize()}", f"needs `{bound}` beside it"
         return codes.SCHEMA_KEYWORD_VALUE.at((*place, keyword), keyword=keyword, problem=problem)
-    return codes.SCHEMA_KEYWORD_VALUE.at(place, keyword=shown, problem=_problem(kind, details))
+    return codes.SCHEMA_KEYWORD_VALUE.at(
+        place, keyword=shown, problem=_describe_problem(kind, details)
+    )
 
 
 def _keyword_type(
@@ -336,11 +348,11 @@ def _keyword_type(
     )
 
 
-def _problem(kind: str, details: dict[str, Any]) -> str:
+def _describe_problem(kind: str, details: dict[str, Any]) -> str:
     limit = details.get("limit")
     if kind == "pattern":
         otherwise = "does not have the form the meta-schema demands"
-        return _PATTERNS.get(str(details.get("pattern")), otherwise)
+        return _PATTERN_WORDS.get(str(details.get("pattern")), otherwise)
     problems = {
         "minItems": f"must have at least {limit} {'entry' if limit == 1 else 'entries'}",
         "uniqueItems": "must not name anything twice",

@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 
 Verdict = Literal["fine", "broken", "python-only", "not-python", "backtracks", "repeats"]
 
 #: A longer expression is not tried with Python's engine, whose compiler is slow.
-_MAX_TRIED = 2_000
+_MAX_TRIED_LENGTH = 2_000
 #: Expanded copies of counted repetitions beyond this make engines run out of memory or time.
 MAX_REPEATS = 10_000
 
@@ -27,23 +27,23 @@ MAX_REPEATS = 10_000
 @lru_cache(maxsize=4096)
 def judge(pattern: str) -> Verdict:
     """What is wrong with a pattern, if anything."""
-    if not _ecma().is_valid(pattern):
+    if not _ecma_validator().is_valid(pattern):
         return "python-only" if _python_reads(pattern) else "broken"
-    risk = _risk(pattern) if "(" in pattern or "{" in pattern else "fine"
-    if risk == "fine" and len(pattern) <= _MAX_TRIED and not _python_reads(pattern):
+    risk = _backtracking_risk(pattern) if "(" in pattern or "{" in pattern else "fine"
+    if risk == "fine" and len(pattern) <= _MAX_TRIED_LENGTH and not _python_reads(pattern):
         return "not-python"
     return risk
 
 
 @cache
-def _ecma() -> Any:
+def _ecma_validator() -> Any:
     import jsonschema_rs
 
     return jsonschema_rs.Draft7Validator({"format": "regex"}, validate_formats=True, offline=True)
 
 
 def _python_reads(pattern: str) -> bool:
-    if len(pattern) > _MAX_TRIED:
+    if len(pattern) > _MAX_TRIED_LENGTH:
         return False
     try:
         with warnings.catch_warnings():
@@ -58,7 +58,7 @@ def _python_reads(pattern: str) -> bool:
 
 #: The tokens of an expression. Order matters: `{2,}` is tried before a brace as an ordinary
 #: character, which the last alternative takes, as it takes escapes and character classes whole.
-_TOKEN = expression(
+_TOKEN = lazy_regex(
     r"""
       (?P<open>\((?:\?(?:[:=!]|<[=!]|<[^>=!]*>))?)         # a group: (  (?:  (?=  (?<!  (?<name>
     | (?P<close>\))
@@ -86,7 +86,7 @@ class _Atom(msgspec.Struct):
 _Branch = list[_Atom]
 
 
-def _risk(pattern: str) -> Verdict:
+def _backtracking_risk(pattern: str) -> Verdict:
     """Whether matching can take time that grows without bound with the length of the text.
 
     It recognises two ways: a repeated group in which one branch is nothing but repetitions, as in
@@ -99,18 +99,18 @@ def _risk(pattern: str) -> Verdict:
         if match["open"]:
             groups.append([[]])
         elif match["close"] and len(groups) > 1:
-            atom = _closed(groups.pop())
+            atom = _close_group(groups.pop())
             groups[-1][-1].append(atom)
         elif match["either"]:
             groups[-1].append([])
         elif match["atom"]:
             branch.append(_Atom(match["atom"]))
-        elif branch and (verdict := _repeat(branch[-1], match)) != "fine":
+        elif branch and (verdict := _apply_quantifier(branch[-1], match)) != "fine":
             return verdict
-    return "repeats" if _closed(groups[0]).copies > MAX_REPEATS else "fine"
+    return "repeats" if _close_group(groups[0]).copies > MAX_REPEATS else "fine"
 
 
-def _repeat(atom: _Atom, match: re.Match[str]) -> Verdict:
+def _apply_quantifier(atom: _Atom, match: re.Match[str]) -> Verdict:
     """Apply a quantifier to the atom before it."""
     if match["many"]:
         if atom.ambiguous:
@@ -133,7 +133,7 @@ def _number(digits: str) -> int:
     return int(digits.lstrip("0")[:9] or "0")
 
 
-def _closed(branches: list[_Branch]) -> _Atom:
+def _close_group(branches: list[_Branch]) -> _Atom:
     """A group as one atom of the branch around it."""
     texts = ["".join(atom.text for atom in branch) for branch in branches]
     ambiguous = any(map(_only_repeats, branches)) or len(set(texts)) < len(texts)

@@ -10,7 +10,7 @@ import msgspec
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import ROOT, Path
-from equipage.core.text import expression, nearest
+from equipage.core.text import lazy_regex, nearest
 from equipage.loading.tree import get
 from equipage.schemas import codes
 
@@ -33,7 +33,7 @@ class Draft(msgspec.Struct, frozen=True):
         return f"{self.uri}#" if self.ref_stands_alone else self.uri
 
 
-def _old(number: int, validator: str | None, address: str = "$id") -> Draft:
+def _old_draft(number: int, validator: str | None, address: str = "$id") -> Draft:
     """A draft up to 7: its name, its address, and what these drafts have in common."""
     name = f"draft-0{number}"
     uri = f"http://json-schema.org/{name}/schema"
@@ -50,10 +50,10 @@ OLD_CONSTRAINTS = frozenset({
 })  # fmt: skip
 
 DRAFTS: tuple[Draft, ...] = (
-    _old(3, None, "id"),
-    _old(4, "Draft4Validator", "id"),
-    _old(6, "Draft6Validator"),
-    _old(7, "Draft7Validator"),
+    _old_draft(3, None, "id"),
+    _old_draft(4, "Draft4Validator", "id"),
+    _old_draft(6, "Draft6Validator"),
+    _old_draft(7, "Draft7Validator"),
     Draft("2019-09", "https://json-schema.org/draft/2019-09/schema", "Draft201909Validator"),
     Draft("2020-12", "https://json-schema.org/draft/2020-12/schema", "Draft202012Validator"),
 )
@@ -133,9 +133,9 @@ def meta_validator(draft: Draft) -> Any:
 
 
 #: How much work a regular expression may make before it counts as not matching.
-_MOST_STEPS = 100_000
+_MAX_BACKTRACKS = 100_000
 #: How much of the validator's own words about a schema is worth showing.
-_LONGEST_REASON = 120
+_MAX_REASON_LENGTH = 120
 
 
 class SchemaProblem(ValueError):
@@ -154,13 +154,13 @@ def validator_of(schema: Any) -> Any:
     if draft.validator is None:
         raise SchemaProblem(f"no validator reads schemas of {draft.name}")
     # A pattern of a stranger may need exponential time; the engine gives up instead.
-    limit = jsonschema_rs.FancyRegexOptions(backtrack_limit=_MOST_STEPS)
+    limit = jsonschema_rs.FancyRegexOptions(backtrack_limit=_MAX_BACKTRACKS)
     try:
         made = getattr(jsonschema_rs, draft.validator)
         return made(schema, offline=True, pattern_options=limit)
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         # The lines behind the first quote the whole schema.
-        raise SchemaProblem(str(error).partition("\n")[0][:_LONGEST_REASON]) from None
+        raise SchemaProblem(str(error).partition("\n")[0][:_MAX_REASON_LENGTH]) from None
 
 
 # --------------------------------------------------------------------------------------- subschemas
@@ -168,21 +168,21 @@ def validator_of(schema: Any) -> Any:
 # same word is the name of a property; under `const`, `enum`, `default` and `examples` it is data.
 
 #: Keywords whose value is a schema.
-SINGLE = frozenset({"contains", "contentSchema", "else", "if", "items", "not", "then"})
-SINGLE |= {"additionalItems", "additionalProperties", "propertyNames"}
-SINGLE |= {"unevaluatedItems", "unevaluatedProperties"}
+SCHEMA_KEYWORDS = frozenset({"contains", "contentSchema", "else", "if", "items", "not", "then"})
+SCHEMA_KEYWORDS |= {"additionalItems", "additionalProperties", "propertyNames"}
+SCHEMA_KEYWORDS |= {"unevaluatedItems", "unevaluatedProperties"}
 #: Keywords whose value is a list of schemas.
-LISTS = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
+SCHEMA_LIST_KEYWORDS = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
 #: Keywords whose value is a mapping of names to schemas.
-MAPS = frozenset(
+SCHEMA_MAP_KEYWORDS = frozenset(
     {"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"}
 )
 #: Keywords whose schemas look at the same value as the schema that holds them.
-IN_PLACE = frozenset(
+SAME_VALUE_KEYWORDS = frozenset(
     {"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"}
 )
 
-_KEYWORDS = SINGLE | LISTS | MAPS
+_KEYWORDS = SCHEMA_KEYWORDS | SCHEMA_LIST_KEYWORDS | SCHEMA_MAP_KEYWORDS
 
 #: From a schema to one directly inside it: a keyword, or a keyword and a name or number.
 Steps = tuple[str] | tuple[str, str | int]
@@ -193,15 +193,15 @@ def children(schema: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
     if _KEYWORDS.isdisjoint(schema):
         return
     for keyword, value in schema.items():
-        if keyword in MAPS and isinstance(value, dict):
+        if keyword in SCHEMA_MAP_KEYWORDS and isinstance(value, dict):
             for name, child in value.items():
                 # A list under `dependencies` names properties.
                 if keyword != "dependencies" or not isinstance(child, list):
                     yield (keyword, name), child
-        elif keyword in LISTS and isinstance(value, list):
+        elif keyword in SCHEMA_LIST_KEYWORDS and isinstance(value, list):
             for number, child in enumerate(value):
                 yield (keyword, number), child
-        elif keyword in SINGLE and not isinstance(value, list):
+        elif keyword in SCHEMA_KEYWORDS and not isinstance(value, list):
             yield (keyword,), value
 
 
@@ -232,9 +232,9 @@ def subschemas(schema: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 # slash.
 
 #: A URI scheme (RFC 3986) at the start of a reference.
-_SCHEME = expression(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_SCHEME = lazy_regex(r"[A-Za-z][A-Za-z0-9+.-]*:")
 #: An array index of a JSON Pointer: no sign, no leading zeros.
-_INDEX = expression(r"0|[1-9][0-9]{0,8}")
+_INDEX = lazy_regex(r"0|[1-9][0-9]{0,8}")
 _MISSING: Any = object()
 
 
@@ -243,7 +243,7 @@ def has_scheme(file: str) -> bool:
     return _SCHEME.match(file) is not None
 
 
-def point(
+def resolve_fragment(
     root: Any, fragment: str, names: Callable[[], Mapping[str, Path]]
 ) -> tuple[Path, str | None] | None:
     """The path that `fragment` names in a document or embedded schema; None if nothing.
@@ -258,18 +258,18 @@ def point(
     if not text:
         return ROOT, None
     if text.startswith("/"):
-        path = _walk(root, text[1:])
+        path = _resolve_pointer(root, text[1:])
         if path is None:
             return (ROOT, "#") if text == "/" else None
         return path, None
     anchored = names().get(text)
     if anchored is not None:
         return anchored, None
-    path = _walk(root, text)
+    path = _resolve_pointer(root, text)
     return None if path is None else (path, f"#/{fragment}")
 
 
-def _walk(root: Any, pointer: str) -> Path | None:
+def _resolve_pointer(root: Any, pointer: str) -> Path | None:
     """The path of a pointer without its first slash, if it exists."""
     path: list[str | int] = []
     for written in pointer.split("/"):
@@ -285,7 +285,7 @@ def _walk(root: Any, pointer: str) -> Path | None:
     return tuple(path)
 
 
-def anchors(root: Any, address: str) -> dict[str, Path]:
+def find_anchors(root: Any, address: str) -> dict[str, Path]:
     """Every plain name in a schema: `$anchor`, `$dynamicAnchor`, `$id: "#name"` of older drafts.
 
     `address` is the keyword that gives a schema its address. Of two schemas with one name, the
@@ -303,7 +303,7 @@ def anchors(root: Any, address: str) -> dict[str, Path]:
     return found
 
 
-def resources(root: Any, address: str) -> dict[str, Path]:
+def find_resources(root: Any, address: str) -> dict[str, Path]:
     """Every schema with an address of its own, by that address as it is written."""
     found: dict[str, Path] = {}
     for path, schema in subschemas(root):
@@ -313,7 +313,7 @@ def resources(root: Any, address: str) -> dict[str, Path]:
     return found
 
 
-def enclosing(root: Any, path: Path, address: str) -> Path:
+def enclosing_resource(root: Any, path: Path, address: str) -> Path:
     """The path of the innermost schema around `path` with an address of its own, or the root."""
     best = ROOT
     for depth, step in enumerate(path, 1):

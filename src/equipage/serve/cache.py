@@ -14,23 +14,23 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from equipage.serve.framing import canonical
+from equipage.serve.framing import canonical_json
 
 
 def key_of(tool_key: str, arguments: Any, rendered: str | None, principal: str) -> str:
     """The key of a call: the tool with its code, the whole input, and who asks."""
     parts = {"tool": tool_key, "payload": arguments, "cacheKey": rendered, "principal": principal}
-    return hashlib.sha256(canonical(parts)).hexdigest()
+    return hashlib.sha256(canonical_json(parts)).hexdigest()
 
 
 def compatible_key(tool_id: str, version: str, payload: Any) -> str:
     """The key of the original runtime, for programs that compare with its logs."""
     parts = {"id": tool_id, "version": version, "payload": payload}
-    return hashlib.sha256(canonical(parts)).hexdigest()
+    return hashlib.sha256(canonical_json(parts)).hexdigest()
 
 
 #: What an entry takes beside its value: its key, two tuples, numbers.
-ENTRY = 320
+ENTRY_OVERHEAD = 320
 
 
 class Cache:
@@ -59,17 +59,17 @@ class Cache:
         """Keep a result; the ones that were not asked for the longest give way."""
         self._drop(key)
         # Counted with what it takes to keep it: millions of small results are large, too.
-        if len(data) + ENTRY > self.max_bytes:
+        if len(data) + ENTRY_OVERHEAD > self.max_bytes:
             return
         self._entries[key] = self._now() + self.seconds, data
-        self._bytes += len(data) + ENTRY
+        self._bytes += len(data) + ENTRY_OVERHEAD
         while self._bytes > self.max_bytes:
             self._drop(next(iter(self._entries)))
 
     def _drop(self, key: str) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
-            self._bytes -= len(entry[1]) + ENTRY
+            self._bytes -= len(entry[1]) + ENTRY_OVERHEAD
 
     async def once(self, key: str, make: Callable[[], Awaitable[bytes]]) -> tuple[bytes, bool]:
         """Return a result, and whether it was cached. Equal calls wait for the one that makes it.
@@ -109,9 +109,9 @@ class Cache:
             del self._leaders[key]
 
 
-def as_bytes(data: Any) -> bytes:
+def encode_result(data: Any) -> bytes:
     return json.dumps(data, separators=(",", ":")).encode()
 
 
-def from_bytes(data: bytes) -> Any:
+def decode_result(data: bytes) -> Any:
     return json.loads(data)

@@ -21,19 +21,19 @@ from typing import Any
 
 import equipage
 from equipage.serve.outcome import Failure
-from equipage.serve.supervisor import GRACE
+from equipage.serve.supervisor import GRACE_SECONDS
 
 #: How much of standard error is kept.
 STDERR_KEPT = 2048
 #: How long output is awaited after the process ended: another process may hold the pipe.
-DRAIN = 0.1
+DRAIN_SECONDS = 0.1
 #: How long a process that has answered may take to end by itself.
-LEAVING = 0.1
+EXIT_SECONDS = 0.1
 _CHUNK = 1 << 16
-_LINES_HEARD = 16  #: of one chunk; a flood of lines is not news
+_MAX_LINES_PER_CHUNK = 16  #: of one chunk; a flood of lines is not news
 _LENGTH = struct.Struct(">I")
-_NOT_POSSIBLE = "tools can run on Linux and macOS only"
-_GONE = "the process that starts tools ended"
+_UNSUPPORTED = "tools can run on Linux and macOS only"
+_SUPERVISOR_ENDED = "the process that starts tools ended"
 
 
 class Child:
@@ -123,7 +123,7 @@ class Child:
             # Progress comes in lines, pipes give pieces.
             *lines, rest = (bytes(self._line) + data).split(b"\n")
             self._line = bytearray(rest[-STDERR_KEPT:])
-            for line in lines[-_LINES_HEARD:]:
+            for line in lines[-_MAX_LINES_PER_CHUNK:]:
                 self.heard(line.decode("utf-8", "backslashreplace"))
         if not data:
             self._loop.remove_reader(self._errors)
@@ -200,9 +200,11 @@ class Children:
 
     def _start(self) -> socket.socket:
         if not hasattr(os, "fork"):
-            raise Failure("UNSUPPORTED", _NOT_POSSIBLE)
+            raise Failure("UNSUPPORTED", _UNSUPPORTED)
         if self._is_closed:
-            raise Failure("UNAVAILABLE", _GONE)  # for a call that was about to start a process
+            raise Failure(
+                "UNAVAILABLE", _SUPERVISOR_ENDED
+            )  # for a call that was about to start a process
         self._loop = asyncio.get_running_loop()
         self.home = tempfile.mkdtemp(prefix="equipage-")
         ours, theirs = socket.socketpair()
@@ -294,7 +296,7 @@ class Children:
                 os.close(descriptor)
         return child
 
-    async def end(self, child: Child, *, grace: float = GRACE) -> None:
+    async def end(self, child: Child, *, grace: float = GRACE_SECONDS) -> None:
         """End a process and all that it started; returns when they are gone. Never raises."""
         if not child.has_ended and self._socket is not None:
             await self._send({"op": "kill", "id": child.number, "grace": grace}, ())
@@ -307,7 +309,7 @@ class Children:
         if child.has_ended:
             return
         if leaves:
-            asyncio.get_running_loop().call_later(LEAVING, self.end_soon, child)
+            asyncio.get_running_loop().call_later(EXIT_SECONDS, self.end_soon, child)
         elif self._socket is not None:
             task = asyncio.ensure_future(
                 self._send({"op": "kill", "id": child.number, "grace": 0}, ())
@@ -318,7 +320,7 @@ class Children:
     async def close(self) -> None:
         """End every process and the supervisor."""
         self._is_closed = True
-        self._lose(_GONE)
+        self._lose(_SUPERVISOR_ENDED)
         while self._started:
             process, home = self._started.pop()
             # It ends its children first; they cannot refuse.
@@ -343,11 +345,11 @@ class Children:
                 try:
                     sent = socket.send_fds(control, [view], [*descriptors])
                 except BlockingIOError:
-                    await writable(loop, control)
+                    await wait_writable(loop, control)
                     continue
                 except OSError:
-                    self._lose(_GONE)
-                    raise Failure("UNAVAILABLE", _GONE) from None
+                    self._lose(_SUPERVISOR_ENDED)
+                    raise Failure("UNAVAILABLE", _SUPERVISOR_ENDED) from None
                 view, descriptors = view[sent:], ()
 
     def _receive(self) -> None:
@@ -359,7 +361,7 @@ class Children:
         except OSError:
             data = b""
         if not data:
-            self._lose(_GONE)
+            self._lose(_SUPERVISOR_ENDED)
             return
         self._received += data
         while len(self._received) >= _LENGTH.size:
@@ -412,17 +414,17 @@ class Children:
 _background: set[asyncio.Future[None]] = set()
 
 
-async def writable(loop: asyncio.AbstractEventLoop, control: socket.socket | int) -> None:
+async def wait_writable(loop: asyncio.AbstractEventLoop, control: socket.socket | int) -> None:
     """Wait until something can be written."""
     ready = loop.create_future()
-    loop.add_writer(control, settle, ready)
+    loop.add_writer(control, mark_done, ready)
     try:
         await ready
     finally:
         loop.remove_writer(control)
 
 
-def settle(future: asyncio.Future[None]) -> None:
+def mark_done(future: asyncio.Future[None]) -> None:
     """Mark a future as done, unless it is."""
     if not future.done():
         future.set_result(None)

@@ -20,7 +20,7 @@ Level = Literal["strict", "best", "none"]
 LEVELS: tuple[Level, ...] = ("strict", "best", "none")
 _MIB = 1 << 20
 #: Since these versions, Landlock also keeps files from being cut short, and signals from others.
-_LANDLOCK, _SCOPES = 3, 6
+_MIN_LANDLOCK, _MIN_SCOPES = 3, 6
 
 
 class Unservable(Exception):
@@ -84,29 +84,29 @@ def confine(
             enforced=_LIMITS,
             open=("files", "network", "other processes"),
         )
-    landlock = platform.landlock >= _LANDLOCK
+    landlock = platform.landlock >= _MIN_LANDLOCK
     bwrap = None if landlock and platform.seccomp else platform.bwrap
     enforced = [*_LIMITS]
     opened = list[str]()
-    _sort(landlock or bwrap, _files_phrase(read, write), enforced, opened)
+    _add_phrase(landlock or bwrap, _files_phrase(read, write), enforced, opened)
     # Landlock has no right for these; the filter of calls refuses them.
     if not (platform.seccomp or bwrap):
         opened.append("the modes, owners and times of files")
     if network:
         opened.append("the network is on, for every protocol")
     else:
-        _sort(platform.seccomp or bwrap, "no network", enforced, opened)
+        _add_phrase(platform.seccomp or bwrap, "no network", enforced, opened)
     if forks:
         # A tool signals what it started, so only Landlock can tell that from the rest.
-        if landlock and not bwrap and platform.landlock < _SCOPES:
+        if landlock and not bwrap and platform.landlock < _MIN_SCOPES:
             opened.append(_SIGNALS)
         if platform.root:
             opened.append("the number of processes (nothing limits it for root)")
     else:
         # Bubblewrap has no means against further programs.
-        _sort(platform.seccomp and not bwrap, "no other processes", enforced, opened)
+        _add_phrase(platform.seccomp and not bwrap, "no other processes", enforced, opened)
     if level == "strict":
-        missing = [each for each in opened if each not in _STATED]
+        missing = [each for each in opened if each not in _REQUESTED_OPENINGS]
         if missing:
             raise Unservable(
                 f"this machine cannot enforce: {', '.join(missing)} "
@@ -129,10 +129,10 @@ def confine(
 _LIMITS = ("time, memory and size of files",)
 _SIGNALS = "signals to other processes of this user"
 #: What a pack asks for and gets; it is listed, but no reason to refuse.
-_STATED = ("the network is on, for every protocol", _SIGNALS)
+_REQUESTED_OPENINGS = ("the network is on, for every protocol", _SIGNALS)
 
 
-def _sort(holds: object, phrase: str, enforced: list[str], opened: list[str]) -> None:
+def _add_phrase(holds: object, phrase: str, enforced: list[str], opened: list[str]) -> None:
     (enforced if holds else opened).append(phrase)
 
 
@@ -181,20 +181,22 @@ SYSTEM_FILES = (
 NETWORK_FILES = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl", "/etc/pki")
 
 
-def readable(confinement: Confinement, own: Sequence[str]) -> list[str]:
+def jail_read_paths(confinement: Confinement, own: Sequence[str]) -> list[str]:
     """Every path that a jail lets its tool read."""
     network = NETWORK_FILES if confinement.network else ()
     return [*own, *confinement.read, *SYSTEM_FOLDERS, *SYSTEM_FILES, *network]
 
 
-def bubble(confinement: Confinement, own: Sequence[str], folder: str, home: str) -> list[str]:
+def bubblewrap_command(
+    confinement: Confinement, own: Sequence[str], folder: str, home: str
+) -> list[str]:
     """The start of a command line that runs the rest in bubblewrap."""
     assert confinement.bwrap is not None
     command = [confinement.bwrap, "--unshare-all", "--die-with-parent", "--new-session"]
     if confinement.network:
         command.append("--share-net")
     command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", home]
-    for path in readable(confinement, own):
+    for path in jail_read_paths(confinement, own):
         if not path.startswith("/dev/"):
             command += ["--ro-bind-try", path, path]
     for path in confinement.write:

@@ -15,17 +15,17 @@ from typing import Any
 
 from equipage.files import process_variables
 from equipage.files.reading import sha256_of, stamp_of
-from equipage.serve.cache import Cache, as_bytes, from_bytes, key_of
+from equipage.serve.cache import Cache, decode_result, encode_result, key_of
 from equipage.serve.children import Children
 from equipage.serve.execution.process import Processes
-from equipage.serve.framing import MAX_DEPTH, canonical, input_line, too_deep
+from equipage.serve.framing import MAX_DEPTH, canonical_json, input_line, is_too_deep
 from equipage.serve.outcome import LONGEST, Failure, Result, Stats
 from equipage.serve.platform import Platform
 from equipage.serve.tools import Settings, Tool, names_for_templates
 
 #: Hears of every call: the id, the tool if there is one, the arguments and the result.
 Observer = Callable[[str, Tool | None, Any, Result], None]
-_CHANGED = "the code of the tool changed since it was loaded; load it again"
+_CODE_CHANGED = "the code of the tool changed since it was loaded; load it again"
 
 
 class Gate:
@@ -123,11 +123,11 @@ class Engine:
         # The cheap questions first: each bound protects the step after it.
         if not isinstance(arguments, dict):
             raise Failure("INVALID_INPUT", "the arguments must be a mapping")
-        if too_deep(arguments):
+        if is_too_deep(arguments):
             raise Failure(
                 "INVALID_INPUT", f"the arguments are nested deeper than {MAX_DEPTH} levels"
             )
-        counts.input_bytes = len(canonical(arguments))
+        counts.input_bytes = len(canonical_json(arguments))
         if counts.input_bytes > tool.max_input_bytes:
             raise Failure(
                 "INVALID_INPUT",
@@ -142,17 +142,17 @@ class Engine:
         names = names_for_templates(tool, arguments, self._env)
 
         async def run() -> bytes:
-            return as_bytes(await self._run(tool, names, arguments, counts, heard))
+            return encode_result(await self._run(tool, names, arguments, counts, heard))
 
         # Only a pack that says so is cached; `principal` is part of the key, so no client gets what
         # was computed for another.
         if not tool.pack.deterministic:
-            return from_bytes(await run())
+            return decode_result(await run())
         rendered = tool.cache_key(names) if tool.cache_key is not None else None
         key = key_of(tool.key, arguments, rendered, principal)
         data, counts.cache_hit = await self._cache.once(key, run)
         counts.output_bytes = counts.output_bytes or len(data)
-        return from_bytes(data)
+        return decode_result(data)
 
     async def _run(
         self,
@@ -200,7 +200,7 @@ class Engine:
         for path, sha256 in files.items():
             changed = known is None or known.get(path) != now[path]
             if changed and sha256_of(path) != sha256:
-                raise Failure("UNAVAILABLE", _CHANGED)
+                raise Failure("UNAVAILABLE", _CODE_CHANGED)
         self._stamps[tool.key] = now
 
     async def replace(self, tools: Iterable[Tool]) -> None:

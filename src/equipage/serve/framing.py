@@ -12,7 +12,7 @@ from equipage.serve.outcome import Failure
 MAX_DEPTH = 64
 
 
-def canonical(value: Any) -> bytes:
+def canonical_json(value: Any) -> bytes:
     """JSON in one form for equal values: sorted keys, no blanks, only ASCII. Raises `Failure`."""
     try:
         return json.dumps(
@@ -24,10 +24,10 @@ def canonical(value: Any) -> bytes:
 
 def input_line(arguments: Any) -> bytes:
     """What a tool reads: the arguments below `input`, on one line. Raises `Failure`."""
-    return b'{"input":' + canonical(arguments) + b"}\n"
+    return b'{"input":' + canonical_json(arguments) + b"}\n"
 
 
-def too_deep(value: Any) -> bool:
+def is_too_deep(value: Any) -> bool:
     """Whether lists and mappings are nested deeper than allowed. Never recurses."""
     level = [value]
     for _ in range(MAX_DEPTH + 1):
@@ -43,7 +43,7 @@ def too_deep(value: Any) -> bool:
     return True
 
 
-def decoded(data: bytes) -> Any:
+def decode_answer(data: bytes) -> Any:
     """The JSON value on the one line that a tool wrote. Raises `Failure`."""
     if data.startswith(b"\xef\xbb\xbf"):
         _refuse("starts with a byte order mark")
@@ -56,14 +56,17 @@ def decoded(data: bytes) -> Any:
         _refuse("is empty")
     if len(lines) > 1:
         _refuse("has more than one line")
-    return parsed(lines[0])
+    return parse_strict_json(lines[0])
 
 
-def parsed(text: str) -> Any:
+def parse_strict_json(text: str) -> Any:
     """Parse strict JSON: no duplicate keys, no NaN or infinity, not too deep. Raises `Failure`."""
     try:
         value = json.loads(
-            text, object_pairs_hook=_mapping, parse_constant=_constant, parse_float=_float
+            text,
+            object_pairs_hook=_unique_mapping,
+            parse_constant=_refuse_constant,
+            parse_float=_finite_float,
         )
         text.encode()  # a lone surrogate in an escape is found below
         json.dumps(value, ensure_ascii=False).encode()
@@ -73,23 +76,23 @@ def parsed(text: str) -> Any:
         _refuse(f"is nested deeper than {MAX_DEPTH} levels")
     except ValueError:
         _refuse("is not JSON")
-    if too_deep(value):
+    if is_too_deep(value):
         _refuse(f"is nested deeper than {MAX_DEPTH} levels")
     return value
 
 
-def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         _refuse("has a key twice")
     return found
 
 
-def _constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     _refuse(f"contains {name.lstrip('-')}, which is not JSON")
 
 
-def _float(text: str) -> float:
+def _finite_float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
         _refuse("contains a number that is too large")
@@ -100,7 +103,7 @@ def _refuse(reason: str) -> NoReturn:
     raise Failure("INVALID_OUTPUT", f"the output of the tool {reason}")
 
 
-def unwrapped(value: Any) -> Any:
+def unwrap_answer(value: Any) -> Any:
     """The data in an answer: an envelope has both `ok` and `data`. Raises `Failure`.
 
     A tool reports an error as `{"error": …}` or with `ok` false.

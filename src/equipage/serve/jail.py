@@ -27,7 +27,7 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def get_ready() -> None:
+def preload() -> None:
     """Load everything that a fork needs to put on a jail, so that no fork has to."""
     import resource  # noqa: F401
 
@@ -38,7 +38,7 @@ def get_ready() -> None:
     platform.machine()
 
 
-def _call(result: int, what: str) -> int:
+def _check_result(result: int, what: str) -> int:
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
@@ -47,19 +47,19 @@ def _call(result: int, what: str) -> int:
 
 def adopt_orphans() -> None:
     """Make this process the parent of descendants whose own parent ends."""
-    _call(_libc().prctl(_PR_SET_SUBREAPER, 1, 0, 0, 0), "subreaper")
+    _check_result(_libc().prctl(_PR_SET_SUBREAPER, 1, 0, 0, 0), "subreaper")
 
 
 def die_with(parent: int) -> None:
     """End this process when its parent ends; at once, if the parent is gone already."""
-    _call(_libc().prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0), "parent death signal")
+    _check_result(_libc().prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0), "parent death signal")
     if os.getppid() != parent:
         os._exit(1)
 
 
 def refuse_new_privileges() -> None:
     """Programs that this process starts gain no rights from their files."""
-    _call(_libc().prctl(_PR_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
+    _check_result(_libc().prctl(_PR_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
 
 
 #: CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH.
@@ -76,10 +76,10 @@ def drop_capabilities() -> None:
     # The third version of the structure, for this process; its two halves have 32 rights each.
     header = struct.pack("=Ii", 0x20080522, 0)
     rights = ctypes.create_string_buffer(24)
-    _call(libc.capget(header, rights), "capabilities")
+    _check_result(libc.capget(header, rights), "capabilities")
     _, permitted, *_ = struct.unpack("=6I", rights.raw)
     kept = permitted & _KEPT_CAPABILITIES
-    _call(libc.capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0)), "capabilities")
+    _check_result(libc.capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0)), "capabilities")
 
 
 # Landlock: which files may be read and written, and whether TCP is allowed.
@@ -87,8 +87,8 @@ def drop_capabilities() -> None:
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
 #: The rights that a rule for a file, not a folder, may grant.
-_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
-_READING = _EXECUTE | _READ_FILE | _READ_DIR
+_FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+_READ_RIGHTS = _EXECUTE | _READ_FILE | _READ_DIR
 #: Every right that a version of Landlock knows, the first version first.
 _RIGHTS = ((1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1, (1 << 16) - 1)
 _NETWORK_SINCE, SCOPES_SINCE = 4, 6
@@ -116,9 +116,9 @@ def ruleset(read: Iterable[str], write: Iterable[str], *, network: bool) -> int:
     if version >= SCOPES_SINCE:
         fields.append(_SCOPES)  # no signals and no abstract sockets to processes outside
     data = struct.pack(f"={len(fields)}Q", *fields)
-    descriptor = _call(libc.syscall(_CREATE_RULESET, data, len(data), 0), "landlock rules")
+    descriptor = _check_result(libc.syscall(_CREATE_RULESET, data, len(data), 0), "landlock rules")
     for path in read:
-        _allow(libc, descriptor, path, _READING & rights)
+        _allow(libc, descriptor, path, _READ_RIGHTS & rights)
     for path in write:
         _allow(libc, descriptor, path, rights & ~_EXECUTE)
     return descriptor
@@ -132,16 +132,16 @@ def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
     try:
         # A rule for a file with rights of folders is an error, not a smaller rule.
         if not stat.S_ISDIR(os.fstat(target).st_mode):
-            rights &= _OF_FILES
+            rights &= _FILE_RIGHTS
         rule = struct.pack("=Qi", rights, target)
-        _call(libc.syscall(_ADD_RULE, rules, 1, rule, 0), f"landlock rule for {path}")
+        _check_result(libc.syscall(_ADD_RULE, rules, 1, rule, 0), f"landlock rule for {path}")
     finally:
         os.close(target)
 
 
 def enter(rules: int) -> None:
     """Apply the rules to this process and all that it starts."""
-    _call(_libc().syscall(_RESTRICT_SELF, rules, 0), "landlock")
+    _check_result(_libc().syscall(_RESTRICT_SELF, rules, 0), "landlock")
 
 
 # seccomp: which calls a process may make. A filter is a small program for the kernel.
@@ -167,7 +167,7 @@ _MACHINES: dict[str, tuple[int, dict[str, int]]] = {
 }
 #: By machine: the calls that change the mode, owner, times and attributes of files, which Landlock
 #: does not see: chmod, chown, utime, setxattr, removexattr and their relatives.
-_ATTRIBUTES: dict[str, tuple[int, ...]] = {
+_ATTRIBUTE_CALLS: dict[str, tuple[int, ...]] = {
     "x86_64": (
         *(90, 91, 268),
         *(92, 93, 94, 260),
@@ -177,11 +177,11 @@ _ATTRIBUTES: dict[str, tuple[int, ...]] = {
     "aarch64": (52, 53, 54, 55, 88, 5, 6, 7, 14, 15, 16),
 }
 #: Newer ones, with one number everywhere: fchmodat2, setxattrat, removexattrat, file_setattr.
-_NEW_ATTRIBUTES = (452, 463, 466, 469)
+_NEW_ATTRIBUTE_CALLS = (452, 463, 466, 469)
 #: By machine: what Landlock does not see, either. Memory, semaphores and queues of System V, queues
 #: of POSIX and keys of the kernel belong to the user and to all of its processes; a file can be
 #: opened by its number instead of its path.
-_SHARED: dict[str, tuple[int, ...]] = {
+_SHARED_RESOURCE_CALLS: dict[str, tuple[int, ...]] = {
     "x86_64": (*(29, 30, 31, 64, 65, 66, 220, 68, 69, 70, 71), *(240, 241), *(248, 249, 250), 304),
     "aarch64": (
         *(194, 195, 196, 190, 191, 192, 193, 186, 187, 188, 189),
@@ -193,17 +193,17 @@ _SHARED: dict[str, tuple[int, ...]] = {
 #: By machine: sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr, prlimit. Each
 #: changes the process that the first argument names, so that one could be starved, or killed by a
 #: limit on its time. 0 is the caller.
-_OF_PROCESSES: dict[str, tuple[int, ...]] = {
+_PROCESS_CALLS: dict[str, tuple[int, ...]] = {
     "x86_64": (142, 144, 203, 314, 302),
     "aarch64": (118, 119, 122, 274, 261),
 }
 #: By machine: setpriority and ioprio_set, each with its word for “one process”.
-_PRIORITIES: dict[str, tuple[tuple[int, int], ...]] = {
+_PRIORITY_CALLS: dict[str, tuple[tuple[int, int], ...]] = {
     "x86_64": ((141, 0), (251, 1)),
     "aarch64": ((140, 0), (30, 1)),
 }
 #: By machine: kill, tkill, tgkill, rt_sigqueueinfo and rt_tgsigqueueinfo.
-_SIGNALS: dict[str, tuple[int, ...]] = {
+_SIGNAL_CALLS: dict[str, tuple[int, ...]] = {
     "x86_64": (62, 200, 234, 129, 297),
     "aarch64": (129, 130, 131, 138, 240),
 }
@@ -244,13 +244,17 @@ def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = N
         (_AT_LEAST, 0, 1, _FIRST_X32 if architecture == _MACHINES["x86_64"][0] else 0xFFFFFFFF),
         (_RETURN, 0, 0, _DENY | errno.EPERM),
         # Requests of an io_uring are not seen by filters.
-        *_answer(_IO_URING_SETUP, _DENY | errno.EPERM),
+        *_answer_call(_IO_URING_SETUP, _DENY | errno.EPERM),
     ]
-    for number in (*_ATTRIBUTES[machine], *_NEW_ATTRIBUTES, *_SHARED[machine]):
-        program += _answer(number, _DENY | errno.EPERM)
-    for number in _OF_PROCESSES[machine]:
-        program += _only(number, 0)
-    for number, one in _PRIORITIES[machine]:
+    for number in (
+        *_ATTRIBUTE_CALLS[machine],
+        *_NEW_ATTRIBUTE_CALLS,
+        *_SHARED_RESOURCE_CALLS[machine],
+    ):
+        program += _answer_call(number, _DENY | errno.EPERM)
+    for number in _PROCESS_CALLS[machine]:
+        program += _allow_for_process(number, 0)
+    for number, one in _PRIORITY_CALLS[machine]:
         program += [
             (_EQUAL, 0, 6, number),
             (_LOAD, 0, 0, _ARGUMENT),
@@ -261,20 +265,20 @@ def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = N
             (_RETURN, 0, 0, _ALLOW),
         ]
     if pid is not None:
-        for number in _SIGNALS[machine]:
-            program += _only(number, pid)
-        program += _answer(_PIDFD_SEND_SIGNAL, _DENY | errno.EPERM)
+        for number in _SIGNAL_CALLS[machine]:
+            program += _allow_for_process(number, pid)
+        program += _answer_call(_PIDFD_SEND_SIGNAL, _DENY | errno.EPERM)
     # Those of the machine itself, too: behind a socket in the file system there may be an agent
     # with keys, or a service that starts programs, and Landlock does not see connections to them.
     if not network:
-        program += _answer(numbers["socket"], _DENY | errno.EPERM)
+        program += _answer_call(numbers["socket"], _DENY | errno.EPERM)
     if not forks:
         for name in ("fork", "vfork", "execveat"):
             if name in numbers:
-                program += _answer(numbers[name], _DENY | errno.EPERM)
-        program += _answer(numbers["execve"], _ASK if starts else _DENY | errno.EPERM)
+                program += _answer_call(numbers[name], _DENY | errno.EPERM)
+        program += _answer_call(numbers["execve"], _ASK if starts else _DENY | errno.EPERM)
         # The C library then makes threads with `clone`, whose flags a filter can see.
-        program += _answer(_CLONE3, _DENY | errno.ENOSYS)
+        program += _answer_call(_CLONE3, _DENY | errno.ENOSYS)
         program += [
             (_EQUAL, 0, 4, numbers["clone"]),
             (_LOAD, 0, 0, _ARGUMENT),
@@ -286,11 +290,11 @@ def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = N
     return b"".join(struct.pack("HBBI", *each) for each in program)
 
 
-def _answer(number: int, answer: int) -> list[tuple[int, int, int, int]]:
+def _answer_call(number: int, answer: int) -> list[tuple[int, int, int, int]]:
     return [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, answer)]
 
 
-def _only(number: int, process: int) -> list[tuple[int, int, int, int]]:
+def _allow_for_process(number: int, process: int) -> list[tuple[int, int, int, int]]:
     """A call that may name one process in its first argument, and no other."""
     return [
         (_EQUAL, 0, 4, number),
@@ -306,7 +310,7 @@ def install(program: bytes, *, ask: bool = False) -> int:
     text = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(text))
     number = _MACHINES[platform.machine()][1]["seccomp"]
-    return _call(_libc().syscall(number, 1, 8 if ask else 0, header), "seccomp")
+    return _check_result(_libc().syscall(number, 1, 8 if ask else 0, header), "seccomp")
 
 
 # The requests to the kernel for one question and one answer about a call, and their sizes.
@@ -333,7 +337,7 @@ def allow_one_start(listener: int) -> None:
         os.close(listener)
 
 
-def limit(limits: Mapping[str, int]) -> None:
+def set_limits(limits: Mapping[str, int]) -> None:
     """Set resource limits by their names without `RLIMIT_`; never above what is allowed now."""
     import resource
 

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from equipage.serve.framing import canonical
+from equipage.serve.framing import canonical_json
 from equipage.serve.outcome import Failure, Result
 from equipage.serve.tools import Tool
 
@@ -28,7 +28,7 @@ class CallLog:
 
     def __call__(self, tool_id: str, tool: Tool | None, arguments: Any, result: Result) -> None:
         """Add one call. A log that cannot be written does not stop the calls."""
-        record = masked(record_of(tool_id, tool, arguments, result))
+        record = mask_secrets(record_of(tool_id, tool, arguments, result))
         line = json.dumps(record, sort_keys=True).encode() + b"\n"
         try:
             os.write(self._descriptor, line)
@@ -59,15 +59,16 @@ def record_of(tool_id: str, tool: Tool | None, arguments: Any, result: Result) -
 
 def _digest(value: Any) -> str | None:
     try:
-        return hashlib.sha256(canonical(value)).hexdigest()
+        return hashlib.sha256(canonical_json(value)).hexdigest()
     except Failure:
         return None  # not JSON; the code says so
 
 
-def masked(value: Any) -> Any:
+def mask_secrets(value: Any) -> Any:
     """Mask the values of keys that name a secret, at any depth."""
     if isinstance(value, Mapping):
         return {
-            key: "***" if _SECRET.search(str(key)) else masked(each) for key, each in value.items()
+            key: "***" if _SECRET.search(str(key)) else mask_secrets(each)
+            for key, each in value.items()
         }
-    return [masked(each) for each in value] if isinstance(value, list) else value
+    return [mask_secrets(each) for each in value] if isinstance(value, list) else value

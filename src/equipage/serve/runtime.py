@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from equipage.core.diagnostics import EquipageError, UsageError
-from equipage.files import folders_given
+from equipage.files import folders_argument
 from equipage.kinds.toolpack.model import Toolpack
 from equipage.serve.confinement import LEVELS, Level, Unservable
 from equipage.serve.engine import Engine
@@ -83,7 +83,7 @@ class Runtime:
         except TypeError as error:
             raise UsageError(str(error)) from None
         platform = this_platform()
-        tools, refused = prepare_all(packs, settings, platform, folders_given("roots", roots))
+        tools, refused = prepare_all(packs, settings, platform, folders_argument("roots", roots))
         if refused:
             raise NotServed(refused)
         self._begin(tools, settings, env)
@@ -105,7 +105,7 @@ class Runtime:
             target=self._loop.run_forever, name="equipage-runtime", daemon=True
         )
         self._thread.start()
-        self._engine = self._wait(_made(tools, settings, this_platform(), env))
+        self._engine = self._wait(_make_engine(tools, settings, this_platform(), env))
 
     def call(self, tool_id: str, arguments: Mapping[str, Any] | None = None) -> Result:
         """The result of one call. What goes wrong is in the result, not an exception."""
@@ -163,7 +163,7 @@ class Runtime:
         await asyncio.to_thread(self.close)
 
 
-async def _made(
+async def _make_engine(
     tools: Iterable[Tool], settings: Settings, platform: Platform, env: Mapping[str, str] | None
 ) -> Engine:
     """An engine is made on the loop that it belongs to."""

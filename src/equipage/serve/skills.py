@@ -29,7 +29,7 @@ from equipage.syntax.frontmatter import CONVENTION, Header, split
 MAX_FILES = 512
 MAX_BYTES = 16 * 1024 * 1024
 FOLDER_TYPE = "inode/directory"
-_MAIN = "SKILL.md"
+_MAIN_FILE = "SKILL.md"
 #: Names that every client accepts.
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _IGNORED = frozenset({"__pycache__", "node_modules"})
@@ -68,7 +68,7 @@ class ServedSkill(msgspec.Struct, frozen=True):
 
     @property
     def uri(self) -> str:
-        return f"skill://{self.name}/{_MAIN}"
+        return f"skill://{self.name}/{_MAIN_FILE}"
 
     def entry(self) -> dict[str, Any]:
         """The skill as the Skills extension lists it."""
@@ -85,7 +85,7 @@ class ServedSkill(msgspec.Struct, frozen=True):
             here = f"skill://{self.name}"
             # Folders are not files of the skill, so they are made from the paths of those.
             for part in parts[:-1]:
-                inner = f"{here}/{_escaped(part)}"
+                inner = f"{here}/{_quote_segment(part)}"
                 found[here][part] = {"uri": inner, "name": part, "mimeType": FOLDER_TYPE}
                 found.setdefault(inner, {})
                 here = inner
@@ -94,7 +94,7 @@ class ServedSkill(msgspec.Struct, frozen=True):
 
     def resource(self, file: SkillFile) -> dict[str, Any]:
         """A file as a resource of MCP."""
-        is_main = file.name == _MAIN
+        is_main = file.name == _MAIN_FILE
         described = {"description": self.description} if is_main else {}
         return {
             "uri": file.uri,
@@ -105,11 +105,11 @@ class ServedSkill(msgspec.Struct, frozen=True):
         }
 
 
-def frozen_skill(path: str, *, oversize: bool = False) -> ServedSkill:
+def freeze_skill(path: str, *, oversize: bool = False) -> ServedSkill:
     """The skill whose `SKILL.md` is at `path`, with its folder. Raises `Unservable`."""
     folder, main = os.path.split(os.path.abspath(path))
-    if main != _MAIN:
-        raise Unservable(f"the file must be named `{_MAIN}`")
+    if main != _MAIN_FILE:
+        raise Unservable(f"the file must be named `{_MAIN_FILE}`")
     reader, left_out = Files(), list[str]()
     contents: dict[str, bytes] = {}
     for name in _names_below(folder, left_out):
@@ -123,12 +123,12 @@ def frozen_skill(path: str, *, oversize: bool = False) -> ServedSkill:
             raise Unservable(f"it has more than {MAX_FILES} files (`--oversize` serves it)")
     if sum(map(len, contents.values())) > MAX_BYTES and not oversize:
         raise Unservable(f"its files have more than {MAX_BYTES} bytes (`--oversize` serves it)")
-    header = _frontmatter(contents[_MAIN])
+    header = _frontmatter(contents[_MAIN_FILE])
     _require_valid(header)
     name = header["name"]
     files = tuple(
         SkillFile(
-            f"skill://{name}/{'/'.join(map(_escaped, each.split('/')))}",
+            f"skill://{name}/{'/'.join(map(_quote_segment, each.split('/')))}",
             each,
             data,
             f"sha256:{hashlib.sha256(data).hexdigest()}",
@@ -200,7 +200,7 @@ def _require_valid(header: Mapping[str, Any]) -> None:
         raise Unservable(*reasons)
 
 
-def _escaped(segment: str) -> str:
+def _quote_segment(segment: str) -> str:
     return quote(segment, safe="-._~!$&'()*+,;=")
 
 

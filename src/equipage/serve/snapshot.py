@@ -14,20 +14,20 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.kinds.toolpack.model import Toolpack
-from equipage.loading.outcome import Outcome, set_findings
-from equipage.loading.result import canonical
+from equipage.loading.outcome import Outcome, findings_about_sets
+from equipage.loading.result import canonical_json
 from equipage.loading.session import Request
 from equipage.serve.confinement import Unservable
 from equipage.serve.platform import Platform
 from equipage.serve.runtime import prepare_all
-from equipage.serve.skills import ServedSkill, frozen_skill
+from equipage.serve.skills import ServedSkill, freeze_skill
 from equipage.serve.tools import Settings, Tool
 from equipage.workspace.loads import load_all
 
 _KINDS = ("toolpack", "skill")
 
 
-class Described(msgspec.Struct, frozen=True):
+class ToolDescription(msgspec.Struct, frozen=True):
     """What a pack says about its tool for people and models."""
 
     title: str | None = None
@@ -38,7 +38,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     """All that is served at one time."""
 
     tools: tuple[Tool, ...] = ()
-    described: Mapping[str, Described] = {}
+    described: Mapping[str, ToolDescription] = {}
     skills: tuple[ServedSkill, ...] = ()
     refused: Mapping[str, tuple[str, ...]] = {}  #: why something is not served, by its name
     outcomes: Mapping[str, Outcome] = {}  #: the loads of the packs, by the id of the tool
@@ -49,15 +49,15 @@ class Snapshot(msgspec.Struct, frozen=True):
         rows = [
             [each.key, msgspec.to_builtins(self.described[each.pack.id])] for each in self.tools
         ]
-        return hashlib.sha256(canonical(rows)).hexdigest()
+        return hashlib.sha256(canonical_json(rows)).hexdigest()
 
     def skills_digest(self) -> str:
         """Changes when a client would see other skills or files."""
         rows = [[file.uri, file.digest] for each in self.skills for file in each.files]
-        return hashlib.sha256(canonical(rows)).hexdigest()
+        return hashlib.sha256(canonical_json(rows)).hexdigest()
 
 
-def take(
+def take_snapshot(
     paths: Sequence[str],
     request: Request,
     settings: Settings,
@@ -66,7 +66,7 @@ def take(
     oversize: bool = False,
 ) -> Snapshot:
     """The tools and skills at and below `paths`. Raises `LoadError` if any has an error."""
-    found = [each for each in load_all(paths, request) if _concerns(each)]
+    found = [each for each in load_all(paths, request) if _is_relevant(each)]
     problems = [each.problem for each in found if each.problem is not None]
     outcomes = [(each.path, each.outcome) for each in found if each.outcome is not None]
     packs = [each for _, each in outcomes if each.kind.name == "toolpack"]
@@ -74,13 +74,13 @@ def take(
     findings = [
         *problems,
         *(each for _, outcome in outcomes for each in outcome.diagnostics),
-        *set_findings(packs),
+        *findings_about_sets(packs),
     ]
     if any(each.severity == "error" for each in findings):
         raise LoadError(findings)
     by_id = {outcome.config.id: outcome for outcome in packs}
     # By id, in a fixed order: clients see equal lists after equal reloads.
-    roots = {name: _roots(outcome) for name, outcome in by_id.items()}
+    roots = {name: _module_roots(outcome) for name, outcome in by_id.items()}
     ordered: list[Toolpack] = [by_id[name].config for name in sorted(by_id)]
     tools, refused = prepare_all(ordered, settings, platform, roots)
     skills, no_skills = _skills(
@@ -88,7 +88,7 @@ def take(
     )
     return Snapshot(
         tuple(tools),
-        {name: _described(outcome) for name, outcome in by_id.items()},
+        {name: _describe_tool(outcome) for name, outcome in by_id.items()},
         tuple(skills),
         {**refused, **no_skills},
         by_id,
@@ -96,22 +96,22 @@ def take(
     )
 
 
-def _concerns(load: Any) -> bool:
+def _is_relevant(load: Any) -> bool:
     """Whether a file is a tool or a skill, or was named by the user and is neither."""
     return load.outcome is None or load.outcome.kind.name in _KINDS
 
 
-def _roots(outcome: Outcome) -> tuple[str, ...]:
+def _module_roots(outcome: Outcome) -> tuple[str, ...]:
     """Modules may also come from the root of the project, as in the lock of a pack."""
     assert outcome.session is not None
     return (outcome.session.root,)
 
 
-def _described(outcome: Outcome) -> Described:
+def _describe_tool(outcome: Outcome) -> ToolDescription:
     """The texts for people. The pack itself does not keep them: they do not affect a run."""
     written: Any = outcome.tree.value if outcome.tree is not None else {}
     title, text = written.get("name"), written.get("description") or written.get("summary")
-    return Described(
+    return ToolDescription(
         title if isinstance(title, str) else None, text if isinstance(text, str) else None
     )
 
@@ -123,7 +123,7 @@ def _skills(
     refused: dict[str, tuple[str, ...]] = {}
     for path in paths:
         try:
-            skill = frozen_skill(path, oversize=oversize)
+            skill = freeze_skill(path, oversize=oversize)
         except Unservable as error:
             refused[path] = error.reasons
             continue

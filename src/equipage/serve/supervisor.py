@@ -36,7 +36,7 @@ from typing import Any
 from equipage.serve import jail, worker
 
 #: Seconds between SIGTERM and SIGKILL.
-GRACE = 0.3
+GRACE_SECONDS = 0.3
 #: The exit code of a process whose jail or program could not be set up.
 NOT_STARTED = 125
 _LENGTH = struct.Struct(">I")
@@ -186,7 +186,7 @@ class Supervisor:
         # Not handled here: the fork must first unwind out of the loop, whose selector and
         # descriptors are those of the supervisor.
         if pid == 0:
-            raise _Become(lambda: _start(place, descriptors, theirs, limits, parent))
+            raise _Become(lambda: _become_tool(place, descriptors, theirs, limits, parent))
         process = _Process(number, pid, place.forks)
         self.by_number[number] = self.by_pid[pid] = process
         if ours is not None and theirs is not None:
@@ -247,7 +247,9 @@ class Supervisor:
         for process in self.by_pid.values():
             if process.kill_at is not None and process.kill_at <= now:
                 _signal_group(process.pid, signal.SIGKILL)
-                process.kill_at = now + GRACE  # once more, should a fork have slipped through
+                process.kill_at = (
+                    now + GRACE_SECONDS
+                )  # once more, should a fork have slipped through
 
     def _reap(self) -> None:
         """Collect every process that ended, and what it left."""
@@ -258,7 +260,7 @@ class Supervisor:
             pass
         # One signal may report many ends, so all of them are collected, not one.
         look = bool(self.orphans)
-        while (ended := _ended()) is not None:
+        while (ended := _find_ended_child()) is not None:
             process = self.by_pid.pop(ended, None)
             if process is None:
                 look = True
@@ -309,7 +311,7 @@ class Supervisor:
         shutil.rmtree(self.home, ignore_errors=True)
 
 
-def _ended() -> int | None:
+def _find_ended_child() -> int | None:
     """A child that ended; it is not collected yet."""
     try:
         found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -342,7 +344,7 @@ def _signal(pid: int, number: int) -> None:
 # In the fork.
 
 
-def _start(
+def _become_tool(
     place: _Jail,
     descriptors: list[int],
     asking: socket.socket | None,
@@ -368,17 +370,17 @@ def _start(
             given = json.loads(file.read())
         os.umask(0o077)
         os.chdir(place.folder)
-        jail.limit(limits)
+        jail.set_limits(limits)
         keep = None if asking is None else asking.fileno()
-        _enter(place, keep)
+        _enter_jail(place, keep)
     except OSError as error:
-        _refuse(f"cannot be confined: {error}")
+        _exit_not_started(f"cannot be confined: {error}")
     if place.starts:
         argv = given["argv"]
         try:
             os.execve(argv[0], argv, given["env"])
         except OSError as error:
-            _refuse(f"cannot start {os.path.basename(argv[0])}: {error.strerror}")
+            _exit_not_started(f"cannot start {os.path.basename(argv[0])}: {error.strerror}")
     # A fork of Python has no exec that would replace the environment.
     os.environ.clear()
     os.environ.update(given["env"])
@@ -389,7 +391,7 @@ def _start(
     worker.run_script(base64.b64decode(run["source"]), run["path"])
 
 
-def _enter(place: _Jail, asking: int | None) -> None:
+def _enter_jail(place: _Jail, asking: int | None) -> None:
     if sys.platform == "linux":
         jail.refuse_new_privileges()
     if sys.platform == "linux" and (place.rules is not None or place.filter is not None):
@@ -406,7 +408,7 @@ def _enter(place: _Jail, asking: int | None) -> None:
     os.closerange(3, 1 << 16)
 
 
-def _refuse(reason: str) -> None:
+def _exit_not_started(reason: str) -> None:
     os.write(2, f"equipage: {reason}\n".encode(errors="backslashreplace"))
     os._exit(NOT_STARTED)
 
@@ -419,7 +421,7 @@ def main() -> None:
         os.dup2(nothing.fileno(), 0)
     if sys.platform == "linux":
         jail.adopt_orphans()
-        jail.get_ready()
+        jail.preload()
     try:
         Supervisor(control, home).serve()
     except _Become as fork:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from equipage.serve.outcome import Failure
 
 #: The longest text that a template may come to, in characters.
-LONGEST = 64 * 1024
+MAX_LENGTH = 64 * 1024
 _MARKS = ("{{", "{%", "{#")
 #: Scheme and host of an address; they end before the first template.
 _ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#{}@\\\s]+)(?=[/?#]|$)", re.IGNORECASE)
@@ -45,7 +45,7 @@ class TemplateProblem(ValueError):
     """A template that can never be filled; the text says why."""
 
 
-def compiled(text: str) -> Template:
+def compile_template(text: str) -> Template:
     """Return a function that fills a text, which may be plain. Raises `TemplateProblem`."""
     if not any(mark in text for mark in _MARKS):
         return lambda _names: text
@@ -108,7 +108,10 @@ def _environment() -> Any:
         intercepted_binops = frozenset({"*", "**", "%"})
 
     environment = Environment(
-        undefined=StrictUndefined, autoescape=False, finalize=_spelt, keep_trailing_newline=True
+        undefined=StrictUndefined,
+        autoescape=False,
+        finalize=_spell_as_json,
+        keep_trailing_newline=True,
     )
     environment.globals.clear()
     environment.filters = {name: environment.filters[name] for name in _FILTERS}
@@ -137,7 +140,7 @@ def _bounded_filters() -> dict[str, Callable[..., Any]]:
 
 
 def _require_length(length: int) -> None:
-    if length > LONGEST:
+    if length > MAX_LENGTH:
         raise Failure("INVALID_INPUT", "a filled template is too long")
 
 
@@ -170,16 +173,16 @@ def _is_small(value: Any, most: int = 1_000_000) -> bool:
     return isinstance(value, int | float) and abs(value) < most
 
 
-def _spelt(value: Any) -> Any:
+def _spell_as_json(value: Any) -> Any:
     """A value as JSON spells it: `true`, `null`, and lists with double quotes."""
     if isinstance(value, str) or type(value).__name__ == "StrictUndefined":
         return value
     return json.dumps(value, sort_keys=True)
 
 
-def argument(text: str) -> Template:
+def compile_argument(text: str) -> Template:
     """Return a function that fills one argument of a program. Raises `TemplateProblem`."""
-    fill = compiled(text)
+    fill = compile_template(text)
 
     def checked(names: Names) -> str:
         filled = fill(names)
@@ -192,13 +195,13 @@ def argument(text: str) -> Template:
     return checked
 
 
-def header(name: str, text: str) -> Template:
+def compile_header(name: str, text: str) -> Template:
     """Return a function that fills the value of a header. Raises `TemplateProblem`."""
     if name.lower() in RESERVED_HEADERS:
         raise TemplateProblem(f"the header `{name}` cannot be set by a pack")
     if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
         raise TemplateProblem(f"`{name}` is not the name of a header")
-    fill = compiled(text.rstrip("\r\n"))
+    fill = compile_template(text.rstrip("\r\n"))
 
     def checked(names: Names) -> str:
         filled = fill(names)
@@ -209,7 +212,7 @@ def header(name: str, text: str) -> Template:
     return checked
 
 
-def address(text: str) -> tuple[str, str, Template]:
+def compile_address(text: str) -> tuple[str, str, Template]:
     """Return scheme, host and the function that fills an address. Raises `TemplateProblem`."""
     origin = _ORIGIN.match(text)
     if origin is None:
@@ -221,7 +224,7 @@ def address(text: str) -> tuple[str, str, Template]:
         wanted = _origin_of(text[: origin.end()])
     except ValueError:
         raise TemplateProblem(f"`{text}` is not an address") from None
-    fill = compiled(text)
+    fill = compile_template(text)
 
     def checked(names: Names) -> str:
         filled = fill(names)

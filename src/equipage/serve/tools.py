@@ -24,15 +24,15 @@ from equipage.serve.confinement import (
     Confinement,
     Level,
     Unservable,
-    bubble,
+    bubblewrap_command,
     confine,
+    jail_read_paths,
     limits_of,
-    readable,
 )
 from equipage.serve.platform import Platform
 from equipage.serve.templates import Template, TemplateProblem
 from equipage.serve.validation import Validator
-from equipage.views.code_digest import PATH, Code, CodeProblem, code_of
+from equipage.views.code_digest import SYSTEM_PATH, Code, CodeProblem, code_of
 
 KINDS = ("python", "node", "php", "cli", "http")
 
@@ -111,12 +111,16 @@ def prepare(
     accepts = attempt(lambda: Validator(pack.input_schema), SchemaProblem)
     gives = attempt(lambda: Validator(pack.output_schema), SchemaProblem)
     written = execution.get("args") or execution.get("cmd", ())[1:]
-    arguments = [attempt(partial(templates.argument, each), TemplateProblem) for each in written]
+    arguments = [
+        attempt(partial(templates.compile_argument, each), TemplateProblem) for each in written
+    ]
     if kind == "cli":
-        attempt(lambda: _literal(execution["cmd"][0]), TemplateProblem)
+        attempt(lambda: _require_literal(execution["cmd"][0]), TemplateProblem)
     request = attempt(lambda: _request(pack), TemplateProblem) if kind == "http" else None
     key_text = pack.templating.get("cacheKey")
-    cache_key = attempt(lambda: templates.compiled(key_text), TemplateProblem) if key_text else None
+    cache_key = (
+        attempt(lambda: templates.compile_template(key_text), TemplateProblem) if key_text else None
+    )
     if reasons:
         raise Unservable(*reasons)
     # A pack may ask for less than the caller allows, never for more.
@@ -166,7 +170,7 @@ class _Attempts:
             self.reasons.append(str(error))
 
 
-def _literal(command: str) -> str:
+def _require_literal(command: str) -> str:
     # A program whose name depends on the input could be any program.
     if "{{" in command or "{%" in command:
         raise TemplateProblem("the program of a `cli` tool must not be a template")
@@ -175,7 +179,7 @@ def _literal(command: str) -> str:
 
 def _request(pack: Toolpack) -> Request:
     execution = pack.execution
-    scheme, _, fill = templates.address(execution["url"])
+    scheme, _, fill = templates.compile_address(execution["url"])
     if scheme not in (pack.caps.get("network") or ()):
         raise TemplateProblem(
             f"the address needs `{scheme}`, which `caps: {{network: […]}}` does not list"
@@ -184,7 +188,7 @@ def _request(pack: Toolpack) -> Request:
     if not method.isascii() or not method.isalpha():
         raise TemplateProblem(f"`{method}` is not a method of HTTP")
     headers = tuple(
-        (name, templates.header(name, value))
+        (name, templates.compile_header(name, value))
         for name, value in (execution.get("headers") or {}).items()
     )
     return Request(scheme, method.upper(), fill, headers)
@@ -200,7 +204,7 @@ def environment(tool: Tool, parent: Mapping[str, str], home: str) -> dict[str, s
     return {
         # Fixed ones first: a pack can replace them by what it sets itself, not the caller's
         # process.
-        "PATH": PATH,
+        "PATH": SYSTEM_PATH,
         "LANG": "C.UTF-8",
         "LC_CTYPE": "C.UTF-8",
         "HOME": home,
@@ -242,20 +246,20 @@ def command_of(tool: Tool, names: Mapping[str, Any], home: str) -> list[str]:
     if tool.kind == "python":
         command += _python_command(tool) if tool.confinement.bwrap else []
     elif tool.kind == "node" and code.entry.endswith("/package.json"):
-        command += ["--input-type=module", "-e", _IMPORT, tool.pack.execution["module"]]
+        command += ["--input-type=module", "-e", _NODE_IMPORT, tool.pack.execution["module"]]
     elif code.entry:
         command.append(code.entry)
     command += [fill(names) for fill in tool.arguments]
     if tool.confinement.bwrap and command:
         own = readable_paths(tool)
-        return [*bubble(tool.confinement, own, tool.folder, home), *command]
+        return [*bubblewrap_command(tool.confinement, own, tool.folder, home), *command]
     return command
 
 
 #: Runs a package of Node.js by its name.
-_IMPORT = "await import(process.argv[1])"
+_NODE_IMPORT = "await import(process.argv[1])"
 #: Runs a tool of the kind `python` where a fork cannot be confined.
-_IN_A_BUBBLE = """
+_BUBBLEWRAP_SCRIPT = """
 import base64, json, sys
 sys.path.insert(0, sys.argv[1])
 from equipage.serve import worker
@@ -269,18 +273,18 @@ worker.run_script(base64.b64decode(run["source"]), run["path"])
 
 
 def _python_command(tool: Tool) -> list[str]:
-    run = {**_python(tool), "folders": _folders(tool)}
+    run = {**_python_run(tool), "folders": _module_folders(tool)}
     text = msgspec.json.encode(run).decode()
-    return [sys.executable, "-I", "-X", "utf8", "-c", _IN_A_BUBBLE, _package(), text]
+    return [sys.executable, "-I", "-X", "utf8", "-c", _BUBBLEWRAP_SCRIPT, _package_folder(), text]
 
 
-def _package() -> str:
+def _package_folder() -> str:
     import equipage
 
     return os.path.dirname(os.path.dirname(os.path.abspath(equipage.__file__)))
 
 
-def _python(tool: Tool) -> dict[str, Any]:
+def _python_run(tool: Tool) -> dict[str, Any]:
     hashes = {each.path: each.sha256 for each in tool.code.files}
     module = tool.pack.execution.get("module")
     if module:
@@ -289,7 +293,7 @@ def _python(tool: Tool) -> dict[str, Any]:
     return {"source": source, "path": tool.code.entry, "hashes": hashes}
 
 
-def _folders(tool: Tool) -> list[str]:
+def _module_folders(tool: Tool) -> list[str]:
     """Where a Python tool finds its modules: the folders that its covered files are in."""
     entry, module = tool.code.entry, (tool.pack.execution.get("module") or "").partition(":")[0]
     if not module:
@@ -308,10 +312,10 @@ def readable_paths(tool: Tool) -> list[str]:
     if tool.code.program is not None:
         own.append(os.path.dirname(os.path.realpath(tool.code.program.path)))
     if tool.kind == "python":
-        own += [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), *_folders(tool)]
+        own += [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), *_module_folders(tool)]
         own += [each for each in sys.path if each.endswith(("site-packages", "dist-packages"))]
         if tool.confinement.bwrap:
-            own.append(_package())
+            own.append(_package_folder())
     return list(dict.fromkeys(own))
 
 
@@ -321,15 +325,15 @@ def jail_of(tool: Tool, home: str, *, root: bool) -> dict[str, Any]:
     in_fork = tool.kind == "python" and not confinement.bwrap
     return {
         "folder": tool.folder,
-        "folders": _folders(tool) if in_fork else [],
+        "folders": _module_folders(tool) if in_fork else [],
         "limits": limits_of(
             tool.kind, tool.timeout_ms, confinement, root=root, calls=1000 if tool.reused else 1
         ),
-        "run": _python(tool) if in_fork else {"program": True},
+        "run": _python_run(tool) if in_fork else {"program": True},
         "forks": confinement.forks,
         "network": confinement.network,
         "landlock": confinement.landlock,
         "filter": confinement.filter,
-        "read": [*readable(confinement, readable_paths(tool)), home],
+        "read": [*jail_read_paths(confinement, readable_paths(tool)), home],
         "write": list(confinement.write),
     }

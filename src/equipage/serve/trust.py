@@ -38,7 +38,7 @@ def _difference(tool: Tool, snapshot: Snapshot, locks: Sequence[WorkspaceLock]) 
     named = [each for each in items if os.path.basename(each[0]) == file]
     if not same:
         return f"{named[0][0]} changed since the lock was written" if named else "no lock covers it"
-    code = _portable(tool.code).digest
+    code = _portable_code(tool.code).digest
     covered = [each.code for _, each in same if each.code and each.code.digest == code]
     if not covered:
         return "the code that it runs changed since the lock was written"
@@ -52,7 +52,7 @@ def _difference(tool: Tool, snapshot: Snapshot, locks: Sequence[WorkspaceLock]) 
     return f"the program {program.path} changed since the lock was written"
 
 
-def _portable(code: Code) -> Code:
+def _portable_code(code: Code) -> Code:
     """The code as the digest of a lock covers it: with the names of programs, not their bytes."""
     program = None if code.program is None else Program(code.program.name, "", "")
     return msgspec.structs.replace(code, program=program)
@@ -72,7 +72,7 @@ def plan(snapshot: Snapshot, refused: Mapping[str, Sequence[str]]) -> Iterator[s
     for tool in snapshot.tools:
         if tool.pack.id not in refused:
             yield f"{tool.pack.id} ({tool.kind})"
-            yield from (f"  {line}" for line in _about(tool))
+            yield from (f"  {line}" for line in _tool_lines(tool))
     for skill in snapshot.skills:
         size = sum(len(each.data) for each in skill.files)
         yield f"{skill.name} (skill)"
@@ -84,9 +84,9 @@ def plan(snapshot: Snapshot, refused: Mapping[str, Sequence[str]]) -> Iterator[s
         yield from (f"  {reason}" for reason in reasons)
 
 
-def _about(tool: Tool) -> Iterator[str]:
-    yield f"runs: {_what(tool)}"
-    yield f"caps: {_caps(tool)}"
+def _tool_lines(tool: Tool) -> Iterator[str]:
+    yield f"runs: {_describe_run(tool)}"
+    yield f"caps: {_describe_caps(tool)}"
     confinement = tool.confinement
     yield f"isolation: {confinement.level} ({confinement.summary})"
     yield from (f"enforced: {each}" for each in confinement.enforced)
@@ -99,7 +99,7 @@ def _about(tool: Tool) -> Iterator[str]:
         yield f"code that no lock covers: {', '.join(tool.code.uncovered)}"
 
 
-def _what(tool: Tool) -> str:
+def _describe_run(tool: Tool) -> str:
     execution = tool.pack.execution
     if tool.kind == "http":
         return f"{execution.get('method') or 'POST'} {execution['url']}"
@@ -111,7 +111,7 @@ def _what(tool: Tool) -> str:
     return f"{program} {os.path.relpath(tool.code.entry, tool.folder)}"
 
 
-def _caps(tool: Tool) -> str:
+def _describe_caps(tool: Tool) -> str:
     caps = tool.pack.caps
     words = [*(caps.get("network") or ())]
     files = caps.get("filesystem") or {}

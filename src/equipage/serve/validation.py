@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from equipage.core.frozen import thawed
+from equipage.core.frozen import unfreeze
 from equipage.schemas.structure import SchemaProblem, validator_of
 
-_LONGEST = 120
+_MAX_LENGTH = 120
 
 
 class Validator:
     """Compares values with one schema. Making one raises `SchemaProblem`."""
 
     def __init__(self, schema: Any) -> None:
-        self.schema = thawed(schema)
+        self.schema = unfreeze(schema)
         try:
             self._validator = validator_of(self.schema)
         except SchemaProblem as problem:
@@ -32,7 +32,7 @@ class Validator:
         keyword = str(error.schema_path[-1]) if error.schema_path else "false"
         wanted = self._wanted(error.schema_path)
         rule = keyword if wanted is None else f"{keyword}: {wanted}"
-        return f"`{place[:_LONGEST]}`: {rule}" if place else rule
+        return f"`{place[:_MAX_LENGTH]}`: {rule}" if place else rule
 
     def _wanted(self, path: list[Any]) -> str | None:
         """The value in the schema that was not met; the author wrote it, so it may be shown."""
@@ -43,4 +43,4 @@ class Validator:
         except (KeyError, IndexError, TypeError):
             return None  # behind a reference
         text = json.dumps(value)
-        return text if len(text) <= _LONGEST else None
+        return text if len(text) <= _MAX_LENGTH else None

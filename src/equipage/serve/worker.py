@@ -22,7 +22,7 @@ from typing import Any
 _CHUNK = 1 << 20
 
 
-class _Checked(importlib.machinery.SourceFileLoader):
+class _HashCheckedLoader(importlib.machinery.SourceFileLoader):
     """Runs exactly the text that was hashed; files with compiled code beside it are not used."""
 
     known: Mapping[str, str] = {}
@@ -36,23 +36,26 @@ class _Checked(importlib.machinery.SourceFileLoader):
         return self.source_to_code(data, path)
 
 
-class _CheckedExtension(importlib.machinery.ExtensionFileLoader):
+class _HashCheckedExtensionLoader(importlib.machinery.ExtensionFileLoader):
     """Compiled code is compared, too, before it is loaded."""
 
     def create_module(self, spec: Any) -> Any:
         path = os.path.realpath(self.path)
         with open(path, "rb") as file:
-            if _Checked.known.get(path) != hashlib.file_digest(file, "sha256").hexdigest():
+            if (
+                _HashCheckedLoader.known.get(path)
+                != hashlib.file_digest(file, "sha256").hexdigest()
+            ):
                 raise ImportError(f"{os.path.basename(path)} is not the code that was checked")
         return super().create_module(spec)
 
 
 def search_in(folders: Sequence[str], hashes: Mapping[str, str]) -> None:
     """Import from these folders first, and there only files with these hashes."""
-    _Checked.known = hashes
+    _HashCheckedLoader.known = hashes
     extensions = importlib.machinery.EXTENSION_SUFFIXES
     find = importlib.machinery.FileFinder.path_hook(
-        (_CheckedExtension, extensions), (_Checked, [".py"])
+        (_HashCheckedExtensionLoader, extensions), (_HashCheckedLoader, [".py"])
     )
 
     def hook(path: str) -> Any:
@@ -73,12 +76,12 @@ def run_callable(module: str, name: str, again: bool) -> None:
     os.dup2(2, 1)
     target, answer = None, None
     try:
-        target = _imported(module, name)
+        target = _import_callable(module, name)
     except BaseException as error:
-        answer = _raised(error)
-    for line in _lines():
+        answer = _exception_answer(error)
+    for line in _stdin_lines():
         if target is not None:
-            answer = _answer(target, json.loads(line)["input"])
+            answer = _call_and_encode(target, json.loads(line)["input"])
         _flush()
         _write(answers, (answer or "{}").encode() + b"\n")
         # After an exception the process is not used again: what it left behind is not known.
@@ -88,7 +91,7 @@ def run_callable(module: str, name: str, again: bool) -> None:
     os._exit(0)
 
 
-def _lines() -> Iterator[bytes]:
+def _stdin_lines() -> Iterator[bytes]:
     """The lines of standard input as they come."""
     rest = b""
     while data := os.read(0, _CHUNK):
@@ -104,7 +107,7 @@ def _flush() -> None:
             continue
 
 
-def _imported(module: str, name: str) -> Callable[[Any], Any]:
+def _import_callable(module: str, name: str) -> Callable[[Any], Any]:
     import importlib
 
     value: Any = importlib.import_module(module)
@@ -115,27 +118,27 @@ def _imported(module: str, name: str) -> Callable[[Any], Any]:
     return value  # type: ignore[no-any-return]
 
 
-def _answer(target: Callable[[Any], Any], payload: Any) -> str:
+def _call_and_encode(target: Callable[[Any], Any], payload: Any) -> str:
     try:
         result = target(payload)
         # asyncio is large, so only a tool that needs it pays for the import.
         if hasattr(result, "__await__"):
             import asyncio
 
-            result = asyncio.run(_awaited(result))
+            result = asyncio.run(_await_value(result))
     except BaseException as error:
-        return _raised(error)
+        return _exception_answer(error)
     try:
         return json.dumps({"result": result}, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         return json.dumps({"unfit": str(error)})
 
 
-async def _awaited(value: Any) -> Any:
+async def _await_value(value: Any) -> Any:
     return await value
 
 
-def _raised(error: BaseException) -> str:
+def _exception_answer(error: BaseException) -> str:
     try:
         # Of an exception only its class and its text leave the process, never a traceback with
         # values.

@@ -17,7 +17,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code
 from equipage.core.path import ROOT, Path
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 
 #: How deep collections may nest, in every syntax. Deeper input ends in a finding while it is being
 #: parsed: recursion in the libraries around us must never meet it.
@@ -34,7 +34,7 @@ class Place(msgspec.Struct, frozen=True):
     through: Range | None = None  #: the `<<` that merged it in
 
 
-class Touched(msgspec.Struct, frozen=True):
+class ContainingScalar(msgspec.Struct, frozen=True):
     """The scalar that a stretch of text belongs to, and whether it is the key of its path."""
 
     path: Path
@@ -82,9 +82,9 @@ class Engine(Protocol):
 
 # ------------------------------------------------------------------- what several engines use
 
-_SURROGATE = expression(r"[\ud800-\udfff]")
+_SURROGATE = lazy_regex(r"[\ud800-\udfff]")
 _NOT_A_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
-_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_BRACKET_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def bracket_depth(data: bytes) -> int:
@@ -92,7 +92,9 @@ def bracket_depth(data: bytes) -> int:
 
     Strings and comments must have been removed.
     """
-    return max(accumulate(map(_STEP.__getitem__, data.translate(None, _NOT_A_BRACKET))), default=0)
+    return max(
+        accumulate(map(_BRACKET_STEPS.__getitem__, data.translate(None, _NOT_A_BRACKET))), default=0
+    )
 
 
 def lone_surrogates(text: str) -> Iterator[Irregularity]:

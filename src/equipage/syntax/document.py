@@ -8,28 +8,36 @@ from typing import Any, Final, Literal
 import msgspec
 
 from equipage.core import codes
-from equipage.core.diagnostics import MOST_FACTS, Also, Change, Effect, Fact, Remedy, Shown
+from equipage.core.diagnostics import MAX_FACTS_PER_CODE, Also, Change, Effect, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.syntax import Engine, Irregularity, Parsed, Range, SyntaxProblem, Touched, yaml
+from equipage.syntax import (
+    ContainingScalar,
+    Engine,
+    Irregularity,
+    Parsed,
+    Range,
+    SyntaxProblem,
+    yaml,
+)
 from equipage.syntax.variables import (
     Substituted,
     fragments,
+    strip_range,
     structure_changes,
     substitute,
-    without_blanks,
 )
 
-Format = Literal["yaml", "json", "toml", "text"]
+Syntax = Literal["yaml", "json", "toml", "text"]
 
 _BOM = "\ufeff"
 #: Values of an irregularity that we wrote, not the author: they are shown as they are.
-_OUR_WORDS = frozenset({"problem", "hint", "character", "template", "sort"})
+_TRUSTED_VALUES = frozenset({"problem", "hint", "character", "template", "sort"})
 #: The whole source but for its byte order mark.
-_ALL: Final[Range] = (0, -1)
+_WHOLE_SOURCE: Final[Range] = (0, -1)
 
 
-class Touch(msgspec.Struct, frozen=True):
+class VariableUse(msgspec.Struct, frozen=True):
     """A key or value that a variable went into: where, which names, and how the author wrote it."""
 
     path: Path
@@ -38,7 +46,7 @@ class Touch(msgspec.Struct, frozen=True):
     written: str
 
 
-class Located(msgspec.Struct, frozen=True):
+class EntrySpans(msgspec.Struct, frozen=True):
     """The spans of an entry: its value, and its key if it is an entry of a mapping."""
 
     value: Span
@@ -50,19 +58,19 @@ class Document(msgspec.Struct, eq=False, gc=False):
     """A source, parsed. `value` is plain data that must not be changed; `locate` gives spans."""
 
     source: Source
-    format: Format
+    format: Syntax
     value: Any
-    window: Range = _ALL  #: the part of the source that was parsed
+    window: Range = _WHOLE_SOURCE  #: the part of the source that was parsed
     merge: bool = False
     substituted_text: Substituted | None = None
     #: name and parts of the values of variables that cut through the structure of the text
     escaped: tuple[tuple[str, str], ...] = ()
     #: the codes of what was odd about the text, whether or not a kind minds
     odd: frozenset[str] = frozenset()
-    _touches: tuple[Touch, ...] | None = None
+    _touches: tuple[VariableUse, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.window is _ALL:
+        if self.window is _WHOLE_SOURCE:
             text = self.source.text
             self.window = (1 if text.startswith(_BOM) else 0), len(text)
 
@@ -86,21 +94,21 @@ class Document(msgspec.Struct, eq=False, gc=False):
         shift = self.window[0]
         return Span(self.source, start + shift, end + shift)
 
-    def locate(self, paths: Iterable[Path]) -> dict[Path, Located]:
+    def locate(self, paths: Iterable[Path]) -> dict[Path, EntrySpans]:
         """The spans of those `paths` that exist here, found in one pass."""
         wanted = list(dict.fromkeys(paths))
         if not wanted:
             return {}
         # A text without structure has one value, and that is all of it.
         if self.format == "text":
-            return {(): Located(Span(self.source, *self.window))} if () in wanted else {}
+            return {(): EntrySpans(Span(self.source, *self.window))} if () in wanted else {}
         text = self.parsed_text()
         if self.format == "yaml":
             places = yaml.locate(text, wanted, merge=self.merge)
         else:
             places = _engine(self.format).locate(text, wanted)
         return {
-            path: Located(
+            path: EntrySpans(
                 self.span(*place.value),
                 self.span(*place.key) if place.key else None,
                 self.span(*place.through) if place.through else None,
@@ -108,7 +116,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
             for path, place in places.items()
         }
 
-    def touches(self) -> tuple[Touch, ...]:
+    def touches(self) -> tuple[VariableUse, ...]:
         """Every key and value that a variable went into."""
         if self._touches is None:
             self._touches = tuple(self._find_touches())
@@ -118,20 +126,20 @@ class Document(msgspec.Struct, eq=False, gc=False):
         """The paths of the values that a variable went into."""
         return frozenset(touch.path for touch in self.touches() if not touch.is_key)
 
-    def _find_touches(self) -> Iterator[Touch]:
+    def _find_touches(self) -> Iterator[VariableUse]:
         if self.substituted_text is None:
             return
         # `$$` is not a variable: it became a dollar, and hides nothing.
         pieces = [piece for piece in self.substituted_text.pieces if piece.name is not None]
         text = self.parsed_text()
-        scalars = yaml.scalars_at(text, [without_blanks(text, *piece.became) for piece in pieces])
+        scalars = yaml.scalars_at(text, [strip_range(text, *piece.became) for piece in pieces])
         names: dict[tuple[Path, bool, Range], list[str]] = {}
         for piece, scalar in zip(pieces, scalars, strict=True):
-            if isinstance(scalar, Touched) and piece.name is not None:
+            if isinstance(scalar, ContainingScalar) and piece.name is not None:
                 names.setdefault((scalar.path, scalar.is_key, scalar.range), []).append(piece.name)
         for (path, is_key, place), used in names.items():
             written = self.span(*place).text().strip().strip("\"'")
-            yield Touch(path, is_key, tuple(dict.fromkeys(used)), written)
+            yield VariableUse(path, is_key, tuple(dict.fromkeys(used)), written)
 
     def with_paths(self, facts: list[Fact]) -> list[Fact]:
         """Add to facts about variables the paths of the values that these went into."""
@@ -139,7 +147,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
         pieces, text = self.substituted_text.pieces, self.parsed_text()
         ranges: list[tuple[Range, int]] = []
         for piece in pieces:
-            start, end = without_blanks(text, *piece.became)
+            start, end = strip_range(text, *piece.became)
             written = piece.written[0] + self.window[0]
             # A value of which nothing is left is found here, or where the blanks before it begin.
             line = text.rfind("\n", 0, start) + 1
@@ -151,7 +159,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
         paths = {
             written: scalar.path
             for (_, written), scalar in zip(ranges, scalars, strict=True)
-            if isinstance(scalar, Touched)
+            if isinstance(scalar, ContainingScalar)
         }
         return [
             msgspec.structs.replace(each, path=paths.get(each.span.start, each.path))
@@ -166,7 +174,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
             return []
         ranges = [piece.became for piece in self.substituted_text.pieces if piece.failed]
         scalars = yaml.scalars_at(self.parsed_text(), ranges)
-        return [each.path for each in scalars if isinstance(each, Touched)]
+        return [each.path for each in scalars if isinstance(each, ContainingScalar)]
 
     def __repr__(self) -> str:
         return f"Document({self.source.name!r}, {self.format})"
@@ -174,7 +182,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
 
 def parse(
     source: Source,
-    format: Format,  # noqa: A002
+    format: Syntax,  # noqa: A002
     *,
     window: Range | None = None,
     env: Mapping[str, str] | None = None,
@@ -185,32 +193,34 @@ def parse(
     `window` limits parsing to a part of the source, such as a header. With `env`, variables are
     replaced first. The document is None if the text has no value; the findings then say why.
     """
-    document = Document(source, format, None, _ALL if window is None else window, merge)
+    document = Document(source, format, None, _WHOLE_SOURCE if window is None else window, merge)
     text = document.parsed_text()
     facts: list[Fact] = []
     try:
         if env is not None:
             replaced = substitute(text, env)
             # Places up to here are those of the author's text; from now on, of the new one.
-            facts += _replace(document, replaced)
+            facts += _apply_substitution(document, replaced)
             text = replaced.text
         parsed = _load(format, text, merge=merge)
     except SyntaxProblem as problem:
-        found = facts + oddities(document, problem.problems)
+        found = facts + irregularity_facts(document, problem.problems)
         # With variables the text is not the author's, and the fix would have no place.
         if format == "json" and env is None:
-            return _without_commas(document, text) or (None, found)
+            return _parse_without_trailing_commas(document, text) or (None, found)
         return None, found
     document.value = parsed.value
     if facts:
         facts = document.with_paths(facts)
     if parsed.irregularities:
         document.odd = frozenset(each.code for each in parsed.irregularities)
-        facts += oddities(document, parsed.irregularities)
+        facts += irregularity_facts(document, parsed.irregularities)
     return document, facts
 
 
-def _without_commas(document: Document, text: str) -> tuple[Document, list[Fact]] | None:
+def _parse_without_trailing_commas(
+    document: Document, text: str
+) -> tuple[Document, list[Fact]] | None:
     """The document of a JSON text whose only fault is commas before closing brackets.
 
     Each comma is an error with a fix, and what else is wrong is found in the same run. Blanks take
@@ -243,13 +253,13 @@ def _without_commas(document: Document, text: str) -> tuple[Document, list[Fact]
         facts.append(
             codes.JSON_SYNTAX.at(span=span, remedy=remedy, problem=problem, hint=remedy.message)
         )
-    return document, facts + oddities(document, parsed.irregularities)
+    return document, facts + irregularity_facts(document, parsed.irregularities)
 
 
-def _replace(document: Document, replaced: Substituted) -> list[Fact]:
+def _apply_substitution(document: Document, replaced: Substituted) -> list[Fact]:
     """Give a document its text with variables replaced; the findings are about those variables."""
     changes = list(structure_changes(replaced))
-    facts = oddities(document, (*replaced.irregularities, *changes))
+    facts = irregularity_facts(document, (*replaced.irregularities, *changes))
     # What became of values that did not stay inside one scalar is unknown: hide every part.
     names = {each.values["name"] for each in changes}
     secrets = replaced.secrets()
@@ -261,27 +271,29 @@ def _replace(document: Document, replaced: Substituted) -> list[Fact]:
     return facts
 
 
-def oddities(document: Document, found: Iterable[Irregularity]) -> list[Fact]:
+def irregularity_facts(document: Document, found: Iterable[Irregularity]) -> list[Fact]:
     """The facts about irregularities of a text, at their places in the author's text."""
     facts: list[Fact] = []
     counts: dict[str, int] = {}
     last: dict[str, Irregularity] = {}
     for each in found:
         counts[each.code] = counts.get(each.code, 0) + (each.more or 1)
-        if counts[each.code] <= MOST_FACTS:
-            facts.append(_as_fact(each, document))
+        if counts[each.code] <= MAX_FACTS_PER_CODE:
+            facts.append(_irregularity_fact(each, document))
         else:
             last[each.code] = each
     for code, each in last.items():
-        rest = msgspec.structs.replace(_as_fact(each, document), more=counts[code] - MOST_FACTS)
+        rest = msgspec.structs.replace(
+            _irregularity_fact(each, document), more=counts[code] - MAX_FACTS_PER_CODE
+        )
         facts.append(rest)
     return facts
 
 
-def _as_fact(each: Irregularity, document: Document) -> Fact:
+def _irregularity_fact(each: Irregularity, document: Document) -> Fact:
     span = document.span(*each.range)
     values: dict[str, object] = {
-        name: Shown(value) if isinstance(value, str) and name not in _OUR_WORDS else value
+        name: Shown(value) if isinstance(value, str) and name not in _TRUSTED_VALUES else value
         for name, value in each.values.items()
     }
     values["line"] = span.line
@@ -289,13 +301,13 @@ def _as_fact(each: Irregularity, document: Document) -> Fact:
     return Fact(each.code, each.path, values, also=also, span=span)
 
 
-def load_value(format: Format, text: str, *, merge: bool = False) -> Any:  # noqa: A002
+def load_value(format: Syntax, text: str, *, merge: bool = False) -> Any:  # noqa: A002
     """The value of a text and nothing else. Raises `SyntaxProblem`."""
     return _load(format, text, merge=merge, oddities=False).value
 
 
 def _load(
-    format: Format,  # noqa: A002
+    format: Syntax,  # noqa: A002
     text: str,
     *,
     merge: bool,
@@ -306,7 +318,7 @@ def _load(
     return _engine(format).load(text)
 
 
-def _engine(format: Format) -> Engine:  # noqa: A002
+def _engine(format: Syntax) -> Engine:  # noqa: A002
     """The engine of a format other than YAML, imported when it is first needed."""
     if format == "json":
         from equipage.syntax import json

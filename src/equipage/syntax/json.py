@@ -15,7 +15,7 @@ from typing import Literal
 
 from equipage.core import codes
 from equipage.core.path import Path
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.syntax import (
     MAX_DEPTH,
     Irregularity,
@@ -41,7 +41,7 @@ def load(text: str) -> Parsed:
     Raises `SyntaxProblem` if `text` is not JSON, nests too deep or holds half a surrogate pair.
     """
     _refuse_deep_nesting(text)
-    noticing = _Noticing()
+    noticing = _OddityHooks()
     try:
         value = json.loads(
             text,
@@ -55,10 +55,10 @@ def load(text: str) -> Parsed:
     halves = [*lone_surrogates(text), *_escaped_surrogates(text)]
     if halves:  # no file could hold such a string
         raise SyntaxProblem(sorted(halves, key=lambda each: each.range))
-    return Parsed(value, tuple(_survey(text)) if noticing.odd else ())
+    return Parsed(value, tuple(_find_oddities(text)) if noticing.odd else ())
 
 
-class _Noticing:
+class _OddityHooks:
     """The hooks of one `load`: they build ordinary values and remember whether one was odd."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class _Noticing:
         return value
 
 
-def _survey(text: str) -> Iterator[Irregularity]:
+def _find_oddities(text: str) -> Iterator[Irregularity]:
     """Every repeated key, and every number that is not finite or too long, in order."""
     path: list[str | int] = []  # of the value that was read last
     seen: list[dict[str, Range]] = []  # for each open bracket, where each key was seen first
@@ -92,7 +92,7 @@ def _survey(text: str) -> Iterator[Irregularity]:
             seen.pop()
             continue
         if kind == "key":
-            path[-1] = name = _string(text, start, end)
+            path[-1] = name = _string_value(text, start, end)
             first = seen[-1].setdefault(name, (start, end))
             if first != (start, end):
                 also = (("first here", first),)
@@ -107,10 +107,10 @@ def _survey(text: str) -> Iterator[Irregularity]:
             path.append("" if text[start] == "{" else -1)
             seen.append({})
         elif kind == "bare":
-            yield from _odd_number(text, (start, end), path)
+            yield from _check_number(text, (start, end), path)
 
 
-def _odd_number(text: str, place: Range, path: list[str | int]) -> Iterator[Irregularity]:
+def _check_number(text: str, place: Range, path: list[str | int]) -> Iterator[Irregularity]:
     written = text[slice(*place)]
     digits = written.lstrip("-")
     if digits in ("true", "false", "null"):
@@ -128,7 +128,7 @@ def _odd_number(text: str, place: Range, path: list[str | int]) -> Iterator[Irre
 def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
     """The places of those `paths` that exist in `text`; the last of several equal keys counts."""
     # A text without findings is never searched for places.
-    from equipage.syntax.nodes import PathTrie, Scalar, TreeBuilder, places
+    from equipage.syntax.nodes import PathTrie, Scalar, TreeBuilder, find_places
 
     wanted = list(paths)
     # Only what a wanted path enters is kept of a text that may be large.
@@ -139,17 +139,17 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
         elif kind == "close":
             tree.close(end)
         elif tree.keeps:
-            tree.add(Scalar(start, end, _string(text, start, end) if kind == "key" else None))
-    return places(tree.root, wanted)
+            tree.add(Scalar(start, end, _string_value(text, start, end) if kind == "key" else None))
+    return find_places(tree.root, wanted)
 
 
 # --------------------------------------------------------------------------------------- tokens
 
-Kind = Literal["open", "close", "key", "string", "bare"]
+TokenKind = Literal["open", "close", "key", "string", "bare"]
 
 #: The possessive quantifiers (`*+`) never give back what they took: a string that is not closed
 #: costs its length once. White space and colons match nothing here and are skipped.
-_TOKEN = expression(
+_TOKEN = lazy_regex(
     r"""
       (?P<string> "[^"\\]*+(?:\\.[^"\\]*+)*+" )  # runs of characters, with escapes between them
     | (?P<open> [\[{] )
@@ -161,7 +161,7 @@ _TOKEN = expression(
 )
 
 
-def _tokens(text: str) -> Iterator[tuple[Kind, int, int]]:
+def _tokens(text: str) -> Iterator[tuple[TokenKind, int, int]]:
     """Brackets, keys, strings and other scalars in order, as (kind, start, end), in linear time.
 
     A text that is not valid gives some sensible guess.
@@ -189,7 +189,7 @@ def _tokens(text: str) -> Iterator[tuple[Kind, int, int]]:
                 yield "close", start, end
 
 
-def _string(text: str, start: int, end: int) -> str:
+def _string_value(text: str, start: int, end: int) -> str:
     """The string whose token, quotes included, is `text[start:end]`."""
     inside = text[start + 1 : end - 1]
     return inside if "\\" not in inside else str(json.loads(text[start:end], strict=False))
@@ -198,10 +198,10 @@ def _string(text: str, start: int, end: int) -> str:
 # ------------------------------------------------------- what is refused although it may be JSON
 
 #: Of a large text, the beginning is often enough to tell that it is too deep.
-_BEGINNING = 65_536
+_PROBE_LENGTH = 65_536
 #: An escaped surrogate, alone or in a pair. Any other escape is matched too, so that the second
 #: backslash of `\\ud800` starts no match.
-_ESCAPE = expression(
+_ESCAPE = lazy_regex(
     r"""
       (?P<pair> \\u[dD][89abAB]..\\u[dD][c-fC-F].. )
     | (?P<lone> \\u[dD][89a-fA-F].. )
@@ -219,25 +219,25 @@ def _refuse_deep_nesting(text: str) -> None:
     """
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
-    if all(_depth(part) <= MAX_DEPTH for part in (text[:_BEGINNING], text)):
+    if all(_nesting_depth(part) <= MAX_DEPTH for part in (text[:_PROBE_LENGTH], text)):
         return
     depth = 0
     for kind, start, end in _tokens(text):
         depth += {"open": 1, "close": -1}.get(kind, 0)
         if depth > MAX_DEPTH:
-            if _is_sound(text[:start]):
+            if _is_valid_beginning(text[:start]):
                 place, values = (start, end), {"limit": MAX_DEPTH}
                 raise SyntaxProblem([Irregularity(codes.NESTING_TOO_DEEP, place, values=values)])
             return
 
 
-def _depth(text: str) -> int:
+def _nesting_depth(text: str) -> int:
     """How deep brackets outside strings nest; exact up to the first syntax error."""
     data = text.encode("utf-8", "surrogatepass").replace(rb"\\", b"").replace(rb"\"", b"")
     return bracket_depth(b"".join(data.split(b'"')[::2]))  # every second part is a string
 
 
-def _is_sound(beginning: str) -> bool:
+def _is_valid_beginning(beginning: str) -> bool:
     """Whether the beginning of a text is valid JSON as far as it goes."""
     try:
         json.loads(beginning, parse_int=str)
@@ -256,19 +256,19 @@ def _escaped_surrogates(text: str) -> Iterator[Irregularity]:
 # ------------------------------------------------------------------------ syntax errors in words
 
 #: What is wrong, and what to write instead.
-_Words = tuple[str, str | None]
+_Explanation = tuple[str, str | None]
 
-_WORD = expression(r"[^\s,:;=\[\]{}\"'/#]+")
+_WORD = lazy_regex(r"[^\s,:;=\[\]{}\"'/#]+")
 #: A comment as other languages have it: `/* … */`, or from `//`, an unclosed `/*` or `#` to the
 #: end of the line.
-_COMMENT = expression(r"/\*.*?\*/|(?:/[/*]|\#)[^\r\n]*", re.DOTALL)
-_LINE = expression(r"[^\r\n]*")
-_NAMES = {
+_COMMENT = lazy_regex(r"/\*.*?\*/|(?:/[/*]|\#)[^\r\n]*", re.DOTALL)
+_LINE = lazy_regex(r"[^\r\n]*")
+_FOREIGN_LITERALS = {
     **dict.fromkeys(("True", "TRUE"), "true"),
     **dict.fromkeys(("False", "FALSE"), "false"),
     **dict.fromkeys(("None", "nil", "NULL", "Null", "undefined"), "null"),
 }
-_SPACES = {
+_FOREIGN_SPACES = {
     "\ufeff": "a byte order mark",
     "\u00a0": "a no-break space",
     "\u200b": "a zero-width space",
@@ -276,10 +276,10 @@ _SPACES = {
     "\u3000": "an ideographic space",
 }
 _QUOTES = "'`\u2018\u2019\u201c\u201d"
-_DECIMAL = "JSON has decimal numbers only, without leading zeros; quote anything else"
+_DECIMAL_HINT = "JSON has decimal numbers only, without leading zeros; quote anything else"
 
 #: What the message of the parser starts with → our words.
-_MESSAGES: dict[str, _Words] = {
+_MESSAGES: dict[str, _Explanation] = {
     "Unterminated string": ("this string is never closed", 'close it with `"`'),
     "Invalid control character": ("this string contains a control character", None),
     "Invalid \\u": ("`\\u` needs four hexadecimal digits", "write four digits, as in `\\u00e9`"),
@@ -298,32 +298,36 @@ def _syntax_error(error: json.JSONDecodeError, text: str) -> Irregularity:
     if not text.strip(_BLANKS):
         return _problem((0, 0), ("the file is empty", "an empty object is written `{}`"))
     if offset >= len(text.rstrip(_BLANKS)):
-        return _unclosed(text)
+        return _unclosed_bracket_problem(text)
     comma = _trailing_comma(error, text)
     if comma is not None:
         words = "there is a `,` before the closing bracket", "remove the last `,`"
         return _problem((comma, comma + 1), words)
     if error.msg.startswith("Unterminated string"):
-        return _problem((offset, match_end(_LINE, text, offset)), _words(error.msg))
+        return _problem((offset, match_end(_LINE, text, offset)), _explain_message(error.msg))
     if error.msg.startswith("Invalid"):
         start = offset - 1 if text[offset] == "u" else offset  # an escape begins at its backslash
         end = min(len(text), start + (2 if text[start] == "\\" else 1))
-        return _problem((start, end), _in_string(error.msg, text[offset]))
+        return _problem((start, end), _explain_string_error(error.msg, text[offset]))
     end = max(match_end(_COMMENT, text, offset), match_end(_WORD, text, offset), offset + 1)
-    return _problem((offset, end), _at(text, offset) or _word(error.msg, text, offset))
+    return _problem(
+        (offset, end), _explain_character(text, offset) or _explain_word(error.msg, text, offset)
+    )
 
 
-def _problem(place: Range, words: _Words, also: tuple[tuple[str, Range], ...] = ()) -> Irregularity:
+def _problem(
+    place: Range, words: _Explanation, also: tuple[tuple[str, Range], ...] = ()
+) -> Irregularity:
     values = {"problem": words[0], "hint": words[1]}
     return Irregularity(codes.JSON_SYNTAX, place, values=values, also=also)
 
 
-def _words(message: str) -> _Words:
+def _explain_message(message: str) -> _Explanation:
     found = (words for start, words in _MESSAGES.items() if message.startswith(start))
     return next(found, (message, None))
 
 
-def _unclosed(text: str) -> Irregularity:
+def _unclosed_bracket_problem(text: str) -> Irregularity:
     """The text ends too early; say which bracket still has to be closed."""
     opened: list[int] = []
     for kind, start, _ in _tokens(text):
@@ -353,7 +357,7 @@ def _trailing_comma(error: json.JSONDecodeError, text: str) -> int | None:
 
 
 #: A string, which may lack its end, or a comma before a closing bracket.
-_STRING_OR_COMMA = expression(
+_STRING_OR_COMMA = lazy_regex(
     r""" "[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z) | ,(?=[ \t\r\n]*+[\]}]) """, re.VERBOSE | re.DOTALL
 )
 
@@ -364,24 +368,24 @@ def trailing_commas(text: str) -> list[int]:
     return [start for start in found if text[start] == ","]
 
 
-def _in_string(message: str, character: str) -> _Words:
+def _explain_string_error(message: str, character: str) -> _Explanation:
     if character in "\r\n":
         return "this string contains a line break", "write `\\n`, or close the string on its line"
     if character == "\t":
         return "this string contains a tab", "write `\\t`"
-    return _words(message)
+    return _explain_message(message)
 
 
-def _at(text: str, offset: int) -> _Words | None:
+def _explain_character(text: str, offset: int) -> _Explanation | None:
     """An explanation from the character at the error alone; None if it tells nothing."""
     character = text[offset]
     if _COMMENT.match(text, offset):
         return "JSON has no comments", "remove the comment"
     if character in _QUOTES:
         return "JSON strings use double quotes", 'write `"` instead'
-    if character in _SPACES:
+    if character in _FOREIGN_SPACES:
         hint = "remove it; JSON knows space, tab and line breaks only"
-        return f"{_SPACES[character]} is not allowed here", hint
+        return f"{_FOREIGN_SPACES[character]} is not allowed here", hint
     if character == ",":
         return "there is nothing before this `,`", "remove it, or write what is missing"
     if character == "=":
@@ -391,17 +395,17 @@ def _at(text: str, offset: int) -> _Words | None:
     return None
 
 
-def _word(message: str, text: str, offset: int) -> _Words:
+def _explain_word(message: str, text: str, offset: int) -> _Explanation:
     """An explanation from the word at the error and from what the parser expected."""
     word = text[offset : match_end(_WORD, text, offset)]
     if message.startswith("Expecting property name") and word:
         return f"the key `{word}` is not in double quotes", f'write `"{word}"`'
-    if message.startswith("Expecting value") and word in _NAMES:
-        return f"`{word}` is not a JSON value", f"write `{_NAMES[word]}`"
+    if message.startswith("Expecting value") and word in _FOREIGN_LITERALS:
+        return f"`{word}` is not a JSON value", f"write `{_FOREIGN_LITERALS[word]}`"
     if message.startswith("Expecting value") and word[:1].isalpha():
         return f"`{word}` is not in double quotes", f'write `"{word}"`, if it is meant as text'
     if word[:1] in ("+", "."):
         return f"`{word}` is not a number in JSON", "start a number with a digit or `-`"
     if message.startswith("Expecting ','") and word and text[offset - 1].isdigit():
-        return "the number ends here", _DECIMAL
-    return _words(message)
+        return "the number ends here", _DECIMAL_HINT
+    return _explain_message(message)

@@ -32,7 +32,7 @@ class PathTrie:
 
     def at(self, step: str | int) -> PathTrie:
         """What is wanted at a step: `WANT_NOTHING` if no path leads there."""
-        return self.below.get(step, NOTHING)
+        return self.below.get(step, WANT_NOTHING)
 
     @classmethod
     def of(cls, paths: Iterable[Path]) -> PathTrie:
@@ -47,10 +47,10 @@ class PathTrie:
 
 
 #: The mappings merged in by this key may hold any wanted entry.
-_MERGE = "<<"
-NOTHING = PathTrie()
+_MERGE_KEY = "<<"
+WANT_NOTHING = PathTrie()
 #: For a collection that is kept as a whole.
-EVERYTHING = PathTrie()
+WANT_EVERYTHING = PathTrie()
 
 
 class Scalar:
@@ -99,7 +99,7 @@ class Collection:
         children = self.children
         if len(children) % 2 == 0:
             name = name_of(children[-2])
-            if name not in self.wanted.below and name != _MERGE:
+            if name not in self.wanted.below and name != _MERGE_KEY:
                 del children[-2:]
 
     @property
@@ -122,7 +122,7 @@ Entries = dict[str, tuple[Node | None, Node | None]]
 class TreeBuilder:
     """Builds the tree of what is wanted from the pieces of a text."""
 
-    def __init__(self, wanted: PathTrie = EVERYTHING) -> None:
+    def __init__(self, wanted: PathTrie = WANT_EVERYTHING) -> None:
         self.root: Node | None = None
         self._wanted = wanted
         self._open: list[Collection | None] = []  # None for one that no wanted path enters
@@ -138,16 +138,16 @@ class TreeBuilder:
             self.root = self.root or node
         elif (holder := self._open[-1]) is not None:
             holder.children.append(node)
-            if holder.wanted is not EVERYTHING and holder.is_mapping:
+            if holder.wanted is not WANT_EVERYTHING and holder.is_mapping:
                 holder.forget_unwanted()
 
     def open(
         self, start: int, *, is_mapping: bool, whole: bool = False, event: Any = None
     ) -> Collection | None:
         """A collection begins; it is kept if a wanted path enters it, or as a `whole`."""
-        wanted = EVERYTHING if whole else self._wanted_next()
+        wanted = WANT_EVERYTHING if whole else self._wanted_next()
         node = None
-        if wanted is not NOTHING:
+        if wanted is not WANT_NOTHING:
             node = Collection(start, wanted, is_mapping=is_mapping, event=event)
         self.add(node)
         self._open.append(node)
@@ -166,29 +166,29 @@ class TreeBuilder:
             return self._wanted
         holder = self._open[-1]
         if holder is None:
-            return NOTHING
+            return WANT_NOTHING
         count = len(holder.children)
-        if holder.wanted is EVERYTHING or (holder.is_mapping and count % 2 == 0):
-            return EVERYTHING  # a key is kept, whatever it is, to be named
+        if holder.wanted is WANT_EVERYTHING or (holder.is_mapping and count % 2 == 0):
+            return WANT_EVERYTHING  # a key is kept, whatever it is, to be named
         step = name_of(holder.children[-1]) if holder.is_mapping else count
-        return EVERYTHING if step == _MERGE else holder.wanted.at(step)
+        return WANT_EVERYTHING if step == _MERGE_KEY else holder.wanted.at(step)
 
 
-def places(root: Node | None, paths: Iterable[Path]) -> dict[Path, Place]:
+def find_places(root: Node | None, paths: Iterable[Path]) -> dict[Path, Place]:
     """The places of those `paths` that exist in a tree which was built for them.
 
     The place of an aliased value is the alias; below it, the place in the node that it repeats.
     """
     found: dict[Path, Place] = {}
     for path in paths:
-        key, value, through = _entry(root, path)
+        key, value, through = _find_entry(root, path)
         if value is not None:
             optional = (None if each is None else range_of(each) for each in (key, through))
             found[path] = Place(range_of(value), *optional)
     return found
 
 
-def _entry(root: Node | None, path: Path) -> tuple[Node | None, Node | None, Node | None]:
+def _find_entry(root: Node | None, path: Path) -> tuple[Node | None, Node | None, Node | None]:
     """The key and the value at a path, and the last `<<` on the way to it.
 
     The root and the entries of lists have no key.

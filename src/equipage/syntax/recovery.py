@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.syntax import Range, SyntaxProblem, match_end, yaml
 from equipage.syntax.frontmatter import Reader
 
@@ -36,27 +36,29 @@ Flaw = Literal["colon", "brackets", "indicator", "unindented", "quotes", "no-spa
 _SPEAKERS = frozenset(
     {"user", "assistant", "human", "ai", "agent", "claude", "system", "context", "commentary"}
 )
-_EXAMPLE = expression(r"<(?P<end>/?)(?:example|commentary)s?>", re.IGNORECASE)
+_EXAMPLE = lazy_regex(r"<(?P<end>/?)(?:example|commentary)s?>", re.IGNORECASE)
 
 #: A line that begins an entry: a name, a colon, and perhaps a blank and a value.
-_ENTRY = expression(
+_ENTRY = lazy_regex(
     r"(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>[^\r\n]*?))?[ \t]*\r?\n?\Z"
 )
 #: A lone carriage return ends a line, too.
-_LINE = expression(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_LINE = lazy_regex(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 #: `key:value` without the blank; what looks like `scheme://` or `a::b` is not meant.
-_TOUCHING = expression(r"(?P<key>[A-Za-z_][\w.-]*):(?P<value>[^\s:/][^\r\n]*?)[ \t]*\r?\n?\Z")
+_ENTRY_WITHOUT_SPACE = lazy_regex(
+    r"(?P<key>[A-Za-z_][\w.-]*):(?P<value>[^\s:/][^\r\n]*?)[ \t]*\r?\n?\Z"
+)
 #: A line below a key: an item, an entry, or both, and its value.
-_NESTED = expression(
+_NESTED_LINE = lazy_regex(
     r"(?P<lead>[ \t]*(?:-[ ]+)?(?:[A-Za-z_][\w.-]*:[ ]+)?)(?P<value>\S[^\r\n]*?)[ \t]*\r?\n?\Z"
 )
-_BLOCK = expression(r"[|>][+-]?(?:[ \t]+#.*)?\Z")
-_COLON = expression(r":(?=\s|\Z)")
+_BLOCK = lazy_regex(r"[|>][+-]?(?:[ \t]+#.*)?\Z")
+_COLON = lazy_regex(r":(?=\s|\Z)")
 #: What no unquoted text may start with, besides quotes and brackets.
 _INDICATORS = (*"*&!%@`|>", "- ", "? ")
 _QUOTES = ("'", '"')
-_PAIRS = {"[": "]", "{": "}"}
-_LONGEST = 64 * 1024
+_BRACKET_PAIRS = {"[": "]", "{": "}"}
+_MAX_LENGTH = 64 * 1024
 
 
 class Correction(msgspec.Struct, frozen=True):
@@ -82,25 +84,25 @@ def recover(text: str, known: Collection[str]) -> Recovered | None:
     `known` are the names that begin an entry even inside an example that is not indented.
     """
     # Each entry is parsed on its own, perhaps several times.
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LENGTH:
         return None
     corrections: list[Correction] = []
-    for entry in _entries(text, known):
+    for entry in _split_entries(text, known):
         value = text[slice(*entry.value)]
         # An alias fails on its own if its anchor is in another entry.
         is_alias = value.startswith("*") and f"&{value[1:]}" in text
         if not is_alias and not _parses(text[entry.start : entry.end], entry.key):
-            found = _corrections(entry, text)
+            found = _correct_entry(entry, text)
             if not found:
                 return None
             corrections += found
     # The lines that a correction adds end like those around them.
     if "\r\n" in text:
         corrections = [replace(each, text=each.text.replace("\n", "\r\n")) for each in corrections]
-    return _applied(text, corrections)
+    return _apply_corrections(text, corrections)
 
 
-def _applied(text: str, corrections: list[Correction]) -> Recovered | None:
+def _apply_corrections(text: str, corrections: list[Correction]) -> Recovered | None:
     """The text with its corrections, if it parses then."""
     parts: list[str] = []
     end = 0
@@ -115,11 +117,11 @@ def _applied(text: str, corrections: list[Correction]) -> Recovered | None:
 
 def _parses(text: str, key: str | None = None) -> bool:
     """Whether a text is a mapping; with `key`, one with that entry alone."""
-    value = _value(text)
+    value = _load_or_none(text)
     return isinstance(value, dict) and (key is None or list(value) == [key])
 
 
-def _value(text: str) -> Any:
+def _load_or_none(text: str) -> Any:
     """The value of a text; None if it has none."""
     try:
         return yaml.load(text, merge=False).value
@@ -151,7 +153,7 @@ class _Entry(msgspec.Struct, frozen=True):
         return lines
 
 
-def _entries(text: str, known: Collection[str]) -> list[_Entry]:
+def _split_entries(text: str, known: Collection[str]) -> list[_Entry]:
     entries: list[_Entry] = []
     seen: set[str] = set()
     is_loose = False  # a line was seen that is neither indented nor an entry
@@ -163,7 +165,7 @@ def _entries(text: str, known: Collection[str]) -> list[_Entry]:
         match = _ENTRY.match(line)
         is_touching = match is None and line.partition(":")[0] in known
         if is_touching:
-            match = _TOUCHING.match(line)
+            match = _ENTRY_WITHOUT_SPACE.match(line)
         key = "" if match is None else match["key"]
         is_speech = is_loose or is_example or key in seen or key.lower() in _SPEAKERS
         if match is not None and (key in known or not entries or not is_speech):
@@ -173,7 +175,7 @@ def _entries(text: str, known: Collection[str]) -> list[_Entry]:
             value = start + low, start + high
             entries.append(_Entry(key, start, value, [], is_touching))
             is_loose = _BLOCK.match(match["value"] or "") is not None
-            is_example = _is_open(line, False)
+            is_example = _is_example_open(line, False)
             seen.add(key)
         elif entries:
             entries[-1].lines.append((start, end))
@@ -181,11 +183,11 @@ def _entries(text: str, known: Collection[str]) -> list[_Entry]:
             # What is indented below `|` is its text; after it, any name begins an entry again.
             is_first = is_loose and len(entries[-1].lines) == 1
             is_loose = not is_indented if is_first else is_loose or not is_indented
-            is_example = _is_open(line, is_example)
+            is_example = _is_example_open(line, is_example)
     return entries
 
 
-def _is_open(line: str, before: bool) -> bool:
+def _is_example_open(line: str, before: bool) -> bool:
     """Whether an example goes on after a line."""
     ends = _EXAMPLE.findall(line)
     return not ends[-1] if ends else before
@@ -194,7 +196,7 @@ def _is_open(line: str, before: bool) -> bool:
 # ------------------------------------------------------------------------------------- corrections
 
 
-def _corrections(entry: _Entry, text: str) -> list[Correction]:
+def _correct_entry(entry: _Entry, text: str) -> list[Correction]:
     """What to rewrite so that the entry parses; nothing if that is not clear."""
     if entry.is_touching:
         start = entry.value[0]
@@ -202,46 +204,48 @@ def _corrections(entry: _Entry, text: str) -> list[Correction]:
     following = entry.following(text)
     value = text[slice(*entry.value)]
     if not following:
-        found = _one_line(entry.key, value, entry.value[0])
+        found = _correct_one_line(entry.key, value, entry.value[0])
         return [found] if found else []
     if any(line and not line[0].isspace() and not line.startswith("#") for line in following):
-        return _unindented(entry, value, following)
+        return _correct_unindented(entry, value, following)
     if value:
-        return _folded(entry, text, value, following)
-    return _nested(entry, text)
+        return _correct_by_folding(entry, text, value, following)
+    return _correct_nested(entry, text)
 
 
-def _one_line(key: str, value: str, start: int) -> Correction | None:
+def _correct_one_line(key: str, value: str, start: int) -> Correction | None:
     """A value of one line, quoted."""
     end = start + len(value)
     colon = _COLON.search(value)
     if value.startswith(_QUOTES):
-        return _requoted(key, value, start)
-    if value[:1] in _PAIRS:
-        rest = _behind_brackets(value)
+        return _escape_inner_quotes(key, value, start)
+    if value[:1] in _BRACKET_PAIRS:
+        rest = _find_text_after_brackets(value)
         if rest is None:
             return None
-        return _quoted(key, "brackets", (start + rest, end), value, start)
+        return _quote_value(key, "brackets", (start + rest, end), value, start)
     if value.startswith(_INDICATORS):
-        return _quoted(key, "indicator", (start, start + 1), value, start)
+        return _quote_value(key, "indicator", (start, start + 1), value, start)
     if colon is not None:
-        return _quoted(key, "colon", (start + colon.start(), start + colon.end()), value, start)
+        return _quote_value(
+            key, "colon", (start + colon.start(), start + colon.end()), value, start
+        )
     return None
 
 
-def _quoted(key: str, reason: Flaw, place: Range, value: str, start: int) -> Correction | None:
+def _quote_value(key: str, reason: Flaw, place: Range, value: str, start: int) -> Correction | None:
     """A value in single quotes, if that means the same text."""
     written = "'" + value.replace("'", "''") + "'"
     correction = Correction(key, reason, place, (start, start + len(value)), written)
-    return correction if _means(correction, value) else None
+    return correction if _is_read_as(correction, value) else None
 
 
-def _means(correction: Correction, value: str) -> bool:
+def _is_read_as(correction: Correction, value: str) -> bool:
     """Whether what a correction writes is read as `value`."""
-    return bool(_value(f"{correction.key}: {correction.text}\n") == {correction.key: value})
+    return bool(_load_or_none(f"{correction.key}: {correction.text}\n") == {correction.key: value})
 
 
-def _requoted(key: str, value: str, start: int) -> Correction | None:
+def _escape_inner_quotes(key: str, value: str, start: int) -> Correction | None:
     """A value that starts with a quote: quotes inside it, or text behind it."""
     quote, inner, end = value[0], value[1:-1], start + len(value)
     # Nothing inside to escape: something else is wrong, and it is not known what.
@@ -249,7 +253,7 @@ def _requoted(key: str, value: str, start: int) -> Correction | None:
         return None
     second = start + 1 + inner.index(quote)
     if not value.endswith(quote):
-        return _quoted(key, "quotes", (second + 1, end), value, start)
+        return _quote_value(key, "quotes", (second + 1, end), value, start)
     escaped = inner.replace("'", "''") if quote == "'" else re.sub(r'(?<!\\)"', r"\"", inner)
     written = f"{quote}{escaped}{quote}"
     if not _parses(f"{key}: {written}", key):
@@ -257,20 +261,20 @@ def _requoted(key: str, value: str, start: int) -> Correction | None:
     return Correction(key, "quotes", (second, second + 1), (start, end), written)
 
 
-def _behind_brackets(value: str) -> int | None:
+def _find_text_after_brackets(value: str) -> int | None:
     """Where the text behind the first bracket and its partner begins."""
     depth = 0
     for offset, letter in enumerate(value, 1):
-        depth += (letter == value[0]) - (letter == _PAIRS[value[0]])
+        depth += (letter == value[0]) - (letter == _BRACKET_PAIRS[value[0]])
         if depth == 0:
             return offset + len(value[offset:]) - len(value[offset:].lstrip())
     return None
 
 
-def _unindented(entry: _Entry, value: str, following: list[str]) -> list[Correction]:
+def _correct_unindented(entry: _Entry, value: str, following: list[str]) -> list[Correction]:
     """Text that goes on in the first column: a block, each line indented."""
     is_block = _BLOCK.match(value) is not None
-    if not is_block and value[:1] in (*_QUOTES, *_PAIRS):
+    if not is_block and value[:1] in (*_QUOTES, *_BRACKET_PAIRS):
         return []
     lines = following if is_block or not value else [value, *following]
     lines = [line if line.strip() else "" for line in lines]
@@ -281,9 +285,9 @@ def _unindented(entry: _Entry, value: str, following: list[str]) -> list[Correct
     number = next(number for number, line in enumerate(following) if line[:1].strip())
     place = entry.lines[number][0], entry.lines[number][0] + len(following[number])
     whole = entry.value[0], entry.lines[len(following) - 1][0] + len(following[-1])
-    written = f"{value if is_block else '|-'}\n{_indented(lines)}"
+    written = f"{value if is_block else '|-'}\n{_indent_lines(lines)}"
     correction = Correction(entry.key, "unindented", place, whole, written)
-    if not is_block and not _means(correction, "\n".join(lines)):
+    if not is_block and not _is_read_as(correction, "\n".join(lines)):
         # A block cannot hold every character; double quotes can.
         correction = replace(correction, text=msgspec.json.encode("\n".join(lines)).decode())
     if entry.value[0] == entry.value[1]:  # nothing was behind the colon, not even a blank
@@ -291,10 +295,12 @@ def _unindented(entry: _Entry, value: str, following: list[str]) -> list[Correct
     return [correction]
 
 
-def _folded(entry: _Entry, text: str, value: str, following: list[str]) -> list[Correction]:
+def _correct_by_folding(
+    entry: _Entry, text: str, value: str, following: list[str]
+) -> list[Correction]:
     """Indented text with `: ` in it: a folded block means what the lines would mean without it."""
     lines = [value, *(line.strip() for line in following)]
-    if value[0] in (*_QUOTES, *_PAIRS, "|", ">"):
+    if value[0] in (*_QUOTES, *_BRACKET_PAIRS, "|", ">"):
         return []
     colon = _COLON.search(text, entry.value[0])
     if not any(map(_COLON.search, lines)) or colon is None:
@@ -303,14 +309,14 @@ def _folded(entry: _Entry, text: str, value: str, following: list[str]) -> list[
     whole = entry.value[0], end
     # A line that begins with `#` is a heading, which a folded text would lose.
     block = "|-" if any(line.startswith("#") for line in lines) else ">-"
-    return [Correction(entry.key, "colon", colon.span(), whole, f"{block}\n{_indented(lines)}")]
+    return [Correction(entry.key, "colon", colon.span(), whole, f"{block}\n{_indent_lines(lines)}")]
 
 
-def _indented(lines: list[str]) -> str:
+def _indent_lines(lines: list[str]) -> str:
     return "\n".join(f"  {line}" if line else "" for line in lines)
 
 
-def _nested(entry: _Entry, text: str) -> list[Correction]:
+def _correct_nested(entry: _Entry, text: str) -> list[Correction]:
     """Entries and items below a key, each corrected on its own line."""
     found: list[Correction] = []
     for start, end in entry.lines:
@@ -320,12 +326,12 @@ def _nested(entry: _Entry, text: str) -> list[Correction]:
             place = (start, start + tabs)
             found.append(Correction(entry.key, "tabs", place, place, "  " * tabs))
             continue
-        match = _NESTED.match(line)
+        match = _NESTED_LINE.match(line)
         if match is None or not match["lead"].rstrip().endswith(("-", ":")):
             continue
         value = match["value"]
         if not value.startswith("#") and not _parses(f"key: {value}"):
-            correction = _one_line("key", value, start + match.start("value"))
+            correction = _correct_one_line("key", value, start + match.start("value"))
             if correction is not None:
                 found.append(replace(correction, key=entry.key))
     return found
@@ -337,56 +343,60 @@ def _nested(entry: _Entry, text: str) -> list[Correction]:
 
 #: A line that a client looks at: a key in the first column and what follows it. Claude Code takes
 #: no digits in the key, and no carriage return at the end of the line.
-_LOOKED_AT: dict[Reader, re.Pattern[str]] = {
-    "claude": expression(
+_CLIENT_LINES: dict[Reader, re.Pattern[str]] = {
+    "claude": lazy_regex(
         r"^(?P<key>[A-Za-z_-]+):[^\S\r\n]+(?P<value>\S[^\r\n]*)(?=\n|\Z)", re.MULTILINE
     ),
-    "codex": expression(r"^(?P<key>[\w.-]+):[ \t]+(?P<value>\S[^\r\n]*)", re.MULTILINE),
-    "opencode": expression(
+    "codex": lazy_regex(r"^(?P<key>[\w.-]+):[ \t]+(?P<value>\S[^\r\n]*)", re.MULTILINE),
+    "opencode": lazy_regex(
         r"^(?P<key>[A-Za-z_]\w*)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE
     ),
-    "gemini": expression(
+    "gemini": lazy_regex(
         r"^(?P<key>name|description):[ \t]*(?P<value>[^\r\n]*(?:\r?\n[ \t]+\S[^\r\n]*)*)",
         re.MULTILINE,
     ),
-    "lines": expression(r"^(?P<key>[\w.-]+)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE),
+    "lines": lazy_regex(r"^(?P<key>[\w.-]+)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE),
 }
 #: The values that a client quotes before it tries again.
-_QUOTED: dict[Reader, re.Pattern[str]] = {
-    "claude": expression(r"[{}\[\]*&#!|>%@`]|: "),
-    "codex": expression(r"\A[\[{@`]|: "),
-    "opencode": expression(r":"),
+_CLIENT_QUOTED_VALUES: dict[Reader, re.Pattern[str]] = {
+    "claude": lazy_regex(r"[{}\[\]*&#!|>%@`]|: "),
+    "codex": lazy_regex(r"\A[\[{@`]|: "),
+    "opencode": lazy_regex(r":"),
 }
 
 
-def reread(text: str, reader: Reader) -> Recovered | None:
+def read_as_client(text: str, reader: Reader) -> Recovered | None:
     """A header that is not YAML as a client reads it; None if the client drops it."""
-    if reader == "strict" or len(text) > _LONGEST:
+    if reader == "strict" or len(text) > _MAX_LENGTH:
         return None
     if reader == "gemini":
-        return _of_gemini(text)
+        return _read_as_gemini(text)
     corrections: list[Correction] = []
-    for match in _LOOKED_AT[reader].finditer(text):
+    for match in _CLIENT_LINES[reader].finditer(text):
         value = match["value"].rstrip()
         is_quoted = len(value) > 1 and value[0] in _QUOTES and value[-1] == value[0]
         if reader == "lines":
             is_special = not _parses(f"{match['key']}: {value}\n", match["key"])
         else:
-            is_special = not is_quoted and _QUOTED[reader].search(value) is not None
+            is_special = not is_quoted and _CLIENT_QUOTED_VALUES[reader].search(value) is not None
         if is_special:
             start = match.start("value")
             place = start, start + len(value)
-            corrections.append(Correction(match["key"], "colon", place, place, _in_quotes(value)))
+            corrections.append(
+                Correction(match["key"], "colon", place, place, _double_quote(value))
+            )
     if reader == "claude":
-        corrections = sorted([*corrections, *_blanks_for_tabs(text, corrections)], key=_start)
-    return _applied(text, corrections)
+        corrections = sorted(
+            [*corrections, *_blanks_for_tabs(text, corrections)], key=_correction_start
+        )
+    return _apply_corrections(text, corrections)
 
 
-def _start(each: Correction) -> int:
+def _correction_start(each: Correction) -> int:
     return each.range[0]
 
 
-def _in_quotes(value: str) -> str:
+def _double_quote(value: str) -> str:
     return msgspec.json.encode(value.replace("\t", "  ")).decode()
 
 
@@ -398,14 +408,14 @@ def _blanks_for_tabs(text: str, others: list[Correction]) -> Iterator[Correction
             yield Correction("", "tabs", match.span(), match.span(), "  ")
 
 
-def _of_gemini(text: str) -> Recovered | None:
+def _read_as_gemini(text: str) -> Recovered | None:
     """The two fields of a skill that Gemini CLI finds on its own; it ignores all others."""
     found = {
         match["key"]: " ".join(match["value"].split())
-        for match in _LOOKED_AT["gemini"].finditer(text)
+        for match in _CLIENT_LINES["gemini"].finditer(text)
     }
     if not found.get("name") or not found.get("description"):
         return None
-    whole = "".join(f"{key}: {_in_quotes(value)}\n" for key, value in found.items())
+    whole = "".join(f"{key}: {_double_quote(value)}\n" for key, value in found.items())
     place = (0, len(text))
-    return _applied(text, [Correction("description", "colon", place, place, whole)])
+    return _apply_corrections(text, [Correction("description", "colon", place, place, whole)])

@@ -15,18 +15,18 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.syntax import Range
 
 #: Runs of format characters, blanks without width, joiners, marks of direction, variation selectors
 #: beyond the common ones, and tags.
-_INVISIBLE = expression(
+_INVISIBLE = lazy_regex(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
 _ASCII = bytes(range(128))
 _JOINERS = frozenset("\u200c\u200d")
-_MARKS = frozenset("\u200e\u200f\u061c")
+_DIRECTION_MARKS = frozenset("\u200e\u200f\u061c")
 _BIDI = {
     "\u202a": "left-to-right embedding",
     "\u202b": "right-to-left embedding",
@@ -40,10 +40,10 @@ _BIDI = {
 }
 _TAGS = range(0xE0000, 0xE0080)
 #: Characters of a hidden text that a message quotes.
-_SHOWN_OF_HIDDEN = 40
+_MAX_QUOTED_HIDDEN = 40
 _BLACK_FLAG = "\U0001f3f4"
 #: Arabic, the scripts of India, Thai, Tibetan, Burmese and Khmer: their letters join.
-_JOINING = expression(
+_JOINING_SCRIPTS = lazy_regex(
     "[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\ufb50-\ufdff]"
 )
 
@@ -58,7 +58,7 @@ class Suspicion(msgspec.Struct, frozen=True):
 # ------------------------------------------------------------------------------------- characters
 
 
-def invisible(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
+def find_invisible(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
     """Runs of characters that cannot be seen, unless the characters around them need them.
 
     `encoded` is the text in UTF-8, where it is at hand.
@@ -67,7 +67,7 @@ def invisible(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
         return
     if encoded is None:
         encoded = text.encode("utf-8", "surrogatepass")
-    if not _may_hide(encoded):
+    if not _may_have_invisible(encoded):
         return
     # Most of a text is ASCII. What is left without it is short, and quickly searched.
     rest = encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass")
@@ -75,32 +75,34 @@ def invisible(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
         return
     for match in _INVISIBLE.finditer(text):
         if not _is_needed(text, *match.span()):
-            yield Suspicion(match.span(), _described(match.group()))
+            yield Suspicion(match.span(), _describe_run(match.group()))
 
 
 #: The first bytes of the characters in `_INVISIBLE`, but for the one that dashes, quotes and arrows
 #: begin with, too. Of those that begin with it, the second or the last byte.
-_LEADS = (b"\xc2", b"\xcd", b"\xd8", b"\xe1", b"\xe3", b"\xef", b"\xf3")
-_OFTEN = b"\xe2"
-_AFTER_OFTEN = tuple(bytes([each]) for each in (0x81, *range(0x8B, 0x90), *range(0xAA, 0xAF)))
+_LEAD_BYTES = (b"\xc2", b"\xcd", b"\xd8", b"\xe1", b"\xe3", b"\xef", b"\xf3")
+_COMMON_LEAD_BYTE = b"\xe2"
+_BYTES_AFTER_COMMON_LEAD = tuple(
+    bytes([each]) for each in (0x81, *range(0x8B, 0x90), *range(0xAA, 0xAF))
+)
 
 
-def _may_hide(encoded: bytes) -> bool:
+def _may_have_invisible(encoded: bytes) -> bool:
     """Whether a text in UTF-8 may have invisible characters; False is certain.
 
     Searching for single bytes is many times faster than a regular expression.
     """
-    for lead in _LEADS:
+    for lead in _LEAD_BYTES:
         if lead in encoded:
             return True
-    if _OFTEN in encoded:
-        for byte in _AFTER_OFTEN:
+    if _COMMON_LEAD_BYTE in encoded:
+        for byte in _BYTES_AFTER_COMMON_LEAD:
             if byte in encoded:
                 return True
     return False
 
 
-def _described(run: str) -> str:
+def _describe_run(run: str) -> str:
     name = _BIDI.get(run[0]) or unicodedata.name(run[0], "no name").lower()
     shown = f"U+{ord(run[0]):04X} ({name})"
     if len(run) > 1:
@@ -108,7 +110,7 @@ def _described(run: str) -> str:
     # Tags are a second, unseen ASCII, and models read it: say what they would read.
     letters = [chr(ord(letter) - _TAGS.start) for letter in run if ord(letter) in _TAGS]
     hidden = "".join(letter for letter in letters if letter.isprintable())
-    return f"{shown}, which hide `{hidden[:_SHOWN_OF_HIDDEN]}`" if len(hidden) > 1 else shown
+    return f"{shown}, which hide `{hidden[:_MAX_QUOTED_HIDDEN]}`" if len(hidden) > 1 else shown
 
 
 def _is_needed(text: str, start: int, end: int) -> bool:
@@ -119,11 +121,13 @@ def _is_needed(text: str, start: int, end: int) -> bool:
     if run == "\u200d" and (_is_emoji(before) or _is_emoji(after)):
         return True
     if set(run) <= _JOINERS:
-        return any(map(_JOINING.match, (before, after)))
-    if set(run) <= _MARKS:
+        return any(map(_JOINING_SCRIPTS.match, (before, after)))
+    if set(run) <= _DIRECTION_MARKS:
         around = text[max(0, start - 40) : start] + text[end : end + 40]
         return any(
-            unicodedata.bidirectional(each) in ("R", "AL") for each in around if each not in _MARKS
+            unicodedata.bidirectional(each) in ("R", "AL")
+            for each in around
+            if each not in _DIRECTION_MARKS
         )
     # The flags of regions are a black flag, letters as tags, and a tag that ends them.
     return before == _BLACK_FLAG and run[-1] == "\U000e007f"
@@ -154,65 +158,65 @@ def mixed_scripts(name: str) -> tuple[str, ...]:
 
 #: What it is, its beginnings, and the whole. The part that varies is the group.
 _SECRETS: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...] = (
-    ("a key of AWS", ("AKIA", "ASIA"), expression(r"\b(?:AKIA|ASIA)([0-9A-Z]{16})\b")),
+    ("a key of AWS", ("AKIA", "ASIA"), lazy_regex(r"\b(?:AKIA|ASIA)([0-9A-Z]{16})\b")),
     (
         "a token of GitHub",
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-        expression(r"\b(?:gh[pousr]_([A-Za-z0-9]{36,})|github_pat_([A-Za-z0-9_]{50,}))\b"),
+        lazy_regex(r"\b(?:gh[pousr]_([A-Za-z0-9]{36,})|github_pat_([A-Za-z0-9_]{50,}))\b"),
     ),
-    ("a token of GitLab", ("glpat-",), expression(r"\bglpat-([A-Za-z0-9_-]{20,})\b")),
-    ("a token of Slack", ("xox",), expression(r"\bxox[abeoprs]-([A-Za-z0-9-]{20,})\b")),
+    ("a token of GitLab", ("glpat-",), lazy_regex(r"\bglpat-([A-Za-z0-9_-]{20,})\b")),
+    ("a token of Slack", ("xox",), lazy_regex(r"\bxox[abeoprs]-([A-Za-z0-9-]{20,})\b")),
     (
         "a key of Anthropic",
         ("sk-ant-",),
-        expression(r"\bsk-ant-(?:api|admin|oat)\d\d-([A-Za-z0-9_-]{40,})\b"),
+        lazy_regex(r"\bsk-ant-(?:api|admin|oat)\d\d-([A-Za-z0-9_-]{40,})\b"),
     ),
     (
         "a key of OpenAI",
         ("sk-",),
-        expression(r"\bsk-(?:proj|svcacct)-([A-Za-z0-9_-]{40,})\b|\bsk-([A-Za-z0-9]{48})\b"),
+        lazy_regex(r"\bsk-(?:proj|svcacct)-([A-Za-z0-9_-]{40,})\b|\bsk-([A-Za-z0-9]{48})\b"),
     ),
-    ("a key of Google", ("AIza",), expression(r"\bAIza([A-Za-z0-9_-]{35})\b")),
-    ("a key of Stripe", ("rk_live_", "sk_live_"), expression(r"\b[rs]k_live_([A-Za-z0-9]{20,})\b")),
-    ("a token of npm", ("npm_",), expression(r"\bnpm_([A-Za-z0-9]{36})\b")),
-    ("a token of PyPI", ("pypi-",), expression(r"\bpypi-([A-Za-z0-9_-]{50,})\b")),
-    ("a token of Hugging Face", ("hf_",), expression(r"\bhf_([A-Za-z0-9]{30,})\b")),
-    ("a key of SendGrid", ("SG.",), expression(r"\bSG\.([A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})\b")),
+    ("a key of Google", ("AIza",), lazy_regex(r"\bAIza([A-Za-z0-9_-]{35})\b")),
+    ("a key of Stripe", ("rk_live_", "sk_live_"), lazy_regex(r"\b[rs]k_live_([A-Za-z0-9]{20,})\b")),
+    ("a token of npm", ("npm_",), lazy_regex(r"\bnpm_([A-Za-z0-9]{36})\b")),
+    ("a token of PyPI", ("pypi-",), lazy_regex(r"\bpypi-([A-Za-z0-9_-]{50,})\b")),
+    ("a token of Hugging Face", ("hf_",), lazy_regex(r"\bhf_([A-Za-z0-9]{30,})\b")),
+    ("a key of SendGrid", ("SG.",), lazy_regex(r"\bSG\.([A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})\b")),
     (
         "a private key",
         ("-----BEGIN ",),
-        expression(r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s+([A-Za-z0-9+/=]{40,})"),
+        lazy_regex(r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s+([A-Za-z0-9+/=]{40,})"),
     ),
 )
 #: Words that no random text of this length has by chance.
-_MADE_UP = expression(
+_PLACEHOLDER_TEXT = lazy_regex(
     r"example|placeholder|redacted|sample|replace|insert|change.?me|exposed|dummy|deadbeef",
     re.IGNORECASE,
 )
 #: Shorter words count where nothing but punctuation is around them.
-_WORD = expression(
+_PLACEHOLDER_WORD = lazy_regex(
     r"(?<![A-Za-z0-9])(?:your|test|fake|foo|bar|here|token|key|secret)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 #: Inside a longer text, only their letters count as filler, like characters in a row.
-_FILLER = expression(r"your|test|fake|token|secret|here|qwerty|asdf", re.IGNORECASE)
+_FILLER = lazy_regex(r"your|test|fake|token|secret|here|qwerty|asdf", re.IGNORECASE)
 #: Bits for each character, below which a text is made up rather than random.
-_LEAST_ENTROPY = 3.0
+_MIN_ENTROPY = 3.0
 
 
-def secrets(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
+def find_secrets(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]:
     """Texts that are shaped like secrets and look random; placeholders of documentation do not.
 
     `encoded` is the text in UTF-8, where it is at hand.
     """
-    begun = _ALL if encoded is None else _begun(encoded)
-    for match, what in _shaped(text, begun) if begun else ():
+    begun = _ALL_BEGINNINGS if encoded is None else _find_beginnings(encoded)
+    for match, what in _find_secret_shapes(text, begun) if begun else ():
         variable = match[match.lastindex or 0]
-        if not _is_placeholder(variable) and _entropy(variable) >= _LEAST_ENTROPY:
+        if not _is_placeholder(variable) and _entropy(variable) >= _MIN_ENTROPY:
             yield Suspicion(match.span(), what)
 
 
-def _shaped(text: str, begun: Collection[str]) -> list[tuple[re.Match[str], str]]:
+def _find_secret_shapes(text: str, begun: Collection[str]) -> list[tuple[re.Match[str], str]]:
     """Matches with the shape of a secret, in order; of two that overlap, the first.
 
     Only the beginnings in `begun` are looked for.
@@ -241,30 +245,32 @@ def _shaped(text: str, begun: Collection[str]) -> list[tuple[re.Match[str], str]
     return apart
 
 
-_ALL = frozenset(each for _, beginnings, _ in _SECRETS for each in beginnings)
+_ALL_BEGINNINGS = frozenset(each for _, beginnings, _ in _SECRETS for each in beginnings)
 #: Beginnings of secrets, each found by a search of its own.
-_PLAIN = tuple((each, each.encode()) for each in ("xox", "SG.", "pypi-", "glpat-", "-----BEGIN "))
+_PLAIN_BEGINNINGS = tuple(
+    (each, each.encode()) for each in ("xox", "SG.", "pypi-", "glpat-", "-----BEGIN ")
+)
 #: Those that begin with a letter that is rare in most texts.
-_WITH_A = expression(rb"A(?:KIA|SIA|Iza)")
+_BEGINS_WITH_A = lazy_regex(rb"A(?:KIA|SIA|Iza)")
 #: Those that end with an underscore. One character before it tells most names apart.
-_WITH_UNDERSCORE = expression(
+_ENDS_WITH_UNDERSCORE = lazy_regex(
     rb"_(?<=[efmoprstu]_)"
     rb"(?:(?<=gh[oprsu]_)|(?<=github_pat_)|(?<=[rs]k_live_)|(?<=npm_)|(?<=\bhf_))"
 )
 
 
-def _begun(encoded: bytes) -> list[str]:
+def _find_beginnings(encoded: bytes) -> list[str]:
     """Which beginnings of secrets may be in a text in UTF-8; the others surely are not.
 
     Three of four searches are for plain text, which is many times faster than an expression where
     it begins with a letter that many words have.
     """
-    found = [each for each, part in _PLAIN if part in encoded]
+    found = [each for each, part in _PLAIN_BEGINNINGS if part in encoded]
     # One character is found many times faster than an expression that begins with it.
-    if _WITH_A.search(encoded) is not None or (
-        b"_" in encoded and _WITH_UNDERSCORE.search(encoded) is not None
+    if _BEGINS_WITH_A.search(encoded) is not None or (
+        b"_" in encoded and _ENDS_WITH_UNDERSCORE.search(encoded) is not None
     ):
-        found += [each for each in _ALL if each.encode() in encoded]
+        found += [each for each in _ALL_BEGINNINGS if each.encode() in encoded]
     place = encoded.find(b"sk-")
     while place >= 0:
         if not encoded[max(place - 1, 0) : place].isalnum():  # unlike `task-`
@@ -274,14 +280,14 @@ def _begun(encoded: bytes) -> list[str]:
     return found
 
 
-def masked(text: str) -> str:
+def mask_secrets(text: str) -> str:
     """The text with asterisks for the part of each secret that varies; its length stays."""
     encoded = text.encode("utf-8", "surrogatepass")
-    begun = _begun(encoded)
+    begun = _find_beginnings(encoded)
     if not begun:
         return text
-    shaped = {match.span(): match for match, _ in _shaped(text, begun)}
-    for found in reversed(list(secrets(text, encoded)) if shaped else []):
+    shaped = {match.span(): match for match, _ in _find_secret_shapes(text, begun)}
+    for found in reversed(list(find_secrets(text, encoded)) if shaped else []):
         match = shaped[found.range]
         first, end = match.start(match.lastindex or 0), match.end()
         hidden = re.sub(r"\S", "*", text[first:end])
@@ -297,7 +303,7 @@ def looks_secret(text: str) -> bool:
         and re.search(r"[0-9]", text) is not None
         and re.search(r"[A-Za-z]", text) is not None
         and not _is_placeholder(text)
-        and _entropy(text) >= _LEAST_ENTROPY
+        and _entropy(text) >= _MIN_ENTROPY
     )
 
 
@@ -306,13 +312,13 @@ def _is_placeholder(text: str) -> bool:
 
     A random text may contain `test` or `1234` by chance, so that alone says nothing.
     """
-    if _MADE_UP.search(text) or _WORD.search(text):
+    if _PLACEHOLDER_TEXT.search(text) or _PLACEHOLDER_WORD.search(text):
         return True
     filler = {place for match in _FILLER.finditer(text) for place in range(*match.span())}
-    return 2 * len(filler | _in_a_row(text.lower())) >= len(text)
+    return 2 * len(filler | _sequence_places(text.lower())) >= len(text)
 
 
-def _in_a_row(text: str) -> set[int]:
+def _sequence_places(text: str) -> set[int]:
     """The places of characters that repeat or count up or down, as in `xxx`, `321` and `a1b2c3`."""
     found: set[int] = set()
     # In `a1b2c3`, every second character counts.

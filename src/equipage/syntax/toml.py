@@ -15,14 +15,14 @@ from typing import Any
 from equipage.core import codes
 from equipage.core.diagnostics import Code
 from equipage.core.path import ROOT, Path
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.syntax import Irregularity, Parsed, Range, SyntaxProblem, lone_surrogates, match_end
 from equipage.syntax.toml_places import (
     DEPTH,
-    OPAQUE,
+    STRING_OR_COMMENT,
+    find_newer_syntax,
+    find_repeated_name,
     locate,
-    mentions,
-    newer_syntax,
     refuse_deep_nesting,
     scan,
 )
@@ -41,11 +41,11 @@ except ImportError:  # no wheel for this machine: slower, and TOML 1.0 before Py
 __all__ = ["DEPTH", "PARSER", "load", "locate"]
 
 #: What a text needs to have a date, a time or a number that is not finite. Most have none of it.
-_MAYBE_ODD = expression(r"inf|nan|[eE]\+?\d{3}|\d\d:\d\d|\d{4}-\d\d-\d\d")
+_MAYBE_ODD = lazy_regex(r"inf|nan|[eE]\+?\d{3}|\d\d:\d\d|\d{4}-\d\d-\d\d")
 #: What a text needs to have anything that only TOML 1.1 allows.
-_MAYBE_NEWER = expression(r"\\[ex]|\{")
+_MAYBE_NEWER = lazy_regex(r"\\[ex]|\{")
 #: `int` converts no more digits than this in every supported version of Python.
-_ALWAYS_CONVERTED = 640
+_MAX_CONVERTED_DIGITS = 640
 
 
 def load(text: str) -> Parsed:
@@ -69,13 +69,13 @@ def load(text: str) -> Parsed:
         raise SyntaxProblem(lone_surrogates(text)) from None
     except ValueError:  # tomllib leaves it to `int` how many digits a number may have
         raise SyntaxProblem(_long_numbers(text)) from None
-    odd = _settled(value, text) if _MAYBE_ODD.search(text) else ()
-    return Parsed(value, (*odd, *newer_syntax(text)) if _MAYBE_NEWER.search(text) else odd)
+    odd = _replace_dates_and_report(value, text) if _MAYBE_ODD.search(text) else ()
+    return Parsed(value, (*odd, *find_newer_syntax(text)) if _MAYBE_NEWER.search(text) else odd)
 
 
-def _settled(value: dict[str, Any], text: str) -> tuple[Irregularity, ...]:
+def _replace_dates_and_report(value: dict[str, Any], text: str) -> tuple[Irregularity, ...]:
     """Replace dates by their text; return where dates and numbers that are not finite are."""
-    odd = {path: (holder, code) for path, holder, code in _odd(value)}
+    odd = {path: (holder, code) for path, holder, code in _find_odd_values(value)}
     places = locate(text, odd)
     found: list[Irregularity] = []
     for path, (holder, code) in odd.items():
@@ -88,7 +88,7 @@ def _settled(value: dict[str, Any], text: str) -> tuple[Irregularity, ...]:
     return tuple(sorted(found, key=lambda each: each.range))
 
 
-def _odd(value: dict[str, Any]) -> Iterator[tuple[Path, Any, Code]]:
+def _find_odd_values(value: dict[str, Any]) -> Iterator[tuple[Path, Any, Code]]:
     """Each date and each number that is not finite: its path, what holds it, and its code."""
     left: list[tuple[Path, Any]] = [(ROOT, value)]
     while left:
@@ -106,21 +106,21 @@ def _long_numbers(text: str) -> Iterator[Irregularity]:
     for event in scan(text):
         place = (event.start, event.end)
         digits = text[slice(*place)].replace("_", "").lstrip("+-")
-        if event.kind == "scalar" and digits.isdigit() and len(digits) > _ALWAYS_CONVERTED:
+        if event.kind == "scalar" and digits.isdigit() and len(digits) > _MAX_CONVERTED_DIGITS:
             yield Irregularity(codes.NUMBER_TOO_LONG, place, values={"digits": len(digits)})
 
 
 # ------------------------------------------------------------------------- syntax errors in words
 
 #: What is wrong, and what to write instead.
-_Words = tuple[str, str | None]
+_Explanation = tuple[str, str | None]
 
 #: Both parsers say where: rtoml `… at line 1 column 5`, tomllib `… (at line 1, column 5)`.
-_POSITION = expression(r" \(?at (?:line (\d+),? column (\d+)|end of document)\)?$")
-_WORD = expression(r"""[^\s=\[\]{},"'\#]+""")
-_SEVERAL_WORDS = expression(r"[\w.+-]+[ \t]+[\w.+-]")
+_POSITION = lazy_regex(r" \(?at (?:line (\d+),? column (\d+)|end of document)\)?$")
+_WORD = lazy_regex(r"""[^\s=\[\]{},"'\#]+""")
+_SEVERAL_WORDS = lazy_regex(r"[\w.+-]+[ \t]+[\w.+-]")
 
-_INSTEAD = {
+_FOREIGN_LITERALS = {
     **dict.fromkeys(("null", "None", "nil"), "TOML has no null; leave the key out"),
     **dict.fromkeys(("True", "TRUE", "yes", "on"), "write `true`"),
     **dict.fromkeys(("False", "FALSE", "no", "off"), "write `false`"),
@@ -128,7 +128,7 @@ _INSTEAD = {
 _QUOTES = "`\u2018\u2019\u201c\u201d"
 
 #: What a message of rtoml or tomllib starts with → our words. The first that fits counts.
-_MESSAGES: dict[tuple[str, ...], _Words] = {
+_MESSAGES: dict[tuple[str, ...], _Explanation] = {
     ("duplicate key", "cannot overwrite", "cannot declare"): (
         "this name is already taken",
         "a key or table may be given once; remove one of the two",
@@ -205,15 +205,19 @@ def _syntax_error(message: str, text: str) -> Irregularity:
             hint += " on the same line; text over several lines takes three quotes"
         return _problem(place, ("this string is never closed", hint))
     if said.startswith(("duplicate key", "cannot extend value")):
-        again, first = mentions(text, offset) or (place, None)
-        return _problem(again, _words(said), (("first here", first),) if first is not None else ())
+        again, first = find_repeated_name(text, offset) or (place, None)
+        return _problem(
+            again, _explain_message(said), (("first here", first),) if first is not None else ()
+        )
     if said.startswith("string values must be quoted") and _SEVERAL_WORDS.match(text, offset):
         hint = "put text in quotes, and a `,` between the entries of a list"
         return _problem(place, ("this is more than one value", hint))
-    return _problem(place, _at(text, place) or _words(said))
+    return _problem(place, _explain_text(text, place) or _explain_message(said))
 
 
-def _problem(place: Range, words: _Words, also: tuple[tuple[str, Range], ...] = ()) -> Irregularity:
+def _problem(
+    place: Range, words: _Explanation, also: tuple[tuple[str, Range], ...] = ()
+) -> Irregularity:
     values = {"problem": words[0], "hint": words[1]}
     return Irregularity(codes.TOML_SYNTAX, place, values=values, also=also)
 
@@ -238,7 +242,7 @@ def _unclosed_string(text: str, until: int) -> tuple[str, Range] | None:
 
     Whatever follows is its fault.
     """
-    for match in OPAQUE.finditer(text):
+    for match in STRING_OR_COMMENT.finditer(text):
         start, written = match.start(), match[0]
         if start > until:
             return None
@@ -250,12 +254,12 @@ def _unclosed_string(text: str, until: int) -> tuple[str, Range] | None:
     return None
 
 
-def _at(text: str, place: Range) -> _Words | None:
+def _explain_text(text: str, place: Range) -> _Explanation | None:
     """An explanation from the text at the error alone; None if it tells nothing."""
     word = text[slice(*place)]
     before = text[: place[0]].rstrip(" \t")
-    if word in _INSTEAD:
-        return f"`{word}` is not a value in TOML", _INSTEAD[word]
+    if word in _FOREIGN_LITERALS:
+        return f"`{word}` is not a value in TOML", _FOREIGN_LITERALS[word]
     if word[:1] in ("", "\r", "\n", "}", "]", ",", "#") and before.endswith("="):
         return "a value is missing after `=`", None
     if word.startswith("//") or before.endswith("//"):
@@ -269,6 +273,6 @@ def _at(text: str, place: Range) -> _Words | None:
     return None
 
 
-def _words(said: str) -> _Words:
+def _explain_message(said: str) -> _Explanation:
     found = (words for starts, words in _MESSAGES.items() if said.lower().startswith(starts))
     return next(found, (said.replace(", expected nothing", ""), None))

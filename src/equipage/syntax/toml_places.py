@@ -15,7 +15,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.path import Path
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.syntax import (
     MAX_DEPTH,
     Irregularity,
@@ -25,11 +25,11 @@ from equipage.syntax import (
     bracket_depth,
     match_end,
 )
-from equipage.syntax.nodes import NOTHING, PathTrie
+from equipage.syntax.nodes import WANT_NOTHING, PathTrie
 
 # ---------------------------------------------------------------------------------------- scanning
 
-Kind = Literal["table", "element", "key", "list", "map", "close", "scalar"]
+EventKind = Literal["table", "element", "key", "list", "map", "close", "scalar"]
 
 #: Strings end at their quotes. One that is never closed ends with the text, or with its line if it
 #: has single quotes. Up to two quotes before the closing three belong to a multi-line string.
@@ -40,25 +40,25 @@ _MULTILINE = (
 )
 _ONE_LINE = r"""\"(?:[^"\\\n]|\\[^\n])*+"?|'[^'\n]*+'?"""
 #: Strings and comments: where brackets and dots mean nothing.
-OPAQUE = expression(rf"{_MULTILINE}|{_ONE_LINE}|\#[^\n]*", re.DOTALL)
+STRING_OR_COMMENT = lazy_regex(rf"{_MULTILINE}|{_ONE_LINE}|\#[^\n]*", re.DOTALL)
 
-_BLANK = expression(r"(?:[\s,]|\#[^\n]*)*+")
+_BLANK = lazy_regex(r"(?:[\s,]|\#[^\n]*)*+")
 #: rtoml lets the parts of an entry be on lines of their own if an inline table spans lines.
 _SPACE = r"(?:\s|\#[^\n]*)*+"
 #: A part of a dotted key, and the dot behind it.
-_PART = expression(rf"{_SPACE}({_ONE_LINE}|[^\s.=\[\]{{}},\"'\#]++)(?:{_SPACE}(\.))?", re.DOTALL)
-_EQUALS = expression(rf"{_SPACE}=")
+_PART = lazy_regex(rf"{_SPACE}({_ONE_LINE}|[^\s.=\[\]{{}},\"'\#]++)(?:{_SPACE}(\.))?", re.DOTALL)
+_EQUALS = lazy_regex(rf"{_SPACE}=")
 #: A string, a date and a time with one blank between them, or anything else up to a delimiter.
-_SCALAR = expression(
+_SCALAR = lazy_regex(
     rf"{_MULTILINE}|{_ONE_LINE}|\d{{4}}-\d\d-\d\d[ ]\d\d:[^\s,\]}}\#]*+|[^\s,\]}}\#]++", re.DOTALL
 )
-_HEADER_END = expression(r"[ \t]*+\]{1,2}")
+_HEADER_END = lazy_regex(r"[ \t]*+\]{1,2}")
 
-_ESCAPE = expression(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|(.))")
+_ESCAPE = lazy_regex(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|(.))")
 _ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
 
 
-class Part(msgspec.Struct, frozen=True):
+class KeyPart(msgspec.Struct, frozen=True):
     """One part of a dotted key: its name and where it is written."""
 
     name: str
@@ -72,10 +72,10 @@ class Event(msgspec.Struct, frozen=True):
     are opening brackets inside values.
     """
 
-    kind: Kind
+    kind: EventKind
     start: int
     end: int
-    parts: tuple[Part, ...] = ()
+    parts: tuple[KeyPart, ...] = ()
 
 
 def scan(text: str) -> Iterator[Event]:
@@ -92,13 +92,13 @@ def scan(text: str) -> Iterator[Event]:
             event = Event("close", offset, offset + 1)
             opened.pop()
         elif value_next:
-            event = _value(text, offset)
+            event = _read_value(text, offset)
             if event.kind != "scalar":
                 opened.append(character)
         elif character == "[" and not opened:
-            event = _header(text, offset)
+            event = _read_header(text, offset)
         else:
-            parts = _parts(text, offset)
+            parts = _read_key_parts(text, offset)
             event = Event("key", offset, parts[-1].range[1] if parts else offset + 1, parts)
         yield event
         offset = event.end
@@ -108,36 +108,36 @@ def scan(text: str) -> Iterator[Event]:
         offset = match_end(_BLANK, text, offset)
 
 
-def _value(text: str, offset: int) -> Event:
+def _read_value(text: str, offset: int) -> Event:
     if text[offset] in "[{":
         return Event("list" if text[offset] == "[" else "map", offset, offset + 1)
     return Event("scalar", offset, max(match_end(_SCALAR, text, offset), offset + 1))
 
 
-def _header(text: str, offset: int) -> Event:
-    kind: Kind = "element" if text.startswith("[[", offset) else "table"
-    parts = _parts(text, offset + (2 if kind == "element" else 1))
+def _read_header(text: str, offset: int) -> Event:
+    kind: EventKind = "element" if text.startswith("[[", offset) else "table"
+    parts = _read_key_parts(text, offset + (2 if kind == "element" else 1))
     end = parts[-1].range[1] if parts else offset + 1
     return Event(kind, offset, match_end(_HEADER_END, text, end), parts)
 
 
-def _parts(text: str, offset: int) -> tuple[Part, ...]:
+def _read_key_parts(text: str, offset: int) -> tuple[KeyPart, ...]:
     """The parts of the dotted key at `offset`.
 
     A key with more parts than a text may nest is read no further: it is refused in any case.
     """
-    parts: list[Part] = []
+    parts: list[KeyPart] = []
     dot: str | None = "."
     while dot and len(parts) <= MAX_DEPTH and (match := _PART.match(text, offset)):
         name = match[1]
         if name[0] in "\"'":
-            name = name[1:-1] if name[0] == "'" else _ESCAPE.sub(_unescaped, name[1:-1])
-        parts.append(Part(name, match.span(1)))
+            name = name[1:-1] if name[0] == "'" else _ESCAPE.sub(_unescape, name[1:-1])
+        parts.append(KeyPart(name, match.span(1)))
         offset, dot = match.end(), match[2]
     return tuple(parts)
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     digits = match[1] or match[2] or match[3]
     if digits is None:
         return _ESCAPED.get(match[4], match[4])
@@ -147,12 +147,12 @@ def _unescaped(match: re.Match[str]) -> str:
 
 # ---------------------------------------------------------------------------------------- TOML 1.1
 
-_ESCAPED_CHARACTER = expression(r"\\(?:(?P<new>e|x[0-9A-Fa-f]{2})|.)", re.DOTALL)
+_ESCAPED_CHARACTER = lazy_regex(r"\\(?:(?P<new>e|x[0-9A-Fa-f]{2})|.)", re.DOTALL)
 #: What may be between two entries: a comment means nothing, the others do.
-_BETWEEN = expression(r"\#[^\n]*|(?P<comma>,)|(?P<line>\n)")
+_BETWEEN = lazy_regex(r"\#[^\n]*|(?P<comma>,)|(?P<line>\n)")
 
 
-def newer_syntax(text: str) -> Iterator[Irregularity]:
+def find_newer_syntax(text: str) -> Iterator[Irregularity]:
     """What TOML 1.1 allows and 1.0 does not: two escapes, line breaks and last commas in tables."""
     opened: list[Event] = []
     long: set[int] = set()  # inline tables over several lines, by where they begin
@@ -164,9 +164,13 @@ def newer_syntax(text: str) -> Iterator[Irregularity]:
                 if mark["line"] and table.start not in long:
                     long.add(table.start)
                     hint = "write it on one line, or as a table with a header"
-                    yield _newer(table.start, table.end, "an inline table over several lines", hint)
+                    yield _newer_syntax_problem(
+                        table.start, table.end, "an inline table over several lines", hint
+                    )
                 elif mark["comma"] and event.kind == "close":
-                    yield _newer(*mark.span(), "a comma at the end of an inline table", "remove it")
+                    yield _newer_syntax_problem(
+                        *mark.span(), "a comma at the end of an inline table", "remove it"
+                    )
         if event.kind == "close":
             opened.pop()
         elif event.kind in ("list", "map"):
@@ -176,12 +180,12 @@ def newer_syntax(text: str) -> Iterator[Irregularity]:
             quoted = stop if text[start] == '"' else start
             for match in _ESCAPED_CHARACTER.finditer(text, start, quoted):
                 if match["new"]:
-                    hint = f"write `\\u{ord(_ESCAPE.sub(_unescaped, match[0])):04X}`"
-                    yield _newer(*match.span(), f"the escape `{match[0]}`", hint)
+                    hint = f"write `\\u{ord(_ESCAPE.sub(_unescape, match[0])):04X}`"
+                    yield _newer_syntax_problem(*match.span(), f"the escape `{match[0]}`", hint)
         end = event.end
 
 
-def _newer(start: int, end: int, what: str, hint: str) -> Irregularity:
+def _newer_syntax_problem(start: int, end: int, what: str, hint: str) -> Irregularity:
     return Irregularity(codes.TOML_TOO_NEW, (start, end), values={"what": what, "hint": hint})
 
 
@@ -192,12 +196,12 @@ def _newer(start: int, end: int, what: str, hint: str) -> Irregularity:
 #: short text can nest thousands of tables and end the interpreter.
 DEPTH = min(MAX_DEPTH, 80)
 #: Of a large text, the beginning is often enough to tell that it is too deep.
-_BEGINNING = 65_536
+_PROBE_LENGTH = 65_536
 
 
 def refuse_deep_nesting(text: str) -> None:
     """Raise `SyntaxProblem` at the bracket or the part of a key that opens one level too many."""
-    if all(_bound(part) <= DEPTH for part in (text[:_BEGINNING], text)):
+    if all(_depth_bound(part) <= DEPTH for part in (text[:_PROBE_LENGTH], text)):
         return
     for depth, place in _depths(text):
         if depth > DEPTH:
@@ -205,7 +209,7 @@ def refuse_deep_nesting(text: str) -> None:
             raise SyntaxProblem([Irregularity(codes.NESTING_TOO_DEEP, place, values=values)])
 
 
-def _bound(text: str) -> int:
+def _depth_bound(text: str) -> int:
     """An upper bound for the depth of `text`, found without scanning it.
 
     Every level takes a bracket or a dot. If there are many of either, those in strings and comments
@@ -215,7 +219,7 @@ def _bound(text: str) -> int:
     marks = 1 + text.count(".") + text.count("[") + text.count("{")
     if marks <= DEPTH:
         return marks
-    bare = OPAQUE.sub("", text)
+    bare = STRING_OR_COMMENT.sub("", text)
     parts = 1 + max(line.count(".") for line in bare.split("\n"))
     brackets = bracket_depth(bare.encode("utf-8", "surrogatepass"))
     return 1 + 2 * parts + brackets * (1 + parts)
@@ -287,7 +291,7 @@ class _Locator:
         self.table = _Level(root)
         self.levels: list[_Level] = []
         #: what is wanted of the value after a key, and where the key is
-        self.next: tuple[PathTrie, Range | None] = (NOTHING, None)
+        self.next: tuple[PathTrie, Range | None] = (WANT_NOTHING, None)
 
     def run(self, text: str) -> dict[Path, Place]:
         start, end = None, 0
@@ -329,10 +333,10 @@ class _Locator:
         self.placed.add(wanted)
         self.table = _Level(wanted, event.start, last.range)
 
-    def walk(self, wanted: PathTrie, event: Event) -> tuple[PathTrie, Part]:
+    def walk(self, wanted: PathTrie, event: Event) -> tuple[PathTrie, KeyPart]:
         """Follow a dotted key up to its last part; every part before that names a table."""
         whole = (event.start, event.end)
-        *way, last = event.parts or (Part("", whole),)
+        *way, last = event.parts or (KeyPart("", whole),)
         for part in way:
             wanted = wanted.at(part.name)
             if wanted in self.counts:  # a list of tables: its last one is meant
@@ -354,7 +358,7 @@ class _Locator:
             self.levels.append(_Level(wanted, event.start, key, is_list=event.kind == "list"))
 
 
-def mentions(text: str, offset: int) -> tuple[Range, Range | None] | None:
+def find_repeated_name(text: str, offset: int) -> tuple[Range, Range | None] | None:
     """Where the name that is repeated at `offset` is written, there and the first time.
 
     None inside brackets, where both are close together.

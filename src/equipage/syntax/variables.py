@@ -22,25 +22,25 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from equipage.core import codes
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.syntax import Irregularity, Range, SyntaxProblem, yaml
 
-_START = expression(r"\$[${]")
-_BRACES = expression(r"[{}]")
-_END_OF_NAME = expression(r"\}|:[-?]")
+_VARIABLE_START = lazy_regex(r"\$[${]")
+_BRACES = lazy_regex(r"[{}]")
+_END_OF_NAME = lazy_regex(r"\}|:[-?]")
 #: Values made of these characters alone cannot end a scalar, start another or open a comment.
-_HARMLESS = expression(r"[A-Za-z0-9_./@+%~-]*")
+_HARMLESS = lazy_regex(r"[A-Za-z0-9_./@+%~-]*")
 #: What divides YAML into scalars: white space, controls, quotes and indicators.
-_STRUCTURE = expression(r"[\s\x00-\x20'\"{}\[\],:#&*!|>%@`?]+")
-_COMMENT = expression(r"(?:^|\s)#")
+_SCALAR_DIVIDERS = lazy_regex(r"[\s\x00-\x20'\"{}\[\],:#&*!|>%@`?]+")
+_COMMENT = lazy_regex(r"(?:^|\s)#")
 #: Names that the response templates of a server use at run time. Written with one `$`, they are
 #: consumed here.
-_TEMPLATE = expression(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
+_TEMPLATE = lazy_regex(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
 #: A name that a shell can set; with dots, one of a template.
-_NAME = expression(r"[A-Za-z_][A-Za-z0-9_.]*")
-_NEARLY = expression(r"\s*([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?")
+_NAME = lazy_regex(r"[A-Za-z_][A-Za-z0-9_.]*")
+_NEAR_NAME = lazy_regex(r"\s*([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?")
 #: Characters in a name that show that the variable was never closed.
-_SWALLOWED = expression(r"[\"'{,\n]")
+_UNCLOSED_SIGN = lazy_regex(r"[\"'{,\n]")
 #: The value of a required variable that is not set: the field it was meant for can be found by it,
 #: reported and left out.
 _PLACEHOLDER = "unset"
@@ -118,19 +118,19 @@ def substitute(text: str, env: Mapping[str, str]) -> Substituted:
     pieces: list[Piece] = []
     found: list[Irregularity] = []
     length = position = 0
-    while (match := _START.search(text, position)) is not None:
+    while (match := _VARIABLE_START.search(text, position)) is not None:
         start = match.start()
         out.append(text[position:start])
         length += start - position
         name, value, known, failed = None, "$", False, False
         position = start + 2
         if match.group() == "${":
-            name, operator, rest, position = _read(text, start)
-            set_to = _as_text(env.get(name))
+            name, operator, rest, position = _parse_variable(text, start)
+            set_to = _text_or_none(env.get(name))
             known = set_to is not None
             failed = not known and operator == ":?"
             value = set_to if set_to is not None else _PLACEHOLDER if failed else rest
-            found += _odd_variable(text, (start, position), name, operator, rest, known=known)
+            found += _check_variable(text, (start, position), name, operator, rest, known=known)
         out.append(value)
         pieces.append(Piece((start, position), (length, length + len(value)), name, known, failed))
         length += len(value)
@@ -138,19 +138,19 @@ def substitute(text: str, env: Mapping[str, str]) -> Substituted:
     return Substituted("".join(out), tuple(pieces), tuple(found))
 
 
-def with_defaults(text: str) -> str:
+def substitute_defaults(text: str) -> str:
     """`text` with each variable replaced by its default, or by a fixed word if it has none.
 
     That shows the shape of a file, the same on every machine.
     """
     out: list[str] = []
     position = 0
-    while (match := _START.search(text, position)) is not None:
+    while (match := _VARIABLE_START.search(text, position)) is not None:
         out.append(text[position : match.start()])
         position, value = match.end(), "$"
         if match.group() == "${":
             try:
-                _, operator, rest, position = _read(text, match.start())
+                _, operator, rest, position = _parse_variable(text, match.start())
             except SyntaxProblem:
                 return text
             value = rest if operator == ":-" else _PLACEHOLDER
@@ -158,20 +158,20 @@ def with_defaults(text: str) -> str:
     return "".join([*out, text[position:]])
 
 
-def _read(text: str, start: int) -> tuple[str, str | None, str, int]:
+def _parse_variable(text: str, start: int) -> tuple[str, str | None, str, int]:
     """The parts of the `${…}` at `start`: name, operator, text behind the operator, end."""
     found = _END_OF_NAME.search(text, start + 2)
     if found is not None:
         operator, (position, end) = found.group(), found.span()
         if operator == "}":
             return text[start + 2 : position], None, "", end
-        close = _closing(text, end)
+        close = _find_closing_brace(text, end)
         if close is not None:
             return text[start + 2 : position], operator, text[end:close], close + 1
     raise SyntaxProblem([Irregularity(codes.ENV_UNCLOSED, (start, min(start + 2, len(text))))])
 
 
-def _closing(text: str, position: int) -> int | None:
+def _find_closing_brace(text: str, position: int) -> int | None:
     """Where the brace is that closes an open `${`; inner braces are counted."""
     depth = 1
     for match in _BRACES.finditer(text, position):
@@ -181,7 +181,7 @@ def _closing(text: str, position: int) -> int | None:
     return None
 
 
-def _as_text(value: str | None) -> str | None:
+def _text_or_none(value: str | None) -> str | None:
     """The value of a variable if it is proper text: other bytes come as lone surrogates."""
     if value is not None:
         try:
@@ -191,7 +191,7 @@ def _as_text(value: str | None) -> str | None:
     return value
 
 
-def _odd_variable(
+def _check_variable(
     text: str, place: Range, name: str, operator: str | None, rest: str, *, known: bool
 ) -> Iterator[Irregularity]:
     """Yield what is odd about one `${…}`, at most one thing."""
@@ -203,16 +203,16 @@ def _odd_variable(
         values = {
             "name": name if name.strip() else written,
             "export": name if usual else None,
-            "instead": None if usual else _meant(name) or "${NAME:?…}",
+            "instead": None if usual else _guess_variable(name) or "${NAME:?…}",
             "why": rest.strip() or None,
         }
         yield Irregularity(codes.ENV_REQUIRED, place, values=values)
-    elif ":" in name and not _SWALLOWED.search(name):
+    elif ":" in name and not _UNCLOSED_SIGN.search(name):
         state = ", which is not set" if is_missing else ""
         values = {"written": written, "state": state}
         yield Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values=values)
     elif is_missing:
-        meant = _meant(name)
+        meant = _guess_variable(name)
         values = {
             "name": name,
             "meant": meant,
@@ -222,12 +222,12 @@ def _odd_variable(
         yield Irregularity(codes.ENV_MISSING, place, values=values)
 
 
-def _meant(name: str) -> str | None:
+def _guess_variable(name: str) -> str | None:
     """What the author of an unusual name probably meant to write."""
-    found = _NEARLY.match(name)
+    found = _NEAR_NAME.match(name)
     if found is None or found[0] == name:
         return None
-    if _SWALLOWED.search(name):
+    if _UNCLOSED_SIGN.search(name):
         return f"${{{found[1]}}}"  # the brace is missing, and another one was taken for it
     operator, _, default = name[found.end() :].strip().partition("-")
     is_default = not operator and default
@@ -245,7 +245,7 @@ def structure_changes(substituted: Substituted) -> Iterator[Irregularity]:
         for piece in substituted.pieces
         if piece.from_environment and not _HARMLESS.fullmatch(text, *piece.became)
     ]
-    ranges = [without_blanks(text, *piece.became) for piece in risky]
+    ranges = [strip_range(text, *piece.became) for piece in risky]
     for piece, outcome in zip(risky, yaml.scalars_at(text, ranges), strict=True):
         if outcome is False or (outcome is None and _starts_comment(text, *piece.became)):
             values = {"name": piece.name}
@@ -260,10 +260,10 @@ def _starts_comment(text: str, start: int, end: int) -> bool:
 
 def fragments(value: str) -> Iterator[str]:
     """The parts of a value that may appear alone if the value was split by the structure."""
-    return (part for part in _STRUCTURE.split(value) if part)
+    return (part for part in _SCALAR_DIVIDERS.split(value) if part)
 
 
-def without_blanks(text: str, start: int, end: int) -> Range:
+def strip_range(text: str, start: int, end: int) -> Range:
     """A stretch of a text without the blanks at its ends, which no scalar keeps."""
     stripped = text[start:end].strip()
     if not stripped:

@@ -16,37 +16,37 @@ import msgspec
 from msgspec.structs import replace
 
 from equipage.files.reading import display_name
-from equipage.kinds.conventions.claude.instructions import imported_by
+from equipage.kinds.conventions.claude.instructions import transitive_imports
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.headers import body_of
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Session
 from equipage.loading.tree import get
 from equipage.views.context import (
-    BODIES,
+    AGENT_SKILLS,
     CLAUDE,
+    CLAUDE_FILE_LIMIT,
     CODEX,
-    CODEX_BYTES,
-    COMMENT,
+    CODEX_TOTAL_LIMIT,
+    CONVENTIONS_WITH_BODY_LIMIT,
     COPILOT,
     CURSOR,
-    DESCRIPTION,
+    DESCRIPTION_LIMITS,
     GEMINI,
-    IMPORTS,
-    LISTING,
-    LONGEST_CLAUDE,
-    OPEN,
+    HTML_COMMENT,
+    IMPORT_DEPTHS,
+    LISTING_LIMITS,
     OPENCODE,
-    REVIEW,
+    REVIEW_LIMIT,
     SKILL_FOLDERS,
-    SKILL_LINES,
+    SKILL_LINES_LIMIT,
     Limit,
+    LimitSettings,
     Measure,
     Part,
-    Settings,
     place_of,
     shown_folder,
-    start_of,
+    start_folder_of,
 )
 from equipage.workspace.loads import FileLoad
 
@@ -61,7 +61,11 @@ def budget_of(found: Iterable[FileLoad]) -> tuple[Measure, ...]:
         for each in found
         if each.outcome is not None and each.outcome.ok and each.outcome.session is not None
     ]
-    measures = [*_listings(outcomes), *_instructions(outcomes), *_long_bodies(outcomes)]
+    measures = [
+        *_listing_measures(outcomes),
+        *_instruction_measures(outcomes),
+        *_body_measures(outcomes),
+    ]
     return tuple(
         replace(each, parts=tuple(sorted(each.parts, key=lambda part: (-part.size, part.file))))
         for each in sorted(measures, key=lambda each: (each.client, each.folder))
@@ -98,27 +102,27 @@ class _Entry(msgspec.Struct, frozen=True):
         return f"- {self.name}: {text}\n"
 
 
-def _listings(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
+def _listing_measures(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
     entries = [each for each in map(_entry, outcomes) if each is not None]
-    settings = Settings(outcomes)
+    settings = LimitSettings(outcomes)
     skills = [each for each in entries if each.sort in ("skill", "command")]
     for client, places in SKILL_FOLDERS.items():
         # Commands of Claude Code are skills that people call, and in the same list.
         mine = [each for each in skills if each.place in places and each.sort == "skill"]
         if client == CLAUDE:
             mine = [each for each in skills if each.place in places and _is_read_by_claude(each)]
-            mine = list(map(_as_claude_shows, mine))
-        for folder, group in _by_folder(mine).items():
-            described, listing = DESCRIPTION.get(client), LISTING.get(client)
+            mine = list(map(_claude_entry, mine))
+        for folder, group in _group_by_folder(mine).items():
+            described, listing = DESCRIPTION_LIMITS.get(client), LISTING_LIMITS.get(client)
             if client == CLAUDE:  # the only client whose limits its settings move
                 described = settings.limit(folder, "skillListingMaxDescChars", described)
                 listing = settings.limit(folder, "skillListingBudgetFraction", listing, share=0.01)
             # Only these two cut a description that is too long.
             cuts = described is not None and client in (CLAUDE, CODEX)
             cut = described.size if described is not None and cuts else None
-            yield _sum(client, folder, "skill listing", group, cut, listing)
+            yield _listing_measure(client, folder, "skill listing", group, cut, listing)
             if described is not None:
-                yield _longest(
+                yield _longest_measure(
                     client,
                     folder,
                     "longest description",
@@ -126,18 +130,30 @@ def _listings(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
                     lambda each: len(each.description),
                     described,
                 )
-    for folder, group in _by_folder([each for each in skills if each.sort == "skill"]).items():
-        limit = DESCRIPTION[OPEN]
-        yield _longest(
-            OPEN, folder, "longest description", group, lambda each: len(each.description), limit
+    for folder, group in _group_by_folder(
+        [each for each in skills if each.sort == "skill"]
+    ).items():
+        limit = DESCRIPTION_LIMITS[AGENT_SKILLS]
+        yield _longest_measure(
+            AGENT_SKILLS,
+            folder,
+            "longest description",
+            group,
+            lambda each: len(each.description),
+            limit,
         )
-        yield _longest(
-            OPEN, folder, "longest skill", group, lambda each: _lines(each.text), SKILL_LINES
+        yield _longest_measure(
+            AGENT_SKILLS,
+            folder,
+            "longest skill",
+            group,
+            lambda each: _count_lines(each.text),
+            SKILL_LINES_LIMIT,
         )
     for tool in sorted({each.tool for each in CONVENTIONS if each.sort == "agent"}):
         mine = [each for each in entries if each.sort == f"agent of {tool}"]
-        for folder, group in _by_folder(mine).items():
-            yield _sum(tool, folder, "agent listing", group, None, None)
+        for folder, group in _group_by_folder(mine).items():
+            yield _listing_measure(tool, folder, "agent listing", group, None, None)
 
 
 def _entry(outcome: Outcome) -> _Entry | None:
@@ -174,7 +190,7 @@ def _entry(outcome: Outcome) -> _Entry | None:
     )
 
 
-def _as_claude_shows(entry: _Entry) -> _Entry:
+def _claude_entry(entry: _Entry) -> _Entry:
     return replace(entry, name=entry.claude, description=entry.description + entry.when)
 
 
@@ -189,14 +205,14 @@ def _is_hidden(fields: dict[str, Any]) -> bool:
     return switch in (True, "true", "yes") or bool(fields.get("paths"))
 
 
-def _by_folder(entries: Iterable[_Entry]) -> dict[str, list[_Entry]]:
+def _group_by_folder(entries: Iterable[_Entry]) -> dict[str, list[_Entry]]:
     groups: dict[str, list[_Entry]] = defaultdict(list)
     for each in entries:
         groups[each.folder].append(each)
     return groups
 
 
-def _sum(
+def _listing_measure(
     client: str,
     folder: str,
     what: str,
@@ -209,7 +225,7 @@ def _sum(
     return Measure(client, folder, what, used, "characters", limit, parts)
 
 
-def _longest(
+def _longest_measure(
     client: str,
     folder: str,
     what: str,
@@ -225,27 +241,27 @@ def _longest(
     return Measure(client, folder, what, max(sizes.values()), limit.unit, limit, parts)
 
 
-def _lines(text: str) -> int:
+def _count_lines(text: str) -> int:
     return text.count("\n") + 1 if text else 0
 
 
 # ----------------------------------------------------------------------------------- instructions
 
 
-def _instructions(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
+def _instruction_measures(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
     """The instructions that each client reads at its start, by the folder it is started in."""
-    settings = Settings(outcomes)
+    settings = LimitSettings(outcomes)
     texts = [each for each in outcomes if each.kind.name == "instructions"]
     rules = [each for each in outcomes if each.kind.name in ("claude-rule", "cursor-rule")]
     names = _gemini_names(outcomes)
     starts: dict[str, Session] = {}
     for each in (*texts, *rules):
         assert each.session is not None
-        folder = start_of(each.session.path)
+        folder = start_folder_of(each.session.path)
         # A folder is measured once, whatever number of files it has.
         starts.setdefault(folder, each.session)
     for folder, session in sorted(starts.items()):
-        reading = _Reading(folder, session, rules, names.get(folder, ("GEMINI.md",)))
+        reading = _InstructionsReader(folder, session, rules, names.get(folder, ("GEMINI.md",)))
         yield from reading.measures(settings)
 
 
@@ -257,11 +273,11 @@ def _gemini_names(outcomes: Sequence[Outcome]) -> dict[str, tuple[str, ...]]:
             value = get(each.documents[0].value, ("context", "fileName"))
             names = value if isinstance(value, list) else [value]
             if value and all(isinstance(name, str) for name in names):
-                found[start_of(each.session.path)] = tuple(names)
+                found[start_folder_of(each.session.path)] = tuple(names)
     return found
 
 
-class _Reading:
+class _InstructionsReader:
     """The instructions that clients read when they are started in one folder."""
 
     def __init__(
@@ -271,23 +287,23 @@ class _Reading:
         self.rules = [
             each
             for each in rules
-            if each.session is not None and start_of(each.session.path) in self._chain()
+            if each.session is not None and start_folder_of(each.session.path) in self._chain()
         ]
 
-    def measures(self, settings: Settings) -> Iterator[Measure]:
+    def measures(self, settings: LimitSettings) -> Iterator[Measure]:
         shown = shown_folder(self.folder)
         claude = [part for folder in self._chain() for part in self._claude(folder)]
         if claude:
-            yield _total(CLAUDE, shown, "instructions", claude)
+            yield _total_measure(CLAUDE, shown, "instructions", claude)
             # The limit is for each file, while the sum above has none.
-            largest = [replace(each, over=each.size > LONGEST_CLAUDE.size) for each in claude]
+            largest = [replace(each, over=each.size > CLAUDE_FILE_LIMIT.size) for each in claude]
             longest = max(each.size for each in claude)
             yield Measure(
                 CLAUDE,
                 shown,
                 "longest instructions",
                 longest,
-                limit=LONGEST_CLAUDE,
+                limit=CLAUDE_FILE_LIMIT,
                 parts=tuple(largest),
             )
         codex = [
@@ -296,7 +312,7 @@ class _Reading:
             for part in self._first(folder, "AGENTS.override.md", "AGENTS.md", data=True)
         ]
         if codex:
-            limit = settings.limit(shown, "project_doc_max_bytes", CODEX_BYTES)
+            limit = settings.limit(shown, "project_doc_max_bytes", CODEX_TOTAL_LIMIT)
             used = sum(each.size for each in codex)
             yield Measure(CODEX, shown, "instructions", used, "bytes", limit, tuple(codex))
         yield from self._copilot(shown)
@@ -309,13 +325,13 @@ class _Reading:
             part
             for folder in self._chain()
             for name in self.gemini
-            for part in self._read(folder, name, IMPORTS[GEMINI])
+            for part in self._read(folder, name, IMPORT_DEPTHS[GEMINI])
         ]
         agents = [part for folder in self._chain() for part in self._read(folder, "AGENTS.md")]
         always = [*agents, *self._rules_of("cursor-rule", lambda header: header.get("alwaysApply"))]
         for client, parts in ((OPENCODE, opencode), (GEMINI, gemini), (CURSOR, always)):
             if parts:
-                yield _total(client, shown, "instructions", parts)
+                yield _total_measure(client, shown, "instructions", parts)
 
     def _copilot(self, shown: str) -> Iterator[Measure]:
         # All of them together, of the root and of the folder it is started in.
@@ -325,16 +341,21 @@ class _Reading:
         parts = [part for each in folders for name in names for part in self._read(each, name)]
         parts += self._rules_of("claude-rule", lambda header: not header.get("paths"))
         if parts:
-            yield _total(COPILOT, shown, "instructions", parts)
+            yield _total_measure(COPILOT, shown, "instructions", parts)
         review = self._read(self.folder, own)
         if review:
-            over = tuple(replace(each, over=each.size > REVIEW.size) for each in review)
+            over = tuple(replace(each, over=each.size > REVIEW_LIMIT.size) for each in review)
             yield Measure(
-                COPILOT, shown, "instructions in reviews", over[0].size, limit=REVIEW, parts=over
+                COPILOT,
+                shown,
+                "instructions in reviews",
+                over[0].size,
+                limit=REVIEW_LIMIT,
+                parts=over,
             )
 
     def _claude(self, folder: str) -> list[Part]:
-        depth = IMPORTS[CLAUDE]
+        depth = IMPORT_DEPTHS[CLAUDE]
         own = [
             *self._read(folder, "CLAUDE.md", depth),
             *self._read(folder, ".claude/CLAUDE.md", depth),
@@ -365,10 +386,10 @@ class _Reading:
         if not files.exists(path) or not files.is_within(path, self.session.root):
             return []
         parts = []
-        for each in (path, *imported_by(path, self.session, depth)):
+        for each in (path, *transitive_imports(path, self.session, depth)):
             content = files.peek(each)
             if content is not None:
-                text = COMMENT.sub("", content.decode("utf-8", "replace"))
+                text = HTML_COMMENT.sub("", content.decode("utf-8", "replace"))
                 size = len(content) if data else len(text)
                 parts.append(Part(os.path.basename(each), display_name(each), size))
         return parts
@@ -385,22 +406,22 @@ class _Reading:
         return parts
 
 
-def _total(client: str, folder: str, what: str, parts: Sequence[Part]) -> Measure:
+def _total_measure(client: str, folder: str, what: str, parts: Sequence[Part]) -> Measure:
     return Measure(client, folder, what, sum(each.size for each in parts), parts=tuple(parts))
 
 
-def _long_bodies(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
+def _body_measures(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
     """The files whose text a client limits."""
     groups: dict[tuple[str, str], list[Part]] = defaultdict(list)
     for outcome in outcomes:
-        table = BODIES.get(outcome.kind.name)
+        table = CONVENTIONS_WITH_BODY_LIMIT.get(outcome.kind.name)
         if table is not None and table.longest_body is not None:
             body = str(body_of(outcome.documents[0]).value)
             name, (_, folder, _) = outcome.sources[0].name, place_of(outcome.session)
             part = Part(os.path.basename(name), name, len(body), len(body) > table.longest_body)
             groups[table.kind, folder].append(part)
     for (kind, folder), parts in groups.items():
-        table, longest = BODIES[kind], max(each.size for each in parts)
+        table, longest = CONVENTIONS_WITH_BODY_LIMIT[kind], max(each.size for each in parts)
         assert table.longest_body is not None
         limit = Limit(table.longest_body, "the text is refused or cut", "documented", table.tool)
         yield Measure(

@@ -6,9 +6,9 @@ import msgspec
 from msgspec import inspect as types
 
 from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.loading.kind import Kind
+from equipage.loading.kind import Format
 from equipage.loading.model import describe, type_info
-from equipage.loading.registry import BUILT_IN, conventions, kind_named, known_names
+from equipage.loading.registry import BUILT_IN, conventions, format_named, known_kinds
 from equipage.workspace.reach.clients import program_of
 
 _BY_CONTENT = "any file, by its content"
@@ -38,12 +38,12 @@ class KnownKind(msgspec.Struct, frozen=True):
 
 def catalogue() -> list[KnownKind]:
     """Every kind, by the program that reads it."""
-    return sorted(map(known_kind, known_names()), key=lambda each: (each.program, each.kind))
+    return sorted(map(known_kind, known_kinds()), key=lambda each: (each.program, each.kind))
 
 
 def known_kind(name: str) -> KnownKind:
     """What is known of one kind. Raises `UsageError`."""
-    kind = kind_named(name)
+    kind = format_named(name)
     row = next((each for each in (*BUILT_IN, *conventions()) if each.kind == kind.name), None)
     files = row.paths if row is not None else ()
     if not files:
@@ -57,7 +57,7 @@ def known_kind(name: str) -> KnownKind:
     return KnownKind(kind.name, kind.title, program, files, restricts, _fields(kind))
 
 
-def _fields(kind: Kind) -> tuple[KnownField, ...]:
+def _fields(kind: Format) -> tuple[KnownField, ...]:
     info = type_info(kind.model)
     if not isinstance(info, types.StructType):
         return ()

@@ -21,16 +21,16 @@ from equipage.files import entries_of, is_file, is_folder, real_path
 from equipage.files.reading import Files, sha256_of
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.findings import finding
-from equipage.loading.result import canonical
+from equipage.loading.result import canonical_json
 
 #: The most files that the code of one tool may have.
 MAX_FILES = 2000
 _POLICY = PathPolicy(absolute="refuse", parents="refuse")
-_IGNORED = frozenset({"__pycache__", "node_modules", ".git", ".hg", ".svn", ".venv"})
+_IGNORED_FOLDERS = frozenset({"__pycache__", "node_modules", ".git", ".hg", ".svn", ".venv"})
 #: What records the versions of the packages of a Node.js script.
 _NODE_LOCKS = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml")
 #: Where programs are looked for, whatever the PATH of the caller is.
-PATH = "/usr/local/bin:/usr/bin:/bin"
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class CodeProblem(EquipageError):
@@ -73,10 +73,10 @@ class Code(msgspec.Struct, frozen=True):
             else [self.program.path or self.program.name, self.program.sha256],
             "request": list(self.request),
         }
-        return hashlib.sha256(canonical(parts)).hexdigest()
+        return hashlib.sha256(canonical_json(parts)).hexdigest()
 
 
-class CodeRead:
+class CodeCache:
     """Caches the sources, modules and imports of several tools, which often share modules."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class CodeRead:
         """The dotted names that a Python file imports, see `_imported_names`."""
         key = (source.filename or "", module)
         if key not in self.imports:
-            self.imports[key] = tuple(dict.fromkeys(_imports(source.data, module)))
+            self.imports[key] = tuple(dict.fromkeys(_imported_names(source.data, module)))
         return self.imports[key]
 
 
@@ -126,7 +126,7 @@ def code_of(
     roots: Sequence[str] = (),
     *,
     programs: bool = True,
-    known: CodeRead | None = None,
+    known: CodeCache | None = None,
 ) -> Code:
     """The code that the execution of a pack in `folder` runs. Raises `CodeProblem`.
 
@@ -136,8 +136,8 @@ def code_of(
     """
     kind = execution["kind"]
     named = program_named if programs else lambda name: Program(name, "", "")
-    known = known or CodeRead()
-    cover = _Cover(known.real_path(folder), tuple(map(known.real_path, roots)), known)
+    known = known or CodeCache()
+    cover = _CodeCollector(known.real_path(folder), tuple(map(known.real_path, roots)), known)
     if kind == "http":
         names = sorted(str(name).lower() for name in execution.get("headers") or {})
         request = (execution["url"], execution.get("method") or "POST", *names)
@@ -169,18 +169,18 @@ def program_named(name: str) -> Program:
     elif "/" in name:
         raise CodeProblem(f"the program `{name}` must be a name or an absolute path")
     else:
-        found = (os.path.join(folder, name) for folder in PATH.split(":"))
+        found = (os.path.join(folder, name) for folder in SYSTEM_PATH.split(":"))
         path = next((each for each in found if is_file(each)), "")
     digest = sha256_of(real_path(path)) if path else None
     if digest is None:
-        raise CodeProblem(f"there is no program `{name}` in {PATH}")
+        raise CodeProblem(f"there is no program `{name}` in {SYSTEM_PATH}")
     return Program(name, path, digest)
 
 
-class _Cover:
+class _CodeCollector:
     """Collects the files of the code of one tool."""
 
-    def __init__(self, folder: str, roots: tuple[str, ...], known: CodeRead) -> None:
+    def __init__(self, folder: str, roots: tuple[str, ...], known: CodeCache) -> None:
         self.folder = folder
         self.roots = tuple(dict.fromkeys((folder, *roots)))
         self.known = known
@@ -197,7 +197,7 @@ class _Cover:
         source = self.known.source(reference, base or self.folder)
         assert source.filename is not None
         if source.filename not in self.files:
-            name = from_folder(source.filename, self.folder)
+            name = path_from_folder(source.filename, self.folder)
             self.files[source.filename] = CodeFile(name, source.filename, source.sha256)
             self.sources[source.filename] = source
             if len(self.files) > MAX_FILES:
@@ -245,7 +245,7 @@ class _Cover:
 
     def _module_name(self, path: str) -> str:
         root = next((each for each in self.roots if path.startswith(each + os.sep)), self.folder)
-        stem = from_folder(path, root).removesuffix(".py").replace("/", ".")
+        stem = path_from_folder(path, root).removesuffix(".py").replace("/", ".")
         return stem.removesuffix(".__init__") + ("." if stem.endswith(".__init__") else "")
 
     def _import(self, name: str) -> list[str]:
@@ -295,7 +295,7 @@ def _files_below(folder: str) -> Iterator[str]:
     while waiting:
         here = waiting.pop()
         for entry in entries_of(os.path.join(folder, here)):
-            if entry.name.startswith(".") or entry.name in _IGNORED:
+            if entry.name.startswith(".") or entry.name in _IGNORED_FOLDERS:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(f"{here}{entry.name}/")
@@ -303,7 +303,7 @@ def _files_below(folder: str) -> Iterator[str]:
                 yield f"{here}{entry.name}"
 
 
-def _imports(data: bytes, module: str) -> Iterator[str]:
+def _imported_names(data: bytes, module: str) -> Iterator[str]:
     """The dotted names that a Python file imports, wherever in it."""
     import ast  # few workspaces have tools
 
@@ -319,7 +319,7 @@ def _imports(data: bytes, module: str) -> Iterator[str]:
         waiting += (
             each
             for name in ("body", "orelse", "finalbody", "handlers", "cases")
-            for each in _inner(node, name)
+            for each in _statements_of(node, name)
         )
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
@@ -331,13 +331,13 @@ def _imports(data: bytes, module: str) -> Iterator[str]:
                 yield from (f"{start}.{each.name}" for each in node.names if each.name != "*")
 
 
-def _inner(node: object, name: str) -> list[Any]:
+def _statements_of(node: object, name: str) -> list[Any]:
     """The statements below another; the body of a `lambda` is an expression, and not a list."""
     found = getattr(node, name, None)
     return found if isinstance(found, list) else []
 
 
-def from_folder(path: str, folder: str) -> str:
+def path_from_folder(path: str, folder: str) -> str:
     """A path from a folder, with `/`; both have no links in them."""
     top = f"{folder}{os.sep}"
     inner = path[len(top) :] if path.startswith(top) else os.path.relpath(path, folder)

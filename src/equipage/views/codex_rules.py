@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.loading.result import canonical
+from equipage.loading.result import canonical_json
 from equipage.workspace.reach import EVERYTHING, Effect, Grant, Reach
 
 #: The kind of such a file in a lock. No load is of it: a check only names the file.
@@ -30,14 +30,14 @@ _FIELDS = frozenset({"pattern", "decision", "justification", "match", "not_match
 #: Words that need no quotes; any other could look like two, or like the end of a pattern.
 _PLAIN = re.compile(r"[\w./@%+=,-]+", re.ASCII)
 #: The most commands that the alternatives of one pattern may mean.
-_MOST = 256
+_MAX_ALTERNATIVES = 256
 
 
 class _NotUnderstood(Exception):
     """A file says more than rules in the plain form."""
 
 
-class Rule(msgspec.Struct, frozen=True, order=True):
+class PrefixRule(msgspec.Struct, frozen=True, order=True):
     """One decision about the commands that begin with some words."""
 
     words: tuple[str, ...]
@@ -50,22 +50,22 @@ class Rule(msgspec.Struct, frozen=True, order=True):
         return f"shell({' '.join(shown)} *)"
 
 
-def rules_in(data: bytes) -> tuple[Rule, ...] | None:
+def rules_in(data: bytes) -> tuple[PrefixRule, ...] | None:
     """The rules of a file, sorted: their order does not count. None if it is not understood."""
     try:
         text = data.decode("utf-8")
         _refuse_odd_strings(text)
         statements = ast.parse(text).body
-        return tuple(sorted({rule for each in statements for rule in _rules(each)}))
+        return tuple(sorted({rule for each in statements for rule in _rules_of_statement(each)}))
     except (_NotUnderstood, SyntaxError, ValueError, RecursionError, tokenize.TokenError):
         return None
 
 
-def digest_of_rules(rules: Sequence[Rule]) -> str:
-    return hashlib.sha256(canonical(msgspec.to_builtins(rules))).hexdigest()
+def digest_of_rules(rules: Sequence[PrefixRule]) -> str:
+    return hashlib.sha256(canonical_json(msgspec.to_builtins(rules))).hexdigest()
 
 
-def reach_of_rules(rules: Sequence[Rule], file: str) -> Reach:
+def reach_of_rules(rules: Sequence[PrefixRule], file: str) -> Reach:
     """What a file of rules allows. Where no rule matches, Codex asks, or its sandbox decides."""
     grants = [Grant("tool", EVERYTHING, "asks", file, base=True, default=True)]
     for rule in rules:
@@ -89,7 +89,7 @@ def _refuse_odd_strings(text: str) -> None:
             before = token.type
 
 
-def _rules(statement: ast.stmt) -> Iterator[Rule]:
+def _rules_of_statement(statement: ast.stmt) -> Iterator[PrefixRule]:
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise _NotUnderstood
@@ -103,7 +103,7 @@ def _rules(statement: ast.stmt) -> Iterator[Rule]:
         raise _NotUnderstood
     patterns = _alternatives(fields.get("pattern"))
     _check_examples(patterns, fields)
-    yield from (Rule(words, decision) for words in patterns)
+    yield from (PrefixRule(words, decision) for words in patterns)
 
 
 def _alternatives(pattern: Any) -> list[tuple[str, ...]]:
@@ -117,7 +117,7 @@ def _alternatives(pattern: Any) -> list[tuple[str, ...]]:
         # A star is an ordinary letter to Codex, and not to those who compare patterns.
         if not all(isinstance(word, str) and word and "*" not in word for word in part):
             raise _NotUnderstood
-    if not 0 < count <= _MOST:
+    if not 0 < count <= _MAX_ALTERNATIVES:
         raise _NotUnderstood
     return list(itertools.product(*parts))
 

@@ -18,7 +18,7 @@ import msgspec
 from equipage.core.path import ROOT, Path
 from equipage.loading.kind import Sensitive
 from equipage.loading.tree import walk
-from equipage.workspace.reach import Difference, Grant, Step, order_by_patterns
+from equipage.workspace.reach import Difference, Grant, Step, compare_by_patterns
 
 How = Literal["added", "removed", "changed", "reordered"]
 #: What a change means, the most important first.
@@ -35,7 +35,7 @@ MEANINGS = (
     "changed",
 )
 #: Fields that name an entry of a list: its own, or those of the part it wraps (`tool.name`).
-_IDENTITIES = ("id", "name", "uri", "key", "ref")
+_NAME_FIELDS = ("id", "name", "uri", "key", "ref")
 
 Names = tuple[str, ...]
 
@@ -74,7 +74,7 @@ def compare(
     """
     sensitive = tuple(sensitive)
     if reach is None:
-        reach = (order_by_patterns(sensitive, before, after),)
+        reach = (compare_by_patterns(sensitive, before, after),)
     comparison = _Comparison(sensitive, reach)
     found = comparison.differences(before, after, ROOT, ROOT, ())
     return sorted(map(comparison.judged, found), key=Change.sort_key)
@@ -109,17 +109,17 @@ class _Comparison:
     def lists(
         self, before: list[Any], after: list[Any], was: Path, path: Path, names: Names
     ) -> Iterator[Change]:
-        identified = _identified(before, after)
+        identified = _match_by_name(before, after)
         if identified is None:
             yield from self.sequences(before, after, was, path, names)
             return
         old, new = identified
         for name, number in old.items():
             if name not in new:
-                inner = _named(names, before[number], name)
+                inner = _append_name(names, before[number], name)
                 yield from self.whole("removed", before[number], (*was, number), inner)
         for name, number in new.items():
-            inner = _named(names, after[number], name)
+            inner = _append_name(names, after[number], name)
             here = (*path, number)
             if name not in old:
                 yield from self.whole("added", after[number], here, inner)
@@ -136,7 +136,7 @@ class _Comparison:
         """Entries without names: match equal ones in order, compare what is between them."""
         # `autojunk` would ignore frequent entries of long lists.
         matcher = SequenceMatcher(
-            None, [*map(_canonical, before)], [*map(_canonical, after)], autojunk=False
+            None, [*map(_canonical_text, before)], [*map(_canonical_text, after)], autojunk=False
         )
         for how, old, old_end, new, new_end in matcher.get_opcodes():
             if how == "equal":
@@ -188,24 +188,24 @@ class _Comparison:
         """The change with its meaning."""
         found = self.nearest(change.path)
         meaning = "changed" if found is None else _meaning(change, *found)
-        far = sum(each.far for each in self.widened if _brings(change, each))
+        far = sum(each.far for each in self.widened if _causes_step(change, each))
         # A whole tool or agent that came says more than that it may do something.
         if far and not meaning.endswith(("added", "removed")):
             return msgspec.structs.replace(change, meaning="permission widened", widens=far)
         return msgspec.structs.replace(change, meaning=meaning)
 
 
-def _named(names: Names, entry: Any, name: str) -> Names:
+def _append_name(names: Names, entry: Any, name: str) -> Names:
     """The names with that of an entry; a scalar is its own name and is not repeated."""
     return (*names, name) if isinstance(entry, dict) else names
 
 
-def _identified(
+def _match_by_name(
     before: list[Any], after: list[Any]
 ) -> tuple[dict[str, int], dict[str, int]] | None:
     """The numbers of the entries by name, if one way of naming fits both lists; else None."""
-    for way in _ways([*before, *after]):
-        old, new = _numbers(before, way), _numbers(after, way)
+    for way in _naming_ways([*before, *after]):
+        old, new = _numbers_by_name(before, way), _numbers_by_name(after, way)
         if old is not None and new is not None:
             return old, new
     if before and after:
@@ -215,34 +215,34 @@ def _identified(
     return old, new
 
 
-def _ways(entries: Sequence[Any]) -> Iterator[tuple[str, ...]]:
+def _naming_ways(entries: Sequence[Any]) -> Iterator[tuple[str, ...]]:
     """The ways to name entries: by value, by a field, or by a field of a part they all have."""
     if all(isinstance(each, str | int | float | bool) for each in entries):
         yield ()
         return
     if not all(isinstance(each, dict) for each in entries):
         return
-    yield from ((name,) for name in _IDENTITIES)
+    yield from ((name,) for name in _NAME_FIELDS)
     # As in `{tool: {name: …}, response: …}`.
     shared = [key for key in entries[0] if all(isinstance(each.get(key), dict) for each in entries)]
-    yield from ((key, name) for key in shared for name in _IDENTITIES)
+    yield from ((key, name) for key in shared for name in _NAME_FIELDS)
 
 
-def _numbers(entries: list[Any], way: tuple[str, ...]) -> dict[str, int] | None:
+def _numbers_by_name(entries: list[Any], way: tuple[str, ...]) -> dict[str, int] | None:
     """The index of each entry by its name; None if one has no name or two share one."""
     found: dict[str, int] = {}
     for number, each in enumerate(entries):
         value: Any = each
         for step in way:
             value = value.get(step) if isinstance(value, dict) else None
-        name = value if isinstance(value, str) else _canonical(value)
+        name = value if isinstance(value, str) else _canonical_text(value)
         if value is None or isinstance(value, dict | list) or name in found:
             return None
         found[name] = number
     return found
 
 
-def _canonical(value: Any) -> str:
+def _canonical_text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 
@@ -258,7 +258,7 @@ def _meaning(change: Change, each: Sensitive, below: int) -> str:
     return "prompt changed" if each.what == "prompt" else "permission changed"
 
 
-def _brings(change: Change, step: Step) -> bool:
+def _causes_step(change: Change, step: Step) -> bool:
     """Whether a change is, or holds, what makes a reach wider."""
     sides: list[tuple[Grant | None, Path]] = []
     if change.how != "removed":

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.files.reading import display_name
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.loading.outcome import Outcome
@@ -79,7 +79,7 @@ class Measure(msgspec.Struct, frozen=True):
 CLAUDE, CODEX = "Claude Code", "Codex"
 COPILOT, GEMINI, OPENCODE, CURSOR = "GitHub Copilot", "Gemini CLI", "OpenCode", "Cursor"
 #: The open specification, for skills that any client may read.
-OPEN = "Agent Skills"
+AGENT_SKILLS = "Agent Skills"
 
 #: The folders whose skills each client reads; `plugin` is a plugin of Claude Code.
 SKILL_FOLDERS: dict[str, tuple[str, ...]] = {
@@ -92,38 +92,44 @@ SKILL_FOLDERS: dict[str, tuple[str, ...]] = {
 }
 #: One hundredth of a context of 200,000 tokens. Larger models allow more; a project does not know
 #: who opens it, so the smallest counts.
-LISTING: dict[str, Limit] = {
+LISTING_LIMITS: dict[str, Limit] = {
     CLAUDE: Limit(
         8_000, "descriptions at the end of the list are left out", "measured", "Claude Code 2.1.325"
     ),
     CODEX: Limit(8_000, "descriptions are shortened", "documented", CODEX),
 }
-DESCRIPTION: dict[str, Limit] = {
+DESCRIPTION_LIMITS: dict[str, Limit] = {
     CLAUDE: Limit(1_536, "the description is cut", "measured", "Claude Code 2.1.325"),
     CODEX: Limit(1_024, "the description is cut", "measured", "Codex 0.166.0"),
     COPILOT: Limit(1_024, "the skill is dropped", "measured", "Copilot CLI 1.0.102"),
-    OPEN: Limit(1_024, "the skill is not valid", "documented", "Agent Skills specification"),
+    AGENT_SKILLS: Limit(
+        1_024, "the skill is not valid", "documented", "Agent Skills specification"
+    ),
 }
-SKILL_LINES = Limit(
+SKILL_LINES_LIMIT = Limit(
     500, "split it into files that it links", "recommended", "Agent Skills specification", "lines"
 )
-LONGEST_CLAUDE = Limit(40_000, "Claude Code warns that the file is too large", "documented", CLAUDE)
-CODEX_BYTES = Limit(32 * 1024, "the rest is not read", "documented", CODEX, "bytes")
-REVIEW = Limit(4_000, "reviews on GitHub do not read the rest", "documented", COPILOT)
-BODIES = {each.kind: each for each in CONVENTIONS if each.longest_body is not None}
+CLAUDE_FILE_LIMIT = Limit(
+    40_000, "Claude Code warns that the file is too large", "documented", CLAUDE
+)
+CODEX_TOTAL_LIMIT = Limit(32 * 1024, "the rest is not read", "documented", CODEX, "bytes")
+REVIEW_LIMIT = Limit(4_000, "reviews on GitHub do not read the rest", "documented", COPILOT)
+CONVENTIONS_WITH_BODY_LIMIT = {
+    each.kind: each for each in CONVENTIONS if each.longest_body is not None
+}
 #: How many files deep each client follows `@file` in instructions.
-IMPORTS = {CLAUDE: 4, GEMINI: 5}
+IMPORT_DEPTHS = {CLAUDE: 4, GEMINI: 5}
 #: Claude Code removes these before the text reaches the model.
-COMMENT = expression(r"^<!--.*?-->[ \t]*\n?", re.MULTILINE | re.DOTALL)
+HTML_COMMENT = lazy_regex(r"^<!--.*?-->[ \t]*\n?", re.MULTILINE | re.DOTALL)
 #: The folder of a client in the path of a file.
-PLACE = expression(r"/(\.(?:claude|agents|codex|gemini|github|opencode|cursor))/")
+CLIENT_FOLDER = lazy_regex(r"/(\.(?:claude|agents|codex|gemini|github|opencode|cursor))/")
 
 
 def place_of(session: Session | None) -> tuple[str, str, str]:
     """Whose folder a file is in, the folder around that, and the name of the plugin it is in."""
     assert session is not None
     path = session.path.replace(os.sep, "/")
-    places = list(PLACE.finditer(path))
+    places = list(CLIENT_FOLDER.finditer(path))
     if places:
         return places[-1][1], shown_folder(path[: places[-1].start()] or "/"), ""
     folder = os.path.dirname(path)
@@ -141,7 +147,7 @@ def shown_folder(folder: str) -> str:
     return os.path.dirname(display_name(os.path.join(folder, "file"))) or "."
 
 
-class Settings:
+class LimitSettings:
     """What the settings of a project say about limits."""
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
@@ -166,8 +172,8 @@ class Settings:
         return replace(usual, size=int(size), basis="settings", source=f"{file}: {name}")
 
 
-def start_of(path: str) -> str:
+def start_folder_of(path: str) -> str:
     """The folder that a client is started in to read a file of instructions."""
     path = path.replace(os.sep, "/")
-    places = list(PLACE.finditer(path))
+    places = list(CLIENT_FOLDER.finditer(path))
     return path[: places[-1].start()] or "/" if places else os.path.dirname(path)

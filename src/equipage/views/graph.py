@@ -55,7 +55,7 @@ class Graph(msgspec.Struct, frozen=True):
 
 def graph_of(outcomes: Sequence[Outcome]) -> Graph:
     """The graph of all files that the loads read, and of what they name; broken ones included."""
-    drawing = _Drawing()
+    drawing = _GraphBuilder()
     for outcome in outcomes:
         drawing.add_files(outcome)
     drawing.add_items(outcomes)
@@ -64,7 +64,7 @@ def graph_of(outcomes: Sequence[Outcome]) -> Graph:
     return drawing.graph()
 
 
-class _Drawing:
+class _GraphBuilder:
     """Collects nodes and edges."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class _Drawing:
             self.nodes.setdefault(name, Node(name, None, name not in bad))
         # Set, not `setdefault`: a file that was loaded has a kind, even if others include it.
         self.nodes[root] = Node(root, outcome.kind.name, outcome.ok)
-        for start, end, how, at in _includes(outcome):
+        for start, end, how, at in _steps_between_files(outcome):
             self.connect(start, end, how, at)
         # A file may leave no value behind, if everything in it was overridden; it was still read.
         reached = {end for _, end, _ in self.edges}
@@ -164,7 +164,7 @@ def _verb(field: Field) -> str:
     return "forbids" if field.name.lower().startswith(("disallow", "deny", "exclude")) else "uses"
 
 
-class Step(msgspec.Struct, frozen=True):
+class DirectiveStep(msgspec.Struct, frozen=True):
     """A directive, and the value that it leads to."""
 
     at: Origin
@@ -172,7 +172,7 @@ class Step(msgspec.Struct, frozen=True):
     target: Origin
 
 
-def _includes(outcome: Outcome) -> Iterator[tuple[str, str, str, object]]:
+def _steps_between_files(outcome: Outcome) -> Iterator[tuple[str, str, str, object]]:
     """Each step by which a value reached its place: from which file, to which, how, and where."""
     for each in steps_of(outcome):
         start, end = each.at.document.source.name, each.target.document.source.name
@@ -180,7 +180,7 @@ def _includes(outcome: Outcome) -> Iterator[tuple[str, str, str, object]]:
             yield start, end, each.how, (id(each.at.document), each.at.path)
 
 
-def steps_of(outcome: Outcome) -> Iterator[Step]:
+def steps_of(outcome: Outcome) -> Iterator[DirectiveStep]:
     """Each step by which a value of a load reached its place."""
     if outcome.tree is None:
         return
@@ -198,13 +198,13 @@ def steps_of(outcome: Outcome) -> Iterator[Step]:
         if key in seen:
             continue  # a shared part, reached through the same files again
         seen.add(key)
-        yield from _steps(via, here)
+        yield from _steps_through(via, here)
         stack.extend((child, via, here) for child in node.below.values())
 
 
-def _steps(via: tuple[Via, ...], last: Origin) -> Iterator[Step]:
+def _steps_through(via: tuple[Via, ...], last: Origin) -> Iterator[DirectiveStep]:
     ways = [(each.at, each.how) for each in via if each.at is not None]
     # Each directive leads to the file of the next one, and the last to the value itself.
     targets = [*(at for at, _ in ways[1:]), last]
     for (at, how), target in zip(ways, targets, strict=False):
-        yield Step(at, how, target)
+        yield DirectiveStep(at, how, target)

@@ -10,8 +10,8 @@ import msgspec
 from equipage.files import is_folder, real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
-from equipage.loading.kind import Item, Kind
-from equipage.loading.registry import agent_folders, kind_named, names
+from equipage.loading.kind import Format, Item
+from equipage.loading.registry import agent_folders, built_in_kinds, format_named
 from equipage.loading.result import Paths
 from equipage.loading.session import Request
 from equipage.workspace.loads import FileLoad, load_all, settled
@@ -45,7 +45,8 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
     For a folder inside a project, the items of the project's layer are listed, too.
     """
     return rows_of(
-        (*load_all(paths, request, kind=kind), *_elsewhere(paths, request, kind)), request
+        (*load_all(paths, request, kind=kind), *_loads_of_other_layers(paths, request, kind)),
+        request,
     )
 
 
@@ -54,18 +55,20 @@ def rows_of(found: Iterable[FileLoad], request: Request) -> list[Listed]:
     heights: dict[Listed, int] = {}
     for each in settled(found):
         layers = each.outcome.kind.layering.layers if each.outcome is not None else ()
-        for row in _rows(each, request):
+        for row in _rows_of_load(each, request):
             # Equal rows are one: a file may be reached through several paths.
             heights[row] = layers.index(row.layer) if row.layer in layers else -1
-    return sorted(_shadowed(heights), key=lambda row: row.file)
+    return sorted(_mark_shadowed(heights), key=lambda row: row.file)
 
 
-def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iterator[FileLoad]:
+def _loads_of_other_layers(
+    paths: Sequence[str], request: Request, kind: str | None
+) -> Iterator[FileLoad]:
     """The files of layers outside the paths: the user's own, and the project's."""
     folders = [real_path(path) for path in paths if is_folder(path)]
     below = tuple(os.path.join(folder, "") for folder in folders)
-    for name in names() if kind is None else (kind,):
-        chosen = kind_named(name)
+    for name in built_in_kinds() if kind is None else (kind,):
+        chosen = format_named(name)
         above, elsewhere = chosen.layering.above, chosen.layering.elsewhere
         places = dict.fromkeys(
             place
@@ -78,15 +81,15 @@ def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iter
             places |= dict.fromkeys(elsewhere(request.env))
         for place in places:
             walked = walk_files(place.folder, agent_folders())
-            files = [path for path in walked if _layer(chosen, path, request) == place.layer]
+            files = [path for path in walked if _layer_of(chosen, path, request) == place.layer]
             yield from load_all(files, request, kind=name)
 
 
-def _layer(kind: Kind, path: str, request: Request) -> str | None:
+def _layer_of(kind: Format, path: str, request: Request) -> str | None:
     return kind.layering.layer_of(os.path.abspath(path), request.env)
 
 
-def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
+def _rows_of_load(found: FileLoad, request: Request) -> Iterator[Listed]:
     name = display_name(found.path)
     outcome = found.outcome
     if outcome is None:
@@ -94,7 +97,7 @@ def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
         refused = found.problem is None or found.problem.severity == "error"
         yield Listed(name, None, errors=int(refused), warnings=int(not refused))
         return
-    layer = _layer(outcome.kind, found.path, request)
+    layer = _layer_of(outcome.kind, found.path, request)
     loaded = outcome.loaded()
     if loaded is None:
         yield Listed(name, outcome.kind.name, layer=layer, errors=len(outcome.errors))
@@ -115,7 +118,7 @@ def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
         yield Listed(name, outcome.kind.name, item, layer, line, program, warnings=warnings)
 
 
-def _shadowed(heights: Mapping[Listed, int]) -> Iterator[Listed]:
+def _mark_shadowed(heights: Mapping[Listed, int]) -> Iterator[Listed]:
     """The rows; one that shares sort and name with a row of a higher layer names its file."""
 
     def key(row: Listed) -> tuple[object, ...]:

@@ -36,12 +36,12 @@ def compare(old: WorkspaceLock, new: WorkspaceLock) -> Changes:
         tuple(name for name, each in new.files.items() if old.files.get(name, each) != each),
         tuple(name for name in new.files if name not in old.files),
         tuple(name for name in old.files if name not in new.files),
-        tuple(_meanings(old, new)),
+        tuple(_meaning_changes(old, new)),
         tuple(differences(reaches_in(old), reaches_in(new))),
     )
 
 
-def _meanings(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[str, str]]:
+def _meaning_changes(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[str, str]]:
     for name in sorted({*old.items, *new.items}):
         was, now = old.items.get(name), new.items.get(name)
         if was is None or now is None:
@@ -60,8 +60,8 @@ def _meanings(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[str, str
             yield name, "it means something else"
         if was.code != now.code:
             yield name, _code_change(was.code, now.code)
-        yield from ((name, what) for what in _inside(was, now, old, new, name))
-        yield from ((name, what) for what in _marks(was, now, name))
+        yield from ((name, what) for what in _file_changes(was, now, old, new, name))
+        yield from ((name, what) for what in _executable_changes(was, now, name))
         if was.variables != now.variables:
             gone = [f"-{each}" for each in was.variables if each not in now.variables]
             come = [f"+{each}" for each in now.variables if each not in was.variables]
@@ -77,7 +77,7 @@ def _code_change(was: LockedCode | None, now: LockedCode | None) -> str:
     return f"the program {now.installed.path} changed"
 
 
-def _inside(
+def _file_changes(
     was: Item, now: Item, old: WorkspaceLock, new: WorkspaceLock, name: str
 ) -> Iterator[str]:
     """Files of a skill and scripts of commands that changed: they act, whatever the header says.
@@ -100,7 +100,7 @@ def _inside(
             yield f"{shown} changed"
 
 
-def _marks(was: Item, now: Item, name: str) -> Iterator[str]:
+def _executable_changes(was: Item, now: Item, name: str) -> Iterator[str]:
     """Programs that lost or gained the permission to be executed."""
     for each in sorted({*was.executable, *now.executable}):
         is_own = each == name

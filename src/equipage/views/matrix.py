@@ -20,13 +20,13 @@ State = Literal["allows", "partly", "asks", "denies", "unknown"]
 #: What people ask about, in their words.
 ACTIVITIES = ("read files", "write files", "run commands", "use the network", "start agents")
 
-_GEMINI_DOES = {
+_GEMINI_TOOLS = {
     "read files": ("read_file", "read_many_files", "list_directory", "glob", "grep_search"),
     "write files": ("write_file", "replace"),
     "run commands": ("run_shell_command",),
     "use the network": ("web_fetch", "google_web_search"),
 }
-_CLAUDE_DOES = {
+_CLAUDE_TOOLS = {
     "read files": ("Read", "Grep", "Glob"),
     "write files": ("Edit", "Write", "NotebookEdit"),
     "run commands": ("Bash", "PowerShell"),
@@ -34,9 +34,9 @@ _CLAUDE_DOES = {
     "start agents": ("Agent", "Task"),
 }
 #: The tools of each client that do it.
-_DOES: dict[str, dict[str, tuple[str, ...]]] = {
-    "Claude Code": _CLAUDE_DOES,
-    "mlua_swarm": _CLAUDE_DOES,  # its agents name the tools of Claude Code
+_TOOLS_BY_ACTIVITY: dict[str, dict[str, tuple[str, ...]]] = {
+    "Claude Code": _CLAUDE_TOOLS,
+    "mlua_swarm": _CLAUDE_TOOLS,  # its agents name the tools of Claude Code
     "GitHub Copilot": {
         "read files": ("read", "search"),
         "write files": ("edit",),
@@ -51,8 +51,8 @@ _DOES: dict[str, dict[str, tuple[str, ...]]] = {
         "use the network": ("webfetch", "websearch"),
         "start agents": ("task",),
     },
-    "Gemini CLI": _GEMINI_DOES,
-    "Qwen Code": _GEMINI_DOES,
+    "Gemini CLI": _GEMINI_TOOLS,
+    "Qwen Code": _GEMINI_TOOLS,
     "Roo Code": {
         "read files": ("read",),
         "write files": ("edit",),
@@ -79,27 +79,27 @@ _DOES: dict[str, dict[str, tuple[str, ...]]] = {
         "use the network": ("fetch",),
     },
 }
-_SWITCH: dict[str, State] = {"false": "denies", "true": "allows"}
+_SWITCH_STATES: dict[str, State] = {"false": "denies", "true": "allows"}
 
 
-def _sandboxed(read_only: State, writing: State) -> tuple[str, dict[str, State]]:
+def _codex_sandbox_states(read_only: State, writing: State) -> tuple[str, dict[str, State]]:
     """What the sandbox of Codex decides; outside of it, everything is allowed."""
     states: dict[str, State] = {"read-only": read_only, "workspace-write": writing}
     return "sandbox_mode", {**states, "danger-full-access": "allows"}
 
 
 #: Where modes decide instead of tools: each mode, and what its values mean. The widest counts.
-_BY_MODE: dict[str, dict[str, tuple[tuple[str, dict[str, State]], ...]]] = {
+_MODES_BY_ACTIVITY: dict[str, dict[str, tuple[tuple[str, dict[str, State]], ...]]] = {
     "Codex": {
-        "read files": (_sandboxed("allows", "allows"),),
-        "write files": (_sandboxed("denies", "allows"),),
+        "read files": (_codex_sandbox_states("allows", "allows"),),
+        "write files": (_codex_sandbox_states("denies", "allows"),),
         # Commands run, but only inside the sandbox.
-        "run commands": (_sandboxed("partly", "partly"),),
+        "run commands": (_codex_sandbox_states("partly", "partly"),),
         "use the network": (
-            _sandboxed("denies", "denies"),
-            ("sandbox_workspace_write.network_access", _SWITCH),
+            _codex_sandbox_states("denies", "denies"),
+            ("sandbox_workspace_write.network_access", _SWITCH_STATES),
         ),
-        "start agents": (("agents.enabled", _SWITCH),),
+        "start agents": (("agents.enabled", _SWITCH_STATES),),
     },
     "Cursor": {
         "read files": (("readonly", {"true": "allows", "false": "allows"}),),
@@ -114,7 +114,7 @@ _ALIASES = {"OpenCode": dict.fromkeys(("write", "patch", "multiedit"), "edit")}
 #: The tool without which an agent cannot use skills.
 _SKILL_TOOL = {"Claude Code": "Skill", "OpenCode": "skill"}
 #: How much of each sort one matrix shows.
-_MOST_COLUMNS = 60
+_MAX_COLUMNS = 60
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -157,16 +157,16 @@ def matrices(reaches: Iterable[Reach]) -> tuple[Matrix, ...]:
 
 
 def _matrix(program: str, agents: list[Reach]) -> Matrix:
-    columns = [Column("activity", name) for name in ACTIVITIES if _is_known(program, name)]
+    columns = [Column("activity", name) for name in ACTIVITIES if _is_known_activity(program, name)]
     left_out = 0
     for sort in ("mode", "tool", "server", "skill"):
-        names = Counter(name for each in agents for name in set(_names(each, sort)))
+        names = Counter(name for each in agents for name in set(_names_of_sort(each, sort)))
         common = sorted(names, key=lambda name: (-names[name], name))
-        left_out += max(0, len(common) - _MOST_COLUMNS)
-        columns += (Column(sort, name) for name in sorted(common[:_MOST_COLUMNS]))
+        left_out += max(0, len(common) - _MAX_COLUMNS)
+        columns += (Column(sort, name) for name in sorted(common[:_MAX_COLUMNS]))
     agents = sorted(agents, key=lambda each: (each.name, each.file))
     # Agents of one folder share what they inherit: it is put in order once.
-    given = {id(each.inherited): index_of(each) for each in agents}
+    given = {id(each.inherited): index_inherited(each) for each in agents}
     answers = tuple(
         tuple(answer(each, column, given[id(each.inherited)]) for column in columns)
         for each in agents
@@ -174,27 +174,29 @@ def _matrix(program: str, agents: list[Reach]) -> Matrix:
     return Matrix(program, tuple(columns), tuple(agents), answers, left_out)
 
 
-def _is_known(program: str, activity: str) -> bool:
-    return activity in _DOES.get(program, {}) or activity in _BY_MODE.get(program, {})
+def _is_known_activity(program: str, activity: str) -> bool:
+    return activity in _TOOLS_BY_ACTIVITY.get(program, {}) or activity in _MODES_BY_ACTIVITY.get(
+        program, {}
+    )
 
 
-def _names(reach: Reach, sort: str) -> Iterator[str]:
+def _names_of_sort(reach: Reach, sort: str) -> Iterator[str]:
     """What an agent and its settings name of a sort."""
     if sort == "mode":
         yield from (each.mode for each in reach.of("mode") if not each.default)
     elif sort == "tool":
-        for each in _all(reach, "tool"):
+        for each in _all_grants(reach, "tool"):
             name = tool_of(reach.program, each.name)
             if EVERYTHING not in name and _server_in(name) is None:
                 yield name
     else:
-        yield from (each.name for each in _all(reach, sort) if EVERYTHING not in each.name)
+        yield from (each.name for each in _all_grants(reach, sort) if EVERYTHING not in each.name)
         if sort == "server":
             found = (_server_in(each.name) for each in reach.of("tool"))
             yield from (name for name in found if name and EVERYTHING not in name)
 
 
-def _all(reach: Reach, sort: str) -> Iterator[Grant]:
+def _all_grants(reach: Reach, sort: str) -> Iterator[Grant]:
     return (each for each in (*reach.inherited, *reach.grants) if each.sort == sort)
 
 
@@ -215,10 +217,10 @@ def _server_in(name: str) -> str | None:
 
 
 #: What an agent inherits, by sort and name.
-Given = dict[tuple[str, str], tuple[Grant, ...]]
+InheritedGrants = dict[tuple[str, str], tuple[Grant, ...]]
 
 
-def index_of(reach: Reach) -> Given:
+def index_inherited(reach: Reach) -> InheritedGrants:
     """The grants that an agent inherits, indexed by sort and name."""
     found: dict[tuple[str, str], list[Grant]] = {}
     for each in reach.inherited:
@@ -226,41 +228,43 @@ def index_of(reach: Reach) -> Given:
     return {key: tuple(grants) for key, grants in found.items()}
 
 
-def answer(reach: Reach, column: Column, given: Given | None = None) -> Answer | None:
+def answer(reach: Reach, column: Column, given: InheritedGrants | None = None) -> Answer | None:
     """Whether an agent may do something; None if the question does not apply to it.
 
     `given` is what `index_inherited` returns, for callers that ask more than once.
     """
-    given = index_of(reach) if given is None else given
+    given = index_inherited(reach) if given is None else given
     if column.sort == "activity":
-        return may(reach, column.name)
+        return may_do(reach, column.name)
     if column.sort == "mode":
         found = next((each for each in reach.of("mode") if each.mode == column.name), None)
         value = "" if found is None else found.name.partition(" = ")[2]
         return None if found is None else Answer(found.effect, (found,), value)
     if column.sort == "tool":
         return may_use(reach, column.name)
-    of_sort = _server if column.sort == "server" else _skill
+    of_sort = _may_use_server if column.sort == "server" else _may_use_skill
     return of_sort(reach, column.name, given)
 
 
-def may(reach: Reach, activity: str) -> Answer | None:
+def may_do(reach: Reach, activity: str) -> Answer | None:
     """Whether an agent may do an activity; None if its client is not known."""
-    modes = _BY_MODE.get(reach.program, {}).get(activity)
+    modes = _MODES_BY_ACTIVITY.get(reach.program, {}).get(activity)
     if modes is not None:
-        decided = [each for each in (_by_mode(reach, *mode) for mode in modes) if each is not None]
-        return min(decided, key=lambda each: _WIDTH.index(each.state), default=None)
-    tools = _DOES.get(reach.program, {}).get(activity, ())
+        decided = [
+            each for each in (_answer_by_mode(reach, *mode) for mode in modes) if each is not None
+        ]
+        return min(decided, key=lambda each: _STATES_WIDEST_FIRST.index(each.state), default=None)
+    tools = _TOOLS_BY_ACTIVITY.get(reach.program, {}).get(activity, ())
     answers = [each for each in (may_use(reach, tool) for tool in tools) if each is not None]
     if not answers:
         return None
-    widest = min(answers, key=lambda each: _WIDTH.index(each.state))
+    widest = min(answers, key=lambda each: _STATES_WIDEST_FIRST.index(each.state))
     reasons = (grant for each in answers if each.state == widest.state for grant in each.reasons)
-    mode_answer = _planning(reach, activity)
+    mode_answer = _plan_mode_answer(reach, activity)
     return mode_answer or Answer(widest.state, tuple(dict.fromkeys(reasons)))
 
 
-def _by_mode(reach: Reach, name: str, states: dict[str, State]) -> Answer | None:
+def _answer_by_mode(reach: Reach, name: str, states: dict[str, State]) -> Answer | None:
     """What a mode decides: that of the agent, else that of its settings, else the default."""
     own = [each for each in reach.of("mode") if each.mode == name]
     given = [each for each in reach.inherited if each.sort == "mode" and each.mode == name]
@@ -272,10 +276,10 @@ def _by_mode(reach: Reach, name: str, states: dict[str, State]) -> Answer | None
     return Answer(states.get(value, "unknown"), (found,), value)
 
 
-_WIDTH: tuple[State, ...] = ("allows", "partly", "asks", "unknown", "denies")
+_STATES_WIDEST_FIRST: tuple[State, ...] = ("allows", "partly", "asks", "unknown", "denies")
 
 
-def _planning(reach: Reach, activity: str) -> Answer | None:
+def _plan_mode_answer(reach: Reach, activity: str) -> Answer | None:
     """In the mode `plan`, Claude Code changes nothing, whatever its tools."""
     plans = [each for each in reach.of("mode") if each.name == "permissionMode = plan"]
     if plans and activity in ("write files", "run commands"):
@@ -288,8 +292,8 @@ def may_use(reach: Reach, tool: str) -> Answer | None:
     program = reach.program
     own = [each for each in reach.grants if each.sort == "tool"]
     if reach.precedence == "last":
-        return _last(program, list(_all(reach, "tool")), tool)
-    decided = _strictest(program, own, tool)
+        return _last_match(program, list(_all_grants(reach, "tool")), tool)
+    decided = _strictest_match(program, own, tool)
     if decided is None or decided.state == "denies":
         return decided
     # Settings cannot give an agent a tool that its own list leaves out, but they can forbid one.
@@ -301,7 +305,7 @@ def may_use(reach: Reach, tool: str) -> Answer | None:
     return Answer("partly", (*decided.reasons, *partly)) if partly else decided
 
 
-def _strictest(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
+def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
     everything = _ALL_BUILT_IN.get(program)
     matching = [each for each in grants if covers(each.name, tool) or each.name == everything]
     explicit = [each for each in matching if not each.base]
@@ -322,12 +326,12 @@ def _strictest(program: str, grants: Sequence[Grant], tool: str) -> Answer | Non
     return Answer("partly", (*parts, *reasons)) if parts else Answer(effect, reasons)
 
 
-def _last(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
+def _last_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
     """The last grant that matches counts; grants for a part of the tool after it make it partly."""
     decided: Grant | None = None
     parts: list[Grant] = []
     for each in sorted(grants, key=lambda each: not each.base):  # stable: the base comes first
-        if covers(each.name, tool) or each.name == tool or _same(program, each.name, tool):
+        if covers(each.name, tool) or each.name == tool or _is_same_tool(program, each.name, tool):
             decided, parts = each, []
         elif tool_of(program, each.name) == tool:
             parts.append(each)
@@ -340,14 +344,14 @@ def _last(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
     return Answer(decided.effect, (decided,))
 
 
-def _same(program: str, name: str, tool: str) -> bool:
+def _is_same_tool(program: str, name: str, tool: str) -> bool:
     return "(" not in name and tool_of(program, name) == tool
 
 
-def _server(reach: Reach, server: str, given: Given) -> Answer | None:
+def _may_use_server(reach: Reach, server: str, given: InheritedGrants) -> Answer | None:
     """Whether an agent may call the tools of a server."""
     own = [each for each in reach.of("server") if each.name == server]
-    tools = [each for each in _all(reach, "tool") if _server_in(each.name) == server]
+    tools = [each for each in _all_grants(reach, "tool") if _server_in(each.name) == server]
     asked = [each for each in tools if not each.base]
     everything = [each for each in reach.of("tool") if each.name == EVERYTHING and each.base]
     if any(each.effect == "denies" for each in own):
@@ -367,7 +371,7 @@ def _server(reach: Reach, server: str, given: Given) -> Answer | None:
     return Answer("denies", (*denied, *everything))
 
 
-def _skill(reach: Reach, skill: str, given: Given) -> Answer | None:
+def _may_use_skill(reach: Reach, skill: str, given: InheritedGrants) -> Answer | None:
     own = [each for each in reach.of("skill") if covers(each.name, skill)]
     if own:
         effect = min((each.effect for each in own), key=EFFECTS.index)

@@ -15,10 +15,10 @@ from equipage.kinds.tables import Field
 
 def meaning_of(cls: type, field: str) -> str:
     """What a field of a model means, in a few words; empty if it has no meaning written down."""
-    return _documented(cls).get(field) or _of_convention(cls, field)
+    return _documented_meanings(cls).get(field) or _convention_meaning(cls, field)
 
 
-def _of_convention(cls: type, name: str) -> str:
+def _convention_meaning(cls: type, name: str) -> str:
     """What the table of a convention, or of a group in it, says about a field."""
     from equipage.kinds.conventions.kind import fields_of
 
@@ -50,17 +50,17 @@ def _facts(field: Field) -> Iterator[str]:
 
 
 @cache
-def _documented(cls: type) -> dict[str, str]:
+def _documented_meanings(cls: type) -> dict[str, str]:
     """The docstrings of the fields of a class, its bases included, as meanings."""
     found: dict[str, str] = {}
     for each in reversed(cls.__mro__):
-        node = _classes(each.__module__).get(each.__name__)
+        node = _class_nodes(each.__module__).get(each.__name__)
         found |= {} if node is None else _docstrings(node)
     return found
 
 
 @cache
-def _classes(module: str) -> dict[str, ast.ClassDef]:
+def _class_nodes(module: str) -> dict[str, ast.ClassDef]:
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
     except (OSError, TypeError):  # built in, or installed without its source

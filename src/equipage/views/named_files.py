@@ -17,85 +17,93 @@ from equipage.core.path import Path
 from equipage.files import is_executable, is_file, real_path
 from equipage.files.reading import sha256_of
 from equipage.files.walking import is_ignored
-from equipage.kinds.conventions.claude.instructions import DEPTH, imported_by
+from equipage.kinds.conventions.claude.instructions import MAX_IMPORT_DEPTH, transitive_imports
 from equipage.loading.outcome import Outcome
 
 #: How clients and shells write the folder of the project, of a plugin or of a skill.
-_HERE = re.compile(
+_PROJECT_PREFIX = re.compile(
     r"\$(?:env:)?\{?(?:\w*(?:project|plugin|workspace|extension|skill|repo)\w*|pwd|__dirname)"
     r"(?::[^}\s]*)?\}?[/\\]?|\.\.?/",
     re.IGNORECASE,
 )
 #: Commands that print that folder, inside of others.
-_ASKED = re.compile(r"(?:\$\(|`)(?:git rev-parse --show-toplevel|pwd)(?:\)|`)/?")
+_PROJECT_FOLDER_COMMAND = re.compile(r"(?:\$\(|`)(?:git rev-parse --show-toplevel|pwd)(?:\)|`)/?")
 #: Separates the words of a command.
-_WORD = re.compile(r"[\s\"'`]+")
+_WORD_BREAK = re.compile(r"[\s\"'`]+")
 #: What ends a word inside of a word: a shell runs `sh -c "a.sh && b.sh"`, an option has `--file=x`.
-_BETWEEN = re.compile(r"[\s;&|()<>\"'`=,]+")
+_INNER_WORD_BREAK = re.compile(r"[\s;&|()<>\"'`=,]+")
 #: How texts name files that a client puts in their place.
-_IN_TEXT = re.compile(
+_FILE_REFERENCE = re.compile(
     r"\{file:([^}\n]+)\}|@\{([^}\n]+)\}|#\[\[file:([^\]\n]+)\]\]|file://([^\s\"')]+)"
 )
 #: A value that may be a path and nothing else.
-_ALONE = re.compile(r"[^\s{}<>|*?]+[./][^\s{}<>|*?]*")
+_PATH_ALONE = re.compile(r"[^\s{}<>|*?]+[./][^\s{}<>|*?]*")
 #: Files with secrets, by their name; examples of such files have none.
-_PRIVATE = re.compile(
+_PRIVATE_NAME = re.compile(
     r"(?:\A|/)(?:\.env(?!\.(?:example|sample|template|dist)\Z)(?:\.[^/]*)?"
     r"|[^/]*\.(?:pem|key|p12|pfx)"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)|\.netrc|\.npmrc)\Z"
 )
-_LONGEST = 500
+_MAX_PATH_LENGTH = 500
 
 
 def is_private(path: str) -> bool:
     """Whether a file holds secrets, by its name."""
-    return _PRIVATE.search(path.replace(os.sep, "/")) is not None
+    return _PRIVATE_NAME.search(path.replace(os.sep, "/")) is not None
 
 
-def named_by(commands: Iterable[list[str]]) -> Iterator[str]:
+def words_naming_files(commands: Iterable[list[str]]) -> Iterator[str]:
     """Every word of commands, and every word inside one, that may name a file."""
     for words in commands:
         # As they are, since a path may hold a blank; then as a shell inside would divide them.
-        yield from map(_inner, words)
-        yield from _named_inside(_BETWEEN.split(_ASKED.sub("./", " ".join(words))))
+        yield from map(_strip_project_prefix, words)
+        yield from _words_inside(
+            _INNER_WORD_BREAK.split(_PROJECT_FOLDER_COMMAND.sub("./", " ".join(words)))
+        )
 
 
 #: Ends a command inside a text; and words that may precede the program of a command.
-_NEXT = re.compile(r"&&|\|\||[;|&\n({]|(?<=\s)-c\s")
-_BEFORE = re.compile(r"(?:\w+=\S*|exec|command|env|then|do|else|if|!|time|nohup|sudo)\Z")
+_COMMAND_END = re.compile(r"&&|\|\||[;|&\n({]|(?<=\s)-c\s")
+_COMMAND_PREFIX = re.compile(r"(?:\w+=\S*|exec|command|env|then|do|else|if|!|time|nohup|sudo)\Z")
 
 
-def run_by_name(commands: Iterable[list[str]]) -> frozenset[str]:
+def programs_run_by_name(commands: Iterable[list[str]]) -> frozenset[str]:
     """The files in commands that are run as programs, and not given to one: `./x`, not `sh x`."""
     found: set[str] = set()
     for words in commands:
         folder = ""
-        for each in _NEXT.split(_ASKED.sub("./", " ".join(words))):
-            inner = list(itertools.dropwhile(_BEFORE.match, _WORD.split(each.strip())))
+        for each in _COMMAND_END.split(_PROJECT_FOLDER_COMMAND.sub("./", " ".join(words))):
+            inner = list(
+                itertools.dropwhile(_COMMAND_PREFIX.match, _WORD_BREAK.split(each.strip()))
+            )
             if inner[:1] in (["cd"], ["pushd"]) and len(inner) > 1:
-                folder = f"{_inner(inner[1])}/"
-            found.update(f"{before}{_inner(word)}" for word in inner[:1] for before in ("", folder))
-        found.update(map(_inner, words[:1]))  # a path may hold a blank
+                folder = f"{_strip_project_prefix(inner[1])}/"
+            found.update(
+                f"{before}{_strip_project_prefix(word)}"
+                for word in inner[:1]
+                for before in ("", folder)
+            )
+        found.update(map(_strip_project_prefix, words[:1]))  # a path may hold a blank
     return frozenset(found)
 
 
-def _named_inside(words: list[str]) -> Iterator[str]:
+def _words_inside(words: list[str]) -> Iterator[str]:
     folder = ""
     for before, word in pairwise(("", *words)):
         if before in ("cd", "pushd"):
-            folder = f"{_inner(word)}/"
+            folder = f"{_strip_project_prefix(word)}/"
             continue
         if before == "-m":  # a module of Python
             module = word.replace(".", "/")
             yield from (f"{folder}{module}.py", f"{folder}{module}/__main__.py")
-        yield _inner(word)
+        yield _strip_project_prefix(word)
         if folder:
-            yield f"{folder}{_inner(word)}"
+            yield f"{folder}{_strip_project_prefix(word)}"
 
 
-def _inner(word: str) -> str:
+def _strip_project_prefix(word: str) -> str:
     """A path without a prefix such as `./` or `${PROJECT_DIR}/` for the project folder."""
-    return _HERE.sub("", word, count=1) if _HERE.match(word) else word
+    return _PROJECT_PREFIX.sub("", word, count=1) if _PROJECT_PREFIX.match(word) else word
 
 
 def folders_up(folder: str, root: str) -> list[str]:
@@ -110,7 +118,7 @@ def folders_up(folder: str, root: str) -> list[str]:
 
 def may_be_path(word: str) -> bool:
     """Whether a word may name a file: without a dot or slash it is a program or an argument."""
-    return ("." in word or "/" in word) and len(word) <= _LONGEST and "\0" not in word
+    return ("." in word or "/" in word) and len(word) <= _MAX_PATH_LENGTH and "\0" not in word
 
 
 class Lookups:
@@ -136,12 +144,12 @@ class NamedFiles:
 
     def run_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
         """The files that commands run, such as the scripts of hooks."""
-        for word in named_by(commands):
+        for word in words_naming_files(commands):
             yield from self._found(word)
 
     def marked_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
         """The executable files that commands run by their own name."""
-        for word in run_by_name(commands):
+        for word in programs_run_by_name(commands):
             yield from (each for each in self._found(word) if is_executable(each[0]))
 
     def named_in(
@@ -152,19 +160,23 @@ class NamedFiles:
             if not isinstance(value, str):
                 continue
             if "file:" in value or "@{" in value:
-                for match in _IN_TEXT.finditer(value):
+                for match in _FILE_REFERENCE.finditer(value):
                     yield from self._found(next(filter(None, match.groups())))
-            if len(value) <= _LONGEST and "://" not in value and _ALONE.fullmatch(value):
+            if (
+                len(value) <= _MAX_PATH_LENGTH
+                and "://" not in value
+                and _PATH_ALONE.fullmatch(value)
+            ):
                 yield from self._found(value)
         session = outcome.session
         if session is not None and outcome.sources and "@" in outcome.sources[0].text:
-            for path in imported_by(session.path, session, DEPTH):
+            for path in transitive_imports(session.path, session, MAX_IMPORT_DEPTH):
                 yield from self._found(path)
 
     def _found(self, word: str) -> Iterator[tuple[str, str]]:
         if not may_be_path(word):
             return
-        inner = _inner(word)
+        inner = _strip_project_prefix(word)
         if not may_be_path(inner):
             return
         is_absolute = os.path.isabs(inner)

@@ -17,18 +17,22 @@ import msgspec
 
 from equipage.files.reading import Files
 from equipage.files.sandbox import is_below
-from equipage.kinds.jsonc import without_comments
-from equipage.loading.kind import Kind
-from equipage.loading.tree import get, mapping
+from equipage.kinds.jsonc import blank_comments
+from equipage.loading.kind import Format
+from equipage.loading.tree import get, mapping_or_empty
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.workspace.reach import Reach, reach_of_value
 
 #: The kinds of parts of which only the table of what they allow is known: no load is of them.
-PLUGIN_SETTINGS, MONITORS, EDITOR = "claude-plugin-settings", "claude-monitors", "vscode-settings"
-_TABLES_ALONE = frozenset({PLUGIN_SETTINGS, MONITORS, EDITOR})
+PLUGIN_SETTINGS, MONITORS, EDITOR_SETTINGS = (
+    "claude-plugin-settings",
+    "claude-monitors",
+    "vscode-settings",
+)
+_KINDS_WITHOUT_LOAD = frozenset({PLUGIN_SETTINGS, MONITORS, EDITOR_SETTINGS})
 #: More files than this are not looked for in one folder.
-_MOST = 100_000
+_MAX_FILES = 100_000
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -43,7 +47,7 @@ class Part(msgspec.Struct, frozen=True):
     @property
     def is_judged(self) -> bool:
         """Whether only a table says what it allows."""
-        return self.kind in _TABLES_ALONE
+        return self.kind in _KINDS_WITHOUT_LOAD
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -71,7 +75,7 @@ _PLACES: dict[str, tuple[_Place, ...]] = {
     ),
 }
 #: kind of a manifest → field that names files or folders → the same about what it names
-_NAMED: dict[str, dict[str, _Place]] = {
+_NAMED_PLACES: dict[str, dict[str, _Place]] = {
     "claude-plugin": {
         "hooks": _Place("", "list of hooks of a plugin", "claude-hooks"),
         "mcpServers": _Place("", "list of servers of a plugin", "mcp"),
@@ -92,10 +96,10 @@ _NAMED: dict[str, dict[str, _Place]] = {
     "cursor-environment": {"build/dockerfile": _Place("", "image that agents run in")},
 }
 #: Manifests that lie in a folder of the root that they describe.
-_INNER = frozenset({"claude-plugin", "codex-plugin", "cursor-plugin"})
+_MANIFESTS_IN_SUBFOLDER = frozenset({"claude-plugin", "codex-plugin", "cursor-plugin"})
 _MARKETPLACE = "claude-marketplace"
 #: The kinds of files that may have parts.
-OWNERS = frozenset({*_PLACES, *_NAMED, _MARKETPLACE})
+OWNERS = frozenset({*_PLACES, *_NAMED_PLACES, _MARKETPLACE})
 
 
 def all_parts(
@@ -107,18 +111,18 @@ def all_parts(
     for root in sorted(roots):
         path = os.path.join(root, ".vscode", "settings.json")
         if files.exists(path):
-            yield Part(path, "settings of an editor", EDITOR)
+            yield Part(path, "settings of an editor", EDITOR_SETTINGS)
 
 
 def _parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:
     """The parts of one file; a link among them is left to others."""
     if kind not in OWNERS:
         return
-    value = mapping(parsed(files.peek(file)))
+    value = mapping_or_empty(parse_json(files.peek(file)))
     folder = os.path.dirname(file)
     if kind != _MARKETPLACE:
-        root = os.path.dirname(folder) if kind in _INNER else folder
-        yield from _below(kind, root, value, files)
+        root = os.path.dirname(folder) if kind in _MANIFESTS_IN_SUBFOLDER else folder
+        yield from _parts_below(kind, root, value, files)
         return
     # An entry whose plugin is here says as much as a manifest, and may be in its place.
     entries = value.get("plugins")
@@ -127,28 +131,28 @@ def _parts_of(kind: str, file: str, files: Files) -> Iterator[Part]:
         source = entry.get("source") if isinstance(entry, dict) else None
         if isinstance(source, str):
             base = before if isinstance(before, str) and not source.startswith(".") else "."
-            place = _inside(os.path.dirname(folder), f"{base}/{source}")
+            place = _path_inside(os.path.dirname(folder), f"{base}/{source}")
             if place is not None:
-                yield from _below("claude-plugin", place, entry, files)
+                yield from _parts_below("claude-plugin", place, entry, files)
 
 
-def _below(kind: str, root: str, manifest: Mapping[str, Any], files: Files) -> Iterator[Part]:
+def _parts_below(kind: str, root: str, manifest: Mapping[str, Any], files: Files) -> Iterator[Part]:
     for place in _PLACES.get(kind, ()):
         head, slash, pattern = place.glob.partition("/")
         path = os.path.join(root, head)
-        names = files.names_below(path, most=_MOST) if slash else [head]
+        names = files.names_below(path, most=_MAX_FILES) if slash else [head]
         for name in fnmatch.filter(names, pattern) if slash else names:
             found = os.path.join(path, name) if slash else path
             if slash or (files.exists(found) and not files.is_folder(found)):
                 yield _part(found, place)
-    for field, place in _NAMED.get(kind, {}).items():
+    for field, place in _NAMED_PLACES.get(kind, {}).items():
         written = get(manifest, tuple(field.split("/")))
         for each in written if isinstance(written, list) else [written]:
-            named = _inside(root, each) if isinstance(each, str) else None
+            named = _path_inside(root, each) if isinstance(each, str) else None
             if named is None or not files.exists(named):
                 continue
             if files.is_folder(named):
-                below = files.names_below(named, most=_MOST)
+                below = files.names_below(named, most=_MAX_FILES)
                 yield from (_part(os.path.join(named, name), place) for name in below)
             else:
                 yield _part(named, place)
@@ -160,19 +164,19 @@ def _part(path: str, place: _Place) -> Part:
     return Part(path, place.what, place.kind if is_text else "", place.runs, place.acts)
 
 
-def _inside(root: str, written: str) -> str | None:
+def _path_inside(root: str, written: str) -> str | None:
     """The path that a manifest names; None if it leads out of the plugin."""
     path = os.path.normpath(os.path.join(root, written.replace("\\", "/")))
     return path if is_below(path, root) and "\0" not in path else None
 
 
-def parsed(data: bytes | None) -> Any:
+def parse_json(data: bytes | None) -> Any:
     """The value of a JSON text, which may have comments; None if it cannot be parsed."""
     try:
         text = (data or b"").decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
-    for write in (str, without_comments):  # few have any
+    for write in (str, blank_comments):  # few have any
         with contextlib.suppress(SyntaxProblem):
             return load_value("json", write(text))
     return None
@@ -180,10 +184,10 @@ def parsed(data: bytes | None) -> Any:
 
 def reach_of_part(part: Part, data: bytes, name: str) -> Reach | None:
     """The reach of a part that only a table describes; None if it cannot be read."""
-    value = parsed(data)
+    value = parse_json(data)
     if part.kind == MONITORS and isinstance(value, list):
         value = {"monitors": value}
     if not part.is_judged or not isinstance(value, dict):
         return None
-    found = reach_of_value(Kind(part.kind, part.what, dict), value, name)
+    found = reach_of_value(Format(part.kind, part.what, dict), value, name)
     return found[0] if found else None

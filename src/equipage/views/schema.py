@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import inspect as types
 
-from equipage.loading.kind import Kind
+from equipage.loading.kind import Format
 from equipage.loading.model import Shape, type_info
 from equipage.loading.schema import Schema, accept, branches, takes_anything
 from equipage.views.meanings import meaning_of
@@ -33,9 +33,9 @@ VARIABLE: Schema = {
 _ARRAYS = (types.VarTupleType, types.ListType, types.SetType, types.FrozenSetType)
 
 
-def schema_for(kind: Kind) -> Schema:
+def schema_for(kind: Format) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
-    writer = _Writer(kind.shape, kind.model, variables=kind.reading.uses_environment)
+    writer = _SchemaWriter(kind.shape, kind.model, variables=kind.reading.uses_environment)
     root = writer.whole(type_info(kind.model))
     schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
     if kind.reading.uses_environment:
@@ -45,7 +45,7 @@ def schema_for(kind: Kind) -> Schema:
     return {"$schema": DIALECT, **whole}
 
 
-class _Writer:
+class _SchemaWriter:
     """Types to schemas. Structs become definitions, because a model may contain itself."""
 
     def __init__(self, shape: Shape, root: type[Any], *, variables: bool) -> None:
@@ -68,13 +68,13 @@ class _Writer:
         if isinstance(kind, types.StructType):
             return {"$ref": f"#/$defs/{self._definition(kind, strict=strict)}"}
         if isinstance(kind, _ARRAYS):
-            limits = _present(minItems=kind.min_length, maxItems=kind.max_length)
+            limits = _drop_none(minItems=kind.min_length, maxItems=kind.max_length)
             return {"type": "array", "items": self._slot(kind.item_type, strict=strict), **limits}
         if isinstance(kind, types.TupleType):
             items = [self._slot(each, strict=strict) for each in kind.item_types]
             return {"type": "array", "prefixItems": items, "items": False}
         if isinstance(kind, types.DictType):
-            limits = _present(minProperties=kind.min_length, maxProperties=kind.max_length)
+            limits = _drop_none(minProperties=kind.min_length, maxProperties=kind.max_length)
             values = self._slot(kind.value_type, strict=strict)
             return {"type": "object", "additionalProperties": values, **limits}
         return _scalar(kind)
@@ -87,7 +87,9 @@ class _Writer:
         schema = self.schema(kind, strict=strict)
         if not strict:
             return (
-                schema if takes_anything(schema) else {"anyOf": [*branches(schema), _rest(schema)]}
+                schema
+                if takes_anything(schema)
+                else {"anyOf": [*branches(schema), _other_types(schema)]}
             )
         counts = self.shape.null_is_absent and (optional or _may_be_empty(kind))
         if not counts or takes_anything(schema):
@@ -121,7 +123,7 @@ class _Writer:
     def _object(self, kind: types.StructType, *, strict: bool) -> Schema:
         properties: dict[str, Any] = {}
         if kind.tag_field is not None:
-            about = _present(description=_description(kind.cls))
+            about = _drop_none(description=_description(kind.cls))
             properties[kind.tag_field] = {"const": kind.tag, **about}
         # What restricts, or what the file is useless without, has to fit, whatever is forgiven.
         firm = self._guarded(kind) | (self.shape.needed if kind.cls is self.root else frozenset())
@@ -138,8 +140,8 @@ class _Writer:
             properties[field.encode_name] = {**slot, **words, **default}
         required = [field.encode_name for field in kind.fields if field.required]
         return {
-            "title": _words(kind.cls.__name__),
-            **_present(description=_description(kind.cls)),
+            "title": _title_words(kind.cls.__name__),
+            **_drop_none(description=_description(kind.cls)),
             "type": "object",
             "properties": properties,
             **({"required": required} if required else {}),
@@ -164,7 +166,7 @@ class _Writer:
         return {**allowed, "additionalProperties": False}
 
 
-def _rest(schema: Schema) -> Schema:
+def _other_types(schema: Schema) -> Schema:
     """The schema of values of other types, which are tolerated; a mapping or list must fit."""
     parts = branches(schema)
     shapes = (
@@ -187,7 +189,7 @@ def _scalar(kind: types.Type) -> Schema:
     if isinstance(kind, types.BoolType):
         return {"type": "boolean"}
     if isinstance(kind, types.IntType | types.FloatType):
-        limits = _present(
+        limits = _drop_none(
             minimum=kind.ge,
             exclusiveMinimum=kind.gt,
             maximum=kind.le,
@@ -196,7 +198,7 @@ def _scalar(kind: types.Type) -> Schema:
         )
         return {"type": "integer" if isinstance(kind, types.IntType) else "number", **limits}
     if isinstance(kind, types.StrType):
-        limits = _present(
+        limits = _drop_none(
             minLength=kind.min_length, maxLength=kind.max_length, pattern=kind.pattern
         )
         return {"type": "string", **limits}
@@ -207,7 +209,7 @@ def _scalar(kind: types.Type) -> Schema:
     return {}
 
 
-def _present(**keywords: Any) -> Schema:
+def _drop_none(**keywords: Any) -> Schema:
     return {name: value for name, value in keywords.items() if value is not None}
 
 
@@ -219,5 +221,5 @@ def _description(cls: type) -> str | None:
     return " ".join(re.split(r"\n[ \t]*\n", written.strip())[0].split())
 
 
-def _words(name: str) -> str:
+def _title_words(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()

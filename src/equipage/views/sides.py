@@ -37,9 +37,9 @@ from equipage.workspace.loads import (
     load_candidate,
     with_folders,
 )
-from equipage.workspace.project import projects_of, settings_file, settings_load
+from equipage.workspace.project import load_settings_file, projects_of, settings_file
 from equipage.workspace.reach import Difference, Reach, differences, reaches_of
-from equipage.workspace.reach.rows import divided
+from equipage.workspace.reach.rows import split_command
 
 #: What only lists other files, which are compared themselves.
 _LISTS = frozenset({"list of skills"})
@@ -88,7 +88,9 @@ def loads_at(place: Place, path: str, request: Request, kind: str | None = None)
         for project in projects_of(run):
             file = settings_file(project.root, run.files)
             if file is not None:
-                loads.outcomes[_name(file, path)] = settings_load(file, project.root, run.files)
+                loads.outcomes[_name(file, path)] = load_settings_file(
+                    file, project.root, run.files
+                )
     if is_folder:
         if kind is None:
             _add_parts(loads, path, request, run, place)
@@ -146,7 +148,7 @@ def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterat
     reaches = reaches_of(outcome)
     guarding = {grant.path for each in reaches for grant in each.of("guard")}
     commands = [
-        divided(grant.name)
+        split_command(grant.name)
         for each in reaches
         for grant in each.of("program")
         if grant.path in guarding
@@ -156,14 +158,14 @@ def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterat
     from equipage.views.named_files import (  # few have any
         folders_up,
         may_be_path,
-        named_by,
-        run_by_name,
+        programs_run_by_name,
+        words_naming_files,
     )
 
     root = real_path(outcome.session.root)
     places = folders_up(os.path.dirname(real_path(outcome.session.path)), root)
-    direct = run_by_name(commands)
-    for word in dict.fromkeys(named_by(commands)):
+    direct = programs_run_by_name(commands)
+    for word in dict.fromkeys(words_naming_files(commands)):
         if may_be_path(word) and not os.path.isabs(word):
             found = (os.path.normpath(os.path.join(each, word)) for each in places)
             runs = word in direct

@@ -16,7 +16,7 @@ import msgspec
 
 from equipage.core.path import Path, format_path
 from equipage.core.source import Span
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.files import exists, real_path
 from equipage.files.reading import display_name, peek
 from equipage.files.sandbox import is_below
@@ -25,7 +25,7 @@ from equipage.loading.projects import project_of_folder
 from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
-from equipage.syntax.suspicious import masked
+from equipage.syntax.suspicious import mask_secrets
 from equipage.views import workspace_lock
 from equipage.views.budget import budget_of
 from equipage.views.context import Measure
@@ -36,20 +36,20 @@ from equipage.views.matrix import Matrix, matrices
 from equipage.workspace.check import check_paths
 from equipage.workspace.loads import FileLoad, identity_of, run_of, settled, with_folders
 from equipage.workspace.project import project_of
-from equipage.workspace.reach import Reach, joined, reaches_of
+from equipage.workspace.reach import Reach, add_inherited, reaches_of
 from equipage.workspace.report import Report
 
 #: How many values of one file are explained; `equipage explain` shows any other.
-MOST_VALUES = 200
+MAX_VALUES = 200
 #: How much of a value is shown.
-_LONGEST = 160
+_MAX_SHOWN = 160
 #: A name that says that its value is a secret.
-_SECRET = expression(
+_SECRET_NAME = lazy_regex(
     r"(?:\A|[\W_])(?:api[_-]?key|key|token|secret|password|passwd|pass|credentials?|auth"
     r"|authorization|bearer|cookie)\Z",
     re.IGNORECASE,
 )
-_PASSWORD = expression(r"(?<=://)([^\s/:@]*):[^\s/@]+@")
+_URL_PASSWORD = lazy_regex(r"(?<=://)([^\s/:@]*):[^\s/@]+@")
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -122,16 +122,16 @@ def survey(paths: Sequence[str], request: Request, *, kind: str | None = None) -
     request = msgspec.structs.replace(request, options={**request.options, "local": True})
     kept: list[FileLoad] = []
     report = check_paths(paths, request, kind=kind, keep=lambda _, load: kept.append(load))
-    kept = [each for each in kept if _is_asked(each.path, paths)]
-    found = settled(_once(kept, request, paths))
+    kept = [each for each in kept if _is_below_any(each.path, paths)]
+    found = settled(_unique_loads(kept, request, paths))
     outcomes = [each.outcome for each in found if each.outcome is not None]
-    reaches = joined([reach for each in outcomes for reach in reaches_of(each)])
+    reaches = add_inherited([reach for each in outcomes for reach in reaches_of(each)])
     return Survey(
         report,
         tuple(rows_of(found, request)),
         graph_of(outcomes),
         budget_of(found),
-        tuple(_values(found, request)),
+        tuple(_file_values(found, request)),
         tuple(_unread(kept)),
         matrices(reaches),
         places_of(outcomes, reaches),
@@ -139,13 +139,15 @@ def survey(paths: Sequence[str], request: Request, *, kind: str | None = None) -
     )
 
 
-def _is_asked(file: str, paths: Sequence[str]) -> bool:
+def _is_below_any(file: str, paths: Sequence[str]) -> bool:
     """Whether a file is at or below one of the paths; a check also loads what is around them."""
     absolute = os.path.abspath(file)
     return any(is_below(absolute, os.path.abspath(path)) for path in paths)
 
 
-def _once(kept: Iterable[FileLoad], request: Request, paths: Sequence[str]) -> Iterator[FileLoad]:
+def _unique_loads(
+    kept: Iterable[FileLoad], request: Request, paths: Sequence[str]
+) -> Iterator[FileLoad]:
     """The loads, each file once whatever links lead to it."""
     run = run_of(with_folders(request, paths))
     seen: set[Hashable] = set()
@@ -163,7 +165,7 @@ def _lock_state(
     """Compare the project that all paths are in with its lock; None if it has none."""
     roots = {real_path(project_of_folder(path)) for path in paths}
     root = roots.pop() if len(roots) == 1 else None
-    file = None if root is None else os.path.join(root, workspace_lock.NAME)
+    file = None if root is None else os.path.join(root, workspace_lock.LOCK_NAME)
     data = None if file is None else peek(file)
     if root is None or file is None or data is None:
         return None
@@ -177,8 +179,8 @@ def _lock_state(
     is_whole = {real_path(each) for each in paths} == {real_path(each) for each in here}
     if is_whole and {project_of(each.path, run).root for each in kept} <= {root}:
         # Everything that the lock is about was loaded as the lock loads it.
-        locked = (workspace_lock.locked_load(each, root, run) for each in kept)
-        new, _ = workspace_lock.gathered(locked, here, root, run, programs=programs)
+        locked = (workspace_lock.lock_load(each, root, run) for each in kept)
+        new, _ = workspace_lock.build_lock(locked, here, root, run, programs=programs)
     else:
         new, _ = workspace_lock.lock_all(here, root, request, programs=programs)
     return LockState(display_name(file), compare(old, new))
@@ -205,7 +207,7 @@ def places_of(outcomes: Iterable[Outcome], reaches: Iterable[Reach]) -> Places:
 # ----------------------------------------------------------------------------------------- values
 
 
-def _values(found: Iterable[FileLoad], request: Request) -> Iterator[FileValues]:
+def _file_values(found: Iterable[FileLoad], request: Request) -> Iterator[FileValues]:
     for each in found:
         if each.outcome is None or not each.outcome.sources:
             continue
@@ -225,14 +227,14 @@ def values_of(outcome: Outcome) -> tuple[list[Value], int]:
     leaves = [
         path for path, part in walk(plain) if path and not (isinstance(part, dict | list) and part)
     ]
-    wanted = leaves[:MOST_VALUES]
+    wanted = leaves[:MAX_VALUES]
     stories = Paths(loaded).explanations(wanted)
-    before = {path: plain_before(plain, path) for path in wanted}
+    before = {path: entry_before(plain, path) for path in wanted}
     values = [_value(path, story, before[path]) for path, story in stories.items()]
     return values, len(leaves) - len(wanted)
 
 
-def plain_before(plain: Any, path: Path) -> str:
+def entry_before(plain: Any, path: Path) -> str:
     """The list entry before `path`, which may be an option such as `--token`; else empty."""
     if not path or not isinstance(path[-1], int) or path[-1] == 0:
         return ""
@@ -243,7 +245,7 @@ def plain_before(plain: Any, path: Path) -> str:
 
 
 def _value(path: Path, story: Explanation, before: str) -> Value:
-    shown = _shown(path, story.value, before)
+    shown = _show_value(path, story.value, before)
     steps = [
         *(_step(each, path, before, shown) for each in story.settings),
         *(_step(each, path, before, shown, through=True) for each in reversed(story.through)),
@@ -253,7 +255,7 @@ def _value(path: Path, story: Explanation, before: str) -> Value:
 
 def _step(each: Setting, path: Path, before: str, shown: str, *, through: bool = False) -> Step:
     place = _place(each.span)
-    said = None if through else _shown(path, each.value, before)
+    said = None if through else _show_value(path, each.value, before)
     return Step(each.how, *place, None if said == shown else said)
 
 
@@ -261,25 +263,25 @@ def _place(span: Span | None) -> tuple[str | None, int | None, int | None]:
     return (None, None, None) if span is None else (span.source.name, span.line, span.column)
 
 
-def _shown(path: Path, value: Any, before: str) -> str:
+def _show_value(path: Path, value: Any, before: str) -> str:
     """A value on one line, without secrets."""
     if isinstance(value, str):
-        text = value if len(value) <= 4 * _LONGEST else value[: 4 * _LONGEST]
-        text = hidden(path, text, before)
-        cut = text[: _LONGEST - 1] + "…" if len(text) > _LONGEST else text
+        text = value if len(value) <= 4 * _MAX_SHOWN else value[: 4 * _MAX_SHOWN]
+        text = hide_secrets(path, text, before)
+        cut = text[: _MAX_SHOWN - 1] + "…" if len(text) > _MAX_SHOWN else text
         return cut if len(text) == len(value) else f"{cut} ({len(value):,} characters)"
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
 
 
-def hidden(path: Path, text: str, before: str = "") -> str:
+def hide_secrets(path: Path, text: str, before: str = "") -> str:
     """A text without what looks like a secret, or is one by its name; variables stay."""
-    text = _PASSWORD.sub(r"\1:***@", masked(text))
+    text = _URL_PASSWORD.sub(r"\1:***@", mask_secrets(text))
     name = str(path[-1]) if path and isinstance(path[-1], str) else before.lstrip("-")
     option, sign, value = text.partition("=")
-    if option.startswith("-") and sign and _SECRET.search(option) and "$" not in value:
+    if option.startswith("-") and sign and _SECRET_NAME.search(option) and "$" not in value:
         return f"{option}=***"
-    is_named = _SECRET.search(name) is not None and (before.startswith("-") or not before)
+    is_named = _SECRET_NAME.search(name) is not None and (before.startswith("-") or not before)
     return "***" if is_named and text and "$" not in text and "{" not in text else text
 
 

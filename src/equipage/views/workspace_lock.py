@@ -24,20 +24,26 @@ from equipage.core.path import Path, PathSyntaxError, format_path, parse_path
 from equipage.core.text import visible_json
 from equipage.files import is_executable, is_inside, real_path
 from equipage.files.reading import peek, sha256_of
-from equipage.files.sandbox import above, is_below
-from equipage.files.trees import TooMany, hashed_below
-from equipage.kinds.conventions.references import references
+from equipage.files.sandbox import is_below, parents_of
+from equipage.files.trees import TooManyFiles, hash_files_below
+from equipage.kinds.conventions.references import parse_references
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import OPEN
 from equipage.kinds.mcp.launchers import launch_of
 from equipage.kinds.tables import Field
 from equipage.loading.outcome import Outcome
-from equipage.loading.result import CANONICAL, canonical, portable
+from equipage.loading.result import CANONICAL_VERSION, canonical_json, portable_data
 from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
 from equipage.loading.unread import CODEX_RULE, HOOK_FILE
-from equipage.syntax.suspicious import masked
-from equipage.views.code_digest import CodeProblem, CodeRead, code_of, from_folder, program_named
+from equipage.syntax.suspicious import mask_secrets
+from equipage.views.code_digest import (
+    CodeCache,
+    CodeProblem,
+    code_of,
+    path_from_folder,
+    program_named,
+)
 from equipage.views.named_files import Lookups, NamedFiles, is_private
 from equipage.views.parts import OWNERS, Part, all_parts, reach_of_part
 from equipage.views.sides import LINKS
@@ -55,25 +61,25 @@ from equipage.workspace.loads import (
 )
 from equipage.workspace.project import (
     SHARED_FILE,
+    load_settings_file,
     project_of,
     projects_of,
     settings_file,
-    settings_load,
 )
 from equipage.workspace.reach import Effect, Grant, Reach, reach_of_value
 from equipage.workspace.reach.clients import precedence_of
 from equipage.workspace.reach.policy import commands_among
-from equipage.workspace.reach.rows import divided
+from equipage.workspace.reach.rows import split_command
 
 #: The version of the format.
 VERSION = 3
-NAME = "equipage.lock"
+LOCK_NAME = "equipage.lock"
 #: The kind of an item that a tool reads and equipage does not: its bytes are all that is known.
 UNREAD = "unread"
 #: The digest of a file that is not one of the project.
-_ELSEWHERE = hashlib.sha256(b"elsewhere").hexdigest()
+_DIGEST_ELSEWHERE = hashlib.sha256(b"elsewhere").hexdigest()
 
-_TABLES = {each.kind: each for each in (*CONVENTIONS, OPEN)}
+_CONVENTIONS_BY_KIND = {each.kind: each for each in (*CONVENTIONS, OPEN)}
 
 
 class LockError(ValueError):
@@ -164,14 +170,14 @@ class LockedFile(msgspec.Struct, frozen=True):
 
     def __reduce__(self) -> tuple[Any, ...]:
         packed = msgspec.msgpack.encode((self.file, self.item, self.files))
-        return _unpacked, (packed, self.problems, self.real, self.guessed, self.link)
+        return _unpack_locked_file, (packed, self.problems, self.real, self.guessed, self.link)
 
 
-_unpack = msgspec.msgpack.Decoder(tuple[str, Item, tuple[tuple[str, str], ...]]).decode
+_decode_packed = msgspec.msgpack.Decoder(tuple[str, Item, tuple[tuple[str, str], ...]]).decode
 
 
-def _unpacked(packed: bytes, *rest: Any) -> LockedFile:
-    return LockedFile(*_unpack(packed), *rest)
+def _unpack_locked_file(packed: bytes, *rest: Any) -> LockedFile:
+    return LockedFile(*_decode_packed(packed), *rest)
 
 
 class Locker:
@@ -194,46 +200,48 @@ class Locker:
     def _locked(self, candidate: Candidate, run: Run) -> LockedFile | None:
         found = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
         root = self.root or real_path(project_of(found.path, self.run).root)
-        return locked_load(found, root, run)
+        return lock_load(found, root, run)
 
 
-def locked_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
+def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
     """The entry of a load in a lock; None for a file that no tool reads."""
     outcome = found.outcome
     if outcome is None:
         code = None if found.problem is None else found.problem.code
         if code in LINKS:
             # Of a link that leads out, a lock has the name: what is there belongs to one machine.
-            name = _found_at(found.path, root)
-            return LockedFile(name, Item(UNREAD, _ELSEWHERE, what=LINKS[code]), (), real=name)
+            name = _name_where_found(found.path, root)
+            return LockedFile(
+                name, Item(UNREAD, _DIGEST_ELSEWHERE, what=LINKS[code]), (), real=name
+            )
         if code in (codes.INTERNAL_ERROR, codes.CHECK_ENDED):
-            return _unloaded(found.path, root)
-        return None if found.unread is None else _unread(found.path, found.unread, root)
+            return _lock_unloaded(found.path, root)
+        return None if found.unread is None else _lock_unread(found.path, found.unread, root)
     shown = outcome.kind.presentation.ignored
     # What its tool ignores, such as notes beside agents, does nothing.
     if shown is not None and shown(outcome):
         return None
     real = identity_of_load(found.path, outcome, run.files)
-    locked = locked_file(outcome, found.path, root, run)
-    link = _found_at(found.path, root)
+    locked = lock_outcome(outcome, found.path, root, run)
+    link = _name_where_found(found.path, root)
     return msgspec.structs.replace(
         locked, real=real, guessed=found.guessed, link=None if link == locked.file else link
     )
 
 
-def _unloaded(path: str, root: str) -> LockedFile:
+def _lock_unloaded(path: str, root: str) -> LockedFile:
     """The entry of a file whose load did not finish: only its existence is recorded."""
-    name = _found_at(path, root)
+    name = _name_where_found(path, root)
     return LockedFile(name, Item(UNREAD, what="file that cannot be loaded"), (), real=name)
 
 
-def _found_at(path: str, root: str) -> str:
+def _name_where_found(path: str, root: str) -> str:
     """Where a walk found a file, from the root, with no link in the project followed."""
     path = os.path.abspath(path)
     if not is_below(path, root):  # the project itself was named by a link
-        start = next((each for each in above(path) if real_path(each) == root), None)
+        start = next((each for each in parents_of(path) if real_path(each) == root), None)
         path = real_path(path) if start is None else os.path.join(root, path[len(start) + 1 :])
-    return _from_root(path, root)
+    return _real_path_from_root(path, root)
 
 
 def lock_all(
@@ -254,10 +262,10 @@ def lock_all(
     run = run_of(request)
     candidates = list(candidates_of(paths, run, Disk()))
     found = by_chunks(candidates, Locker(request, kind, run), jobs)
-    return gathered(found, paths, root, run, programs=programs)
+    return build_lock(found, paths, root, run, programs=programs)
 
 
-def gathered(
+def build_lock(
     results: Iterable[LockedFile | Checked | None],
     paths: Sequence[str],
     root: str,
@@ -281,21 +289,23 @@ def gathered(
                     LockedFile(each.link, Item(UNREAD, leads, what=f"link to {each.file}"), ())
                 )
         elif each is not None:  # the process that loaded it died
-            found[each.path] = _unloaded(each.path, root)
+            found[each.path] = _lock_unloaded(each.path, root)
     read = {source for each in found.values() for source in each.item.sources}
     kept = [each for each in found.values() if not (each.guessed and each.file in read)]
     kept += links
     if programs:
         kept = list(_add_programs(kept))
-    kept += _settings(run, root)
-    kept += _parts(kept, root, run)
+    kept += _lock_settings(run, root)
+    kept += _lock_parts(kept, root, run)
     problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems]
     problems += [
         f"{each.file}: it has errors, so its meaning is not locked"
         for each in kept
         if each.item.digest is None
     ]
-    return assembled(kept, sorted(relative(path, root) for path in paths)), sorted(problems)
+    return assemble_lock(kept, sorted(path_from_root(path, root) for path in paths)), sorted(
+        problems
+    )
 
 
 def _add_programs(locked: Iterable[LockedFile]) -> Iterator[LockedFile]:
@@ -325,7 +335,7 @@ def holds_programs(lock: WorkspaceLock) -> bool:
 # Making a lock.
 
 
-def _unread(file: str, sort: str, root: str) -> LockedFile | None:
+def _lock_unread(file: str, sort: str, root: str) -> LockedFile | None:
     """A file that a tool reads and equipage does not: any change of it counts.
 
     Of the rules of Codex that are understood, what they mean counts.
@@ -334,7 +344,7 @@ def _unread(file: str, sort: str, root: str) -> LockedFile | None:
     digest = sha256_of(real)
     if digest is None:
         return None
-    name = relative(file, root)
+    name = path_from_root(file, root)
     runs = (name,) if sort == HOOK_FILE and is_executable(real) else ()
     item = Item(UNREAD, digest, what=sort, executable=runs)
     if sort == CODEX_RULE:
@@ -344,26 +354,26 @@ def _unread(file: str, sort: str, root: str) -> LockedFile | None:
         rules = codex_rules.rules_in(data)
         # The bytes that are parsed must be those that are hashed.
         if rules is not None and hashlib.sha256(data).hexdigest() == digest:
-            reach = dict(_reach([codex_rules.reach_of_rules(rules, name)]))
+            reach = dict(_lock_reaches([codex_rules.reach_of_rules(rules, name)]))
             meaning = codex_rules.digest_of_rules(rules)
             item = Item(codex_rules.KIND, meaning, what=sort, reach=reach)
     return LockedFile(name, item, ((name, digest),), real=real, guessed=True)
 
 
-def _settings(run: Run, root: str) -> Iterator[LockedFile]:
+def _lock_settings(run: Run, root: str) -> Iterator[LockedFile]:
     """The settings that decide which files are read, and what is forbidden."""
     for project in projects_of(run):
         file = settings_file(project.root, run.files)
         if file is None or not is_inside(file, root):
             continue
-        outcome = settings_load(file, project.root, run.files)
-        locked = locked_file(outcome, file, root, run)
+        outcome = load_settings_file(file, project.root, run.files)
+        locked = lock_outcome(outcome, file, root, run)
         # Most of a `pyproject.toml` is about other things: of it, the meaning alone counts.
         files = () if os.path.basename(file) == SHARED_FILE else locked.files
         yield msgspec.structs.replace(locked, files=files)
 
 
-def _parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[LockedFile]:
+def _lock_parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[LockedFile]:
     """The files that count because of others: programs of plugins, settings of editors.
 
     What a manifest names by a path, its own item has already.
@@ -378,17 +388,19 @@ def _parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[LockedFi
     for part in all_parts(owners, roots, run.files):
         # Of a link that leads out, a lock has the name: what it leads to belongs to one machine.
         is_out = not is_inside(part.path, root)
-        name = _from_root(part.path, root) if is_out else relative(part.path, root)
+        name = _real_path_from_root(part.path, root) if is_out else path_from_root(part.path, root)
         if name in known or is_private(name):
             continue
         known.add(name)
         if is_out:
-            yield LockedFile(name, Item(UNREAD, _ELSEWHERE, what=f"{part.what}, elsewhere"), ())
+            yield LockedFile(
+                name, Item(UNREAD, _DIGEST_ELSEWHERE, what=f"{part.what}, elsewhere"), ()
+            )
         elif (digest := sha256_of(part.path)) is not None:
-            yield _part(part, digest, name)
+            yield _lock_part(part, digest, name)
 
 
-def _part(part: Part, digest: str, name: str) -> LockedFile:
+def _lock_part(part: Part, digest: str, name: str) -> LockedFile:
     data = peek(part.path)
     # The bytes that are parsed must be those that are hashed.
     is_same = data is not None and hashlib.sha256(data).hexdigest() == digest
@@ -397,13 +409,13 @@ def _part(part: Part, digest: str, name: str) -> LockedFile:
     item = Item(UNREAD, digest, what=part.what, executable=runs)
     if reach is not None:
         # Most of such a file is about other things: of it, what it allows counts.
-        grants = dict(_reach([reach]))
-        meaning = hashlib.sha256(canonical(msgspec.to_builtins(grants))).hexdigest()
+        grants = dict(_lock_reaches([reach]))
+        meaning = hashlib.sha256(canonical_json(msgspec.to_builtins(grants))).hexdigest()
         item = Item(part.kind, meaning, what=part.what, reach=grants)
     return LockedFile(name, item, ((name, digest),))
 
 
-def locked_file(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile:
+def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile:
     """The entry of a load of `file` in a lock; paths start at `root`, which has no links.
 
     `run` is that of loads beside it, which often name the same files.
@@ -411,44 +423,44 @@ def locked_file(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile:
     # A file is opened by following every link, so the path of its source has none.
     first = outcome.sources[0] if outcome.sources else None
     real = first.filename if first is not None and first.filename else real_path(file)
-    name = _from_root(real, root)
+    name = _real_path_from_root(real, root)
     files = {} if first is None else {name: first.sha256}
     sources = []
     for source in outcome.sources[1:]:
         if source.filename is not None:
-            path = _from_root(source.filename, root)
+            path = _real_path_from_root(source.filename, root)
             files[path] = source.sha256
             sources.append(path)
     problems: list[str] = []
-    folder = tuple(_folder(outcome, real, root, files, problems))
+    folder = tuple(_lock_skill_folder(outcome, real, root, files, problems))
     loaded = outcome.loaded()
-    plain, digest = _written(outcome) if loaded is None else portable(loaded)
+    plain, digest = _value_as_written(outcome) if loaded is None else portable_data(loaded)
     nodes = list(walk(plain))
     commands = [words for _, words in commands_among(nodes)]
     reaches = () if loaded is None else reach_of_value(outcome.kind, plain, name, usual_modes=False)
     others = NamedFiles(os.path.dirname(real), root, run.cache(Lookups))
-    commands = [*commands, *_programs(reaches, commands)]
-    runs = _kept(others.run_by(commands), root, files)
-    marked = _kept(others.marked_by(commands), root, {}) if runs else ()
-    named = _kept(others.named_in(outcome, nodes), root, files)
+    commands = [*commands, *_commands_of_reaches(reaches, commands)]
+    runs = _record_files(others.run_by(commands), root, files)
+    marked = _record_files(others.marked_by(commands), root, {}) if runs else ()
+    named = _record_files(others.named_in(outcome, nodes), root, files)
     item = Item(
         outcome.kind.name,
         digest,
-        sources=_sorted(each for each in sources if each != name),
-        variables=() if loaded is None else _sorted(loaded.variables),
-        refers=() if loaded is None else _sorted(_refers(outcome.kind.name, plain)),
+        sources=_sort_unique(each for each in sources if each != name),
+        variables=() if loaded is None else _sort_unique(loaded.variables),
+        refers=() if loaded is None else _sort_unique(_references_of(outcome.kind.name, plain)),
         folder=folder,
         runs=tuple(each for each in runs if each != name),
         executable=marked,
         names=tuple(each for each in named if each not in (name, *runs)),
-        launches=() if loaded is None else _launches(commands, nodes),
-        code=None if loaded is None else _code(outcome, root, files, run),
-        reach=dict(sorted(_reach(reaches))),
+        launches=() if loaded is None else _find_launches(commands, nodes),
+        code=None if loaded is None else _lock_code(outcome, root, files, run),
+        reach=dict(sorted(_lock_reaches(reaches))),
     )
     return LockedFile(name, item, tuple(files.items()), tuple(problems))
 
 
-def _written(outcome: Outcome) -> tuple[Any, None]:
+def _value_as_written(outcome: Outcome) -> tuple[Any, None]:
     """The value of a file with errors, which a client may accept and run, and no digest.
 
     The value is None if it may contain values of variables, which belong to one machine.
@@ -458,39 +470,41 @@ def _written(outcome: Outcome) -> tuple[Any, None]:
     return outcome.tree.value, None
 
 
-def _programs(reaches: Iterable[Reach], known: Iterable[list[str]]) -> Iterator[list[str]]:
+def _commands_of_reaches(
+    reaches: Iterable[Reach], known: Iterable[list[str]]
+) -> Iterator[list[str]]:
     """The commands that only the table of a client identifies: in a field, or in a text."""
     seen = {" ".join(words) for words in known}
     for each in reaches:
         for grant in each.grants:
             if grant.sort == "program" and grant.name not in seen:
-                yield divided(grant.name)
-            elif grant.sort == "setting" and _OF_VARIABLES.intersection(grant.path[:-1]):
-                yield divided(grant.name.partition(" = ")[2])  # `NODE_OPTIONS: -r ./x.js`
+                yield split_command(grant.name)
+            elif grant.sort == "setting" and _VARIABLE_TABLES.intersection(grant.path[:-1]):
+                yield split_command(grant.name.partition(" = ")[2])  # `NODE_OPTIONS: -r ./x.js`
 
 
-_OF_VARIABLES = frozenset({"env", "environment", "envs"})
+_VARIABLE_TABLES = frozenset({"env", "environment", "envs"})
 
 
-def relative(path: str, root: str) -> str:
+def path_from_root(path: str, root: str) -> str:
     """A path from the root, its bytes read as UTF-8: a lock is the same under every locale."""
-    return _from_root(real_path(path), root)
+    return _real_path_from_root(real_path(path), root)
 
 
-def _from_root(path: str, root: str) -> str:
+def _real_path_from_root(path: str, root: str) -> str:
     """As `path_from_root`, for a path without links."""
-    return _as_text(from_folder(path, root))
+    return _decode_name(path_from_folder(path, root))
 
 
-def _as_text(name: str) -> str:
+def _decode_name(name: str) -> str:
     return name if name.isascii() else os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+def _sort_unique(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
 
 
-def _folder(
+def _lock_skill_folder(
     outcome: Outcome, file: str, root: str, files: dict[str, str], problems: list[str]
 ) -> Iterator[str]:
     """The files of a skill, all of which are read into prompts or run."""
@@ -502,54 +516,56 @@ def _folder(
         problems.append("its folder is the whole project: the files beside it are not locked")
         return
     # Of a link in it, the name of its target counts: the names of these files are not followed.
-    above = _from_root(folder, root)
+    above = _real_path_from_root(folder, root)
     read = {os.path.basename(file): each.sha256 for each in outcome.sources[:1]}
     try:
-        for each in hashed_below(folder, read):
-            name = _as_text(each.name)
+        for each in hash_files_below(folder, read):
+            name = _decode_name(each.name)
             files[f"{above}/{name}"] = each.sha256
             yield name
-    except TooMany as error:
+    except TooManyFiles as error:
         problems.append(str(error))
 
 
 @lru_cache(256)
-def _referring(kind: str) -> tuple[Field, ...]:
+def _referring_fields(kind: str) -> tuple[Field, ...]:
     """The few of many fields of a kind that name something; thousands of files have one kind."""
-    table = _TABLES.get(kind)
+    table = _CONVENTIONS_BY_KIND.get(kind)
     fields = () if table is None else table.fields
     return tuple(field for field in fields if field.refers is not None)
 
 
-def _refers(kind: str, plain: Any) -> Iterator[str]:
+def _references_of(kind: str, plain: Any) -> Iterator[str]:
     """The agents, skills, servers and tools that the fields of a file name."""
     if not isinstance(plain, dict):
         return
-    for field in _referring(kind):
+    for field in _referring_fields(kind):
         value = plain.get(field.name)
         if field.refers is None or value is None:
             continue
         for each in value if isinstance(value, list | dict) else [value]:
             if isinstance(each, str):
-                yield from (f"{one.sort} {one.name}" for one in references(each, field.refers))
+                yield from (
+                    f"{one.sort} {one.name}" for one in parse_references(each, field.refers)
+                )
 
 
-def _launches(
+def _find_launches(
     commands: Sequence[list[str]], nodes: Iterable[tuple[Path, Any]]
 ) -> tuple[Launched, ...]:
     found: set[Launched] = set()
     for words in commands:
         launch = launch_of(words)
         if launch is not None:
-            found.add(Launched(masked(f"{launch.launcher} {launch.package}"), launch.pin))
+            found.add(Launched(mask_secrets(f"{launch.launcher} {launch.package}"), launch.pin))
     for _, value in nodes:
         if isinstance(value, dict) and isinstance(value.get("source"), str):
-            found.update(_fetched(value))
+            found.update(_plugin_sources(value))
     # By the pin as well: two of one package must not change places from run to run.
     return tuple(sorted(found, key=lambda each: (each.runs, each.pin or "")))
 
 
-def _fetched(source: Mapping[str, Any]) -> Iterator[Launched]:
+def _plugin_sources(source: Mapping[str, Any]) -> Iterator[Launched]:
     """Where a marketplace fetches a plugin from."""
     where = source.get("repo") or source.get("url") or source.get("package")
     if isinstance(where, str) and source["source"] in ("github", "url", "git-subdir", "npm", "pip"):
@@ -558,34 +574,38 @@ def _fetched(source: Mapping[str, Any]) -> Iterator[Launched]:
         # A range such as `^1.2` is not a pin, though it is called a version.
         if pin is None and isinstance(version, str) and re.fullmatch(r"\d+(\.\d+)+", version):
             pin = version
-        yield Launched(masked(f"{source['source']} {where}"), pin if isinstance(pin, str) else None)
+        yield Launched(
+            mask_secrets(f"{source['source']} {where}"), pin if isinstance(pin, str) else None
+        )
 
 
-def _kept(found: Iterable[tuple[str, str]], root: str, files: dict[str, str]) -> tuple[str, ...]:
+def _record_files(
+    found: Iterable[tuple[str, str]], root: str, files: dict[str, str]
+) -> tuple[str, ...]:
     """The names of files, sorted; each gets its hash in `files`."""
-    names = {_from_root(path, root): digest for path, digest in found}
+    names = {_real_path_from_root(path, root): digest for path, digest in found}
     files |= names
     return tuple(sorted(names))
 
 
-def _code(outcome: Outcome, root: str, files: dict[str, str], run: Run) -> LockedCode | None:
+def _lock_code(outcome: Outcome, root: str, files: dict[str, str], run: Run) -> LockedCode | None:
     if outcome.kind.name != "toolpack":
         return None
     assert outcome.session is not None
     folder, roots = os.path.dirname(outcome.session.path), (outcome.session.root,)
-    known = run.cache(CodeRead)
+    known = run.cache(CodeCache)
     try:
         code = code_of(outcome.config.execution, folder, roots, programs=False, known=known)
     except CodeProblem as error:
         return LockedCode("", problem=str(error))
-    own = {_from_root(each.path, root): each.sha256 for each in code.files}
+    own = {_real_path_from_root(each.path, root): each.sha256 for each in code.files}
     files |= own
     named = tuple(sorted(own))
     program = None if code.program is None else code.program.name
     return LockedCode(code.digest, named, program)
 
 
-def _reach(reaches: Iterable[Reach]) -> Iterator[tuple[str, tuple[LockedGrant, ...]]]:
+def _lock_reaches(reaches: Iterable[Reach]) -> Iterator[tuple[str, tuple[LockedGrant, ...]]]:
     for each in reaches:
         yield f"{each.sort} {each.name}", tuple(map(_locked_grant, each.grants))
 
@@ -616,12 +636,12 @@ def reaches_in(lock: WorkspaceLock) -> list[Reach]:
     for file, item in lock.items.items():
         for subject, grants in item.reach.items():
             sort, _, name = subject.partition(" ")
-            reach = Reach(name, sort, item.kind, "", file, tuple(_grants(grants, file)))
+            reach = Reach(name, sort, item.kind, "", file, tuple(_grants_of_lock(grants, file)))
             found.append(msgspec.structs.replace(reach, precedence=precedence_of(item.kind)))
     return found
 
 
-def _grants(grants: Iterable[LockedGrant], file: str) -> Iterator[Grant]:
+def _grants_of_lock(grants: Iterable[LockedGrant], file: str) -> Iterator[Grant]:
     for each in grants:
         # The key says the effect: a grant of a lock has exactly one of the three.
         effect: Effect = "allows" if each.allows else "asks" if each.asks else "denies"
@@ -631,7 +651,7 @@ def _grants(grants: Iterable[LockedGrant], file: str) -> Iterator[Grant]:
         yield Grant(sort, name, effect, file, path, *flags)
 
 
-def assembled(found: Iterable[LockedFile], paths: Sequence[str]) -> WorkspaceLock:
+def assemble_lock(found: Iterable[LockedFile], paths: Sequence[str]) -> WorkspaceLock:
     """The lock of many files."""
     items: dict[str, Item] = {}
     files: dict[str, str] = {}
@@ -639,14 +659,18 @@ def assembled(found: Iterable[LockedFile], paths: Sequence[str]) -> WorkspaceLoc
         items[each.file] = each.item
         files |= each.files
     lock = WorkspaceLock(
-        VERSION, CANONICAL, tuple(paths), dict(sorted(items.items())), dict(sorted(files.items()))
+        VERSION,
+        CANONICAL_VERSION,
+        tuple(paths),
+        dict(sorted(items.items())),
+        dict(sorted(files.items())),
     )
     return msgspec.structs.replace(lock, seal=_seal(lock))
 
 
 def _seal(lock: WorkspaceLock) -> str:
     plain = msgspec.to_builtins(msgspec.structs.replace(lock, seal=""))
-    return hashlib.sha256(canonical(plain)).hexdigest()
+    return hashlib.sha256(canonical_json(plain)).hexdigest()
 
 
 # Text.
@@ -655,48 +679,48 @@ def _seal(lock: WorkspaceLock) -> str:
 def write(lock: WorkspaceLock) -> str:
     """The lock as a file: sorted, one thing on a line."""
     lines: list[str] = []
-    _add(lines, msgspec.to_builtins(lock), "")
+    _add_lines(lines, msgspec.to_builtins(lock), "")
     return visible_json("\n".join(lines)) + "\n"
 
 
 #: What is longer than this is divided, an entry on each line.
-_WIDTH = 100
+_MAX_LINE_WIDTH = 100
 
 
-def _add(lines: list[str], value: Any, before: str, key: str = "", after: str = "") -> None:
+def _add_lines(lines: list[str], value: Any, before: str, key: str = "", after: str = "") -> None:
     """Append the lines of a value: indented by `before`, behind its key, with the comma `after`."""
     # What `to_builtins` gives is of these very classes: a lock has tens of thousands of values.
     kind = type(value)
     if kind not in _CONTAINERS:
-        lines.append(f"{before}{key}{_one(value)}{after}")
+        lines.append(f"{before}{key}{_write_on_one_line(value)}{after}")
         return
     is_list = kind is not dict
     inner: Any = value if is_list else value.values()
     # A grant, or a list of a few names, is one thing.
     if _CONTAINERS.isdisjoint(map(type, inner)):
-        whole = f"{before}{key}{_one(value)}"
-        if not inner or len(whole) <= _WIDTH:
+        whole = f"{before}{key}{_write_on_one_line(value)}"
+        if not inner or len(whole) <= _MAX_LINE_WIDTH:
             lines.append(whole + after)
             return
     lines.append(f"{before}{key}{'[' if is_list else '{'}")
-    keys = repeat("") if is_list else (f"{_key(each)}: " for each in value)
+    keys = repeat("") if is_list else (f"{_write_key(each)}: " for each in value)
     left, deeper = len(value), f"{before} "
     for each, name in zip(inner, keys, strict=False):
         left -= 1
-        _add(lines, each, deeper, name, "," if left else "")
+        _add_lines(lines, each, deeper, name, "," if left else "")
     lines.append(f"{before}{']' if is_list else '}'}{after}")
 
 
 _CONTAINERS = frozenset({dict, list, tuple})
 
 
-def _one(value: Any) -> str:
+def _write_on_one_line(value: Any) -> str:
     """A value on one line, as `json` of Python writes it."""
     return msgspec.json.format(msgspec.json.encode(value), indent=0).decode()
 
 
 #: The same dozen keys are in every item.
-_key = lru_cache(256)(_one)
+_write_key = lru_cache(256)(_write_on_one_line)
 
 
 def read(data: bytes) -> WorkspaceLock:
@@ -712,10 +736,10 @@ def read(data: bytes) -> WorkspaceLock:
     if version != VERSION:
         shown = "no version" if version is None else f"version {version}"
         raise LockError(f"it has {shown}, this equipage reads version {VERSION}")
-    if raw.get("canonical") != CANONICAL:
+    if raw.get("canonical") != CANONICAL_VERSION:
         found = raw.get("canonical")
         raise LockError(
-            f"its digests have version {found}, this equipage writes version {CANONICAL}"
+            f"its digests have version {found}, this equipage writes version {CANONICAL_VERSION}"
         )
     try:
         lock: WorkspaceLock = convert(raw, WorkspaceLock)

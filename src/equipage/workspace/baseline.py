@@ -32,7 +32,7 @@ from equipage.syntax.document import parse
 
 VERSION = 1
 #: Findings that no baseline can hold: a bug, and what is wrong with the baseline itself.
-_NEVER = frozenset({codes.INTERNAL_ERROR, codes.BASELINE_STALE})
+_NEVER_RECORDED = frozenset({codes.INTERNAL_ERROR, codes.BASELINE_STALE})
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,7 +50,7 @@ class Baseline(msgspec.Struct, frozen=True):
     findings: tuple[Entry, ...]
 
 
-class Applied(msgspec.Struct, frozen=True):
+class BaselineResult(msgspec.Struct, frozen=True):
     """What is new, how many findings are known, and the numbers of the entries that are stale."""
 
     new: tuple[Diagnostic, ...]
@@ -79,18 +79,18 @@ def apply(
     diagnostics: Iterable[Diagnostic],
     folder: str,
     covers: Callable[[str], bool],
-) -> Applied:
+) -> BaselineResult:
     """Leave out the findings that a baseline in `folder` records.
 
     `covers` says whether a file was checked, by its path from `folder`: an entry about another one
     may still match and is not stale.
     """
     found, folder = list(diagnostics), real_path(folder)
-    keys = [None if each.code in _NEVER else _entry(each, folder) for each in found]
+    keys = [None if each.code in _NEVER_RECORDED else _entry(each, folder) for each in found]
     left = Counter[int]({number: each.count for number, each in enumerate(baseline.findings)})
     known: set[int] = set()
     # By everything first; then without the path, for entries of lists that moved.
-    for identity in (_whole, _moved):
+    for identity in (_full_identity, _identity_without_path):
         entries: dict[object, list[int]] = {}
         for number, entry in enumerate(baseline.findings):
             if identity(entry) is not None:
@@ -104,10 +104,10 @@ def apply(
                 known.add(number)
     new = tuple(each for number, each in enumerate(found) if number not in known)
     stale = (n for n, each in enumerate(baseline.findings) if left[n] > 0 and covers(each.file))
-    return Applied(new, len(known), tuple(stale))
+    return BaselineResult(new, len(known), tuple(stale))
 
 
-def updated(
+def build_baseline(
     diagnostics: Iterable[Diagnostic],
     folder: str,
     covers: Callable[[str], bool],
@@ -115,7 +115,7 @@ def updated(
 ) -> Baseline:
     """A baseline of all findings, and of what `before` records about files that were left out."""
     folder = real_path(folder)
-    entries = (_entry(each, folder) for each in diagnostics if each.code not in _NEVER)
+    entries = (_entry(each, folder) for each in diagnostics if each.code not in _NEVER_RECORDED)
     counts = Counter(entries)
     kept = () if before is None else (each for each in before.findings if not covers(each.file))
     for each in kept:
@@ -167,9 +167,9 @@ def _entry(each: Diagnostic, folder: str) -> Entry:
     return Entry(file, each.code, each.path, digest)
 
 
-def _whole(entry: Entry) -> tuple[str, ...]:
+def _full_identity(entry: Entry) -> tuple[str, ...]:
     return entry.file, entry.code, entry.path, entry.content
 
 
-def _moved(entry: Entry) -> tuple[str, ...] | None:
+def _identity_without_path(entry: Entry) -> tuple[str, ...] | None:
     return (entry.file, entry.code, entry.content) if entry.content and "[" in entry.path else None

@@ -16,9 +16,9 @@ from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label
 from equipage.files import exists, is_folder, real_path, repository_root
 from equipage.files.reading import display_name
-from equipage.loading.projects import note_folder
+from equipage.loading.projects import remember_walked_folder
 from equipage.loading.recognise import FIXTURES, folders_of_kinds
-from equipage.loading.registry import agent_folders, is_convention, kind_named
+from equipage.loading.registry import agent_folders, format_named, is_convention
 from equipage.loading.session import Request, Run
 from equipage.workspace.loads import (
     CHUNK,
@@ -32,7 +32,7 @@ from equipage.workspace.loads import (
     with_folders,
 )
 from equipage.workspace.project import (
-    EVERYTHING,
+    SELECT_ALL,
     Project,
     Selection,
     excluded_by,
@@ -42,7 +42,7 @@ from equipage.workspace.project import (
 from equipage.workspace.report import SETTINGS, FileReport, Report
 
 if TYPE_CHECKING:  # imported where they are needed
-    from equipage.files.walking import Entered, Found
+    from equipage.files.walking import EnteredFolder, WalkResult
     from equipage.workspace.parallel import Checks
 
 #: Findings that are reported once for each sort of file and project.
@@ -56,7 +56,7 @@ def check_paths(
     request: Request,
     *,
     kind: str | None = None,
-    selection: Selection = EVERYTHING,
+    selection: Selection = SELECT_ALL,
     progress: Progress | None = None,
     jobs: int = 1,
     digests: bool = True,
@@ -70,7 +70,7 @@ def check_paths(
     Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
-        kind_named(kind)
+        format_named(kind)
     request = msgspec.structs.replace(with_folders(request, paths), unasked=selection.unasked)
     builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
@@ -126,7 +126,7 @@ class ReportBuilder:
         request: Request,
         run: Run,
         kind: str | None = None,
-        selection: Selection = EVERYTHING,
+        selection: Selection = SELECT_ALL,
         entered: Callable[[str], object] | None = None,
     ) -> None:
         self.request = request
@@ -331,10 +331,10 @@ class ReportBuilder:
         path = os.path.abspath(path)
         return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
 
-    def _enter(self, entered: Entered) -> None:
+    def _enter(self, entered: EnteredFolder) -> None:
         if self.entered is not None:
             self.entered(entered.folder)
-        note_folder(self.run, entered.folder, entered.names, is_plain=entered.is_plain)
+        remember_walked_folder(self.run, entered.folder, entered.names, is_plain=entered.is_plain)
         self._note_folders(entered.folder)
 
     def _note_folders(self, entered: str) -> None:
@@ -344,7 +344,7 @@ class ReportBuilder:
             if entered.startswith(folder):
                 self.entered_folders.add(folder)
 
-    def _add_damaged_index(self, found: Found) -> None:
+    def _add_damaged_index(self, found: WalkResult) -> None:
         from equipage.loading.findings import finding
 
         name = display_name(os.path.join(found.path, ".git", "index"))
@@ -444,9 +444,9 @@ class ReportBuilder:
                     findings.setdefault(each.identity(), each)
         diagnostics = list({**findings, **self.findings}.values())
         if diagnostics:
-            from equipage.loading.findings import deduplicated
+            from equipage.loading.findings import merge_duplicates
 
-            diagnostics = deduplicated(diagnostics)
+            diagnostics = merge_duplicates(diagnostics)
         # Files with errors of which none is reported, because settings or a baseline ignore them.
         hidden = sorted(({*self.checked} - self.context) & self.failed - self.reported)
         return Report(

@@ -76,7 +76,7 @@ def repair(
 
 def diff(each: Repair) -> str:
     """What a repair changes, as a unified diff that `git apply` reads."""
-    before, after = (_quoted(f"{side}/{each.source.name}") for side in "ab")
+    before, after = (_quote_name(f"{side}/{each.source.name}") for side in "ab")
     lines = difflib.unified_diff(_lines(each.source.text), _lines(each.text), before, after)
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
@@ -87,14 +87,14 @@ def diff(each: Repair) -> str:
 _QUOTES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     """A name as git writes it in a diff: in quotes if a character in it ends the line or hides."""
     if not UNSAFE.search(name) and not _QUOTES.keys() & set(name):
         return name
-    return f'"{"".join(_QUOTES.get(each) or _octal(each) for each in name)}"'
+    return f'"{"".join(_QUOTES.get(each) or _escape_octal(each) for each in name)}"'
 
 
-def _octal(letter: str) -> str:
+def _escape_octal(letter: str) -> str:
     if not UNSAFE.search(letter):
         return letter
     return "".join(f"\\{byte:03o}" for byte in letter.encode("utf-8", "surrogateescape"))
@@ -111,7 +111,7 @@ def _lines(text: str) -> list[str]:
 def _repair_file(found: list[Diagnostic], refused: list[Refusal]) -> Repair | None:
     chosen: dict[_Writes, Fix] = {}
     fixed: dict[_Writes, list[Diagnostic]] = {}
-    taken = _Taken()
+    taken = _TakenRanges()
     source: Source | None = None
     for each, fix in sorted(
         ((each, each.fix) for each in found if each.fix), key=lambda pair: _writes(pair[1])
@@ -128,7 +128,7 @@ def _repair_file(found: list[Diagnostic], refused: list[Refusal]) -> Repair | No
             chosen[writes], fixed[writes] = fix, [each]
     if source is None:
         return None
-    proven = _proven(source, (), _units(chosen.values()))
+    proven = _keep_provable(source, (), _group_units(chosen.values()))
     kept = dict.fromkeys(map(_writes, proven))
     for writes, findings in fixed.items():
         if writes not in kept:
@@ -148,7 +148,7 @@ def _writes(fix: Fix) -> _Writes:
     return tuple(sorted((edit.span.start, edit.span.end, edit.text) for edit in fix.edits))
 
 
-class _Taken:
+class _TakenRanges:
     """The stretches of a text that fixes replace, in order; no two of them overlap."""
 
     def __init__(self) -> None:
@@ -189,7 +189,7 @@ def _text_after(text: str, fixes: Iterable[Fix]) -> str:
 # --- the proof
 
 
-def _units(fixes: Iterable[Fix]) -> tuple[tuple[Fix, ...], ...]:
+def _group_units(fixes: Iterable[Fix]) -> tuple[tuple[Fix, ...], ...]:
     """Fixes that are taken together or not at all: a broken text needs all of its corrections."""
     units: dict[object, list[Fix]] = {}
     for fix in fixes:
@@ -199,7 +199,7 @@ def _units(fixes: Iterable[Fix]) -> tuple[tuple[Fix, ...], ...]:
     return tuple(map(tuple, units.values()))
 
 
-def _proven(
+def _keep_provable(
     source: Source, base: tuple[Fix, ...], units: tuple[tuple[Fix, ...], ...]
 ) -> tuple[Fix, ...]:
     """`base`, which is proven, and the fixes of as many units as are proven with it.
@@ -213,7 +213,7 @@ def _proven(
     if len(units) == 1:
         return base
     middle = len(units) // 2
-    return _proven(source, _proven(source, base, units[:middle]), units[middle:])
+    return _keep_provable(source, _keep_provable(source, base, units[:middle]), units[middle:])
 
 
 def _is_proven(source: Source, fixes: tuple[Fix, ...]) -> bool:
@@ -227,10 +227,10 @@ def _is_proven(source: Source, fixes: tuple[Fix, ...]) -> bool:
     windows: dict[tuple[int, int], list[Effect]] = {}
     for each in effects:
         windows.setdefault(each.window, []).append(each)
-    return all(_holds(source.text, text, edits, each) for each in windows.values())
+    return all(_claims_hold(source.text, text, edits, each) for each in windows.values())
 
 
-def _holds(before: str, after: str, edits: Sequence[Edit], effects: Sequence[Effect]) -> bool:
+def _claims_hold(before: str, after: str, edits: Sequence[Edit], effects: Sequence[Effect]) -> bool:
     """Whether one document of the new text has the value that the `effects` on it claim."""
     reading = effects[-1]
     low, high = reading.window
@@ -243,9 +243,9 @@ def _holds(before: str, after: str, edits: Sequence[Edit], effects: Sequence[Eff
     fix = next((each for each in effects if each.kind == "correct"), None)
     try:
         # A text that did not parse has no value before; the correction says what it should be.
-        old = _value(before[low:high], reading) if fix is None else json.loads(str(fix.value))
-        new = _value(after[low + shift : high + shift + growth], reading)
-        return _canonical(_claimed(old, effects)) == _canonical(new)
+        old = _parse_value(before[low:high], reading) if fix is None else json.loads(str(fix.value))
+        new = _parse_value(after[low + shift : high + shift + growth], reading)
+        return _canonical(_apply_effects(old, effects)) == _canonical(new)
     except (SyntaxProblem, _Impossible):
         return False
 
@@ -271,7 +271,7 @@ class _Placeholders(dict[str, str]):
         return "variable"
 
 
-def _value(text: str, reading: Effect) -> Any:
+def _parse_value(text: str, reading: Effect) -> Any:
     if reading.substituted:
         text = substitute(text, _Placeholders()).text
     if reading.format == "text":
@@ -288,13 +288,13 @@ class _Impossible(Exception):
     """A claim does not fit the value: there is no such entry, or the new key is taken."""
 
 
-def _claimed(value: Any, effects: Sequence[Effect]) -> Any:
+def _apply_effects(value: Any, effects: Sequence[Effect]) -> Any:
     """The value after the effects, made in one walk."""
     changing = (each for each in effects if each.kind not in ("nothing", "correct"))
-    return _with_effects(value, [(each.path, each) for each in changing])
+    return _apply_effects_below(value, [(each.path, each) for each in changing])
 
 
-def _with_effects(value: Any, effects: list[tuple[Path, Effect]]) -> Any:
+def _apply_effects_below(value: Any, effects: list[tuple[Path, Effect]]) -> Any:
     if not effects:
         return value
     # Nothing else can be claimed about a value that is replaced as a whole.
@@ -307,13 +307,13 @@ def _with_effects(value: Any, effects: list[tuple[Path, Effect]]) -> Any:
         groups.setdefault(path[0], []).append((path, effect))
     if isinstance(value, list):
         steps = [
-            (number, _entry(number, child, groups.pop(number, [])))
+            (number, _entry_after(number, child, groups.pop(number, [])))
             for number, child in enumerate(value)
         ]
         result: Any = [entry[1] for _, entry in steps if entry is not None]
         renamed = any(entry is not None and entry[0] != number for number, entry in steps)
     elif isinstance(value, dict):
-        entries = [_entry(key, child, groups.pop(key, [])) for key, child in value.items()]
+        entries = [_entry_after(key, child, groups.pop(key, [])) for key, child in value.items()]
         kept = [entry for entry in entries if entry is not None]
         result = dict(kept)
         renamed = len(result) != len(kept)
@@ -324,7 +324,7 @@ def _with_effects(value: Any, effects: list[tuple[Path, Effect]]) -> Any:
     return result
 
 
-def _entry(
+def _entry_after(
     step: str | int, child: Any, effects: list[tuple[Path, Effect]]
 ) -> tuple[str | int | float | bool | None, Any] | None:
     """An entry after its own effects and those below it; None if it is removed."""
@@ -335,4 +335,4 @@ def _entry(
     ]
     if any(effect.kind == "remove" for effect in own):
         return None
-    return (own[0].value if own else step), _with_effects(child, below)
+    return (own[0].value if own else step), _apply_effects_below(child, below)

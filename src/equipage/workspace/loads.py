@@ -10,30 +10,30 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError
-from equipage.core.text import raised
+from equipage.core.text import describe_exception
 from equipage.files import entries_of, exists, is_executable, is_folder, is_link, real_path
 from equipage.files.reading import Files, Seen, display_name, files_here
 from equipage.files.sandbox import is_below
-from equipage.loading.kind import Kind, Offer
+from equipage.loading.kind import Format, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import (
     ALL_NAMES,
+    IrrelevantFolders,
     Recognised,
-    Silent,
-    is_surely_none,
+    is_surely_unrecognised,
     names_with_place,
     recognise,
     recognise_name,
-    unrecognised,
+    unrecognised_finding,
 )
-from equipage.loading.registry import agent_folders, is_convention, kind_named
+from equipage.loading.registry import agent_folders, format_named, is_convention
 from equipage.loading.session import Request, Run
 from equipage.workspace.project import Policy, Project, project_in, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
-    from equipage.files.walking import Found, Names, Wanted
-    from equipage.loading.findings import Waiting
+    from equipage.files.walking import Names, WalkResult, WantedFiles
+    from equipage.loading.findings import PendingIgnore
 
 #: The reason for the end of a check, see `codes.CHECK_ENDED`.
 NO_MEMORY = "it needs more memory than there is"
@@ -82,7 +82,9 @@ class Place(Protocol):
 
     def is_folder(self, path: str) -> bool: ...
 
-    def walk(self, folder: str, agents: Collection[str], wanted: Wanted) -> Iterator[Found]:
+    def walk(
+        self, folder: str, agents: Collection[str], wanted: WantedFiles
+    ) -> Iterator[WalkResult]:
         """Every candidate file below a folder, in a fixed order."""
         ...
 
@@ -99,7 +101,9 @@ class Disk:
     def is_folder(self, path: str) -> bool:
         return is_folder(path)
 
-    def walk(self, folder: str, agents: Collection[str], wanted: Wanted) -> Iterator[Found]:
+    def walk(
+        self, folder: str, agents: Collection[str], wanted: WantedFiles
+    ) -> Iterator[WalkResult]:
         from equipage.files.walking import walk
 
         return (each for each in walk(folder, agents, wanted) if each.problem is None)
@@ -128,7 +132,7 @@ def load_all(
     for an unknown kind.
     """
     if kind is not None:
-        kind_named(kind)
+        format_named(kind)
     place = place or Disk()
     request = with_folders(request, paths)
     every_path = run is not None
@@ -147,7 +151,7 @@ def load_all(
                 yield found
         elif candidate.named:
             # A caller that names a file must hear what became of it.
-            problem = found.problem or unrecognised(found.path)
+            problem = found.problem or unrecognised_finding(found.path)
             yield msgspec.structs.replace(found, problem=problem)
         elif found.problem and found.problem.code in said:
             yield found
@@ -184,7 +188,7 @@ class WantedOf:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._silent = run.cache(Silent)
+        self._silent = run.cache(IrrelevantFolders)
 
     def names_in(self, folder: str) -> Names:
         if project_in(folder.rstrip("/") or "/", self._run).claims_any:
@@ -195,7 +199,7 @@ class WantedOf:
         """Whether a path says what must be there, and no discovery reports what is instead."""
         found = recognise_name(path, project_of(path, self._run), self._run)
         kind = None if found is None else found.kind
-        return kind is not None and not kind_named(kind).layering.discovered
+        return kind is not None and not format_named(kind).layering.discovered
 
     def is_claimed(self, path: str) -> bool:
         """Whether the settings of its project give a file a kind, or a note names it.
@@ -254,7 +258,7 @@ def load_candidate(
         is_walked = not candidate.named and kind is None
         if candidate.outside and is_walked and (instead := _no_file(path, found)) is not None:
             return instead
-        wanted = kind_named(found.kind)
+        wanted = format_named(found.kind)
         if candidate.outside and not wanted.layering.discovered:
             return FileLoad(path, problem=_left(path))
         outcome = load_path(path, wanted, project.applied(request), run, files)
@@ -280,7 +284,7 @@ def _is_none(path: str, project: Project, request: Request, run: Run, projects: 
             known[within] = _belong_together(*within, run.files)
         if not known[within]:
             return False
-    return is_surely_none(path, project, projects)
+    return is_surely_unrecognised(path, project, projects)
 
 
 class _WalkedFolders(dict[str, tuple[str, str] | None]):
@@ -361,7 +365,7 @@ def bug(path: str, error: Exception) -> Diagnostic:
 
     The words of the exception stay out: they may hold a value of the environment.
     """
-    return _finding(codes.INTERNAL_ERROR, path, problem=raised(error))
+    return _finding(codes.INTERNAL_ERROR, path, problem=describe_exception(error))
 
 
 def _finding(code: Code, path: str, **values: object) -> Diagnostic:
@@ -378,7 +382,7 @@ def identity_of_load(path: str, outcome: Outcome, files: Files) -> Hashable:
     return identity_of(outcome.kind, path, files)
 
 
-def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
+def identity_of(kind: Format, path: str, files: Files) -> Hashable:
     """Equal for two paths of one file: the file that links lead to, or what the kind says."""
     if kind.reading.variant is not None:
         kind = kind.reading.variant(os.path.abspath(path).replace(os.sep, "/"), files)
@@ -430,7 +434,7 @@ class Checked(msgspec.Struct, frozen=True):
     guessed: bool = False  #: whether another load that reads the file knows better what it is
     unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
     layered: bool = False  #: whether it may be merged with others, see `Layering.stacks`
-    waiting: tuple[Waiting, ...] = ()  #: comments about findings in several files
+    waiting: tuple[PendingIgnore, ...] = ()  #: comments about findings in several files
     seen: Seen | None = None  #: what its load looked at, for a check that goes on
 
 
@@ -554,7 +558,7 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     """
     problem = load.problem
     if named and problem is None:
-        problem = unrecognised(load.path)
+        problem = unrecognised_finding(load.path)
     if problem is None:
         return None
     name = display_name(load.path)

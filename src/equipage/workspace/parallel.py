@@ -19,7 +19,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
 
 from equipage.core import interrupts
-from equipage.core.source import pickled_with_text
+from equipage.core.source import pickle_with_text
 from equipage.loading.session import Request
 from equipage.workspace.loads import Candidate, ended
 
@@ -92,7 +92,7 @@ def _in_pool(chunks: Sequence[Chunk], checker: Checks, jobs: int) -> Iterator[li
         for process in list((pool._processes or {}).values()):
             process.kill()
 
-    interrupts.ends_with_us(pool, kill)
+    interrupts.register_cleanup(pool, kill)
     try:
         for future in [pool.submit(_check, chunk) for chunk in chunks]:
             yield pickle.loads(future.result())
@@ -101,7 +101,7 @@ def _in_pool(chunks: Sequence[Chunk], checker: Checks, jobs: int) -> Iterator[li
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-        interrupts.ended(pool)
+        interrupts.unregister_cleanup(pool)
 
 
 # --- the worker
@@ -126,4 +126,4 @@ def _end_with_parent() -> None:
 
 
 def _check(chunk: Chunk) -> bytes:
-    return pickled_with_text(_checker.check(chunk))  # the command shows excerpts
+    return pickle_with_text(_checker.check(chunk))  # the command shows excerpts

@@ -36,21 +36,27 @@ from equipage.core.path import ROOT, Path
 from equipage.files import real_path
 from equipage.files.reading import Files, display_name
 from equipage.files.sandbox import FileProblem
-from equipage.loading.kind import Kind, Reading
+from equipage.loading.kind import Format, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.projects import project_root, root_of_folder, speaks_of_equipage
-from equipage.loading.recognise import recognise, unrecognised
-from equipage.loading.registry import BY_SCHEMA, all_codes, kind_named, known_names, names
+from equipage.loading.projects import has_equipage_table, project_root, root_of_folder
+from equipage.loading.recognise import recognise, unrecognised_finding
+from equipage.loading.registry import (
+    BY_SCHEMA,
+    all_codes,
+    built_in_kinds,
+    format_named,
+    known_kinds,
+)
 from equipage.loading.session import Request, Run, Session
-from equipage.loading.tree import Tree, get, mapping
+from equipage.loading.tree import Tree, get, mapping_or_empty
 
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
 #: The name of the baseline where the settings name no other.
-BASELINE = "equipage-baseline.json"
+BASELINE_NAME = "equipage-baseline.json"
 #: The error for an option that only layered settings have a use for.
-NO_LAYERS = "--config applies to layered settings, and there are none here"
+NO_LAYERS_MESSAGE = "--config applies to layered settings, and there are none here"
 _SECTION: Path = ("tool", "equipage")
 
 
@@ -67,7 +73,7 @@ class OwnSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (self.files,) if isinstance(self.files, str) else self.files
 
 
-def _dashed(name: str) -> str:
+def _kebab_case(name: str) -> str:
     return name.replace("_", "-")
 
 
@@ -87,7 +93,7 @@ class Never(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Policy(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename=_dashed
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename=_kebab_case
 ):
     """What agents of a project may never do, and who may let them do more."""
 
@@ -100,7 +106,7 @@ class Policy(
 
 
 class ProjectSettings(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename=_dashed
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename=_kebab_case
 ):
     """What a project may say about how it is checked."""
 
@@ -145,7 +151,7 @@ class Selection(msgspec.Struct, frozen=True):
         return code not in self.ignore and (self.select is None or code in self.select)
 
 
-EVERYTHING = Selection()
+SELECT_ALL = Selection()
 
 
 class Project:
@@ -168,16 +174,19 @@ class Project:
         )
         # A file of a schema is of a kind, too; what `kinds` says comes first.
         kinds = (*settings.kinds.items(), *((glob, BY_SCHEMA) for glob, _ in self._schemas))
-        self._kinds = [(_glob(glob), kind) for glob, kind in kinds]
-        self._exclude, self._include = map(_folder_globs, (settings.exclude, settings.include))
+        self._kinds = [(_compile_glob(glob), kind) for glob, kind in kinds]
+        self._exclude, self._include = map(
+            _compile_folder_globs, (settings.exclude, settings.include)
+        )
         self._ignores = [
-            (_glob(glob), frozenset(codes)) for glob, codes in settings.per_file_ignores.items()
+            (_compile_glob(glob), frozenset(codes))
+            for glob, codes in settings.per_file_ignores.items()
         ]
 
     @property
     def baseline(self) -> str:
         """The file with findings that are known; it need not exist."""
-        return os.path.join(self.root, self.settings.baseline or BASELINE)
+        return os.path.join(self.root, self.settings.baseline or BASELINE_NAME)
 
     @property
     def conventions(self) -> bool:
@@ -237,7 +246,7 @@ class Project:
         return msgspec.structs.replace(request, roots=roots, defaults=own)
 
     def judged(
-        self, diagnostics: Iterable[Diagnostic], selection: Selection = EVERYTHING
+        self, diagnostics: Iterable[Diagnostic], selection: Selection = SELECT_ALL
     ) -> list[Diagnostic]:
         """The findings to report, with the severities this project gives them."""
         settings = self.settings
@@ -266,20 +275,20 @@ class Project:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
 
-def _glob(glob: str) -> re.Pattern[str]:
+def _compile_glob(glob: str) -> re.Pattern[str]:
     from equipage.files.gitignore import glob_pattern  # most projects have no globs
 
     return glob_pattern(glob.removeprefix("./"))  # all of them start at the project
 
 
-def _folder_globs(globs: Iterable[str]) -> list[re.Pattern[str]]:
+def _compile_folder_globs(globs: Iterable[str]) -> list[re.Pattern[str]]:
     """Globs of files, and of folders with everything below them."""
-    return [re.compile(f"(?:{_glob(each.rstrip('/')).pattern})(?:/.*)?") for each in globs]
+    return [re.compile(f"(?:{_compile_glob(each.rstrip('/')).pattern})(?:/.*)?") for each in globs]
 
 
 def excluded_by(globs: Sequence[str], cwd: str) -> Callable[[str], bool]:
     """Whether globs of the command line, which start at the working directory, match a path."""
-    compiled = _folder_globs(globs)
+    compiled = _compile_folder_globs(globs)
     if not compiled:
         return lambda _path: False
 
@@ -321,7 +330,9 @@ def _project_at(root: str, run: Run) -> Project:
     by_root = run.cache(_Projects).by_root
     if root not in by_root:
         alone = run.isolated
-        by_root[root] = Project(root, ProjectSettings()) if alone else _project(root, run.files)
+        by_root[root] = (
+            Project(root, ProjectSettings()) if alone else _load_project(root, run.files)
+        )
     return by_root[root]
 
 
@@ -330,11 +341,11 @@ def projects_of(run: Run) -> tuple[Project, ...]:
     return tuple(run.cache(_Projects).by_root.values())
 
 
-def _project(root: str, files: Files) -> Project:
+def _load_project(root: str, files: Files) -> Project:
     file = settings_file(root, files)
     if file is None:
         return Project(root, ProjectSettings())
-    outcome = settings_load(file, root, files)
+    outcome = load_settings_file(file, root, files)
     settings = outcome.config if outcome.config is not None else ProjectSettings()
     return Project(root, settings, outcome.diagnostics, display_name(file, files.cwd))
 
@@ -345,12 +356,12 @@ def settings_file(root: str, files: Files) -> str | None:
     if files.exists(own) and not files.is_folder(own):
         return own
     # A `pyproject.toml` is parsed only if it names us: most belong to other tools.
-    return os.path.join(root, SHARED_FILE) if speaks_of_equipage(root, files) else None
+    return os.path.join(root, SHARED_FILE) if has_equipage_table(root, files) else None
 
 
-def settings_load(file: str, root: str, files: Files) -> Outcome:
+def load_settings_file(file: str, root: str, files: Files) -> Outcome:
     """The load of the settings of the project at `root`."""
-    return load_path(file, KIND, Request(env={}, project=root), files=files.again())
+    return load_path(file, FORMAT, Request(env={}, project=root), files=files.again())
 
 
 def settings_files(path: str, folders: Iterable[str] = ()) -> Iterator[str]:
@@ -364,7 +375,7 @@ def settings_files(path: str, folders: Iterable[str] = ()) -> Iterator[str]:
         folder = os.path.dirname(folder)
 
 
-def load_one(
+def load_in_project(
     path: str, request: Request, *, kind: str | None = None, files: Files | None = None
 ) -> Outcome:
     """Load a file the caller named, as the settings of its project want it.
@@ -372,20 +383,20 @@ def load_one(
     Raises `LoadError` if its kind is not recognised, `UsageError` if there is no such kind.
     """
     run = Run(files, isolated=request.isolated)
-    wanted = kind_named(kind) if kind is not None else None
+    wanted = format_named(kind) if kind is not None else None
     project = project_of(path, run)
     if wanted is None:
         found = recognise(path, project, run, files=run.files)
         if found.kind is None:
-            raise LoadError([found.problem or unrecognised(path)])
-        wanted = kind_named(found.kind)
+            raise LoadError([found.problem or unrecognised_finding(path)])
+        wanted = format_named(found.kind)
     return load_path(path, wanted, project.applied(request), run, run.files)
 
 
 # The settings have a kind of their own, so that findings about them have a place.
 
 
-def _section(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+def _select_section(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """The part of a `pyproject.toml` that is ours. Paths shown to people keep their beginning."""
     if os.path.basename(tree.story(ROOT).origin.document.source.name) != SHARED_FILE:
         return tree, []
@@ -396,7 +407,7 @@ def _section(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     return Tree(part.value, part.origins, ((_SECTION, ROOT),)), []
 
 
-def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _texts_in_list(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """Every text in the list at `path`."""
     found = get(value, path)
     for number, each in enumerate(found if isinstance(found, list | tuple) else ()):
@@ -406,10 +417,10 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 def _codes_named(value: Any) -> Iterator[tuple[Path, str, Part]]:
     """Every code the settings name: its path, its name, and which part of the entry it is."""
-    ignores = mapping(get(value, ("per-file-ignores",)))
+    ignores = mapping_or_empty(get(value, ("per-file-ignores",)))
     for path in (("select",), ("ignore",), *(("per-file-ignores", glob) for glob in ignores)):
-        yield from ((inner, code, "value") for inner, code in _texts(value, path))
-    for code in mapping(get(value, ("severity",))):
+        yield from ((inner, code, "value") for inner, code in _texts_in_list(value, path))
+    for code in mapping_or_empty(get(value, ("severity",))):
         yield ("severity", code), code, "key"
 
 
@@ -427,13 +438,13 @@ def _codes_in_reach(value: Any) -> set[str]:
     """The codes of the built-in kinds and of those that the settings name."""
     known = set(all_codes())
     named = {name for _, name in _kinds_named(value)}
-    for name in named.intersection(known_names()) if named else ():
-        known |= {code.name for code in kind_named(name).codes}
+    for name in named.intersection(known_kinds()) if named else ():
+        known |= {code.name for code in format_named(name).codes}
     return known
 
 
 def _kinds_named(value: Any) -> Iterator[tuple[Path, str]]:
-    for glob, name in mapping(get(value, ("kinds",))).items():
+    for glob, name in mapping_or_empty(get(value, ("kinds",))).items():
         if isinstance(name, str):
             yield ("kinds", glob), name
 
@@ -441,8 +452,8 @@ def _kinds_named(value: Any) -> Iterator[tuple[Path, str]]:
 def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
     """Report kinds that are neither built in nor offered by an installed package."""
     for path, name in _kinds_named(value):
-        if name not in names() and name not in known_names():
-            known = known_names()
+        if name not in built_in_kinds() and name not in known_kinds():
+            known = known_kinds()
             guess = session.guesses.nearest(name, known)
             yield core_codes.UNKNOWN_KIND.at(path, kind=Shown(name), nearest=guess, known=known)
 
@@ -452,7 +463,7 @@ def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
     project = real_path(session.root)
     library = get(value, ("library",))
     named = [(("library",), library)] if isinstance(library, str) else []
-    for path, root in (*_texts(value, ("roots",)), *named):
+    for path, root in (*_texts_in_list(value, ("roots",)), *named):
         real = real_path(os.path.join(project, root))
         # Where links lead counts, not how the path is spelt.
         if real != project and not real.startswith(project.rstrip(os.sep) + os.sep):
@@ -463,7 +474,7 @@ def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
 
 def schemas_are_inside(value: Any, session: Session) -> Iterator[Fact]:
     """Report schemas that are not files of the project: nothing could be checked with them."""
-    from equipage.kinds.by_schema import POLICY, why_unread  # few projects have schemas
+    from equipage.kinds.by_schema import POLICY, unread_reason  # few projects have schemas
 
     named = get(value, ("schemas",))
     for number, each in enumerate(named if isinstance(named, list | tuple) else ()):
@@ -473,25 +484,25 @@ def schemas_are_inside(value: Any, session: Session) -> Iterator[Fact]:
                 root = session.root
                 session.files.again().refer(schema, (root,), (root,), POLICY)
             except FileProblem as problem:
-                path, words = ("schemas", number, "schema"), why_unread(problem)
+                path, words = ("schemas", number, "schema"), unread_reason(problem)
                 yield core_codes.SCHEMA_UNREAD.at(path, schema=Shown(schema), problem=words)
 
 
 def settings_are_in_one_place(_value: Any, session: Session) -> Iterator[Fact]:
     """Report settings in two places: only those in `equipage.toml` are used."""
     is_own = session.files.sources()[0].name.endswith(OWN_FILE)
-    if is_own and speaks_of_equipage(session.root, session.files):
+    if is_own and has_equipage_table(session.root, session.files):
         yield core_codes.SETTINGS_TWICE.at()
 
 
 #: Not among the kinds people can name: settings are found by their place alone.
-KIND = Kind(
+FORMAT = Format(
     name="project",
     title="project settings",
     model=ProjectSettings,
     reading=Reading(formats={".toml": "toml"}),
     shape=Shape(unknown="warning"),
-    stages=(_section,),
+    stages=(_select_section,),
     rules=(
         codes_are_known,
         kinds_are_known,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic, UsageError
-from equipage.core.source import pickled_with_text
-from equipage.workspace.project import KIND as SETTINGS_KIND
+from equipage.core.source import pickle_with_text
+from equipage.workspace.project import FORMAT as SETTINGS_KIND
 
 if TYPE_CHECKING:
     import pyarrow
@@ -110,7 +110,10 @@ class Report(msgspec.Struct, frozen=True):
         text, number = pyarrow.string(), pyarrow.int32()
         types = [(name, number if name in numbers else text) for name in Row._fields]
         # A name that is not UTF-8 has lone surrogates, which Arrow does not take.
-        rows = [{name: _clean(each) for name, each in row._asdict().items()} for row in self.rows()]
+        rows = [
+            {name: _replace_surrogates(each) for name, each in row._asdict().items()}
+            for row in self.rows()
+        ]
         return pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(types))
 
     def to_bytes(self, *, text: bool = True) -> bytes:
@@ -121,7 +124,7 @@ class Report(msgspec.Struct, frozen=True):
         'id: 5'
         """
         if text:
-            return pickled_with_text(self)
+            return pickle_with_text(self)
         import pickle  # slow to import, and most reports stay where they are
 
         return pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL)
@@ -159,5 +162,5 @@ def _row(each: Diagnostic) -> Row:
     return Row(each.name, line, column, end_line, end_column, *words)
 
 
-def _clean(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -15,12 +15,12 @@ from equipage.files import real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import is_ignored
 from equipage.loading.kind import Offer
-from equipage.loading.outcome import Outcome, findings_by_load, place_alone
+from equipage.loading.outcome import Outcome, findings_by_load, place_without_outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Run
 from equipage.workspace.loads import Checked, bug, run_of
-from equipage.workspace.project import NO_LAYERS, project_of
+from equipage.workspace.project import NO_LAYERS_MESSAGE, project_of
 
 if TYPE_CHECKING:
     from equipage.workspace.check import ReportBuilder
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 def check_folders(builder: ReportBuilder) -> None:
     """Report what is wrong with folders for files of one kind, as opposed to the files."""
     for (name, _), folder in builder.folders.items():
-        beside = kind_named(name).layering.beside if name == (builder.kind or name) else None
+        beside = format_named(name).layering.beside if name == (builder.kind or name) else None
         if beside is None or (folder not in builder.entered_folders and is_ignored(folder)):
             continue
         for path, fact in beside(folder):
             if path == folder or not is_ignored(path):
                 shown = display_name(path)
-                builder.add_findings(path, shown, [place_alone(fact, shown)])
+                builder.add_findings(path, shown, [place_without_outcome(fact, shown)])
 
 
 def check_sets(builder: ReportBuilder) -> None:
@@ -64,7 +64,7 @@ def check_offers(builder: ReportBuilder) -> None:
     for rule in RULES:
         for path, fact in rule(offers):
             shown = display_name(path)
-            builder.add_findings(path, shown, [place_alone(fact, shown)])
+            builder.add_findings(path, shown, [place_without_outcome(fact, shown)])
 
 
 def _found_together(builder: ReportBuilder) -> Iterator[tuple[Checked, Diagnostic]]:
@@ -84,7 +84,7 @@ def _load_together(
     outcomes: list[Outcome] = []
     for each in files:
         applied = project_of(each.path, builder.run).applied(builder.request)
-        outcomes.append(load_path(each.path, kind_named(str(each.kind)), applied, run))
+        outcomes.append(load_path(each.path, format_named(str(each.kind)), applied, run))
     by_load = {id(outcome): each for each, outcome in zip(files, outcomes, strict=True)}
     for outcome, found in findings_by_load(outcomes, offers):
         yield by_load[id(outcome)], found
@@ -132,7 +132,7 @@ def check_layers(builder: ReportBuilder) -> None:
     if not builder.request.embedded:
         merged = [outcome for kind in sorted(kinds) for outcome in _merges(builder, kind)]
     if builder.request.options.get("config") and not merged:
-        raise UsageError(NO_LAYERS)
+        raise UsageError(NO_LAYERS_MESSAGE)
     together = {real_path(source.name) for outcome in merged for source in outcome.sources}
     for name, found in builder.layers.items():
         if builder.checked[name].real not in together:
@@ -144,7 +144,7 @@ def check_layers(builder: ReportBuilder) -> None:
 def _merges(builder: ReportBuilder, kind: str) -> list[Outcome]:
     layers = (builder.checked[name] for name in builder.layers)
     paths = [each.path for each in layers if each.kind == kind]
-    stacks = kind_named(kind).layering.stacks
+    stacks = format_named(kind).layering.stacks
     try:
         return [] if stacks is None else list(stacks(paths, builder.request))
     except Exception as error:

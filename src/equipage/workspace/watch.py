@@ -22,14 +22,21 @@ from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.files import is_folder, real_path
 from equipage.files.reading import Files, Seen, display_name
 from equipage.files.sandbox import FileProblem
-from equipage.files.watching import Events, Look, Stamps, folders_around, is_of_folder, known_stamps
+from equipage.files.watching import (
+    Events,
+    StampCache,
+    Stamps,
+    folders_to_watch,
+    is_folder_stamp,
+    known_stamps,
+)
 from equipage.loading.projects import MANIFESTS
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
 from equipage.workspace.check import ReportBuilder
 from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders
 from equipage.workspace.project import (
-    EVERYTHING,
+    SELECT_ALL,
     Selection,
     project_of,
     projects_of,
@@ -76,7 +83,7 @@ class Watch(Generic[C]):
     def __next__(self) -> Loaded[C]:
         if self._stop.is_set():
             raise StopIteration
-        loaded = self._reload(Look()) if self._known is None else None
+        loaded = self._reload(StampCache()) if self._known is None else None
         # Files may have changed since the load, or before the folders were listened to.
         was_reloaded = True
         while loaded is None:
@@ -84,7 +91,7 @@ class Watch(Generic[C]):
             if touched is None:
                 self._events.close()
                 raise StopIteration
-            look = Look()
+            look = StampCache()
             known = self._known or {}
             # Two edits within one tick of the clock leave the same stamp, but not the same events.
             was_reloaded = bool(look.changed(known) or touched.intersection(known))
@@ -101,7 +108,7 @@ class Watch(Generic[C]):
         """Give out no more configurations."""
         self._stop.set()
 
-    def _reload(self, look: Look) -> Loaded[C] | None:
+    def _reload(self, look: StampCache) -> Loaded[C] | None:
         """Load again; the configuration, if it is good and another than the last."""
         files, before = Files(), self.current
         near = {each: look(each) for each in settings_files(self._path)}
@@ -111,7 +118,7 @@ class Watch(Generic[C]):
         except LoadError as problem:
             self._report(problem)
         self._known = known_stamps(files.seen(), look.stamps) | near
-        self._events.attend(folders_around(self._known, [os.path.dirname(self._path)]))
+        self._events.attend(folders_to_watch(self._known, [os.path.dirname(self._path)]))
         now = self.current
         if self.problem is not None or now is None:
             return None
@@ -138,7 +145,7 @@ def _log(problem: LoadError) -> None:
 # errors: what fixes it may be anywhere. Rules about sets of files run again each time.
 
 
-class Turn(msgspec.Struct, frozen=True):
+class WatchUpdate(msgspec.Struct, frozen=True):
     """The report after a change, and how it differs from the one before."""
 
     report: Report
@@ -148,7 +155,7 @@ class Turn(msgspec.Struct, frozen=True):
     gone: tuple[Diagnostic, ...] = ()
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class _CheckedFile(msgspec.Struct, frozen=True):
     """A file that was checked, and the stamps of all its load looked at."""
 
     checked: Checked | None
@@ -164,10 +171,10 @@ def watch_check(
     request: Request,
     *,
     kind: str | None = None,
-    selection: Selection = EVERYTHING,
+    selection: Selection = SELECT_ALL,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
-) -> Iterator[Turn]:
+) -> Iterator[WatchUpdate]:
     """Check what is at and below `paths`, now and after each change, until `stop` is set.
 
     Raises `UsageError` for an unknown kind, and if watchfiles is not installed.
@@ -201,16 +208,16 @@ class _Recheck:
         self.selection = selection
         self.busy = True  #: whether the last look led to anything
         self._report: Report | None = None
-        self._entries: dict[Candidate, _Entry] = {}
+        self._entries: dict[Candidate, _CheckedFile] = {}
         self._entered: set[str] = set()
         self._settings: list[object] = []
         self._near: Stamps = {}
         self._changed: set[str] = set()
         self._contents: dict[str, str | None] = {}
 
-    def turn(self, touched: frozenset[str], progress: Progress | None = None) -> Turn | None:
+    def turn(self, touched: frozenset[str], progress: Progress | None = None) -> WatchUpdate | None:
         """Look at the disk and check what changed; None if the report is as it was."""
-        look, run = Look(), Run(folders=self.request.folders, isolated=self.request.isolated)
+        look, run = StampCache(), Run(folders=self.request.folders, isolated=self.request.isolated)
         self._entered = set()
         builder = ReportBuilder(self.request, run, self.kind, self.selection, self._entered.add)
         report = builder.build(
@@ -218,11 +225,11 @@ class _Recheck:
         )
         before, self._report = self._report, report
         if before is None:
-            return Turn(report)
+            return WatchUpdate(report)
         changed = self._really_changed()
-        new = _beyond(report.diagnostics, before.diagnostics)
-        gone = _beyond(before.diagnostics, report.diagnostics)
-        return Turn(report, changed, new, gone) if changed or new or gone else None
+        new = _findings_not_in(report.diagnostics, before.diagnostics)
+        gone = _findings_not_in(before.diagnostics, report.diagnostics)
+        return WatchUpdate(report, changed, new, gone) if changed or new or gone else None
 
     def folders(self) -> set[str]:
         """The folders in which a change may change the report."""
@@ -232,12 +239,12 @@ class _Recheck:
             os.path.abspath(path if is_folder(path) else os.path.dirname(path))
             for path in self.paths
         ]
-        return folders_around(files, bases) | {real_path(folder) for folder in self._entered}
+        return folders_to_watch(files, bases) | {real_path(folder) for folder in self._entered}
 
     # --- one look
 
     def _check(
-        self, candidates: Sequence[Candidate], look: Look, touched: frozenset[str], run: Run
+        self, candidates: Sequence[Candidate], look: StampCache, touched: frozenset[str], run: Run
     ) -> Iterator[Checked | None]:
         """The result of each file, checked again if it is stale."""
         self._changed = self._come_and_gone(candidates, look)
@@ -253,7 +260,7 @@ class _Recheck:
                 self._remember(each, checked, look)
         return (self._entries[each].checked for each in candidates)
 
-    def _come_and_gone(self, candidates: Sequence[Candidate], look: Look) -> set[str]:
+    def _come_and_gone(self, candidates: Sequence[Candidate], look: StampCache) -> set[str]:
         """The paths of files that are new or gone, and of settings that changed."""
         other = {os.path.abspath(each.path) for each in self._entries.keys() ^ set(candidates)}
         other |= look.changed(self._near)
@@ -274,7 +281,7 @@ class _Recheck:
             self._entries.clear()
 
     def _stale(
-        self, candidates: Sequence[Candidate], look: Look, touched: frozenset[str]
+        self, candidates: Sequence[Candidate], look: StampCache, touched: frozenset[str]
     ) -> list[Candidate]:
         """The files that must be checked again.
 
@@ -290,7 +297,7 @@ class _Recheck:
                 stale.add(each)
             # A folder changes with the files in it, which are reported themselves.
             self._changed |= {
-                path for path in other if (was := known[path]) is None or not is_of_folder(was)
+                path for path in other if (was := known[path]) is None or not is_folder_stamp(was)
             }
         if any(os.path.basename(path) in MANIFESTS for path in self._changed):
             return list(candidates)
@@ -298,10 +305,10 @@ class _Recheck:
             stale |= {each for each, entry in self._entries.items() if entry.is_bad}
         return [each for each in candidates if each in stale]
 
-    def _remember(self, each: Candidate, checked: Checked | None, look: Look) -> None:
+    def _remember(self, each: Candidate, checked: Checked | None, look: StampCache) -> None:
         seen = checked.seen if checked is not None and checked.seen is not None else Seen()
         seen = msgspec.structs.replace(seen, asked=(os.path.abspath(each.path), *seen.asked))
-        self._entries[each] = _Entry(checked, known_stamps(seen, look.stamps))
+        self._entries[each] = _CheckedFile(checked, known_stamps(seen, look.stamps))
 
     # --- what to report
 
@@ -309,14 +316,14 @@ class _Recheck:
         """The names of the files whose content is new: one save often makes several events."""
         names: set[str] = set()
         for path in {real_path(path) for path in self._changed if not is_folder(path)}:
-            content = _content(path)
+            content = _content_hash(path)
             if path not in self._contents or self._contents[path] != content:
                 names.add(display_name(path, real_path(".")))
             self._contents[path] = content
         return tuple(sorted(names))
 
 
-def _content(path: str) -> str | None:
+def _content_hash(path: str) -> str | None:
     """The hash of a file; None if it cannot be read."""
     try:
         return Files().read(path).sha256
@@ -324,7 +331,9 @@ def _content(path: str) -> str | None:
         return None
 
 
-def _beyond(these: Iterable[Diagnostic], those: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+def _findings_not_in(
+    these: Iterable[Diagnostic], those: Iterable[Diagnostic]
+) -> tuple[Diagnostic, ...]:
     """The findings that are not among `those`. Their lines do not count: text above may grow."""
     left = Counter(map(_identity, those))
     found: list[Diagnostic] = []

@@ -17,7 +17,7 @@ from equipage import LoadError, UsageError
 from equipage.kinds.blueprint import model as flow
 from equipage.kinds.blueprint.model import Blueprint
 from equipage.loading.recognise import recognise_content, recognise_path
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from kinds.blueprint.test_probes import PROBES, load
 from lab import in_small_thread
 
@@ -119,7 +119,7 @@ def test_no_markdown_file_is_claimed() -> None:
 
 @pytest.mark.parametrize("kind", ["blueprint", "agent_md"])
 def test_the_first_file_is_a_good_one(kind: str) -> None:
-    example = kind_named(kind).presentation.example
+    example = format_named(kind).presentation.example
     assert example is not None
     assert equipage.loads(example, kind=kind).warnings == ()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.kinds.blueprint.rules import level_of
+from equipage.kinds.blueprint.rules import lint_level
 
 PASS = {"op": "eq", "lhs": {"op": "path", "at": "$.review"}, "rhs": {"op": "lit", "value": "PASS"}}
 TRUE = {"op": "lit", "value": True}
@@ -138,11 +138,11 @@ def test_a_copy_of_something_else_decides_nothing() -> None:
 @pytest.mark.requirement("BP-22")
 def test_the_first_layer_that_knows_a_kind_decides() -> None:
     assert (
-        level_of("k", "style", None, {"other": "deny"}, {"all": "warn", "category:STYLE": "deny"})
+        lint_level("k", "style", None, {"other": "deny"}, {"all": "warn", "category:STYLE": "deny"})
         == "deny"
     )
-    assert level_of("k", "style", {"all": "warn"}, {"k": "deny"}) == "warn"
-    assert level_of("k", "style", {"category:contract": "warn"}) is None
+    assert lint_level("k", "style", {"all": "warn"}, {"k": "deny"}) == "warn"
+    assert lint_level("k", "style", {"category:contract": "warn"}) is None
 
 
 @pytest.mark.requirement("BP-25")

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from casefiles import cases_in
 from equipage.files.reading import MemoryFiles
 from equipage.loading.pipeline import load_path, load_text
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.syntax.document import load_value
 from lab import CASES, tries
 
-BLUEPRINT, AGENT_MD = kind_named("blueprint"), kind_named("agent_md")
+BLUEPRINT, AGENT_MD = format_named("blueprint"), format_named("agent_md")
 
 
 def case_value(name: str) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from equipage.core.diagnostics import Diagnostic
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Request
 
 STEP = {
@@ -32,7 +32,7 @@ def found(config: Any) -> tuple[Diagnostic, ...]:
     files = Files()
     return load_text(
         json.dumps(config),
-        kind_named("blueprint"),
+        format_named("blueprint"),
         Request(env={}),
         files,
         name="a.json",

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from casefiles import Case, cases_in
 from equipage.core.source import Source
 from equipage.kinds.blueprint.agent import read_header
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.syntax.document import load_value
 from kinds.blueprint.test_probes import PROBES
 from lab import CASES
@@ -21,7 +21,7 @@ from lab import CASES
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    kind = kind_named(name)
+    kind = format_named(name)
     assert kind.presentation.schema is not None
     schema = kind.presentation.schema(msgspec.json.schema(kind.model))
     Draft202012Validator.check_schema(schema)
@@ -73,7 +73,7 @@ def test_what_does_not_load_is_refused(part: str) -> None:
 
 def test_headers() -> None:
     for text in (
-        kind_named("agent_md").presentation.example or "",
+        format_named("agent_md").presentation.example or "",
         "---\nname: a\ntools:\ncolor: red\n---\n",
     ):
         document, _ = read_header(Source.of_text("a.md", text))

@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.kinds.by_schema.judging import MOST_VISITS, Visits, depth_of, expected_by
+from equipage.kinds.by_schema.judging import (
+    MAX_VISITS,
+    VisitCounter,
+    depth_of,
+    describe_expectation,
+)
 from lab import Link, check, write
 
 SETTINGS = 'schemas = [{ files = "data/*", schema = "schema.json" }]\n'
@@ -143,7 +148,7 @@ def _branches(count: int) -> dict[str, Any]:
         ({"type": "object", "properties": {"a": {"items": {}}}}, 50, 1),
         (_branches(1), 100, 3),
         (_branches(2), 4, 64),
-        (_branches(2), 100, MOST_VISITS + 1),
+        (_branches(2), 100, MAX_VISITS + 1),
         # A tree: two fields of one mapping are two values.
         ({"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}}, 100, 3),
         # Anything that JSON has: a value is a list or a mapping.
@@ -153,12 +158,12 @@ def _branches(count: int) -> dict[str, Any]:
 def test_the_bound_on_visits_grows_only_where_the_work_does(
     schema: dict[str, Any], depth: int, most: int
 ) -> None:
-    assert Visits(schema).at(depth) <= most
+    assert VisitCounter(schema).at(depth) <= most
 
 
 def test_doubling_is_seen_at_the_level_where_it_hurts() -> None:
-    visits = Visits(_branches(2))
-    assert visits.at(3) <= MOST_VISITS < visits.at(40)
+    visits = VisitCounter(_branches(2))
+    assert visits.at(3) <= MAX_VISITS < visits.at(40)
     assert depth_of([[{"a": [1]}]]) == 4
     assert depth_of(5) == 0
 
@@ -178,4 +183,4 @@ def test_doubling_is_seen_at_the_level_where_it_hurts() -> None:
     ],
 )
 def test_expectations_in_words(kind: str, details: dict[str, Any], words: str) -> None:
-    assert expected_by(kind, details).startswith(words)
+    assert describe_expectation(kind, details).startswith(words)

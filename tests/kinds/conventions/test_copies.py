@@ -10,8 +10,8 @@ import pytest
 from equipage.core.source import Source
 from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.copies import (
-    _encoded,
-    commands_are_reached,
+    _encode_body,
+    commands_are_not_hidden,
     copies_agree,
     listing_fits,
 )
@@ -54,7 +54,7 @@ def test_skills_that_lie_too_deep_are_not_listed() -> None:
 def test_a_command_with_the_name_of_a_skill_is_named_unless_a_folder_is_part_of_its_name() -> None:
     command = Offer("claude-command", "/p/.claude/commands/review.md", ("review",), (10, 3))
     below = Offer("claude-command", "/p/.claude/commands/git/review.md", ("review",), (10, 3))
-    found = list(commands_are_reached([skill(".claude/skills/review"), command, below]))
+    found = list(commands_are_not_hidden([skill(".claude/skills/review"), command, below]))
     assert [(path, fact.code) for path, fact in found] == [(command.path, codes.COMMAND_HIDDEN)]
 
 
@@ -75,6 +75,6 @@ def test_copies_are_compared_within_one_project_and_sort() -> None:
 def test_the_bytes_of_a_body_are_those_of_its_file(head: str, tail: str, body: str) -> None:
     text = f"{head}{body}{tail}"
     outcome: Any = SimpleNamespace(sources=(Source.of_bytes("a.md", text.encode()),))
-    assert _encoded(body, outcome) == body.encode()
+    assert _encode_body(body, outcome) == body.encode()
     # A text that is not the end of the file is encoded itself.
-    assert _encoded(f"{body}!", outcome) == f"{body}!".encode()
+    assert _encode_body(f"{body}!", outcome) == f"{body}!".encode()

@@ -9,7 +9,7 @@ import pytest
 
 import equipage
 from conftest import SHARED
-from equipage.kinds.headers import REASONS
+from equipage.kinds.headers import NOT_YAML_REASONS
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.syntax.frontmatter import CONVENTION, Header, split
@@ -85,7 +85,7 @@ def test_headers_that_are_not_yaml_are_recovered(report: Report) -> None:
     assert sorted(relative(each.name) for each in warnings) == sorted(broken)
     for each in warnings:
         assert each.severity == "warning"
-        assert REASONS["colon"] in each.message
+        assert NOT_YAML_REASONS["colon"] in each.message
         assert each.span is not None
         assert each.span.text() == ":"
         assert each.fix is not None

@@ -8,7 +8,7 @@ from typing import Literal
 from equipage.kinds.conventions import kind as models
 from equipage.kinds.conventions.kind import groups_of, kind_of, sensitive_of
 from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.tables import Convention, Field, Group, Names, by_name, either, list_of
+from equipage.kinds.tables import Convention, Field, Group, Names, either, list_of, mapping_of
 from equipage.loading.pipeline import load_text
 from equipage.loading.session import Request
 from lab import lines
@@ -28,7 +28,7 @@ TEST = Convention(
     syntax="json",
     comments=True,
     fields=(
-        Field("locks", "by name", by_name(LOCK)),
+        Field("locks", "by name", mapping_of(LOCK)),
         Field("doors", "in order", list_of(LOCK)),
         Field("mode", "one or the other", either(Literal["open"], LOCK)),
     ),

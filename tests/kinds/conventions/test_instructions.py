@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import equipage
 import lab
 from equipage.kinds.conventions.claude import instructions
-from equipage.kinds.conventions.claude.instructions import imports
+from equipage.kinds.conventions.claude.instructions import find_imports
 from equipage.syntax import markdown
-from equipage.syntax.markdown import links, without_code
+from equipage.syntax.markdown import blank_out_code, file_links
 
 
 def findings(folder: Path) -> list[str]:
@@ -82,8 +82,8 @@ def test_nothing_outside_the_project_is_looked_at(tmp_path: Path) -> None:
 )
 def test_it_takes_linear_time(text: str) -> None:
     """Each is a quarter of a megabyte or more; anything quadratic would take minutes."""
-    assert len(without_code(text)) == len(text)
-    assert sum(1 for _ in links(text)) + sum(1 for _ in imports(text)) <= 60_000
+    assert len(blank_out_code(text)) == len(text)
+    assert sum(1 for _ in file_links(text)) + sum(1 for _ in find_imports(text)) <= 60_000
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_it_takes_linear_time(text: str) -> None:
     ],
 )
 def test_code_is_left_out(text: str, kept: str) -> None:
-    assert without_code(text) == kept
+    assert blank_out_code(text) == kept
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -121,7 +121,7 @@ def test_only_lines_with_a_mark_are_compared_with_a_fence(seed: int) -> None:
     ]
     text = "".join(random.Random(seed).choices(pieces, k=40))
     expected = [each.span() for each in markdown._FENCE.finditer(text)]
-    assert [each.span() for each in markdown._fences(text)] == expected
+    assert [each.span() for each in markdown._fence_lines(text)] == expected
 
 
 #: Pieces of which paths, code and comments are made, side by side or apart.
@@ -133,5 +133,5 @@ PIECES += ("```\n", "<!-- ", " -->", "é", "-", "@a.md", "@x", ".json)", "\t")
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_a_text_that_is_not_searched_imports_nothing(text: str) -> None:
     with mock.patch.object(instructions, "_MAY_IMPORT", re.compile("")):
-        searched = list(imports(text))
-    assert list(imports(text)) == searched
+        searched = list(find_imports(text))
+    assert list(find_imports(text)) == searched

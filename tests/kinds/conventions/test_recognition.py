@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 import equipage
 from equipage.kinds.mcp import CLAUDE, DIALECTS, dialect_of
-from equipage.loading.recognise import kind_of_path
+from equipage.loading.recognise import kind_of_tool_path
 from equipage.loading.registry import (
     BUILT_IN,
-    Places,
+    PlaceIndex,
     agent_folders,
-    choices,
+    built_in_kinds,
     conventions,
-    kind_named,
-    names,
+    expand_choices,
+    format_named,
 )
 from equipage.loading.signs import kind_of_header
 from equipage.loading.unread import UNREAD
@@ -65,19 +65,19 @@ from lab import write
     ],
 )
 def test_by_place(path: str, kind: str | None) -> None:
-    assert kind_of_path(path) == kind
+    assert kind_of_tool_path(path) == kind
 
 
 _ROWS = [(each.kind, each.paths) for each in (*BUILT_IN, *conventions())] + list(UNREAD)
-_GLOBS = sorted({each for _, globs in _ROWS for glob in globs for each in choices(glob)})
-_PLACES = Places(_ROWS)
+_GLOBS = sorted({each for _, globs in _ROWS for glob in globs for each in expand_choices(glob)})
+_PLACES = PlaceIndex(_ROWS)
 _STEPS = sorted({step for glob in _GLOBS for step in glob.split("/")[:-1] if "*" not in step})
 _NAMES = sorted({glob.split("/")[-1].replace("*", "x") for glob in _GLOBS})
 
 
 def path_pattern(globs: Iterable[str]) -> str:
     """An expression that is found in absolute paths whose end matches one of the globs."""
-    plain = (re.escape(each) for glob in globs for each in choices(glob))
+    plain = (re.escape(each) for glob in globs for each in expand_choices(glob))
     ends = (each.replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*", "[^/]*") for each in plain)
     return f"/(?:{'|'.join(ends)})\\Z"
 
@@ -88,7 +88,9 @@ def path_pattern(globs: Iterable[str]) -> str:
 )
 def test_a_place_is_that_of_the_first_glob_that_matches(steps: list[str], name: str) -> None:
     path = "/".join(["", "r", *steps, name])
-    matching = ((kind, glob) for kind, globs in _ROWS for row in globs for glob in choices(row))
+    matching = (
+        (kind, glob) for kind, globs in _ROWS for row in globs for glob in expand_choices(row)
+    )
     first = next((each for each in matching if re.search(path_pattern(each[1:]), path)), None)
     assert _PLACES.find(path) == first
 
@@ -103,8 +105,8 @@ def test_the_dialect_is_the_first_whose_paths_match(steps: list[str], name: str)
 def test_every_place_has_a_kind() -> None:
     for each in conventions():
         assert each.paths
-        assert each.kind in names()
-        assert kind_named(each.kind).name == each.kind
+        assert each.kind in built_in_kinds()
+        assert format_named(each.kind).name == each.kind
 
 
 def test_walks_enter_the_folders_of_the_tables() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 import equipage
 from equipage.files.reading import Files
-from equipage.files.roots import find_places
-from equipage.kinds.conventions.skill import STRICT, discover_skills, find_skills, variant_of
+from equipage.files.roots import find_layer_folders
+from equipage.kinds.conventions.skill import STRICT_SKILL, discover_skills, find_skills, variant_of
 from equipage.loading.session import Request
 from equipage.views.listing import list_all
 from lab import shared_probes, write
@@ -21,7 +21,7 @@ from lab import shared_probes, write
 def test_probe(probe: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "proj" / ".git").mkdir(parents=True)
     write(tmp_path, probe["files"])
-    places = find_places(tmp_path / "proj", xdg_config_home=tmp_path / "xdg", env={})
+    places = find_layer_folders(tmp_path / "proj", xdg_config_home=tmp_path / "xdg", env={})
     errors = find_skills(places).errors
     assert bool(errors) == (probe["expect"] == "invalid"), [str(each) for each in errors]
     if probe["error_facts"]:
@@ -57,10 +57,10 @@ def test_the_project_replaces_the_user(tmp_path: Path) -> None:
 
 
 def test_strict_by_place() -> None:
-    assert variant_of("/r/.defect/skills/a/SKILL.md", Files()) is STRICT
-    assert variant_of("/home/u/.config/defect/skills/a/SKILL.md", Files()) is STRICT
-    assert variant_of("/r/.claude/skills/a/SKILL.md", Files()) is not STRICT
-    assert variant_of("/r/skills/a/SKILL.md", Files()) is not STRICT
+    assert variant_of("/r/.defect/skills/a/SKILL.md", Files()) is STRICT_SKILL
+    assert variant_of("/home/u/.config/defect/skills/a/SKILL.md", Files()) is STRICT_SKILL
+    assert variant_of("/r/.claude/skills/a/SKILL.md", Files()) is not STRICT_SKILL
+    assert variant_of("/r/skills/a/SKILL.md", Files()) is not STRICT_SKILL
 
 
 def test_the_same_file_elsewhere_is_tolerated(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_file_in_the_place_of_the_layer(
 
 
 def test_a_relative_config_home_is_told(tmp_path: Path) -> None:
-    (found,) = find_skills(find_places(tmp_path, env={"XDG_CONFIG_HOME": "."})).diagnostics
+    (found,) = find_skills(find_layer_folders(tmp_path, env={"XDG_CONFIG_HOME": "."})).diagnostics
     assert (
         str(found)
         == "equipage: warning[variable-ignored] XDG_CONFIG_HOME is not an absolute path and is ignored"

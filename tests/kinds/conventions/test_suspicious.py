@@ -13,10 +13,10 @@ from equipage.syntax.suspicious import (  # what the quick looks ask
     _INVISIBLE,
     _SECRETS,
     _is_needed,
-    invisible,
-    masked,
+    find_invisible,
+    find_secrets,
+    mask_secrets,
     mixed_scripts,
-    secrets,
 )
 
 
@@ -49,7 +49,7 @@ from equipage.syntax.suspicious import (  # what the quick looks ask
     ],
 )
 def test_invisible(text: str, found: list[str]) -> None:
-    assert [each.what for each in invisible(text)] == found
+    assert [each.what for each in find_invisible(text)] == found
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_invisible(text: str, found: list[str]) -> None:
     ],
 )
 def test_not_invisible(text: str) -> None:
-    assert list(invisible(text)) == []
+    assert list(find_invisible(text)) == []
 
 
 @pytest.mark.requirement("CV-08")
@@ -116,7 +116,7 @@ RANDOM = "q7Zt2LmX9vBn4KdR8sWy1PcH6fJg3TaQ5uEo"
     ],
 )
 def test_secrets(text: str, what: str) -> None:
-    (found,) = secrets(f"token: {text} end")
+    (found,) = find_secrets(f"token: {text} end")
     assert found.what == what
 
 
@@ -140,15 +140,15 @@ def test_secrets(text: str, what: str) -> None:
     ],
 )
 def test_placeholders_are_no_secrets(text: str) -> None:
-    assert list(secrets(text)) == []
-    assert masked(text) == text
+    assert list(find_secrets(text)) == []
+    assert mask_secrets(text) == text
 
 
 @pytest.mark.parametrize("inside", ["abcd", "1234", "test", "TEST", "fake", "xxxx", "0000", "your"])
 def test_a_random_text_may_contain_a_word_of_placeholders(inside: str) -> None:
     text = f"ghp_{RANDOM[:16]}{inside}{RANDOM[16:32]}"
-    (found,) = secrets(text)
-    assert (found.what, masked(text)) == ("a token of GitHub", "ghp_" + "*" * 36)
+    (found,) = find_secrets(text)
+    assert (found.what, mask_secrets(text)) == ("a token of GitHub", "ghp_" + "*" * 36)
 
 
 def test_random_tokens_are_found() -> None:
@@ -157,7 +157,7 @@ def test_random_tokens_are_found() -> None:
     tokens = [
         "".join(made.choices(string.ascii_letters + string.digits, k=36)) for _ in range(2_000)
     ]
-    assert [token for token in tokens if not [*secrets(f"ghp_{token}")]] == []
+    assert [token for token in tokens if not [*find_secrets(f"ghp_{token}")]] == []
 
 
 # The quick looks say no only where the exact searches find nothing.
@@ -205,7 +205,7 @@ LETTERS = sorted(
 
 def _found_exactly(text: str) -> list[tuple[tuple[int, int], str]]:
     """The secrets of a text without any quick look: those whose encoding is not at hand."""
-    return [(each.range, each.what) for each in secrets(text)]
+    return [(each.range, each.what) for each in find_secrets(text)]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -213,7 +213,7 @@ def test_a_quick_look_at_the_bytes_misses_no_secret(seed: int) -> None:
     chance, hits = random.Random(seed), 0
     for _ in range(1500):
         text = "".join(chance.choices(PARTS, k=chance.randint(1, 9))) * chance.choice((1, 1, 20))
-        quick = [(each.range, each.what) for each in secrets(text, text.encode())]
+        quick = [(each.range, each.what) for each in find_secrets(text, text.encode())]
         assert quick == _found_exactly(text), text
         hits += bool(quick)
     assert hits > 20  # the texts hold what they are about
@@ -229,7 +229,7 @@ def test_every_beginning_is_seen(what: str, beginnings: tuple[str, ...], before:
         texts = [f"{before}{beginning}{tail}" for tail in tails]
         exact = [_found_exactly(text) for text in texts]
         assert any(exact), (what, beginning)
-        assert [[(e.range, e.what) for e in secrets(t, t.encode())] for t in texts] == exact
+        assert [[(e.range, e.what) for e in find_secrets(t, t.encode())] for t in texts] == exact
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -238,7 +238,7 @@ def test_a_quick_look_at_the_bytes_misses_no_invisible_character(seed: int) -> N
     for _ in range(1500):
         text = "".join(chance.choices(LETTERS, k=chance.randint(1, 12)))
         exact = [m.span() for m in _INVISIBLE.finditer(text) if not _is_needed(text, *m.span())]
-        assert [each.range for each in invisible(text, text.encode())] == exact, ascii(text)
+        assert [each.range for each in find_invisible(text, text.encode())] == exact, ascii(text)
         hits += bool(exact)
     assert hits > 200
 
@@ -249,6 +249,6 @@ def test_quick_and_exact_agree_on_every_case() -> None:
     for path in paths:
         data = path.read_bytes()
         text = data.decode()
-        assert [(e.range, e.what) for e in secrets(text, data)] == _found_exactly(text), path
+        assert [(e.range, e.what) for e in find_secrets(text, data)] == _found_exactly(text), path
         exact = [m.span() for m in _INVISIBLE.finditer(text) if not _is_needed(text, *m.span())]
-        assert [each.range for each in invisible(text, data)] == exact, path
+        assert [each.range for each in find_invisible(text, data)] == exact, path

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 import equipage
-from equipage.kinds.conventions.kind import kind_of, listed, model_of, sensitive_of
-from equipage.kinds.conventions.references import divided, references
+from equipage.kinds.conventions.kind import kind_of, list_item, model_of, sensitive_of
+from equipage.kinds.conventions.references import parse_references, split_names
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import CLAUDE, OPEN, OPENCODE
 from equipage.kinds.tables import Convention
-from equipage.loading.registry import names
+from equipage.loading.registry import built_in_kinds
 from lab import write
 
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
@@ -40,7 +40,7 @@ class TestEveryTable:
 
     def test_it_has_a_place(self, convention: Convention) -> None:
         """By its path, or by what it holds."""
-        assert convention.kind in names()
+        assert convention.kind in built_in_kinds()
 
     @pytest.mark.requirement("CV-01")
     def test_the_first_file_is_a_good_one(self, convention: Convention, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ class TestEveryTable:
         assert shown >= convention.restricting
 
     def test_one_row_for_each_file(self, convention: Convention) -> None:
-        (item,) = listed(
+        (item,) = list_item(
             convention, {"name": "n", "description": "d"}, f"x/folder/file{convention.suffixes[0]}"
         )
         expected = {"field": "n", "file": "file", "folder": "n"}[convention.identity]
@@ -111,7 +111,7 @@ def test_kinds_are_values() -> None:
     ],
 )
 def test_names_in_a_text(text: str, separators: str, names: list[str]) -> None:
-    assert list(divided(text, separators)) == names
+    assert list(split_names(text, separators)) == names
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_names_in_a_text(text: str, separators: str, names: list[str]) -> None:
     ],
 )
 def test_what_a_name_speaks_of(name: str, found: list[tuple[str, str]]) -> None:
-    assert [(each.sort, each.name) for each in references(name, "tool")] == found
+    assert [(each.sort, each.name) for each in parse_references(name, "tool")] == found

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.files.roots import find_places
+from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.profile import find_profiles
 
 SINGLE = "+++\ndescription = '{}'\n+++\nbody\n"
@@ -144,7 +144,7 @@ def test_a_pipe_does_not_block(name: str, agents: Path, tmp_path: Path) -> None:
     target = agents / name
     target.parent.mkdir(exist_ok=True)
     os.mkfifo(target)
-    discovery = find_profiles(find_places(tmp_path, env={}))
+    discovery = find_profiles(find_layer_folders(tmp_path, env={}))
     assert [each.code for each in discovery.diagnostics] in (
         ["file-not-regular"],
         ["profile-overlooked"],
@@ -154,7 +154,7 @@ def test_a_pipe_does_not_block(name: str, agents: Path, tmp_path: Path) -> None:
 @pytest.mark.requirement("PR-18")
 def test_a_dangling_link_is_an_error(agents: Path, tmp_path: Path) -> None:
     (agents / "x.md").symlink_to("nowhere")
-    assert [each.code for each in find_profiles(find_places(tmp_path, env={})).errors] == [
+    assert [each.code for each in find_profiles(find_layer_folders(tmp_path, env={})).errors] == [
         "file-missing"
     ]
 
@@ -182,7 +182,7 @@ def test_a_dangling_link_is_an_error(agents: Path, tmp_path: Path) -> None:
 def test_the_config_home(
     arguments: dict[str, str], env: dict[str, str], expected: str | None, tmp_path: Path
 ) -> None:
-    assert find_places(tmp_path, env=env, **arguments).user == expected  # type: ignore[arg-type]
+    assert find_layer_folders(tmp_path, env=env, **arguments).user == expected  # type: ignore[arg-type]
 
 
 @pytest.mark.requirement("PR-19")
@@ -191,15 +191,15 @@ def test_the_root_of_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     inner = root / "outer" / "module" / "deep"
     inner.mkdir(parents=True)
     (root / "outer" / ".git").mkdir()
-    assert find_places(inner, env={}).root == str(root / "outer")
+    assert find_layer_folders(inner, env={}).root == str(root / "outer")
     (root / "outer" / "module" / ".git").write_text("gitdir: ../.git/modules/module")
-    assert find_places(inner, env={}).root == str(root / "outer" / "module")
+    assert find_layer_folders(inner, env={}).root == str(root / "outer" / "module")
     (inner / ".git").symlink_to("nowhere")
-    assert find_places(inner, env={}).root == str(root / "outer" / "module")
+    assert find_layer_folders(inner, env={}).root == str(root / "outer" / "module")
     monkeypatch.chdir(inner)
-    assert find_places(".", env={}).root == str(root / "outer" / "module")
+    assert find_layer_folders(".", env={}).root == str(root / "outer" / "module")
     (root / "link").symlink_to(inner)
-    assert find_places(root / "link", env={}).root == str(root / "outer" / "module")
+    assert find_layer_folders(root / "link", env={}).root == str(root / "outer" / "module")
 
 
 @pytest.mark.requirement("PR-01")

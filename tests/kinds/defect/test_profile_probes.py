@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from equipage.files.roots import find_places
+from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.profile import find_profiles
 from equipage.kinds.defect.settings_layers import find_settings
 from lab import shared_probes, write_probe
@@ -29,7 +29,7 @@ def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.Monkey
     repository = tmp_path / ("proj" if probe["kind"] == "profiles" else "repo")
     (repository / ".git").mkdir(parents=True, exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    places = find_places(repository, xdg_config_home=tmp_path / "xdg", env={})
+    places = find_layer_folders(repository, xdg_config_home=tmp_path / "xdg", env={})
     if probe["kind"] == "profiles":
         errors = find_profiles(places).errors
     else:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.kinds.defect.profile import KIND
+from equipage.kinds.defect.profile import FORMAT
 from equipage.kinds.defect.profile_model import (
     AgentProfile,
     RequestLimit,
@@ -17,7 +17,7 @@ from equipage.kinds.defect.profile_model import (
     request_limit,
 )
 from equipage.kinds.defect.settings_model import Settings
-from equipage.kinds.shared import problem_of
+from equipage.kinds.shared import glob_problem
 from equipage.loading.model import Shape, build
 
 
@@ -41,7 +41,7 @@ from equipage.loading.model import Shape, build
     ],
 )
 def test_patterns(glob: str, problem: str | None) -> None:
-    assert problem_of(glob) == problem
+    assert glob_problem(glob) == problem
 
 
 @pytest.mark.requirement("PR-10")
@@ -108,7 +108,7 @@ def test_the_collector_accepts_what_the_model_does(value: Any, model: type) -> N
 
 
 def test_the_layer_of_a_hook_is_not_in_the_schema() -> None:
-    assert KIND.presentation.schema is not None
-    schema = KIND.presentation.schema(msgspec.json.schema(AgentProfile))
+    assert FORMAT.presentation.schema is not None
+    schema = FORMAT.presentation.schema(msgspec.json.schema(AgentProfile))
     assert "source" not in schema["$defs"]["Hook"]["properties"]
     assert "handler" in schema["$defs"]["Hook"]["properties"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from equipage.files.roots import find_places
+from equipage.files.roots import find_layer_folders
 from equipage.files.sandbox import MAX_BYTES
 from equipage.kinds.defect.profile import find_profiles
 from lab import TESTS
@@ -47,7 +47,7 @@ def test_prompt_file(case: dict[str, Any], tmp_path: Path) -> None:
     requested = case["requested"].replace("<W>", str(tmp_path / ".defect"))
     config = f"description = 'x'\nprompt = {{ file = {json.dumps(requested)} }}\n"
     (root / "config.toml").write_text(config)
-    (found,) = find_profiles(find_places(tmp_path, env={})).found
+    (found,) = find_profiles(find_layer_folders(tmp_path, env={})).found
     reads = case["read"] == 'Ok("SYS")' and case["requested"] not in STRICTER
     assert (found.outcome.config is not None) == reads
     if found.outcome.config is not None:
@@ -110,7 +110,7 @@ def test_a_path_that_cannot_be_a_prompt(
     (root / "config.toml").write_text(
         f"description = 'x'\nprompt = {{ file = {json.dumps(requested)} }}\n"
     )
-    (problem,) = find_profiles(find_places(tmp_path, env={})).errors
+    (problem,) = find_profiles(find_layer_folders(tmp_path, env={})).errors
     assert problem.code == "prompt-file-unusable"
     assert problem.message.startswith(f"invalid `prompt.file` `{requested.partition(NUL)[0][:60]}")
     assert problem.message.endswith(f"`: {reason}")

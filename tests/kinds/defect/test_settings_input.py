@@ -11,7 +11,7 @@ import rtoml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equipage.files.roots import find_places
+from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.profile import find_profiles
 from equipage.kinds.defect.settings_layers import find_settings
 from lab import tries
@@ -86,7 +86,7 @@ def test_any_input(
         (root / ".defect" / "config.toml").write_text(rtoml.dumps(project))
         (root / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
         (root / ".defect" / "agents" / "a.md").write_text(f"---\n{json.dumps(header)}\n---\n")
-        places = find_places(root, xdg_config_home=root / "xdg", env={})
+        places = find_layer_folders(root, xdg_config_home=root / "xdg", env={})
         found, discovery = find_settings(places, overrides), find_profiles(places)
         for each in (*found.outcome.diagnostics, *discovery.diagnostics):
             assert each.count == 1, str(each)

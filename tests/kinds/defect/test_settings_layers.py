@@ -11,8 +11,8 @@ import pytest
 import equipage
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import format_path
-from equipage.files.roots import find_places
-from equipage.kinds.defect.settings_layers import KIND, LoadedSettings, Overrides, find_settings
+from equipage.files.roots import find_layer_folders
+from equipage.kinds.defect.settings_layers import FORMAT, LoadedSettings, Overrides, find_settings
 from equipage.render.json import diagnostic_to_dict
 from equipage.views.comparing import compare
 from lab import write
@@ -329,7 +329,7 @@ def test_the_servers_of_a_project_are_judged_alike_with_and_without_the_settings
     (folder / "repo" / ".mcp.json").write_text(text)
     alone = equipage.check([folder / "repo" / ".mcp.json"])
     assert [each.code for each in alone.errors] == codes
-    merged = find_settings(find_places(folder / "repo", local=True))
+    merged = find_settings(find_layer_folders(folder / "repo", local=True))
     assert [each.code for each in merged.outcome.errors] == codes
     together = equipage.check([folder / "repo"])
     assert [each.code for each in together.errors] == codes
@@ -343,7 +343,7 @@ def test_changed_prompts_and_headers_are_seen_first() -> None:
     }
     found = [
         (format_path(each.path), each.meaning)
-        for each in compare(before, after, KIND.presentation.sensitive)
+        for each in compare(before, after, FORMAT.presentation.sensitive)
     ]
     assert found == [
         ("providers.x.auth_header", "permission widened"),

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.files.roots import find_places
+from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.settings_layers import find_settings
-from equipage.kinds.jsonc import without_comments
+from equipage.kinds.jsonc import blank_comments
 from equipage.kinds.mcp import DIALECTS
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from lab import shared_probes, write
 
 
@@ -24,7 +24,7 @@ def test_probe(probe: dict[str, Any], tmp_path: Path) -> None:
     for folder in (".git", ".defect"):
         (tmp_path / "repo" / folder).mkdir(parents=True)
     write(tmp_path, probe["files"])
-    merged = find_settings(find_places(tmp_path / "repo", local=True, env={})).outcome.errors
+    merged = find_settings(find_layer_folders(tmp_path / "repo", local=True, env={})).outcome.errors
     alone = equipage.check([tmp_path / "repo"], env={}).errors
     for errors in (merged, alone):
         assert bool(errors) == (probe["expect"] == "invalid"), [str(each) for each in errors]
@@ -132,8 +132,8 @@ def test_any_value_is_told_not_raised(dialect: Any, tmp_path: Path) -> None:
     ],
 )
 def test_comments_become_blanks(text: str, plain: str) -> None:
-    assert without_comments(text) == plain
-    assert len(without_comments(text)) == len(text)
+    assert blank_comments(text) == plain
+    assert len(blank_comments(text)) == len(text)
 
 
 def test_places_behind_comments(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_places_behind_comments(tmp_path: Path) -> None:
 
 
 def test_the_first_file_is_a_good_one() -> None:
-    example = kind_named("mcp").presentation.example
+    example = format_named("mcp").presentation.example
     assert example is not None
     assert equipage.loads(example, kind="mcp").warnings == ()
 

@@ -14,14 +14,14 @@ from equipage.core.source import Source
 from equipage.files.reading import Files
 from equipage.files.sandbox import PathPolicy
 from equipage.kinds.server import compose
-from equipage.kinds.server.compose import library_of, limits_of, shelf_of, slot_of
+from equipage.kinds.server.compose import library_of, library_roots, limits_of, slot_of
 from equipage.kinds.server.model import Logging, ServerConfig, ServerFile
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree
 from lab import Link, write
 
-SERVER = kind_named("server")
+SERVER = format_named("server")
 
 
 def session(
@@ -74,7 +74,7 @@ def test_which_libraries_may_be_read(tmp_path: Path) -> None:
 
     def shelf(library: str, cwd: str = "here", **how: Any) -> tuple[str, ...]:
         load = session(tmp_path / "p/s.yaml", tmp_path / "p", cwd=str(tmp_path / cwd), **how)
-        return shelf_of(str(tmp_path / library), load)
+        return library_roots(str(tmp_path / library), load)
 
     assert shelf("p/library") == (str(tmp_path / "p/library"),)
     assert shelf("here/library") == (str(tmp_path / "here/library"),)
@@ -100,7 +100,7 @@ def test_which_libraries_may_be_read(tmp_path: Path) -> None:
 )
 def test_absolute_paths(allowed: bool | None, confined: bool, absolute: Any) -> None:
     load = session(options={"allow_absolute": allowed}, confined=confined)
-    assert compose._policy(load, 7) == PathPolicy(absolute, "refuse", 7)
+    assert compose._path_policy(load, 7) == PathPolicy(absolute, "refuse", 7)
 
 
 @pytest.mark.requirement("F-007a")
@@ -132,7 +132,7 @@ def test_what_a_path_is_for(path: tuple[str | int, ...], slot: str) -> None:
 
 
 PNG = b"\x89PNG\r\n\x1a\n"
-AS_IMAGE, AS_TEXT = compose._AS_IMAGE, compose._AS_TEXT
+AS_IMAGE, AS_TEXT = compose._IMAGE_ADVICE, compose._TEXT_ADVICE
 
 
 @pytest.mark.parametrize(
@@ -244,9 +244,9 @@ def test_what_nests_too_deep_is_refused_at_its_place() -> None:
     load = session()
     for value in (nested(63, [1]), nested(64, []), nested(64, {}), 5):
         tree = tree_of(value, load)
-        assert compose.bound_depth(tree, load) == (tree, [])
+        assert compose.check_depth(tree, load) == (tree, [])
     tree = tree_of(nested(64, [1]), load)
-    same, (fact,) = compose.bound_depth(tree, load)
+    same, (fact,) = compose.check_depth(tree, load)
     assert same is tree
     assert (fact.code.name, fact.values) == ("nesting-too-deep", {"limit": 64})
     assert fact.path == (1,) * 64 + (0,)

@@ -18,7 +18,7 @@ from equipage.directives.generate import Generated
 from equipage.generators.base import Buffered, Streamed
 from equipage.kinds.server.model import ServerConfig, ServerFile
 from equipage.loading.model import type_info
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from lab import EXAMPLES, command
 
 FULL = """
@@ -237,7 +237,7 @@ def test_warnings_come_beside_the_configuration() -> None:
 
 
 def test_the_first_file_is_a_good_one() -> None:
-    example = kind_named("server").presentation.example
+    example = format_named("server").presentation.example
     assert example is not None
     loaded = equipage.loads(example, kind="server", env={})
     assert loaded.warnings == ()

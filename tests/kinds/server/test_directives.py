@@ -11,12 +11,12 @@ from equipage.core.diagnostics import LoadError
 from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.loading.session import Request
 from lab import write_file
 
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
-SERVER = kind_named("server")
+SERVER = format_named("server")
 
 
 @pytest.fixture(autouse=True)

@@ -9,14 +9,14 @@ import pytest
 
 import lab
 from casefiles import Case, cases_in
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import format_named
 from equipage.syntax.document import load_value
 from equipage.views.schema import schema_for
 
 from .test_config import FULL
 
 CASES = [case for case in cases_in(lab.CASES) if case.kind == "server"]
-VALIDATOR = jsonschema_rs.validator_for(schema_for(kind_named("server")), offline=True)
+VALIDATOR = jsonschema_rs.validator_for(schema_for(format_named("server")), offline=True)
 
 
 def value_of(case: Case) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from equipage.core.frozen import thawed
+from equipage.core.frozen import unfreeze
 from equipage.kinds.toolpack.loader import ToolpackLoader, ToolpackValidationError
 from kinds.toolpack.making import pack
 from lab import repository
@@ -21,7 +21,7 @@ NEW = "https://json-schema.org/draft/2020-12/schema"
 def resolved(folder: Path, schema: Any, files: dict[str, Any]) -> Any:
     loader = ToolpackLoader()
     loader.load_dir(repository(folder, {"a.tool.yaml": pack(inputSchema=schema), **files}))
-    return thawed(loader.list()[0].input_schema)
+    return unfreeze(loader.list()[0].input_schema)
 
 
 DEPENDENT = {"$schema": SEVEN, "type": "object", "dependencies": {"card": ["cvv"]}}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import equipage
 from clock import promised
-from equipage.kinds.toolpack import KIND
+from equipage.kinds.toolpack import FORMAT
 from equipage.kinds.toolpack.loader import ToolpackLoader
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
@@ -306,7 +306,9 @@ def test_names_for_run_time_that_several_schemas_have_are_disputed(tmp_path: Pat
     codes = {
         name: [
             each.code
-            for each in load_path(str(tmp_path / name), KIND, Request(env={}), run=run).diagnostics
+            for each in load_path(
+                str(tmp_path / name), FORMAT, Request(env={}), run=run
+            ).diagnostics
         ]
         for name in files
         if name.endswith(".yaml")

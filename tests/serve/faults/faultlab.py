@@ -14,8 +14,8 @@ from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.exchange import Options
 from equipage.serve.faults.http import Listener
 from equipage.serve.faults.jobs import Channel, Link
-from equipage.serve.faults.stdio import Lines, TooLong
-from equipage.serve.faults.trace import Record, Trace, line
+from equipage.serve.faults.stdio import Lines, LineTooLong
+from equipage.serve.faults.trace import Record, Trace, encode_line
 
 #: The answer to a call of the tool `t` with the id 3.
 R3 = b'{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"hi"}]}}'
@@ -116,7 +116,7 @@ class Piped:
         while True:
             try:
                 found = self.lines.next()
-            except TooLong:
+            except LineTooLong:
                 self.engine.violation(self.connection, "oversized")
                 continue
             if found is None:
@@ -177,7 +177,7 @@ class Piped:
 
     @property
     def trace(self) -> bytes:
-        return b"".join(map(line, self.records))
+        return b"".join(map(encode_line, self.records))
 
 
 def _said(frame: Any) -> Any:

@@ -19,7 +19,7 @@ import pytest
 import equipage
 from equipage.kinds.server.model import CommandHandler, Condition, HttpHandler
 from equipage.serve.faults import answers, matching
-from equipage.serve.faults.handlers import asker
+from equipage.serve.faults.handlers import make_asker
 from equipage.serve.faults.run import literal_texts
 from serve.faults.faultlab import (
     INITIALIZE,
@@ -201,7 +201,7 @@ def test_text_of_a_file_is_no_template(tmp_path: Path) -> None:
     ids=str,
 )
 def test_conditions(condition: matching.When, text: str | None, holds: bool) -> None:
-    assert matching.holds(condition, text) is holds
+    assert matching.condition_holds(condition, text) is holds
 
 
 @pytest.mark.parametrize(
@@ -726,8 +726,8 @@ def test_extensions(parameters: dict[str, Any], sent: bytes) -> None:
 ABOUT = {"tool": "t", "arguments": {"q": 1}}
 
 
-def question(handler: Any) -> answers.FromHandler:
-    return answers.FromHandler(handler, ABOUT, lambda reply: reply, lambda text: text + "!")
+def question(handler: Any) -> answers.HandlerCall:
+    return answers.HandlerCall(handler, ABOUT, lambda reply: reply, lambda text: text + "!")
 
 
 def script(code: str, timeout: int = 20_000) -> CommandHandler:
@@ -752,14 +752,14 @@ def script(code: str, timeout: int = 20_000) -> CommandHandler:
     ids=str,
 )
 def test_programs_as_handlers(code: str, reply: Any, capfd: pytest.CaptureFixture[str]) -> None:
-    ask = asker({"SECRET": "s", "LANG": "xx"}, frozenset())
+    ask = make_asker({"SECRET": "s", "LANG": "xx"}, frozenset())
     assert ask(question(script(code))) == reply
     assert capfd.readouterr().err == "", "what it says besides is no matter of ours"
 
 
 def test_a_reply_may_have_ten_mebibytes() -> None:
     code = "print('{\"a\":\"' + 'x' * %d + '\"}', end='')"
-    ask = asker({}, frozenset())
+    ask = make_asker({}, frozenset())
     reply = ask(question(script(code % (10 * 1024 * 1024 - 8))))
     assert isinstance(reply, dict)
     longer = ask(question(script(code % (10 * 1024 * 1024 - 7))))
@@ -770,15 +770,15 @@ def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path
     noted = tmp_path / "pid"
     child = f"import os, time; open({str(noted)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
-    assert asker({}, frozenset())(question(script(code, 1_500))) == "the handler took too long"
+    assert make_asker({}, frozenset())(question(script(code, 1_500))) == "the handler took too long"
     child_is = Path(f"/proc/{noted.read_text()}/stat")
     deadline = time.monotonic() + 60
     while child_is.exists() and " Z " not in child_is.read_text():
         assert time.monotonic() < deadline, "the child of the program goes on"
         time.sleep(0.01)
     deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
-    assert asker({}, frozenset())(question(script(deaf, 300))) == "the handler took too long"
-    assert asker({}, frozenset())(question(CommandHandler(("/nowhere",)))) == (
+    assert make_asker({}, frozenset())(question(script(deaf, 300))) == "the handler took too long"
+    assert make_asker({}, frozenset())(question(CommandHandler(("/nowhere",)))) == (
         "the handler failed: FileNotFoundError"
     )
 
@@ -814,7 +814,7 @@ def test_web_services_as_handlers() -> None:
     thread.start()
     try:
         base = f"http://127.0.0.1:{server.server_port}"
-        ask = asker({}, frozenset())
+        ask = make_asker({}, frozenset())
         found = ask(question(HttpHandler(f"{base}/ok?x=1", headers={"X-Who": "you"})))
         said = {"X-Who": "you!", "Content-Type": "application/json", "got": ABOUT}
         assert found == {**said, "path": "/ok?x=1"}
@@ -833,7 +833,7 @@ def test_web_services_as_handlers() -> None:
         # Another name for this machine is one more host, which must be allowed.
         named = HttpHandler(base.replace("127.0.0.1", "127.1"))
         assert ask(question(named)) == "the handler failed: ValueError"
-        allowed = asker({}, frozenset({"127.1"}))
+        allowed = make_asker({}, frozenset({"127.1"}))
         assert isinstance(allowed(question(named)), dict)
         assert isinstance(allowed(question(HttpHandler(base))), dict)
     finally:

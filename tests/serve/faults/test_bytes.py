@@ -19,11 +19,11 @@ from equipage.kinds.server.model import (
     WrongId,
 )
 from equipage.serve.faults import trace, wire
-from equipage.serve.faults.caps import Caps, clamped
-from equipage.serve.faults.delivery import Progress, coalesced, deliver, frames_of
+from equipage.serve.faults.caps import Caps, cap_warnings
+from equipage.serve.faults.delivery import Progress, coalesce, deliver, frames_of
 from equipage.serve.faults.http import BadRequest, Parser, _head_bytes
-from equipage.serve.faults.jobs import EVENT, Channel, Free, Head, Hold, Link, Send, Wait
-from equipage.serve.faults.stdio import Lines, TooLong
+from equipage.serve.faults.jobs import EVENT, Channel, Head, Hold, Link, Release, Send, Wait
+from equipage.serve.faults.stdio import Lines, LineTooLong
 from equipage.serve.faults.web import Request
 from serve.faults.faultlab import engine_of, phased, simple, tool
 
@@ -87,13 +87,13 @@ def test_values_are_compact_and_escaped_only_where_they_must_be() -> None:
         ([{"a": GENERATED}, ()], b'[{"a":[[null]]},[]]', True),
         ({"$generate": 5}, b'{"$generate":5}', False),
         ({**GENERATED, "b": 1}, b'{"$generate":{"type":"nested_json","depth":2,"structure":"array"},"b":1}', False),
-        (wire.Quoted(Generated(GENERATED["$generate"])), b'"[[null]]"', True),
+        (wire.TextPayload(Generated(GENERATED["$generate"])), b'"[[null]]"', True),
         ({"$generate": {**SMALL, "charset": "ascii"}}, wire.encode(GARBLED), True),
     ],
     ids=str,
 )  # fmt: skip
 def test_payloads_in_values(value: Any, data: bytes, streamed: bool) -> None:
-    assert b"".join(wire.pieces(value)) == data
+    assert b"".join(wire.encode_pieces(value)) == data
     assert wire.is_streamed(value) is streamed
     whole = b'{"jsonrpc":"2.0","id":7,"result":' + data + b"}"
     parts = list(wire.response(b"7", "result", value))
@@ -102,7 +102,7 @@ def test_payloads_in_values(value: Any, data: bytes, streamed: bool) -> None:
 
 
 def test_pieces_of_a_payload_are_of_a_size() -> None:
-    parts = list(wire.pieces([wire.Quoted(GARBAGE)] * 2))
+    parts = list(wire.encode_pieces([wire.TextPayload(GARBAGE)] * 2))
     assert all(65_536 <= len(each) < 65_536 * 3 for each in parts[:-1])
     assert len(parts) > 4
     assert len(json.loads(b"".join(parts))[1]) == 200_000
@@ -116,14 +116,14 @@ def test_what_is_no_text_becomes_the_replacement_character() -> None:
     class Payload:
         generator = Chunks()
 
-    value = wire.Quoted(Payload())  # type: ignore[arg-type]
-    assert b"".join(wire.pieces(value)).decode() == '"\\"é\ufffd\\n\ufffd"'
+    value = wire.TextPayload(Payload())  # type: ignore[arg-type]
+    assert b"".join(wire.encode_pieces(value)).decode() == '"\\"é\ufffd\\n\ufffd"'
 
 
 def test_answers_and_frames() -> None:
-    (data,) = wire.response(b"", "error", wire.error(-1, "no"))
+    (data,) = wire.response(b"", "error", wire.error_body(-1, "no"))
     assert data == b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"no"}}'
-    assert wire.error(-1, "no", []) == {"code": -1, "message": "no", "data": []}
+    assert wire.error_body(-1, "no", []) == {"code": -1, "message": "no", "data": []}
     meta = {"k": 1}
     for frame, given, text in (
         (wire.Frame("é"), None, '"method":"é"}'),
@@ -175,7 +175,7 @@ def delivered(
     channel = Channel(Link(), EVENT) if events else Channel(Link())
     done = Progress()
     steps = list(deliver(iter(pieces), delivery, channel, lambda: 1_000, Caps(**caps), done))
-    assert (steps[0], steps[-1]) == (Hold(channel), Free(channel))
+    assert (steps[0], steps[-1]) == (Hold(channel), Release(channel))
     return [each.data if isinstance(each, Send) else each for each in steps[1:-1]], done
 
 
@@ -227,9 +227,9 @@ def test_deliveries(
 
 def test_small_pieces_are_put_together() -> None:
     half = b"x" * 32_768
-    assert list(coalesced([half, half, b"y", half])) == [half * 2, b"y" + half]
-    assert list(coalesced([half[1:], half, b"y"])) == [half[1:] + half + b"y"]
-    assert list(coalesced([b""])) == []
+    assert list(coalesce([half, half, b"y", half])) == [half * 2, b"y" + half]
+    assert list(coalesce([half[1:], half, b"y"])) == [half[1:] + half + b"y"]
+    assert list(coalesce([b""])) == []
 
 
 # Lines of a pipe.
@@ -244,7 +244,7 @@ def lines(*chunks: bytes, limit: int = 4, end: bool = False) -> list[bytes | str
         while True:
             try:
                 line = parser.next()
-            except TooLong:
+            except LineTooLong:
                 found.append("too long")
                 continue
             if line is None:
@@ -281,7 +281,7 @@ def test_the_rest_of_the_input_is_a_line() -> None:
 def test_of_a_line_that_is_too_long_nothing_is_kept() -> None:
     parser = Lines(4)
     parser.feed(b"abcde")
-    with pytest.raises(TooLong):
+    with pytest.raises(LineTooLong):
         parser.next()
     for _ in range(2):
         parser.feed(b"ab")
@@ -403,12 +403,12 @@ def test_heads_of_answers(head: Head, close: bool, lines: list[str]) -> None:
 def test_records_show_what_is_allowed() -> None:
     body = {"params": {"arguments": {"a": 1}, "uri": "u", "list": [{"text": "t"}, 5, {"data": 1}]}}
     record = {"n": 1, "e": "recv", "body": body}
-    assert trace.shown(record, "full") == record
-    assert trace.shown(record, "none") == {"n": 1, "e": "recv"}
+    assert trace.limit_body(record, "full") == record
+    assert trace.limit_body(record, "none") == {"n": 1, "e": "recv"}
     hidden = {"arguments": "…", "uri": "…", "list": [{"text": "…"}, 5, {"data": "…"}]}
-    assert trace.shown(record, "redacted") == {**record, "body": {"params": hidden}}
-    assert trace.shown({"n": 2}, "redacted") == {"n": 2}
-    assert trace.line({"a": "é"}) == '{"a":"é"}\n'.encode()
+    assert trace.limit_body(record, "redacted") == {**record, "body": {"params": hidden}}
+    assert trace.limit_body({"n": 2}, "redacted") == {"n": 2}
+    assert trace.encode_line({"a": "é"}) == '{"a":"é"}\n'.encode()
 
 
 def test_records_are_numbered_and_counted() -> None:
@@ -444,7 +444,7 @@ def test_what_goes_beyond_a_cap_is_said_once() -> None:
     }
     config = phased({"name": "a"}, {"name": "b"}, behavior=behavior)
     config["baseline"]["tools"] = [{**tool(), "behavior": own}, {**tool("u"), "behavior": own}]
-    found = list(clamped(engine_of(config, []).config, Caps()))
+    found = list(cap_warnings(engine_of(config, []).config, Caps()))
     above = [each.replace(" is above the cap; ", "|").removesuffix(" is used") for each in found]
     assert above == [
         "nested_json: depth 100001|100000",
@@ -463,4 +463,4 @@ def test_what_goes_beyond_a_cap_is_said_once() -> None:
         ("prompts", {"prompt": {"name": "p"}, "response": {"messages": [{"role": "user", "content": "x"}]}}),
     ):  # fmt: skip
         one = simple(**{kind: [{**item, "behavior": own}]})
-        assert len(list(clamped(engine_of(one, []).config, Caps()))) == 1
+        assert len(list(cap_warnings(engine_of(one, []).config, Caps()))) == 1

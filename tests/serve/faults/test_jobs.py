@@ -11,15 +11,15 @@ from equipage.serve.faults.jobs import (
     HIGH_WATER,
     Ask,
     Channel,
-    Drained,
+    Drain,
     End,
-    Free,
     Head,
     Hold,
     Job,
     Jobs,
     Join,
     Link,
+    Release,
     Send,
     Step,
     Steps,
@@ -100,7 +100,7 @@ def test_a_group_is_cancelled_together(bench: Bench) -> None:
 
 def test_a_frame_is_held_to_its_end(bench: Bench) -> None:
     """Others wait in the order they came; one that was cancelled meanwhile is passed over."""
-    hold, free = Hold(bench.channel), Free(bench.channel)
+    hold, free = Hold(bench.channel), Release(bench.channel)
     bench.start("a", hold, Wait(10), Send(bench.channel, b"a"), free, Wait(99))
     later = [bench.start(name, hold, Send(bench.channel, name.encode()), free) for name in "bcd"]
     bench.jobs.cancel(later[1:2])
@@ -117,7 +117,7 @@ def test_the_end_of_a_job_frees_what_it_holds(bench: Bench) -> None:
     assert bench.channel.held_by is second
     bench.jobs.advance(20)
     assert bench.channel.held_by is None
-    bench.start("c", Free(bench.channel), Hold(bench.channel))
+    bench.start("c", Release(bench.channel), Hold(bench.channel))
     assert bench.names[-2:] == ["c", "c"], "to free nothing does no harm"
 
 
@@ -138,7 +138,7 @@ def test_a_slow_reader_makes_jobs_wait(bench: Bench) -> None:
 
 
 def test_to_drain_waits_for_the_last_byte(bench: Bench) -> None:
-    bench.start("a", bench.send(2), Drained(bench.channel))
+    bench.start("a", bench.send(2), Drain(bench.channel))
     assert bench.jobs.are_blocked
     bench.jobs.written(bench.channel, 1)
     assert len(bench.noted) == 1
@@ -149,7 +149,7 @@ def test_to_drain_waits_for_the_last_byte(bench: Bench) -> None:
 def test_a_channel_that_is_closed_takes_nothing(bench: Bench) -> None:
     bench.start("a", bench.send(3))
     bench.channel.close()
-    bench.start("b", bench.send(HIGH_WATER), Drained(bench.channel))
+    bench.start("b", bench.send(HIGH_WATER), Drain(bench.channel))
     assert list(bench.channel.outbox) == [b"xxx"]
     assert bench.jobs.sent == 3
     assert bench.names == ["a", "b", "b"]

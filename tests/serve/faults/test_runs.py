@@ -32,7 +32,7 @@ from equipage.serve.faults.exchange import EPOCH
 from equipage.serve.faults.http import Listener
 from equipage.serve.faults.run import (
     Settings,
-    _Teller,
+    _NoteWriter,
     caps_of,
     delivery_named,
     literal_texts,
@@ -513,7 +513,7 @@ def test_notes_that_nobody_takes_delay_nothing() -> None:
         assert may_tell.wait(HANGS)
         told.append(line)
 
-    tell = _Teller(note)
+    tell = _NoteWriter(note)
     assert tell._thread.daemon
     tell("first")
     while tell._lines.qsize():
@@ -584,7 +584,7 @@ def test_expectations_are_judged_by_so_many_records(
 ) -> None:
     (tmp_path / "expect.yaml").write_text("- sees: {method: tools/list}\n")
     for most, code in ((1, 1), (2, 0)):
-        monkeypatch.setattr(run, "_MOST_RECORDS", most)
+        monkeypatch.setattr(run, "_MAX_RECORDS", most)
         done = ran(tmp_path, simple(), asks(LIST), expect=str(tmp_path / "expect.yaml"))
         assert [each["e"] for each in done.records[:2]] == ["start", "recv"]
         assert done.code == code
@@ -755,7 +755,7 @@ def test_a_client_that_reads_slowly_gets_everything() -> None:
 
 def test_a_connection_that_asks_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also after its first request; one whose answer is under way is not."""
-    monkeypatch.setattr(http, "IDLE", 0.1)
+    monkeypatch.setattr(http, "IDLE_SECONDS", 0.1)
 
     async def script(web: Web) -> None:
         web.driver.virtual = False

@@ -14,8 +14,8 @@ import pytest
 
 from clock import HANGS
 from equipage.serve.faults.caps import Caps
-from equipage.serve.faults.driver import GRACE, Driver
-from equipage.serve.faults.http import IDLE, Listener, Wire
+from equipage.serve.faults.driver import GRACE_SECONDS, Driver
+from equipage.serve.faults.http import IDLE_SECONDS, HttpConnection, Listener
 from equipage.serve.faults.jobs import Channel, End, Head, Link
 from equipage.serve.faults.routes import AnswerChannel
 from equipage.serve.faults.stdio import Pipes
@@ -113,7 +113,7 @@ def test_a_signal_waits_for_a_client_and_not_for_ever() -> None:
         late.transport.is_drained = True
         await turn(0.01)
         assert (result(late), result(never)) == (("terminated", 143), None)
-        await turn(GRACE - 0.12)
+        await turn(GRACE_SECONDS - 0.12)
         assert result(never) is None
         await turn(0.02)
         assert result(never) == ("terminated", 143)
@@ -200,8 +200,8 @@ class Site:
         self.listener = Listener(self.driver, host, 0)
         self.driver.transport = self.listener
 
-    def connect(self) -> tuple[Wire, Socket]:
-        wire, end = Wire(self.listener), Socket()
+    def connect(self) -> tuple[HttpConnection, Socket]:
+        wire, end = HttpConnection(self.listener), Socket()
         wire.connection_made(end)
         return wire, end
 
@@ -225,7 +225,7 @@ def test_a_client_may_be_silent_for_a_minute() -> None:
     async def script() -> None:
         site = Site(SLOW)
         silent, busy = site.connect(), site.connect()
-        await turn(IDLE - 1)
+        await turn(IDLE_SECONDS - 1)
         busy[0].data_received(post(call()))
         assert silent[1].did == []
         await turn(2)
@@ -234,7 +234,7 @@ def test_a_client_may_be_silent_for_a_minute() -> None:
         assert busy[1].sent == b""
         await turn(1)
         assert (busy[1].sent, busy[1].did) == (ANSWER, [])
-        await turn(IDLE - 1)
+        await turn(IDLE_SECONDS - 1)
         assert busy[1].did == []
         await turn(1)
         assert busy[1].did == ["close"]
@@ -257,11 +257,11 @@ def test_a_connection_that_is_over_is_left_alone() -> None:
         assert [(each["conn"], each["by"]) for each in site.traced("gone")] == [("c1", "client")]
         wire.flush()
         wire.data_received(post(call()))
-        await turn(2 * IDLE)
+        await turn(2 * IDLE_SECONDS)
         assert (end.sent, end.did, wire.is_drained) == (ANSWER, [], True)
         silent, end = site.connect()
         silent.connection_lost(None)
-        await turn(2 * IDLE)
+        await turn(2 * IDLE_SECONDS)
         assert end.did == []
 
     stepped(script)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from equipage.plugin import Kind, Presentation, Shape, accept
+from equipage.plugin import Format, Presentation, Shape, accept
 from equipage_playbook import codes, rules, stages
 from equipage_playbook.model import Playbook
 
@@ -22,7 +22,7 @@ steps:
     run: make test
 """
 
-KIND = Kind(
+FORMAT = Format(
     name="playbook",
     title="playbook",
     model=Playbook,
@@ -33,4 +33,4 @@ KIND = Kind(
     presentation=Presentation(example=_EXAMPLE, schema=_schema),
 )
 
-__all__ = ["KIND", "Playbook"]
+__all__ = ["FORMAT", "Playbook"]

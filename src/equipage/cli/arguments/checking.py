@@ -6,13 +6,13 @@ import argparse
 
 from equipage.cli.arguments.declare import (
     FORMATS,
+    add_flag,
+    add_format_option,
+    add_list_option,
+    add_loading_options,
+    add_output_option,
+    add_paths,
     command,
-    flag,
-    formats,
-    list_of,
-    loading,
-    output,
-    paths,
     refuse,
     whole_number,
 )
@@ -33,11 +33,13 @@ from equipage.cli.arguments.declare import (
     ),
 )
 def _check(check: argparse.ArgumentParser) -> None:
-    paths(check)
+    add_paths(check)
     choosing = check.add_argument_group("choosing files")
-    list_of(choosing, "--exclude", "GLOB", "leave out files and folders that match; repeatable")
-    flag(choosing, "--isolated", "ignore the settings of projects and what git ignores")
-    flag(choosing, "--force-exclude", "leave out excluded files even if you name them")
+    add_list_option(
+        choosing, "--exclude", "GLOB", "leave out files and folders that match; repeatable"
+    )
+    add_flag(choosing, "--isolated", "ignore the settings of projects and what git ignores")
+    add_flag(choosing, "--force-exclude", "leave out excluded files even if you name them")
     choosing.add_argument(
         "--files-from", metavar="FILE", help="also check the files that FILE lists, one per line"
     )
@@ -48,11 +50,11 @@ def _check(check: argparse.ArgumentParser) -> None:
     # The check imports this package too; the help of the program does not need it.
     from equipage.render import REPORTS
 
-    formats(reporting, tuple(REPORTS))
-    output(reporting)
-    flag(reporting, "--quiet", "report errors only", short="-q")
-    flag(reporting, "--verbose", "also name every file, with its kind", short="-v")
-    flag(reporting, "--statistics", "count the findings of each code instead of printing them")
+    add_format_option(reporting, tuple(REPORTS))
+    add_output_option(reporting)
+    add_flag(reporting, "--quiet", "report errors only", short="-q")
+    add_flag(reporting, "--verbose", "also name every file, with its kind", short="-v")
+    add_flag(reporting, "--statistics", "count the findings of each code instead of printing them")
     reporting.add_argument(
         "--limit",
         type=whole_number,
@@ -60,26 +62,26 @@ def _check(check: argparse.ArgumentParser) -> None:
         help="print at most N findings, 0 for all (default: 100 on a terminal, else all)",
     )
     deciding = check.add_argument_group("what counts")
-    list_of(deciding, "--select", "CODE", "report only these codes; separate with commas")
-    list_of(deciding, "--ignore", "CODE", "leave out these codes; separate with commas")
-    flag(deciding, "--strict", "exit 1 on warnings, too")
+    add_list_option(deciding, "--select", "CODE", "report only these codes; separate with commas")
+    add_list_option(deciding, "--ignore", "CODE", "leave out these codes; separate with commas")
+    add_flag(deciding, "--strict", "exit 1 on warnings, too")
     deciding.add_argument(
         "--max-warnings",
         type=whole_number,
         metavar="N",
         help="exit 1 if there are more than N warnings",
     )
-    flag(deciding, "--exit-zero", "exit 0 even if there are errors")
+    add_flag(deciding, "--exit-zero", "exit 0 even if there are errors")
     deciding.add_argument(
         "--baseline", metavar="FILE", help="leave out the findings that FILE records"
     )
-    flag(deciding, "--no-baseline", "report known findings, too")
-    flag(deciding, "--write-baseline", "record all findings in the baseline, then report none")
+    add_flag(deciding, "--no-baseline", "report known findings, too")
+    add_flag(deciding, "--write-baseline", "record all findings in the baseline, then report none")
     fixing = check.add_argument_group("fixing")
     either = fixing.add_mutually_exclusive_group()
-    flag(either, "--fix", "apply safe fixes, then report what is left")
-    flag(either, "--diff", "print what --fix would change; exit 1 if it would change anything")
-    flag(
+    add_flag(either, "--fix", "apply safe fixes, then report what is left")
+    add_flag(either, "--diff", "print what --fix would change; exit 1 if it would change anything")
+    add_flag(
         fixing,
         "--unsafe-fixes",
         "also apply fixes that may change what an agent may do or says; review the result",
@@ -88,16 +90,16 @@ def _check(check: argparse.ArgumentParser) -> None:
     running.add_argument(
         "-j",
         "--jobs",
-        type=_processes,
+        type=_process_count,
         default=0,
         metavar="N",
         help="check with N processes (default: depends on the number of files)",
     )
-    flag(running, "--watch", "check again whenever a file changes (needs watchfiles)")
-    loading(check)
+    add_flag(running, "--watch", "check again whenever a file changes (needs watchfiles)")
+    add_loading_options(check)
 
 
-def _processes(written: str) -> int:
+def _process_count(written: str) -> int:
     if written == "auto":
         return 0  # the check decides
     if not written.isdecimal():
@@ -118,8 +120,8 @@ def _rule(rule: argparse.ArgumentParser) -> None:
     rule.add_argument(
         "code", nargs="?", metavar="CODE", help="the code of a finding, such as unknown-field"
     )
-    formats(rule, FORMATS)
-    output(rule)
+    add_format_option(rule, FORMATS)
+    add_output_option(rule)
 
 
 @command(
@@ -134,5 +136,5 @@ def _rule(rule: argparse.ArgumentParser) -> None:
 )
 def _kinds(kinds: argparse.ArgumentParser) -> None:
     kinds.add_argument("kind", nargs="?", metavar="KIND", help="a kind of configuration")
-    formats(kinds, FORMATS)
-    output(kinds)
+    add_format_option(kinds, FORMATS)
+    add_output_option(kinds)

@@ -19,7 +19,7 @@ SHELLS = ("bash", "zsh", "fish")
 EXAMPLES = "examples:\n"
 
 #: Each command that was declared, by its name.
-declared: dict[str, Declaration] = {}
+declarations: dict[str, Declaration] = {}
 
 
 class Declaration:
@@ -65,33 +65,33 @@ def command(
     """
 
     def declare(add_arguments: Callable[[argparse.ArgumentParser], None]) -> None:
-        declared[name] = Declaration(
+        declarations[name] = Declaration(
             name, summary, description, runs or f"{name}:run", examples, add_arguments
         )
 
     return declare
 
 
-def flag(command: Container, name: str, summary: str, *, short: str | None = None) -> None:
+def add_flag(command: Container, name: str, summary: str, *, short: str | None = None) -> None:
     names = (name,) if short is None else (short, name)
     command.add_argument(*names, action="store_true", help=summary)
 
 
-def list_of(command: Container, name: str, value: str, summary: str) -> None:
+def add_list_option(command: Container, name: str, value: str, summary: str) -> None:
     command.add_argument(name, metavar=value, action="append", default=[], help=summary)
 
 
-def paths(command: Container) -> None:
+def add_paths(command: Container) -> None:
     command.add_argument(
         "paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)"
     )
 
 
-def file(command: Container) -> None:
+def add_file(command: Container) -> None:
     command.add_argument("file", metavar="FILE", help="the file to load")
 
 
-def loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
+def add_loading_options(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
     """Options of commands that load files.
 
     Those of single kinds are in the help of commands about one file and of `check`, which merge
@@ -99,33 +99,37 @@ def loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
     """
     group = command.add_argument_group("loading")
     group.add_argument("--kind", metavar="KIND", help="treat files as KIND instead of detecting it")
-    list_of(group, "--root", "DIR", "also allow references into DIR; repeatable")
+    add_list_option(group, "--root", "DIR", "also allow references into DIR; repeatable")
     # A load of another kind ignores these.
     single = command.add_argument_group("options of single kinds") if layers else group
-    _hideable(single, layers, "--library", "start $include paths at DIR (server)", metavar="DIR")
+    _add_hideable_option(
+        single, layers, "--library", "start $include paths at DIR (server)", metavar="DIR"
+    )
     summary = "read absolute paths outside the project (server)"
-    _hideable(single, layers, "--allow-absolute", summary, action="store_true")
+    _add_hideable_option(single, layers, "--allow-absolute", summary, action="store_true")
     summary = "allow no includes, files or environment variables (server)"
-    _hideable(single, layers, "--embedded", summary, action="store_true")
+    _add_hideable_option(single, layers, "--embedded", summary, action="store_true")
     several: dict[str, Any] = {"action": "append", "default": []}
     summary = "also read files from DIR (blueprint); repeatable"
-    _hideable(single, layers, "--include-root", summary, metavar="DIR", **several)
+    _add_hideable_option(single, layers, "--include-root", summary, metavar="DIR", **several)
     summary = "the kind of agents that do not name one (blueprint)"
-    _hideable(single, layers, "--default-agent-kind", summary, metavar="K")
+    _add_hideable_option(single, layers, "--default-agent-kind", summary, metavar="K")
     summary = "leave out your own user layer (profiles, settings)"
-    _hideable(single, layers, "--local", summary, action="store_true")
+    _add_hideable_option(single, layers, "--local", summary, action="store_true")
     if layers:
         summary = "override a value of all layers (settings); repeatable"
-        list_of(single, "--config", "KEY=VALUE", summary)
+        add_list_option(single, "--config", "KEY=VALUE", summary)
     else:
         command.set_defaults(config=[])  # `request_of` reads it for every command
 
 
-def _hideable(group: Container, shown: bool, name: str, summary: str, **settings: Any) -> None:
+def _add_hideable_option(
+    group: Container, shown: bool, name: str, summary: str, **settings: Any
+) -> None:
     group.add_argument(name, help=summary if shown else argparse.SUPPRESS, **settings)
 
 
-def formats(
+def add_format_option(
     command: Container, names: Sequence[str], *, alias: bool = True, note: str = ""
 ) -> None:
     command.add_argument(
@@ -147,14 +151,14 @@ def formats(
         )
 
 
-def output(command: Container) -> None:
+def add_output_option(command: Container) -> None:
     command.add_argument(
         "-o", "--output", metavar="FILE", help="write to FILE instead of standard output"
     )
 
 
-def show_env(command: Container) -> None:
-    flag(command, "--show-env", "print the values of environment variables instead of ${NAME}")
+def add_show_env(command: Container) -> None:
+    add_flag(command, "--show-env", "print the values of environment variables instead of ${NAME}")
 
 
 def whole_number(written: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from equipage.cli.arguments.declare import command, flag, loading
+from equipage.cli.arguments.declare import add_flag, add_loading_options, command
 
 
 @command(
@@ -16,5 +16,5 @@ from equipage.cli.arguments.declare import command, flag, loading
     examples=(("equipage lsp", "what an editor runs"),),
 )
 def _lsp(lsp: argparse.ArgumentParser) -> None:
-    flag(lsp, "--stdio", "use standard input and output, which is the default")
-    loading(lsp, layers=False)
+    add_flag(lsp, "--stdio", "use standard input and output, which is the default")
+    add_loading_options(lsp, layers=False)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from equipage.cli.arguments.declare import FORMATS, command, flag, formats, loading, output, paths
+from equipage.cli.arguments.declare import (
+    FORMATS,
+    add_flag,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_paths,
+    command,
+)
 
 
 @command(
@@ -20,8 +28,8 @@ from equipage.cli.arguments.declare import FORMATS, command, flag, formats, load
     ),
 )
 def _lock(lock: argparse.ArgumentParser) -> None:
-    paths(lock)
-    flag(
+    add_paths(lock)
+    add_flag(
         lock,
         "--programs",
         "also lock the programs of this machine that tools start, by their bytes",
@@ -29,8 +37,8 @@ def _lock(lock: argparse.ArgumentParser) -> None:
     lock.add_argument(
         "--sign", metavar="KEY", help="sign the lock with the SSH key KEY, by `ssh-keygen -Y sign`"
     )
-    loading(lock, layers=False)
-    output(lock)
+    add_loading_options(lock, layers=False)
+    add_output_option(lock)
 
 
 @command(
@@ -53,12 +61,12 @@ def _verify(verify: argparse.ArgumentParser) -> None:
     verify.add_argument(
         "--lock", metavar="LOCK", help="the lock to compare with (default: equipage.lock)"
     )
-    flag(verify, "--frozen", "exit 1 on any change, also of sources alone, and without a lock")
+    add_flag(verify, "--frozen", "exit 1 on any change, also of sources alone, and without a lock")
     verify.add_argument(
         "--allowed-signers",
         metavar="FILE",
         help="require a signature by one of the signers in FILE, see `man ssh-keygen`",
     )
-    loading(verify, layers=False)
-    formats(verify, FORMATS)
-    output(verify)
+    add_loading_options(verify, layers=False)
+    add_format_option(verify, FORMATS)
+    add_output_option(verify)

@@ -6,14 +6,14 @@ import argparse
 
 from equipage.cli.arguments.declare import (
     FORMATS,
+    add_file,
+    add_flag,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_paths,
+    add_show_env,
     command,
-    file,
-    flag,
-    formats,
-    loading,
-    output,
-    paths,
-    show_env,
 )
 
 
@@ -30,16 +30,16 @@ from equipage.cli.arguments.declare import (
     ),
 )
 def _show(show: argparse.ArgumentParser) -> None:
-    file(show)
+    add_file(show)
     show.add_argument(
         "path", nargs="?", metavar="PATH", help="print only this value, such as tools[0].tool.name"
     )
-    loading(show)
-    formats(show, ("yaml", "json"))
-    output(show)
-    flag(show, "--annotate", "add the file and line that each value comes from")
-    flag(show, "--defaults", "add the fields that no file sets, with their defaults")
-    show_env(show)
+    add_loading_options(show)
+    add_format_option(show, ("yaml", "json"))
+    add_output_option(show)
+    add_flag(show, "--annotate", "add the file and line that each value comes from")
+    add_flag(show, "--defaults", "add the fields that no file sets, with their defaults")
+    add_show_env(show)
 
 
 @command(
@@ -53,12 +53,12 @@ def _show(show: argparse.ArgumentParser) -> None:
     ),
 )
 def _explain(explain: argparse.ArgumentParser) -> None:
-    file(explain)
+    add_file(explain)
     explain.add_argument("path", metavar="PATH", help="a value, such as tools[0].tool.name")
-    loading(explain)
-    formats(explain, FORMATS)
-    output(explain)
-    show_env(explain)
+    add_loading_options(explain)
+    add_format_option(explain, FORMATS)
+    add_output_option(explain)
+    add_show_env(explain)
 
 
 @command(
@@ -73,10 +73,10 @@ def _explain(explain: argparse.ArgumentParser) -> None:
     ),
 )
 def _list(listing: argparse.ArgumentParser) -> None:
-    paths(listing)
-    loading(listing, layers=False)
-    formats(listing, FORMATS)
-    output(listing)
+    add_paths(listing)
+    add_loading_options(listing, layers=False)
+    add_format_option(listing, FORMATS)
+    add_output_option(listing)
 
 
 @command(
@@ -91,7 +91,7 @@ def _list(listing: argparse.ArgumentParser) -> None:
 )
 def _schema(schema: argparse.ArgumentParser) -> None:
     schema.add_argument("kind", metavar="KIND", help="a kind of configuration")
-    output(schema)
+    add_output_option(schema)
 
 
 @command(
@@ -128,7 +128,9 @@ def _diff(diff: argparse.ArgumentParser) -> None:
         help="who made the change; with --fail-on widened, those whom the policy of A lets widen "
         "pass",
     )
-    loading(diff, layers=False)
-    formats(diff, (*FORMATS, "markdown"), note="; markdown is a comment on what became wider")
-    output(diff)
-    show_env(diff)
+    add_loading_options(diff, layers=False)
+    add_format_option(
+        diff, (*FORMATS, "markdown"), note="; markdown is a comment on what became wider"
+    )
+    add_output_option(diff)
+    add_show_env(diff)

@@ -14,11 +14,11 @@ from typing import Any, NoReturn
 
 from equipage import __version__
 from equipage.cli.arguments import COMMANDS
-from equipage.cli.arguments.declare import COLOURS, EXAMPLES, Declaration, declared
-from equipage.cli.output import tell, terminal_width, write
+from equipage.cli.arguments.declare import COLOURS, EXAMPLES, Declaration, declarations
+from equipage.cli.output import terminal_width, write, write_to_stderr
 
 
-def parser(wanted: str | None = None, *, colour: bool = False) -> Parser:
+def build_parser(wanted: str | None = None, *, colour: bool = False) -> Parser:
     """The parser of every command, or of the `wanted` one alone, which is faster to build.
 
     `colour` says whether its help has colours.
@@ -45,13 +45,13 @@ def parser(wanted: str | None = None, *, colour: bool = False) -> Parser:
     )
     for name in COMMANDS if wanted is None else (wanted,):
         import_module(f"{__package__}.{COMMANDS[name]}")
-        _add(commands, declared[name])
+        _add_command(commands, declarations[name])
     for each in commands.choices.values():
         each.colour = colour
     return root
 
 
-def _add(commands: Any, declaration: Declaration) -> None:
+def _add_command(commands: Any, declaration: Declaration) -> None:
     name = declaration.name
     command = commands.add_parser(
         name,
@@ -83,7 +83,9 @@ def examples_of(pairs: Sequence[tuple[str, str]]) -> str:
 
 def help_of(command: str | None) -> str:
     """The help of a command, or that of the program."""
-    return (command_parsers(parser(command))[command] if command else parser()).format_help()
+    return (
+        command_parsers(build_parser(command))[command] if command else build_parser()
+    ).format_help()
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -142,9 +144,9 @@ class Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help and errors as the rest does: what argparse does on a full disk varies."""
         if file is not None and file is sys.stdout:
-            write(file, coloured(message) if self.colour else message)
+            write(file, colour_help(message) if self.colour else message)
         else:
-            tell(message)
+            write_to_stderr(message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
@@ -161,12 +163,12 @@ def _is_option(word: str) -> bool:
     return word.startswith("-") and word != "-"  # which is standard input, or output
 
 
-def coloured(text: str) -> str:
+def colour_help(text: str) -> str:
     """A help text with colours: headings, options and commands, and the lines of examples."""
-    return "".join(map(_coloured, text.splitlines(keepends=True)))
+    return "".join(map(_colour_line, text.splitlines(keepends=True)))
 
 
-def _coloured(line: str) -> str:
+def _colour_line(line: str) -> str:
     if line.startswith("usage: "):
         return f"\x1b[1musage:\x1b[0m {line.removeprefix('usage: ')}"
     if line[0] not in " \n" and line.rstrip("\n").endswith(":"):

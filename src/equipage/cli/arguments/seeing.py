@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from equipage.cli.arguments.declare import FORMATS, command, flag, formats, loading, output, paths
+from equipage.cli.arguments.declare import (
+    FORMATS,
+    add_flag,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_paths,
+    command,
+)
 
 
 @command(
@@ -31,9 +39,9 @@ def _reach(reach: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         help="only this: read, write, run, network, or a tool, a server, a skill",
     )
-    loading(reach, layers=False)
-    formats(reach, FORMATS)
-    output(reach)
+    add_loading_options(reach, layers=False)
+    add_format_option(reach, FORMATS)
+    add_output_option(reach)
 
 
 @command(
@@ -49,15 +57,15 @@ def _reach(reach: argparse.ArgumentParser) -> None:
     ),
 )
 def _budget(budget: argparse.ArgumentParser) -> None:
-    paths(budget)
+    add_paths(budget)
     budget.add_argument(
         "--client", metavar="NAME", help="only this client, such as claude, codex or copilot"
     )
-    flag(budget, "--over", "only what is over a limit")
-    flag(budget, "--parts", "list what takes up the room, the largest first")
-    loading(budget, layers=False)
-    formats(budget, FORMATS)
-    output(budget)
+    add_flag(budget, "--over", "only what is over a limit")
+    add_flag(budget, "--parts", "list what takes up the room, the largest first")
+    add_loading_options(budget, layers=False)
+    add_format_option(budget, FORMATS)
+    add_output_option(budget)
 
 
 @command(
@@ -72,6 +80,6 @@ def _budget(budget: argparse.ArgumentParser) -> None:
     ),
 )
 def _report(report: argparse.ArgumentParser) -> None:
-    paths(report)
+    add_paths(report)
     report.add_argument("--html", metavar="FILE", required=True, help="the page to write")
-    loading(report, layers=False)
+    add_loading_options(report, layers=False)

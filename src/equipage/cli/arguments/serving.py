@@ -6,11 +6,11 @@ import argparse
 
 from equipage.cli.arguments.declare import (
     Container,
+    add_flag,
+    add_list_option,
+    add_loading_options,
+    add_paths,
     command,
-    flag,
-    list_of,
-    loading,
-    paths,
     whole_number,
 )
 
@@ -45,17 +45,17 @@ def _serve(serve: argparse.ArgumentParser) -> None:
         metavar="N",
         help="listen on this port (default: any free one, which is printed)",
     )
-    flag(serve, "--i-own-the-client", "allow a --host that other machines can reach")
-    loading(serve, layers=False)
-    _serve_tools(serve.add_argument_group("options for tools and skills"))
-    _serve_faults(serve.add_argument_group("options for server configurations"))
+    add_flag(serve, "--i-own-the-client", "allow a --host that other machines can reach")
+    add_loading_options(serve, layers=False)
+    _add_tool_options(serve.add_argument_group("options for tools and skills"))
+    _add_fault_options(serve.add_argument_group("options for server configurations"))
 
 
-def _serve_tools(group: Container) -> None:
+def _add_tool_options(group: Container) -> None:
     """Options that only tools and skills know."""
-    _trust(group)
-    flag(group, "--dry-run", "print what would be served, and what would be enforced")
-    flag(group, "--watch", "serve changed files once they are valid (needs watchfiles)")
+    _add_trust_options(group)
+    add_flag(group, "--dry-run", "print what would be served, and what would be enforced")
+    add_flag(group, "--watch", "serve changed files once they are valid (needs watchfiles)")
     group.add_argument(
         "--names",
         choices=("dotted", "plain"),
@@ -68,29 +68,35 @@ def _serve_tools(group: Container) -> None:
         metavar="N",
         help="calls at once (default: 2 per processor)",
     )
-    flag(group, "--reuse", "let deterministic Python tools serve several calls with one process")
-    flag(group, "--oversize", "serve skills that are larger than clients must accept")
+    add_flag(
+        group, "--reuse", "let deterministic Python tools serve several calls with one process"
+    )
+    add_flag(group, "--oversize", "serve skills that are larger than clients must accept")
     group.add_argument("--log", metavar="FILE", help="append one line of JSON per call to FILE")
     group.add_argument(
         "--token-file", metavar="FILE", help="write the token for http clients to FILE"
     )
-    flag(group, "--no-token", "accept http clients without a token")
-    list_of(group, "--host-name", "NAME", "a name that http clients may address; repeatable")
+    add_flag(group, "--no-token", "accept http clients without a token")
+    add_list_option(
+        group, "--host-name", "NAME", "a name that http clients may address; repeatable"
+    )
 
 
-def _trust(group: Container) -> None:
+def _add_trust_options(group: Container) -> None:
     """What must be said before anything is executed."""
-    list_of(group, "--allow", "KIND", "execution kinds that may run: python,node,php,cli,http")
+    add_list_option(
+        group, "--allow", "KIND", "execution kinds that may run: python,node,php,cli,http"
+    )
     group.add_argument(
         "--isolation",
         choices=("strict", "best", "none"),
         default="strict",
         help="strict: refuse tools whose limits cannot be enforced here (default)",
     )
-    list_of(group, "--lock", "LOCK", "serve only what LOCK has; repeatable")
-    flag(group, "--unlocked", "run tools without a lock, after a question")
-    flag(group, "--yes", "with --unlocked: do not ask")
-    flag(group, "--allow-private", "let http tools reach this machine and its network")
+    add_list_option(group, "--lock", "LOCK", "serve only what LOCK has; repeatable")
+    add_flag(group, "--unlocked", "run tools without a lock, after a question")
+    add_flag(group, "--yes", "with --unlocked: do not ask")
+    add_flag(group, "--allow-private", "let http tools reach this machine and its network")
 
 
 @command(
@@ -102,15 +108,15 @@ def _trust(group: Container) -> None:
 )
 def _run(run: argparse.ArgumentParser) -> None:
     run.add_argument("tool", metavar="TOOL", help="a *.tool.yaml file, or the id of a tool")
-    paths(run)
+    add_paths(run)
     run.add_argument(
         "--input",
         default="{}",
         metavar="JSON",
         help="the arguments: JSON, @FILE, or - for standard input (default: {})",
     )
-    _trust(run.add_argument_group("trust options"))
-    loading(run, layers=False)
+    _add_trust_options(run.add_argument_group("trust options"))
+    add_loading_options(run, layers=False)
 
 
 @command(
@@ -126,7 +132,7 @@ def _expect(expect: argparse.ArgumentParser) -> None:
     expect.add_argument("file", metavar="FILE", help="the expectations, a YAML list")
 
 
-def _serve_faults(group: Container) -> None:
+def _add_fault_options(group: Container) -> None:
     """Options that only a run of a server configuration knows."""
     group.add_argument(
         "--era",
@@ -165,9 +171,9 @@ def _serve_faults(group: Container) -> None:
         metavar="DURATION",
         help="end after this time, such as 30s (default: 1h for http)",
     )
-    list_of(group, "--env", "NAME", "let templates see this variable; repeatable")
-    flag(group, "--allow-handlers", "let the file run programs and call web services")
-    list_of(group, "--handler-host", "HOST", "allow web services on HOST; repeatable")
+    add_list_option(group, "--env", "NAME", "let templates see this variable; repeatable")
+    add_flag(group, "--allow-handlers", "let the file run programs and call web services")
+    add_list_option(group, "--handler-host", "HOST", "allow web services on HOST; repeatable")
     group.add_argument("--max-delay", metavar="DURATION", help="the longest wait (default: 10m)")
     for name, summary in (("frame", "one message"), ("run", "the whole run")):
         default = "100mb" if name == "frame" else "1gb"

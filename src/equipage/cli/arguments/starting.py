@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from equipage.cli.arguments import COMMANDS
-from equipage.cli.arguments.declare import SHELLS, command, flag
+from equipage.cli.arguments.declare import SHELLS, add_flag, command
 
 
 @command(
@@ -21,7 +21,7 @@ from equipage.cli.arguments.declare import SHELLS, command, flag
 def _new(new: argparse.ArgumentParser) -> None:
     new.add_argument("kind", metavar="KIND", help="a kind of configuration")
     new.add_argument("name", metavar="NAME", help="the name of what it configures")
-    flag(new, "--stdout", "write to standard output instead of a file")
+    add_flag(new, "--stdout", "write to standard output instead of a file")
 
 
 @command(
@@ -36,8 +36,8 @@ def _new(new: argparse.ArgumentParser) -> None:
     ),
 )
 def _init(init: argparse.ArgumentParser) -> None:
-    flag(init, "--dry-run", "print the files instead of writing them")
-    flag(init, "--yes", "do not ask", short="-y")
+    add_flag(init, "--dry-run", "print the files instead of writing them")
+    add_flag(init, "--yes", "do not ask", short="-y")
 
 
 @command(

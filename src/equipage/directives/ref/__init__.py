@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from equipage.core.diagnostics import Also, Code, Fact, Shown
-from equipage.core.frozen import Weights, frozen
+from equipage.core.frozen import WeightCache, freeze_plain
 from equipage.core.path import ROOT, Path
 from equipage.directives import Directive, Expansion, Node, codes
 from equipage.directives.ref import inline
@@ -37,7 +37,7 @@ from equipage.syntax.document import Document
 #: The draft of a schema that is nothing but a reference: the target decides.
 _ANY_DRAFT = ""
 #: Keywords that change what references mean, or may be wrong in ways of their own.
-_UNUSUAL = frozenset(
+_UNUSUAL_KEYWORDS = frozenset(
     {"$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor"}
 )
 
@@ -89,15 +89,15 @@ class Ref(Directive):
         for each in part.documents:
             linker.facts += session.parse(each.source, each.format)[1]
         facts = [*linker.facts, *_facts_of(part)]
-        return inline.rooted(part, linker.default), facts, tuple(part.documents)
+        return inline.make_root(part, linker.default), facts, tuple(part.documents)
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
         """A whole schema, checked, with its references replaced."""
         if not isinstance(node.value, dict):
-            expansion.facts.append(_not_mapping(node))
+            expansion.facts.append(_not_mapping_fact(node))
             return node.hole()
         session = expansion.session
-        known = Known(session, draft_named(self.default_draft))
+        known = KnownSchemas(session, draft_named(self.default_draft))
         quick = known.schema(node.value, node.origin)
         if quick is not None:
             return quick
@@ -116,10 +116,10 @@ class Ref(Directive):
         expansion.facts += _facts_of(part)
         if part.clean and not self.linker.facts:
             known.remember(part)
-        return inline.rooted(part, self.linker.default)
+        return inline.make_root(part, self.linker.default)
 
 
-def _not_mapping(node: Node) -> Fact:
+def _not_mapping_fact(node: Node) -> Fact:
     hint = None
     if isinstance(node.value, str):
         hint = f"to name a file, write `{{$ref: {node.value}}}`" if "." in node.value else None
@@ -143,7 +143,7 @@ def _facts_of(part: Part) -> list[Fact]:
             also = Also("referenced from here", origin=part.origin(link.where))
             through.setdefault(id(document), also)
     facts: dict[object, Fact] = {}
-    for each in inline.findings(part):
+    for each in inline.collect_findings(part):
         place: tuple[object, ...] = ()
         if each.origin is not None:
             place = id(each.origin.document), each.origin.path
@@ -160,7 +160,7 @@ def _facts_of(part: Part) -> list[Fact]:
 # -------------------------------------------------------------------------------- the shorter way
 
 
-class Known:
+class KnownSchemas:
     """The references that earlier loads of the run resolved.
 
     Packs of one project refer to the same few schemas in the same words. When nothing was wrong
@@ -185,7 +185,7 @@ class Known:
             if not reference.startswith("#") and (alone or target.draft is part.draft):
                 draft = _ANY_DRAFT if alone else part.draft.name
                 self.targets[self.session.root, self.session.base, draft, reference] = target
-                self.session.run.cache(Weights).note(target.tree.value)
+                self.session.run.cache(WeightCache).note(target.tree.value)
 
     def schema(self, schema: dict[str, Any], origin: Origin) -> Tree | None:
         """The resolved schema, if an earlier load has done all the work."""
@@ -194,9 +194,9 @@ class Known:
             if target is None:
                 return None
             self._note(target)
-            tree = inline.rooted(target, self.default)
-            self.session.run.cache(Weights).note(tree.value)
-            return inline.via_reference(tree, origin.child((REF,)))
+            tree = inline.make_root(target, self.default)
+            self.session.run.cache(WeightCache).note(tree.value)
+            return inline.add_reference_via(tree, origin.child((REF,)))
         if not self.targets:
             return None
         draft, odd = written_draft(schema, self.default)
@@ -222,10 +222,10 @@ class Known:
             len(path) + 2 + target.height > inline.MAX_DEPTH for path, target in parts.items()
         ):
             return None
-        value, origins = frozen(schema), Origins(origin)
+        value, origins = freeze_plain(schema), Origins(origin)
         for path, target in parts.items():
             self._note(target)
-            tree = inline.via_reference(target.tree, origin.child((*path, REF)))
+            tree = inline.add_reference_via(target.tree, origin.child((*path, REF)))
             # The value was frozen just now, and nothing else has it yet.
             holder: Any = get(value, path[:-1])
             setter: Any = dict.__setitem__ if isinstance(holder, dict) else list.__setitem__
@@ -244,7 +244,7 @@ class Known:
             path, node = stack.pop()
             if node.__class__ is not dict:
                 continue
-            if not _UNUSUAL.isdisjoint(node) or ("$schema" in node and path):
+            if not _UNUSUAL_KEYWORDS.isdisjoint(node) or ("$schema" in node and path):
                 return None
             if REF in node:
                 target = self._target(node[REF], draft.name) if len(node) == 1 else None

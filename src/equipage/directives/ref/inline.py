@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.frozen import FrozenDict, frozen
+from equipage.core.frozen import FrozenDict, freeze_plain
 from equipage.core.path import Path, pointer
 from equipage.directives import codes
 from equipage.directives.ref.links import NO_SCOPES, REF, Link, Part
@@ -28,16 +28,16 @@ from equipage.schemas.structure import Draft, written_draft
 MAX_NODES = 100_000
 MAX_DEPTH = 256
 
-_NAMES = ("$anchor", "$dynamicAnchor", "$recursiveAnchor")
+_ANCHOR_KEYWORDS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor")
 #: In a larger ring of parts, the words of references tell parts apart, not what they lead to.
-_MAX_RING = 500
+_MAX_COMPARED_PARTS = 500
 
 
 def resolve(root: Part, visit: Callable[[Part], None]) -> None:
     """Finish a part and all it leads to; `visit` fills in the links of a part."""
     if root.tree is None:
         for component in components(root, visit):
-            _finish(component)
+            _finish_component(component)
 
 
 # --------------------------------------------------------------------------------------- the graph
@@ -88,7 +88,7 @@ def components(root: Part, visit: Callable[[Part], None]) -> Iterator[list[Part]
             yield component
 
 
-def _loop_in(component: list[Part]) -> list[tuple[Part, Link]]:
+def _find_loop(component: list[Part]) -> list[tuple[Part, Link]]:
     """A way from a part back to itself that never looks at another value, as links in order.
 
     Such a schema has no meaning: a validator that followed the links would never end. The search is
@@ -124,7 +124,7 @@ def _loop_in(component: list[Part]) -> list[tuple[Part, Link]]:
     return []
 
 
-def findings(root: Part) -> list[Fact]:
+def collect_findings(root: Part) -> list[Fact]:
     """The facts of a part and of all parts it leads to, each part once."""
     seen: dict[Part, None] = {root: None}
     stack = [root]
@@ -139,12 +139,12 @@ def findings(root: Part) -> list[Fact]:
 # --------------------------------------------------------------------------- finishing a component
 
 
-def _finish(component: list[Part]) -> None:
+def _finish_component(component: list[Part]) -> None:
     """Resolve the parts of a component; everything they lead to is finished."""
     first = component[0]
     if len(component) > 1 or first in first.targets():
-        _name(component)
-        loop = _loop_in(component)
+        _name_recursive_parts(component)
+        loop = _find_loop(component)
         if loop:
             first.facts += (_loop_fact(loop),)
     members = set(component)
@@ -155,7 +155,7 @@ def _finish(component: list[Part]) -> None:
     outer = [target for part in component for target in part.targets() if target not in members]
     for part in component:
         _measure(part)
-    _settle_scopes(component, outer)
+    _combine_scopes(component, outer)
     # A part of another draft brings its own definitions.
     own = [target for target in outer if target.draft is first.draft]
     cyclic = {name: part for target in own for name, part in target.cyclic.items()}
@@ -166,7 +166,7 @@ def _finish(component: list[Part]) -> None:
     for part in component:
         part.clean, part.documents, part.cyclic = clean, tuple(documents), cyclic
     for part in component:
-        part.tree = _resolved(part)
+        part.tree = _resolve_part(part)
 
 
 def _loop_fact(loop: list[tuple[Part, Link]]) -> Fact:
@@ -188,7 +188,7 @@ def _mixed_drafts(component: list[Part], members: set[Part]) -> Iterator[Fact]:
                 )
 
 
-def _settle_scopes(component: list[Part], outer: list[Part]) -> None:
+def _combine_scopes(component: list[Part], outer: list[Part]) -> None:
     """Combine the scopes of a component and report disputed names.
 
     A name that several schemas have cannot be resolved here: its target depends on the path that a
@@ -228,7 +228,7 @@ def _measure(part: Part) -> None:
             added += target.size
             # Beside other keywords, a target moves into `allOf` and a list.
             height = max(height, len(link.path) + (0 if link.alone else 2) + target.height)
-    if added > MAX_NODES and added > (limit := MAX_NODES + _written(part)):
+    if added > MAX_NODES and added > (limit := MAX_NODES + _count_written_characters(part)):
         too_much = codes.SCHEMA_TOO_LARGE.at(origin=part.origin(), limit=limit)
     elif height > MAX_DEPTH:
         too_much = schema_codes.SCHEMA_TOO_DEEP.at(origin=part.origin(), limit=MAX_DEPTH)
@@ -239,7 +239,7 @@ def _measure(part: Part) -> None:
     part.tree = _hole(part)
 
 
-def _written(part: Part) -> int:
+def _count_written_characters(part: Part) -> int:
     """The number of characters in the texts of a part: an upper bound for their nodes."""
     documents = {document for target in part.targets() for document in target.documents}
     return sum(len(each.source.text) for each in documents | {part.place.document})
@@ -292,14 +292,14 @@ class _Mark(msgspec.Struct):
         return mark
 
 
-def _name(component: list[Part]) -> None:
+def _name_recursive_parts(component: list[Part]) -> None:
     """Give the recursive parts of a component names that depend on nothing but content."""
     import hashlib  # slow to import, rarely needed
 
     def digest(value: bytes) -> bytes:
         return hashlib.sha256(value).digest()
 
-    small = len(component) <= _MAX_RING
+    small = len(component) <= _MAX_COMPARED_PARTS
     known = {
         part: digest(json.dumps(_own_content(part, small), sort_keys=True, default=str).encode())
         for part in component
@@ -325,23 +325,23 @@ def _name(component: list[Part]) -> None:
 def _own_content(part: Part, small: bool) -> Any:
     """The content of a part, with targets outside its component in place of references."""
     if small:
-        return _without_words(part.value, _Mark.of(part))
+        return _inline_content(part.value, _Mark.of(part))
     words = pointer(part.place.path[len(part.place.base) :])
-    return [words, part.value, [_content(each) for each in part.targets()]]
+    return [words, part.value, [_target_content(each) for each in part.targets()]]
 
 
-def _without_words(value: Any, mark: _Mark) -> Any:
+def _inline_content(value: Any, mark: _Mark) -> Any:
     if not mark.links and not mark.below:
         return value
     copy: Any = dict(value) if isinstance(value, dict) else list(value)
     for link in mark.links:
-        copy[link.word] = ["" if link.target is None else _content(link.target)]
+        copy[link.word] = ["" if link.target is None else _target_content(link.target)]
     for step, inner in mark.below.items():
-        copy[step] = _without_words(value[step], inner)
+        copy[step] = _inline_content(value[step], inner)
     return copy
 
 
-def _content(target: Part) -> Any:
+def _target_content(target: Part) -> Any:
     """The value of a finished target; None inside the component itself, or for a hole."""
     return None if target.tree is None or target.tree.value is HOLE else target.tree.value
 
@@ -349,33 +349,33 @@ def _content(target: Part) -> Any:
 # ----------------------------------------------------------------------------------------- building
 
 
-def _resolved(part: Part) -> Tree:
+def _resolve_part(part: Part) -> Tree:
     """The part with its references replaced, frozen."""
     if part.tree is not None:
         return part.tree  # a hole
     if not isinstance(part.value, dict | bool):
         return _hole(part)  # not a schema, which was reported
     if not part.links and not part.named:
-        return Tree(frozen(part.value), Origins(part.origin()))
-    tree = _built(part, part.value, _Mark.of(part))
+        return Tree(freeze_plain(part.value), Origins(part.origin()))
+    tree = _build_tree(part, part.value, _Mark.of(part))
     here = tree.origins.here or part.origin()
-    return Tree(frozen(tree.value), tree.origins.changed(here=here))
+    return Tree(freeze_plain(tree.value), tree.origins.changed(here=here))
 
 
-def _built(part: Part, value: Any, mark: _Mark) -> Tree:
+def _build_tree(part: Part, value: Any, mark: _Mark) -> Tree:
     """A value with what is marked in it replaced; only what leads there is copied."""
     # Of several references in one mapping, `$ref` comes last; alone, it replaces the mapping.
     if mark.links and mark.links[-1].alone:
-        return _in_place_of(part, mark.links[-1])
+        return _replacement_tree(part, mark.links[-1])
     copy: Any = dict(value) if isinstance(value, dict) else list(value)
     below: dict[str | int, Origins] = {}
     for step, inner in mark.below.items():
-        child = _built(part, value[step], inner)
+        child = _build_tree(part, value[step], inner)
         copy[step], below[step] = child.value, child.origins
     if mark.drop and isinstance(copy, dict):
         _drop_names(copy, part)
     for link in mark.links:
-        _put_beside(part, link, copy, below)
+        _add_to_all_of(part, link, copy, below)
     return Tree(copy, Origins(below=below))
 
 
@@ -386,19 +386,19 @@ def _drop_names(schema: dict[str, Any], part: Part) -> None:
     and what names another draft has an address: without one, some validators overlook the draft.
     """
     if part.is_target:
-        for name in _NAMES:
+        for name in _ANCHOR_KEYWORDS:
             schema.pop(name, None)
     draft = written_draft(schema, part.draft)[0]
     if draft is not part.draft and not part.cyclic:
         if not isinstance(schema.get(draft.address), str):
-            named = {draft.address: _address(schema), **schema}
+            named = {draft.address: _content_address(schema), **schema}
             schema.clear()
             schema.update(named)
     elif (part.is_target or part.cyclic) and isinstance(schema.get(part.draft.address), str):
         del schema[part.draft.address]
 
 
-def _address(content: object) -> str:
+def _content_address(content: object) -> str:
     """An address for an embedded schema that has none: the same for the same content."""
     import hashlib  # slow to import, rarely needed
 
@@ -406,20 +406,20 @@ def _address(content: object) -> str:
     return f"urn:equipage:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-def _in_place_of(part: Part, link: Link) -> Tree:
+def _replacement_tree(part: Part, link: Link) -> Tree:
     """The tree that replaces a reference: the target, or a reference inside the schema."""
     target, at = link.target, part.origin(link.where)
     if target is None or (target.tree is not None and target.tree.value is HOLE):
         return Tree(HOLE, Origins(at))
     if target.draft is not part.draft:
-        return via_reference(_of_another_draft(target, part.draft), at)
+        return add_reference_via(_embed_other_draft(target, part.draft), at)
     if target.recursive:
         reference = {REF: f"#/{part.draft.definitions}/{target.name}"}
         return Tree(FrozenDict(reference), Origins(part.origin(link.path)))
-    return via_reference(target.tree, at)
+    return add_reference_via(target.tree, at)
 
 
-def _of_another_draft(target: Part, draft: Draft) -> Tree:
+def _embed_other_draft(target: Part, draft: Draft) -> Tree:
     """A finished part for a schema of another draft: with a draft and an address of its own.
 
     Validators read such an embedded schema as its own draft says, and its references from there.
@@ -430,21 +430,21 @@ def _of_another_draft(target: Part, draft: Draft) -> Tree:
     assert target.tree is not None
     if target.draft is draft and not target.cyclic:
         return target.tree
-    root = _as_root(target, target.draft)
+    root = _build_root(target, target.draft)
     if not isinstance(root.value, dict):
         return root
     address, named = target.draft.address, target.draft.named
     inner = {name: each for name, each in root.value.items() if name not in (address, "$schema")}
-    name = _address([named, inner])
-    return Tree(frozen({address: name, "$schema": named, **inner}), root.origins)
+    name = _content_address([named, inner])
+    return Tree(freeze_plain({address: name, "$schema": named, **inner}), root.origins)
 
 
-def _put_beside(
+def _add_to_all_of(
     part: Part, link: Link, schema: dict[str, Any], below: dict[str | int, Origins]
 ) -> None:
     """Add the target to `allOf`, because the keywords beside a reference count as well."""
     del schema[link.word]
-    target = _in_place_of(part, link)
+    target = _replacement_tree(part, link)
     existing = schema.get("allOf")
     listed = list(existing) if isinstance(existing, list) else []
     known = below.get("allOf", Origins())
@@ -455,7 +455,7 @@ def _put_beside(
     )
 
 
-def via_reference(tree: Tree | None, at: Origin) -> Tree:
+def add_reference_via(tree: Tree | None, at: Origin) -> Tree:
     """A finished tree that remembers the reference at `at`, which led to it."""
     assert tree is not None
     via = (Via("referenced from here", at), *tree.origins.via)
@@ -465,7 +465,7 @@ def via_reference(tree: Tree | None, at: Origin) -> Tree:
 # -------------------------------------------------------------------------------------------- roots
 
 
-def rooted(part: Part, default: Draft) -> Tree:
+def make_root(part: Part, default: Draft) -> Tree:
     """A finished part as a schema of its own: with its names, and the recursive parts it needs.
 
     It says which draft it is of where that is not the default.
@@ -477,18 +477,18 @@ def rooted(part: Part, default: Draft) -> Tree:
         seen.add(chosen)
         chosen = chosen.links[0].target or chosen
     if chosen.rooted is None:
-        chosen.rooted = _as_root(chosen, default)
+        chosen.rooted = _build_root(chosen, default)
     if chosen is part:
         return chosen.rooted
-    return via_reference(chosen.rooted, part.origin(part.links[0].where))
+    return add_reference_via(chosen.rooted, part.origin(part.links[0].where))
 
 
-def _as_root(part: Part, default: Draft) -> Tree:
+def _build_root(part: Part, default: Draft) -> Tree:
     assert part.tree is not None
     value = part.tree.value
     if not isinstance(value, dict):
         return part.tree
-    words = ("$schema", part.draft.address, *_NAMES)
+    words = ("$schema", part.draft.address, *_ANCHOR_KEYWORDS)
     names = {name: part.value[name] for name in words if name in part.value and name not in value}
     # A reference that hides what is beside it may hide the draft; its target may name another.
     hidden = written_draft(part.value, default)[0] is not part.draft

@@ -29,17 +29,17 @@ from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Tree, get
 from equipage.schemas.checking import check_patterns, check_shape
 from equipage.schemas.structure import (
-    IN_PLACE,
     OLD_CONSTRAINTS,
+    SAME_VALUE_KEYWORDS,
     Draft,
-    anchors,
     children,
     draft_3_children,
     draft_named,
-    enclosing,
+    enclosing_resource,
+    find_anchors,
+    find_resources,
     has_scheme,
-    point,
-    resources,
+    resolve_fragment,
     subschemas,
     written_draft,
 )
@@ -49,7 +49,9 @@ REF = "$ref"
 #: References that a validator looks up while it runs, and the draft that knows them.
 _RUN_TIME_REFS = {"$dynamicRef": "2020-12", "$recursiveRef": "2019-09"}
 #: Keywords that name a schema, or say how it is read.
-_NAMES = frozenset({"$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"})
+_NAMING_KEYWORDS = frozenset(
+    {"$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"}
+)
 #: A schema full of mistakes gets only so many guesses, each among so many candidates.
 _MAX_GUESSES = 20
 _MAX_CANDIDATES = 500
@@ -206,7 +208,7 @@ class Linker:
                 continue
             if "pattern" in schema or "patternProperties" in schema:
                 found += check_patterns(schema, path)
-            if not _NAMES.isdisjoint(schema):
+            if not _NAMING_KEYWORDS.isdisjoint(schema):
                 named.append(path)
             if not _RUN_TIME_REFS.keys().isdisjoint(schema):
                 links += self._run_time_links(part, path, schema, in_place, facts)
@@ -215,10 +217,10 @@ class Linker:
                 alone = part.draft.ref_stands_alone or len(schema) == 1
                 links.append(Link(path, self._target(place, part.draft), alone, in_place))
                 if alone:
-                    found += _hidden(schema, path, part.draft)
+                    found += _check_hidden_keywords(schema, path, part.draft)
                     continue
             inner = [
-                (path + steps, child, in_place and steps[0] in IN_PLACE)
+                (path + steps, child, in_place and steps[0] in SAME_VALUE_KEYWORDS)
                 for steps, child in children(schema)
             ]
             stack += reversed(inner)
@@ -229,7 +231,7 @@ class Linker:
         if named:
             found += written_draft(part.value, part.draft)[1]
             facts += self._check_names(part)
-        part.facts = (*(_placed(each, part) for each in found), *facts)
+        part.facts = (*(_place_fact(each, part) for each in found), *facts)
 
     def _target(self, place: Place | None, draft: Draft) -> Part | None:
         if place is None:
@@ -284,7 +286,7 @@ class Linker:
             if draft == part.draft.name:
                 place = self.locate(part.place.at(path), reference, [], part.draft)
             if place is not None:
-                if _chosen_at_run_time(place.value, reference[1:]):
+                if _is_chosen_at_run_time(place.value, reference[1:]):
                     asked = Scopes(asked={reference[1:]: origin})
                     part.dynamic = part.dynamic.with_those_of(asked)
                 target = self._target(place, part.draft)
@@ -328,12 +330,12 @@ class Linker:
         # An embedded schema is asked first, then the whole document.
         for start in dict.fromkeys((whole.path, whole.base)):
             root = get(whole.document.value, start)
-            names = partial(self._indexed, anchors, whole.document, start, draft)
-            found = point(root, fragment, names)
+            names = partial(self._indexed, find_anchors, whole.document, start, draft)
+            found = resolve_fragment(root, fragment, names)
             if found is not None:
                 path, instead = found
                 if instead is not None:
-                    facts.append(_spelling(file + instead, reference, origin))
+                    facts.append(_spelling_fact(file + instead, reference, origin))
                 return Place(whole.document, whole.base, start + path)
         facts.append(self._points_to_nothing(whole, reference, fragment, origin))
         return None
@@ -342,7 +344,7 @@ class Linker:
         """The schema in the same document whose own address this is."""
         if not has_scheme(file) and not self._has_ids(holder.document, draft):
             return None
-        path = self._indexed(resources, holder.document, holder.base, draft).get(file)
+        path = self._indexed(find_resources, holder.document, holder.base, draft).get(file)
         return None if path is None else Place(holder.document, holder.base, holder.base + path)
 
     def _resource(self, holder: Place, draft: Draft) -> Place:
@@ -350,7 +352,7 @@ class Linker:
         inner = ROOT
         if self._has_ids(holder.document, draft):
             root = get(holder.document.value, holder.base)
-            inner = enclosing(root, holder.path[len(holder.base) :], draft.address)
+            inner = enclosing_resource(root, holder.path[len(holder.base) :], draft.address)
         return Place(holder.document, holder.base, holder.base + inner)
 
     def _has_ids(self, document: Document, draft: Draft) -> bool:
@@ -424,7 +426,7 @@ class Linker:
         file, hint = whole.document.source.name, None
         if whole.base:
             file = f"the schema at `{format_path(whole.base)}` of {file}"
-            if point(whole.document.value, fragment, dict) is not None:
+            if resolve_fragment(whole.document.value, fragment, dict) is not None:
                 hint = "what follows `#` starts at the schema, not at the file"
         return codes.SCHEMA_REF_NOTHING.at(
             origin=origin,
@@ -437,7 +439,7 @@ class Linker:
 
 # ------------------------------------------------------------------------------------------- facts
 
-_PROBLEMS = {
+_FILE_PROBLEMS = {
     core_codes.FILE_IS_DIRECTORY: "it is a directory",
     core_codes.FILE_NOT_REGULAR: "it is not a regular file",
     core_codes.FILE_TOO_LARGE: "it is too large",
@@ -453,7 +455,7 @@ def _file_fact(problem: FileProblem, reference: str, origin: Origin) -> Fact:
     if problem.code.startswith("reference-"):
         values: dict[str, Any] = {**problem.values, "reference": shown, "base": base}
         return problem.code.at(origin=origin, **values)
-    why = _PROBLEMS.get(problem.code, "refused")
+    why = _FILE_PROBLEMS.get(problem.code, "refused")
     return codes.SCHEMA_REF_UNREADABLE.at(origin=origin, reference=shown, problem=why)
 
 
@@ -466,14 +468,14 @@ def _draft_at(place: Place, draft: Draft) -> Draft:
     return draft
 
 
-def _spelling(spelled: str, reference: str, origin: Origin) -> Fact:
+def _spelling_fact(spelled: str, reference: str, origin: Origin) -> Fact:
     remedy = Remedy(f"write `{spelled}`", (Change(ROOT, spelled, origin=origin),))
     return codes.SCHEMA_REF_SPELLING.at(
         origin=origin, remedy=remedy, reference=Shown(reference), instead=Shown(spelled)
     )
 
 
-def _hidden(schema: dict[str, Any], path: Path, draft: Draft) -> Iterator[Fact]:
+def _check_hidden_keywords(schema: dict[str, Any], path: Path, draft: Draft) -> Iterator[Fact]:
     """Problems of keywords that a `$ref` hides: they have no effect, but must be valid."""
     beside = {name: value for name, value in schema.items() if name != REF}
     lost = [each for each in beside if each in OLD_CONSTRAINTS]
@@ -488,14 +490,14 @@ def _hidden(schema: dict[str, Any], path: Path, draft: Draft) -> Iterator[Fact]:
             yield codes.SCHEMA_REF_VALUE.at((*path, *inner, REF), found=found)
 
 
-def _chosen_at_run_time(target: Any, name: str) -> bool:
+def _is_chosen_at_run_time(target: Any, name: str) -> bool:
     """Whether a validator would look for other schemas of that name before it takes the target."""
     return isinstance(target, dict) and (
         target.get("$dynamicAnchor") == name if name else target.get("$recursiveAnchor") is True
     )
 
 
-def _placed(each: Fact, part: Part) -> Fact:
+def _place_fact(each: Fact, part: Part) -> Fact:
     """Turn a fact with a path in a part into one with an origin in its document."""
     remedy = each.remedy
     if remedy is not None:

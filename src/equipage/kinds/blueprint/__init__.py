@@ -1,6 +1,6 @@
 """Kind `blueprint`: a flow of agents, composed with `$file` and `$agent_md`.
 
-`KIND` loads blueprints from files and strings. `expand` is for programs that hold one as a value:
+`FORMAT` loads blueprints from files and strings. `expand` is for programs that hold one as a value:
 it replaces the references, and nothing else.
 """
 
@@ -16,28 +16,28 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Severity, Shown, UsageError
-from equipage.core.frozen import MAX_ADDED, is_deeper, levels, outweighs, plain_data
+from equipage.core.frozen import MAX_ADDED_NODES, is_deeper_than, levels, outweighs, plain_data
 from equipage.core.path import ROOT
 from equipage.core.source import Source, Span
-from equipage.core.text import expression
-from equipage.files import folder_given, folders_given
+from equipage.core.text import lazy_regex
+from equipage.files import folder_argument, folders_argument
 from equipage.files.reading import display_name
 from equipage.kinds.blueprint import codes, rules, rules_agents, rules_flow
 from equipage.kinds.blueprint.model import AGENT_KINDS, DEFAULT_KIND, AgentKind, Blueprint
-from equipage.kinds.blueprint.references import AGENT_MD, FILE, Context, expand_references
+from equipage.kinds.blueprint.references import AGENT_MD, FILE, ReferenceContext, expand_references
 from equipage.kinds.blueprint.rules import canonical_path, expressions
 from equipage.loading.findings import Placer
-from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
+from equipage.loading.kind import Format, Item, Presentation, Reading, Sensitive
 from equipage.loading.session import Request, Run, Session
-from equipage.loading.tree import Origin, Origins, Tree, mapping
+from equipage.loading.tree import Origin, Origins, Tree, mapping_or_empty
 from equipage.syntax import MAX_DEPTH
-from equipage.syntax.document import Document, Format
+from equipage.syntax.document import Document, Syntax
 
-__all__ = ["KIND", "expand", "expand_and_report", "pre_read_default_agent_kind"]
+__all__ = ["FORMAT", "expand", "expand_and_report", "pre_read_default_agent_kind"]
 
-FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+FORMATS: dict[str, Syntax] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 #: A brace, then a quoted key or the other brace. In YAML `{a: 1}` starts with a brace, too.
-_JSON_OBJECT = expression(r"""\s*\{\s*["}]""")
+_JSON_OBJECT = lazy_regex(r"""\s*\{\s*["}]""")
 
 
 class BlueprintOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,7 +55,7 @@ class BlueprintOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
     """Only the extension of a file decides its format; a string is JSON if it starts like it."""
     if source.filename is None:
-        wanted: Format | None = "json" if _JSON_OBJECT.match(source.text) else "yaml"
+        wanted: Syntax | None = "json" if _JSON_OBJECT.match(source.text) else "yaml"
     else:
         # A dot at the start makes a hidden file, not an extension.
         stem, dot, rest = os.path.basename(source.name).rpartition(".")
@@ -86,7 +86,7 @@ def _expand(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     shown = ", ".join(["the blueprint's folder", *(display_name(root, cwd) for root in roots)])
     kind = _default_kind(tree, session.options)
     return expand_references(
-        tree, session, Context(bases, (*bases, *session.roots), shown, kind, tree.value)
+        tree, session, ReferenceContext(bases, (*bases, *session.roots), shown, kind, tree.value)
     )
 
 
@@ -97,7 +97,7 @@ def _default_kind(tree: Tree, options: BlueprintOptions) -> Tree:
     `$file`. If neither does, it is `operator`.
     """
     key = "default_agent_kind"
-    if key not in mapping(tree.value):
+    if key not in mapping_or_empty(tree.value):
         return Tree(options.default_agent_kind or DEFAULT_KIND, Origins())
     kind = pre_read_default_agent_kind(tree.value)
     if kind != tree.value[key]:
@@ -111,10 +111,10 @@ _PATH = {"type": "string", "minLength": 1}
 _FROM_FILE = {"$ref": "#/$defs/FileReference"}
 
 
-def with_references(schema: dict[str, Any]) -> dict[str, Any]:
+def add_references_to_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of the model, with `$file` for every text, `$agent_md` for agents and operators,
     and exactly one of the two names of an operand."""
-    definitions = {name: _texts_from_files(each) for name, each in schema["$defs"].items()}
+    definitions = {name: _allow_text_from_files(each) for name, each in schema["$defs"].items()}
     for operator, names in rules_flow.OPERANDS.items():
         owner = definitions[operator.capitalize()]
         owner["oneOf"] = [{"required": [name]} for name in names]
@@ -130,13 +130,13 @@ def with_references(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "$defs": definitions}
 
 
-def _texts_from_files(schema: Any) -> Any:
+def _allow_text_from_files(schema: Any) -> Any:
     """A copy of a schema in which every text may come from a file.
 
     A choice of a single word stays: it is the tag that says what its mapping is.
     """
     if isinstance(schema, list):
-        return [_texts_from_files(each) for each in schema]
+        return [_allow_text_from_files(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     words = [each for each in schema.get("enum", ()) if isinstance(each, str)]
@@ -145,7 +145,7 @@ def _texts_from_files(schema: Any) -> Any:
         inner = {key: each for key, each in schema.items() if key not in kept}
         return {**kept, "anyOf": [inner, _FROM_FILE]}
     return {
-        key: each if key in ("enum", "default") else _texts_from_files(each)
+        key: each if key in ("enum", "default") else _allow_text_from_files(each)
         for key, each in schema.items()
     }
 
@@ -199,20 +199,20 @@ def listing(plain: Any, _file: str) -> Iterator[Item]:
             yield Item(sort, str(each.get("name")), profile.get("description"), (group, number))
 
 
-def written(config: Blueprint) -> Any:
+def dump_blueprint(config: Blueprint) -> Any:
     """The blueprint as plain data, as the programs that read blueprints write it.
 
     Fields of the first version have their defaults, later ones are there only if they are set.
     Paths are canonical if current programs can read the flow.
     """
     plain = plain_data(config, spelled_out=True)
-    if rules_flow.runs_today(plain):
+    if rules_flow.is_in_current_form(plain):
         for part in expressions(plain, ("path",)):
             part.value["at"] = canonical_path(part.value["at"])
     return plain
 
 
-KIND = Kind(
+FORMAT = Format(
     name="blueprint",
     title="blueprint",
     model=Blueprint,
@@ -228,7 +228,11 @@ KIND = Kind(
     rules=(*rules.RULES, *rules_agents.RULES, *rules_flow.RULES),
     codes=codes.CODES,
     presentation=Presentation(
-        schema=with_references, dump=written, example=EXAMPLE, listing=listing, sensitive=SENSITIVE
+        schema=add_references_to_schema,
+        dump=dump_blueprint,
+        example=EXAMPLE,
+        listing=listing,
+        sensitive=SENSITIVE,
     ),
 )
 
@@ -279,19 +283,19 @@ def expand_and_report(
     if default_kind not in AGENT_KINDS:
         known = ", ".join(AGENT_KINDS)
         raise UsageError(f"there is no agent kind `{default_kind}` (known: {known})")
-    folder = folder_given("base", base)
-    bases = (folder, *folders_given("include_roots", include_roots))
-    session = Session(KIND, Request(env={}, project=folder), Run(), folder, base=folder)
-    if is_deeper(value, MAX_DEPTH):  # also if it contains itself
+    folder = folder_argument("base", base)
+    bases = (folder, *folders_argument("include_roots", include_roots))
+    session = Session(FORMAT, Request(env={}, project=folder), Run(), folder, base=folder)
+    if is_deeper_than(value, MAX_DEPTH):  # also if it contains itself
         _refuse(core_codes.NESTING_TOO_DEEP.at(limit=MAX_DEPTH))
-    value = _with_lists(value, {})
-    _check(value)
+    value = _replace_tuples(value, {})
+    _check_value(value)
     kind, shown = Tree(default_kind, Origins()), ", ".join(map(display_name, bases))
-    context = Context(bases, bases, shown, kind, value, whole=False)
-    tree, facts = expand_references(_tree(value, ""), session, context)
+    context = ReferenceContext(bases, bases, shown, kind, value, whole=False)
+    tree, facts = expand_references(_tree_of_value(value, ""), session, context)
     if facts:  # only findings need the value as a text, which costs more than all the rest
         text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-        tree, facts = expand_references(_tree(value, text), session, context)
+        tree, facts = expand_references(_tree_of_value(value, text), session, context)
     diagnostics = Placer(tree, session.documents).place(facts)
     if any(each.severity == "error" for each in diagnostics):
         raise LoadError(diagnostics)
@@ -306,12 +310,12 @@ def pre_read_default_agent_kind(value: Any) -> AgentKind:
     >>> equipage.pre_read_default_agent_kind({"id": "a", "default_agent_kind": "lua"})
     'lua'
     """
-    kind = mapping(value).get("default_agent_kind")
+    kind = mapping_or_empty(value).get("default_agent_kind")
     is_known = isinstance(kind, str) and kind in AGENT_KINDS
     return cast(AgentKind, kind) if is_known else DEFAULT_KIND
 
 
-def _tree(value: Any, text: str) -> Tree:
+def _tree_of_value(value: Any, text: str) -> Tree:
     """A value as if it came from a document with this text, so that findings have a place in it."""
     return Tree.of(Document(Source.of_text("<value>", text), "json", value))
 
@@ -320,7 +324,7 @@ def _refuse(fact: Fact) -> None:
     raise LoadError(Placer(None, (), file="<value>").place([fact]))
 
 
-def _check(value: Any) -> None:
+def _check_value(value: Any) -> None:
     """Raise `LoadError` for a value that cannot be written as a document, or is too large."""
     containers = {id(node): node for level in levels(value) for node in level}.values()
     keys = (key for node in containers if isinstance(node, dict) for key in node)
@@ -328,17 +332,17 @@ def _check(value: Any) -> None:
     if odd:
         _refuse(core_codes.NON_STRING_KEY.at(key=Shown(str(odd[0])), quoted=Shown(str(odd[0]))))
     # Parts that are shared, as aliases make them, are walked wherever they occur.
-    if outweighs(value, MAX_ADDED + sum(1 + len(node) for node in containers)):
-        _refuse(core_codes.COMPOSED_TOO_LARGE.at(limit=f"{MAX_ADDED} values"))
+    if outweighs(value, MAX_ADDED_NODES + sum(1 + len(node) for node in containers)):
+        _refuse(core_codes.COMPOSED_TOO_LARGE.at(limit=f"{MAX_ADDED_NODES} values"))
 
 
-def _with_lists(value: Any, known: dict[int, Any]) -> Any:
+def _replace_tuples(value: Any, known: dict[int, Any]) -> Any:
     """The value with lists for tuples; a part without tuples below it stays the same object."""
     if not isinstance(value, dict | list | tuple):
         return value
     if id(value) not in known:
         old = list(value.values() if isinstance(value, dict) else value)
-        new = [_with_lists(child, known) for child in old]
+        new = [_replace_tuples(child, known) for child in old]
         changed = isinstance(value, tuple) or any(map(is_not, new, old))
         copy = dict(zip(value, new, strict=True)) if isinstance(value, dict) else new
         known[id(value)] = copy if changed else value

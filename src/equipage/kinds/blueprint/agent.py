@@ -22,29 +22,29 @@ from equipage.core.diagnostics import Code, Fact, Part, Severity, Shown
 from equipage.core.frozen import plain_data
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.core.text import expression, nearest
+from equipage.core.text import lazy_regex, nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.model import DEFAULT_KIND, LINT_LEVELS, Agent, AgentKind
-from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
+from equipage.loading.kind import Format, Item, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree
 from equipage.syntax.document import Document, parse
-from equipage.syntax.frontmatter import AGENT_MD, SPACE, Header, NoHeader, body_after, split
+from equipage.syntax.frontmatter import AGENT_MD, WHITE_SPACE, Header, NoHeader, body_range, split
 
-_TEXTS = ("model", "effort", "description", "worker_binding")
-_KNOWN = ("name", *_TEXTS, "tools", "lints")
+_TEXT_KEYS = ("model", "effort", "description", "worker_binding")
+_KNOWN_KEYS = ("name", *_TEXT_KEYS, "tools", "lints")
 #: Fields of an agent that count beside `$agent_md`, but not in a header.
-_NO_EFFECT = ("kind", "spec", "meta", "runner", "runner_ref", "verdict")
+_KEYS_WITHOUT_EFFECT = ("kind", "spec", "meta", "runner", "runner_ref", "verdict")
 #: Keys of other tools that merely look like a misspelling of ours.
-_NO_SLIPS = (
+_NOT_MISSPELLINGS = (
     "mode", "modes", "module", "models", "title", "tool", "toolset", "tags", "label", "effect",
     "hints", "links", "lines", "points", "prints", "clients",
 )  # fmt: skip
 #: A bracket right after a word, any other bracket, or a comma.
-_MARK = expression(r"(?P<call>(?<=\w)[(\[])|(?P<open>[(\[])|(?P<close>[)\]])|,")
+_BRACKET_OR_COMMA = lazy_regex(r"(?P<call>(?<=\w)[(\[])|(?P<open>[(\[])|(?P<close>[)\]])|,")
 
 
 # The header.
@@ -61,10 +61,10 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
         return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
     header = split(source.text, AGENT_MD)
     if isinstance(header, NoHeader):
-        hint, span = _hint(header, source.text), Span(source, *header.range)
+        hint, span = _missing_header_hint(header, source.text), Span(source, *header.range)
         return None, [codes.FRONTMATTER_MISSING.at(span=span, file=source.name, hint=hint)]
     document, found = parse(source, "yaml", window=(header.start, header.end))
-    judged = (KIND.severity(each) for each in found)
+    judged = (FORMAT.severity(each) for each in found)
     facts = [each for each in judged if each is not None] + _text_after_fence(source, header)
     if document is not None and document.value is None:
         document.value = {}
@@ -78,7 +78,7 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
     return None, [*facts, wrong]
 
 
-def _hint(found: NoHeader, text: str) -> str:
+def _missing_header_hint(found: NoHeader, text: str) -> str:
     if found.reason == "fence-not-first":
         what = "the byte order mark" if text.startswith("\ufeff---") else "everything"
         return f"remove {what} before the first `---`: the file must start with it"
@@ -93,7 +93,7 @@ def _hint(found: NoHeader, text: str) -> str:
 
 def _text_after_fence(source: Source, header: Header) -> list[Fact]:
     """A closing fence that shares its line with the start of the prompt."""
-    body = body_after(source.text, header.end, AGENT_MD)[0]
+    body = body_range(source.text, header.end, AGENT_MD)[0]
     if body > header.end + 3 or body >= len(source.text):
         return []  # a line break follows the fence, or nothing does
     # Only a line feed ends a line here; a carriage return alone looks like one and is shown.
@@ -148,25 +148,29 @@ class _HeaderReader:
                 core_codes.MISSING_FIELD, field="name", owner="the header", expected=expected
             )
         elif not isinstance(name, str):
-            found, hint = Shown(name, as_found=True), _quotes(name)
+            found, hint = Shown(name, as_found=True), _quotes_hint(name)
             self.report(core_codes.WRONG_TYPE, ("name",), expected="text", found=found, hint=hint)
 
     def check_keys(self) -> None:
         """Keys that have no effect in a header, and keys that nearly spell another one."""
-        absent = [key for key in _KNOWN if key not in self.fields]
+        absent = [key for key in _KNOWN_KEYS if key not in self.fields]
         for key in self.fields:
-            if key in _NO_EFFECT:
+            if key in _KEYS_WITHOUT_EFFECT:
                 self.report(codes.HEADER_NO_EFFECT, (key,), "key", field=key)
-            elif key not in _KNOWN and key not in _NO_SLIPS and (meant := nearest(key, absent)):
+            elif (
+                key not in _KNOWN_KEYS
+                and key not in _NOT_MISSPELLINGS
+                and (meant := nearest(key, absent))
+            ):
                 self.report(codes.HEADER_SLIP, (key,), "key", field=Shown(key), nearest=meant)
 
     def profile(self) -> Tree:
         source = self.header.source
-        window = body_after(source.text, self.header.window[1], AGENT_MD)
+        window = body_range(source.text, self.header.window[1], AGENT_MD)
         prompt = source.text[slice(*window)]
         body = Origins(Origin(Document(source, "text", prompt, window=window)))
         texts, tools = self.texts(), self.tools()
-        extras = {key: each for key, each in self.fields.items() if key not in _KNOWN}
+        extras = {key: each for key, each in self.fields.items() if key not in _KNOWN_KEYS}
         if "lints" in self.fields and not _are_lints(self.fields["lints"]):
             # Newer programs refuse such a file. Those that read it know neither `lints` nor
             # `worker_binding`, so both are extras to them.
@@ -179,7 +183,9 @@ class _HeaderReader:
             "model": texts.get("model"),
             "effort": texts.get("effort"),
             "tools": tools.value,
-            "description": texts["description"].strip(SPACE) if "description" in texts else None,
+            "description": texts["description"].strip(WHITE_SPACE)
+            if "description" in texts
+            else None,
             "extras": extras or None,
             "version_hash": blake3.blake3(prompt.encode()).hexdigest(),
         }
@@ -196,10 +202,10 @@ class _HeaderReader:
 
     def texts(self) -> dict[str, str]:
         """The keys that take text and hold some."""
-        for key in _TEXTS:
+        for key in _TEXT_KEYS:
             if not isinstance(self.fields.get(key), str | None):
                 self.drop((key,), self.fields[key], "text")
-        return {key: each for key in _TEXTS if isinstance(each := self.fields.get(key), str)}
+        return {key: each for key in _TEXT_KEYS if isinstance(each := self.fields.get(key), str)}
 
     def tools(self) -> Tree:
         """The tools of a list, or of text with commas, each with its place."""
@@ -207,7 +213,7 @@ class _HeaderReader:
         found: list[tuple[str, Origin]] = []
         if isinstance(given, str):
             found = [(each, here) for each in given.split(",")]
-            if (torn := _torn(given)) is not None:
+            if (torn := _find_split_tool(given)) is not None:
                 self.report(codes.TOOL_SPLIT, ("tools",), tool=Shown(torn))
         elif isinstance(given, list):
             for number, each in enumerate(given):
@@ -217,7 +223,7 @@ class _HeaderReader:
                     self.drop(("tools", number), each, "the name of a tool")
         elif given is not None:
             self.drop(("tools",), given, "a list of names, or text with commas")
-        kept = [(name, origin) for each, origin in found if (name := each.strip(SPACE))]
+        kept = [(name, origin) for each, origin in found if (name := each.strip(WHITE_SPACE))]
         below: dict[str | int, Origins] = {
             number: Origins(origin) for number, (_, origin) in enumerate(kept)
         }
@@ -231,14 +237,14 @@ class _HeaderReader:
             field=path[0],
             expected=expected,
             found=Shown(value, as_found=True),
-            hint=_quotes(value),
+            hint=_quotes_hint(value),
         )
 
     def report(self, code: Code, path: Path = ROOT, part: Part = "value", **values: object) -> None:
         self.facts.append(Fact(code, values=values, part=part, origin=Origin(self.header, path)))
 
 
-def _quotes(value: Any) -> str | None:
+def _quotes_hint(value: Any) -> str | None:
     return "put quotes around it" if isinstance(value, int | float) else None
 
 
@@ -248,11 +254,11 @@ def _are_lints(value: Any) -> bool:
     )
 
 
-def _torn(text: str) -> str | None:
+def _find_split_tool(text: str) -> str | None:
     """The first tool that is split by mistake, at a comma between its own brackets."""
     start = depth = 0
     torn = False
-    for mark in _MARK.finditer(text):
+    for mark in _BRACKET_OR_COMMA.finditer(text):
         # Only a bracket after a word opens a call; one of its own is text, unless inside a call.
         if mark["call"] or (mark["open"] and depth):
             depth += 1
@@ -262,9 +268,9 @@ def _torn(text: str) -> str | None:
             torn = True
         elif mark.group() == ",":
             if torn:
-                return text[start : mark.start()].strip(SPACE)
+                return text[start : mark.start()].strip(WHITE_SPACE)
             start = mark.end()
-    return text[start:].strip(SPACE) if torn and not depth else None
+    return text[start:].strip(WHITE_SPACE) if torn and not depth else None
 
 
 # The kind.
@@ -283,7 +289,7 @@ def header_schema(_model: dict[str, Any]) -> dict[str, Any]:
     """
     text = {"type": "string"}
     properties: dict[str, dict[str, Any]] = {
-        **dict.fromkeys(_TEXTS, text),
+        **dict.fromkeys(_TEXT_KEYS, text),
         "tools": {"anyOf": [text, {"type": "array", "items": text}, {"type": "null"}]},
         "lints": {"type": "object", "additionalProperties": {"enum": list(LINT_LEVELS)}},
     }
@@ -348,13 +354,13 @@ def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]
     return document, facts
 
 
-def _agent(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+def _build_agent(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     origin = tree.story(ROOT).origin
     kind = Tree(session.options.default_agent_kind, tree.origins)
     return agent_tree(origin.document, kind)
 
 
-KIND = Kind(
+FORMAT = Format(
     name="agent_md",
     title="agent file",
     model=Agent,
@@ -366,7 +372,7 @@ KIND = Kind(
         core_codes.NON_STRING_KEY: _key_severity,
     },
     shape=Shape(unknown=None),  # such keys are kept as extras
-    stages=(_agent,),
+    stages=(_build_agent,),
     codes=codes.AGENT_MD_CODES,
     presentation=Presentation(
         schema=header_schema,

@@ -16,7 +16,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source
-from equipage.core.text import distance
+from equipage.core.text import edit_distance
 from equipage.directives import Directive, Expansion, Node
 from equipage.directives import expand as expand_tree
 from equipage.files.reading import require_text
@@ -33,7 +33,7 @@ FILE = "$file"
 AGENT_MD = "$agent_md"
 
 
-class Context(msgspec.Struct, frozen=True):
+class ReferenceContext(msgspec.Struct, frozen=True):
     """What the directives of one blueprint have in common."""
 
     bases: tuple[str, ...]  #: folders where references start
@@ -70,10 +70,14 @@ def _require_file_name(reference: str) -> None:
         raise FileProblem(core_codes.FILE_MISSING, file=reference)
 
 
-def expand_references(tree: Tree, session: Session, context: Context) -> tuple[Tree, list[Fact]]:
+def expand_references(
+    tree: Tree, session: Session, context: ReferenceContext
+) -> tuple[Tree, list[Fact]]:
     """A stage: the tree with every reference replaced, and what was found."""
     # The first that matches a mapping expands it, so the order matters.
-    return expand_tree(tree, session, AgentMd(context), TextFile(context), Unexpanded(context))
+    return expand_tree(
+        tree, session, AgentMd(context), TextFile(context), UnknownDirective(context)
+    )
 
 
 class TextFile(Directive):
@@ -81,7 +85,7 @@ class TextFile(Directive):
 
     key: ClassVar[str] = FILE
 
-    context: Context
+    context: ReferenceContext
     #: by the identity of their sources
     texts: dict[int, Document] = msgspec.field(default_factory=dict)
 
@@ -89,9 +93,11 @@ class TextFile(Directive):
         return len(mapping) == 1 and isinstance(mapping.get(FILE), str)
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
-        needed = needs_structure(self.context.value, node.path) if self.context.whole else None
+        needed = required_structure(self.context.value, node.path) if self.context.whole else None
         if needed is not None:
-            advice = "did you mean `$agent_md`?" if is_entry(node.path) else "write it in place"
+            advice = (
+                "did you mean `$agent_md`?" if is_agent_entry(node.path) else "write it in place"
+            )
             hint, found = f"`$file` always brings text; {advice}", "the text of a file"
             expansion.report(node, core_codes.WRONG_TYPE, expected=needed, found=found, hint=hint)
             return node.hole()
@@ -110,7 +116,7 @@ class AgentMd(Directive):
 
     key: ClassVar[str] = AGENT_MD
 
-    context: Context
+    context: ReferenceContext
     #: by the identity of their sources
     agents: dict[int, Tree] = msgspec.field(default_factory=dict)
 
@@ -153,12 +159,12 @@ class AgentMd(Directive):
         return agent
 
 
-class Unexpanded(Directive):
+class UnknownDirective(Directive):
     """A mapping with a `$key` that is not a reference: a slip, or data."""
 
     key: ClassVar[str] = "$"
 
-    context: Context
+    context: ReferenceContext
 
     def matches(self, mapping: dict[str, Any]) -> bool:
         return any(str(key)[:1] == "$" for key in mapping)
@@ -171,12 +177,12 @@ class Unexpanded(Directive):
                 part="key", origin=node.tree.story((key,)).origin, key=Shown(key), nearest=meant
             )
             for key in node.value
-            if key not in (FILE, AGENT_MD) and (meant := _meant(str(key))) is not None
+            if key not in (FILE, AGENT_MD) and (meant := _guess_directive(str(key))) is not None
         ]
         if is_free_form(self.context.value, node.path):
             _report_oddities(node, expansion)
             expansion.facts += slips
-        elif self.context.whole and AGENT_MD in node.value and is_entry(node.path):
+        elif self.context.whole and AGENT_MD in node.value and is_agent_entry(node.path):
             found = Shown(node.value[AGENT_MD], as_found=True)
             expansion.report(
                 node, core_codes.WRONG_TYPE, at=(AGENT_MD,), expected="a path as text", found=found
@@ -199,15 +205,15 @@ def _report_oddities(node: Node, expansion: Expansion) -> None:
             expansion.report(node, codes.FILE_WITH_SIBLINGS, at=(key,), part="key", beside=beside)
 
 
-def _meant(key: str) -> str | None:
+def _guess_directive(key: str) -> str | None:
     """The directive that a key misspells. One letter is a slip; two are another word."""
     if not key.startswith("$"):
         return None
     folded = key[: len(AGENT_MD) + 2].lower().replace("-", "_")
-    return next((each for each in (FILE, AGENT_MD) if distance(folded, each) <= 1), None)
+    return next((each for each in (FILE, AGENT_MD) if edit_distance(folded, each) <= 1), None)
 
 
-def is_entry(path: Path) -> bool:
+def is_agent_entry(path: Path) -> bool:
     """Whether a path is that of an agent or operator, where `$agent_md` must be a reference."""
     return len(path) == 2 and path[0] in ("agents", "operators")
 
@@ -225,7 +231,7 @@ def is_free_form(value: Any, path: Path) -> bool:
     return isinstance(_type_at(value, path), types.AnyType)
 
 
-def needs_structure(value: Any, path: Path) -> str | None:
+def required_structure(value: Any, path: Path) -> str | None:
     """What a place of a blueprint takes, in words, where it cannot take text; else None."""
     kind = _type_at(value, path)
     choices = kind.types if isinstance(kind, types.UnionType) else (kind,)
@@ -236,16 +242,16 @@ def needs_structure(value: Any, path: Path) -> str | None:
 
 def _type_at(value: Any, path: Path) -> types.Type | None:
     """The type of the place at `path`, or of one above that takes anything; None if unknown."""
-    kind: types.Type | None = _branch(type_info(Blueprint), value)
+    kind: types.Type | None = _union_branch(type_info(Blueprint), value)
     for step in path:
         if kind is None or isinstance(kind, types.AnyType):
             return kind
         value = get(value, (step,))
-        kind = _branch(_below(kind, step), value)
+        kind = _union_branch(_child_type(kind, step), value)
     return kind
 
 
-def _below(kind: types.Type, step: str | int) -> types.Type | None:
+def _child_type(kind: types.Type, step: str | int) -> types.Type | None:
     """The type one step below a type."""
     if isinstance(kind, types.StructType):
         return next((field.type for field in kind.fields if field.encode_name == step), None)
@@ -254,7 +260,7 @@ def _below(kind: types.Type, step: str | int) -> types.Type | None:
     return kind.item_type if isinstance(kind, types.VarTupleType) else None
 
 
-def _branch(kind: types.Type | None, value: Any) -> types.Type | None:
+def _union_branch(kind: types.Type | None, value: Any) -> types.Type | None:
     """The branch of a union that a value is meant for, by its tag."""
     if not isinstance(kind, types.UnionType):
         return kind

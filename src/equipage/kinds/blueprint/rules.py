@@ -22,25 +22,25 @@ from msgspec import inspect as types
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
-from equipage.core.text import expression, nearest
+from equipage.core.text import lazy_regex, nearest
 from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.model import Blueprint, Step
 from equipage.loading.model import type_info
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, get, mapping, walk
+from equipage.loading.tree import HOLE, get, mapping_or_empty, walk
 
 # Walks over lists and their names.
 
 
-def items(value: Any) -> list[tuple[int, Any]]:
+def enumerate_list(value: Any) -> list[tuple[int, Any]]:
     """The entries of a list with their numbers; of anything else, none."""
     return list(enumerate(value)) if isinstance(value, list) else []
 
 
 def entries(config: Any, key: str) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The entries of a list such as `agents` with their paths; one of a wrong type is empty."""
-    for number, each in items(get(config, (key,))):
-        yield (key, number), mapping(each)
+    for number, each in enumerate_list(get(config, (key,))):
+        yield (key, number), mapping_or_empty(each)
 
 
 def has_holes(value: Any) -> bool:
@@ -49,7 +49,7 @@ def has_holes(value: Any) -> bool:
 
 
 #: What the model reports where it cannot read a part.
-_UNREAD = (
+_UNREAD_CODES = (
     core_codes.INVALID_VALUE, core_codes.MISSING_FIELD, core_codes.UNKNOWN_FIELD,
     core_codes.WRONG_TYPE,
 )  # fmt: skip
@@ -57,7 +57,9 @@ _UNREAD = (
 
 def flow_is_known(config: Any, session: Session) -> bool:
     """Whether every part of the flow was read; if not, no value is surely absent."""
-    unread = any(each.code in _UNREAD and each.path[:1] == ("flow",) for each in session.facts)
+    unread = any(
+        each.code in _UNREAD_CODES and each.path[:1] == ("flow",) for each in session.facts
+    )
     return not unread and not has_holes(get(config, ("flow",)))
 
 
@@ -115,20 +117,20 @@ class FlowPart(msgspec.Struct, frozen=True):
 
 def nodes(config: Any, kinds: Container[str]) -> Iterator[FlowPart]:
     """The nodes of these kinds, parents first, in document order."""
-    return (part for part in _parts(config) if part.tag == "kind" and part.name in kinds)
+    return (part for part in _flow_parts(config) if part.tag == "kind" and part.name in kinds)
 
 
 def expressions(config: Any, operators: Container[str]) -> Iterator[FlowPart]:
     """The expressions with these operators, parents first, in document order."""
-    return (part for part in _parts(config) if part.tag == "op" and part.name in operators)
+    return (part for part in _flow_parts(config) if part.tag == "op" and part.name in operators)
 
 
-def _parts(config: Any) -> Iterator[FlowPart]:
+def _flow_parts(config: Any) -> Iterator[FlowPart]:
     """Every node and expression of the flow. The value of a literal is data, whatever it holds."""
     stack: list[tuple[Path, Any, Tag]] = [(("flow",), get(config, ("flow",)), "kind")]
     while stack:
         path, value, tag = stack.pop()
-        fields = _fields(tag).get(str(value.get(tag))) if isinstance(value, dict) else None
+        fields = _child_fields(tag).get(str(value.get(tag))) if isinstance(value, dict) else None
         if fields is None:
             continue
         yield FlowPart(path, tag, value)
@@ -137,7 +139,9 @@ def _parts(config: Any) -> Iterator[FlowPart]:
             if key in fields:
                 inner, is_list = fields[key]
                 if is_list:
-                    children += [((*path, key, at), each, inner) for at, each in items(child)]
+                    children += [
+                        ((*path, key, at), each, inner) for at, each in enumerate_list(child)
+                    ]
                 else:
                     children.append(((*path, key), child, inner))
         stack.extend(reversed(children))
@@ -152,7 +156,7 @@ def _structs(owner: types.Type, name: str) -> list[types.StructType]:
 
 
 @cache
-def _fields(tag: Tag) -> dict[str, dict[str, tuple[Tag, bool]]]:
+def _child_fields(tag: Tag) -> dict[str, dict[str, tuple[Tag, bool]]]:
     """Node or operator → its fields that hold nodes or expressions, and whether they are lists.
 
     The table is read off the model, so a new node or operator needs no change here.
@@ -162,12 +166,12 @@ def _fields(tag: Tag) -> dict[str, dict[str, tuple[Tag, bool]]]:
         structs = _structs(next(each for each in structs if each.cls is Step), "out")
     table: dict[str, dict[str, tuple[Tag, bool]]] = {}
     for each in structs:
-        found = ((field.encode_name, _holds(field.type)) for field in each.fields)
+        found = ((field.encode_name, _child_tag(field.type)) for field in each.fields)
         table[str(each.tag)] = {name: holds for name, holds in found if holds is not None}
     return table
 
 
-def _holds(kind: types.Type) -> tuple[Tag, bool] | None:
+def _child_tag(kind: types.Type) -> tuple[Tag, bool] | None:
     """Whether a field holds nodes or expressions, and whether it is a list; None if neither."""
     is_list = isinstance(kind, types.VarTupleType)
     inner = kind.item_type if isinstance(kind, types.VarTupleType) else kind
@@ -180,7 +184,7 @@ def _holds(kind: types.Type) -> tuple[Tag, bool] | None:
 # Paths, which name places in the context of a flow.
 
 #: One step of a path: `["key"]`, also after a dot, or `.key`.
-_SEGMENT = expression(r"""\.?\["(?P<quoted>[^"]+)"\]|\.(?P<plain>[^.\[]+)""")
+_SEGMENT = lazy_regex(r"""\.?\["(?P<quoted>[^"]+)"\]|\.(?P<plain>[^.\[]+)""")
 
 
 def canonical_path(at: str) -> str | None:
@@ -201,7 +205,7 @@ def canonical_path(at: str) -> str | None:
     return "".join(steps)
 
 
-def place_of(expression: Any) -> str | None:
+def canonical_path_of(expression: Any) -> str | None:
     """The canonical path of an expression of the operator `path`; None for any other value."""
     at = get(expression, ("at",)) if get(expression, ("op",)) == "path" else None
     return canonical_path(at) if isinstance(at, str) else None
@@ -215,15 +219,15 @@ _CATEGORY = "category:"
 _CATEGORIES = ("correctness", "suspicious", "style", "contract", "migration")
 _CATEGORY_KEYS = tuple(_CATEGORY + each for each in _CATEGORIES)
 #: Findings that programs always refuse, whatever `lints` say.
-_REFUSED = (
+_REFUSED_LINTS = (
     "bound-agent-resolution", "duplicate-agent-name", "invalid-agent-spec",
     "invalid-projection-placement", "unknown-agent-kind", "unresolved-agent-ref",
     "unresolved-audit-agent", "unresolved-meta-ref", "unresolved-operator-ref",
     "verdict-channel-mismatch", "verdict-value-not-in-contract",
 )  # fmt: skip
 #: Every finding whose level `lints` may mention.
-_KINDS = (
-    *_REFUSED, "agent-md-size", "binding-requirements-info", "binding-resolution-error",
+_KNOWN_LINTS = (
+    *_REFUSED_LINTS, "agent-md-size", "binding-requirements-info", "binding-resolution-error",
     "context-policy-strips-projection-roots", "halted-at-missing", "legacy-worker-binding",
     "non-suppressible-lint", "output-contract-missing", "projection-root-seed-missing",
     "removed-spawner-hint", "skip-on-declared-but-no-matching-verdict-value",
@@ -234,9 +238,9 @@ _KINDS = (
 )  # fmt: skip
 
 
-def level_of(kind: str, category: str, *layers: Any) -> str | None:
+def lint_level(kind: str, category: str, *layers: Any) -> str | None:
     """The level of a finding in the first of these `lints` that mentions it; None if none does."""
-    for lints in map(mapping, layers):
+    for lints in map(mapping_or_empty, layers):
         categories = (key for key in lints if key.casefold() == _CATEGORY + category)
         key = next((key for key in (kind, *categories, "all") if key in lints), None)
         if key is not None:
@@ -248,11 +252,11 @@ def lints_have_an_effect(config: Any, _session: Session) -> Iterator[Fact]:
     """Every key of `lints` names a finding whose level can be set."""
     owners: list[Path] = [("metadata",), *(path for path, _ in entries(config, "agents"))]
     for path in ((*owner, "lints") for owner in owners):
-        lints = mapping(get(config, path))
+        lints = mapping_or_empty(get(config, path))
         for key, level in lints.items():
-            if key in _REFUSED and level in ("allow", "warn"):
+            if key in _REFUSED_LINTS and level in ("allow", "warn"):
                 yield codes.LINT_WITHOUT_EFFECT.at((*path, key), part="key", lint=key, level=level)
-            elif key != "all" and key not in _KINDS and key.casefold() not in _CATEGORY_KEYS:
+            elif key != "all" and key not in _KNOWN_LINTS and key.casefold() not in _CATEGORY_KEYS:
                 yield from _unknown_lint((*path, key), key, lints)
 
 
@@ -264,7 +268,7 @@ def _unknown_lint(path: Path, key: str, lints: dict[str, Any]) -> Iterator[Fact]
         name = nearest(key[len(_CATEGORY) :].casefold(), _CATEGORIES)
         guess = name and _CATEGORY + name
         known = None if guess else _CATEGORIES
-    elif (guess := nearest(key, ("all", *_KINDS, *_CATEGORY_KEYS))) is None:
+    elif (guess := nearest(key, ("all", *_KNOWN_LINTS, *_CATEGORY_KEYS))) is None:
         return
     # Renaming would make two keys of one if the right one is there as well.
     remedy = correction(path, guess, "key") if guess not in lints else None
@@ -276,14 +280,14 @@ def _unknown_lint(path: Path, key: str, lints: dict[str, Any]) -> Iterator[Fact]
 # Versions, limits and folders.
 
 #: As semver.org gives it: numbers without leading zeros, `-` and a pre-release, `+` and a build.
-_SEMVER = expression(
+_SEMVER = lazy_regex(
     r"(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)"
     r"(?:-(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?"
     r"(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?",
     re.ASCII,
 )
-_KNOWN_SCHEMA = "0.1.0"
-_UINT64 = 2**64 - 1
+_KNOWN_SCHEMA_VERSION = "0.1.0"
+_MAX_UINT64 = 2**64 - 1
 _ORIGIN_FIELDS = {"inline": ("kind",), "file": ("kind", "path"), "algo": ("kind", "session_id")}
 
 
@@ -294,26 +298,28 @@ def schema_version_is_semver(config: Any, _session: Session) -> Iterator[Fact]:
         return
     numbers = re.findall(r"\d+", re.split("[-+]", version)[0])
     # Length first: Python refuses to read a number of thousands of digits.
-    too_large = any(len(each) > 20 or int(each) > _UINT64 for each in numbers)
+    too_large = any(len(each) > 20 or int(each) > _MAX_UINT64 for each in numbers)
     path, found = ("schema_version",), Shown(version)
     if too_large or not _SEMVER.fullmatch(version):
         yield codes.NOT_SEMVER.at(path, found=found)
-    elif version != _KNOWN_SCHEMA:
-        yield codes.UNKNOWN_SCHEMA_VERSION.at(path, found=found, known=_KNOWN_SCHEMA)
+    elif version != _KNOWN_SCHEMA_VERSION:
+        yield codes.UNKNOWN_SCHEMA_VERSION.at(path, found=found, known=_KNOWN_SCHEMA_VERSION)
 
 
 def time_to_live_fits(config: Any, _session: Session) -> Iterator[Fact]:
     """`default_run_ttl_secs` fits into 64 bits, a bound that msgspec cannot express."""
     path = ("metadata", "default_run_ttl_secs")
     seconds = get(config, path)
-    if isinstance(seconds, int) and seconds > _UINT64:
-        yield core_codes.OUT_OF_RANGE.at(path, found=Shown(seconds), expected=f"at most {_UINT64}")
+    if isinstance(seconds, int) and seconds > _MAX_UINT64:
+        yield core_codes.OUT_OF_RANGE.at(
+            path, found=Shown(seconds), expected=f"at most {_MAX_UINT64}"
+        )
 
 
 def origin_has_no_further_keys(config: Any, _session: Session) -> Iterator[Fact]:
     """`metadata.origin` accepts further keys and drops them."""
     path = ("metadata", "origin")
-    origin = mapping(get(config, path))
+    origin = mapping_or_empty(get(config, path))
     known = _ORIGIN_FIELDS.get(str(origin.get("kind")), origin)
     for key in (key for key in origin if key not in known):
         owner = "`metadata.origin`"
@@ -322,17 +328,17 @@ def origin_has_no_further_keys(config: Any, _session: Session) -> Iterator[Fact]
         )
 
 
-def layers_exist(config: Any, _session: Session) -> Iterator[Fact]:
+def layers_are_not_withdrawn(config: Any, _session: Session) -> Iterator[Fact]:
     """Programs skip layers they do not know, but refuse the one that was withdrawn."""
     path = ("spawner_hints", "layers")
-    for number, layer in items(get(config, path)):
+    for number, layer in enumerate_list(get(config, path)):
         if layer == "operator_delegate":
             yield codes.WITHDRAWN_LAYER.at((*path, number), layer=layer)
 
 
 def document_names_no_folders(config: Any, _session: Session) -> Iterator[Fact]:
     """The caller decides which folders may be read, never the document."""
-    if items(get(config, ("blueprint_ref_includes",))):
+    if enumerate_list(get(config, ("blueprint_ref_includes",))):
         yield codes.INCLUDES_NOT_FOLLOWED.at(("blueprint_ref_includes",), part="key")
 
 
@@ -357,11 +363,11 @@ def _placement_expected(field: str, found: str) -> str | None:
     return None if is_inside else "a relative path without `..`"
 
 
-def hashes_are_those_of_prompts(config: Any, _session: Session) -> Iterator[Fact]:
+def hashes_match_prompts(config: Any, _session: Session) -> Iterator[Fact]:
     """`version_hash` tells versions of a prompt apart, so it must change with the prompt."""
     for key in ("agents", "operators"):
         for path, each in entries(config, key):
-            profile = mapping(each.get("profile"))
+            profile = mapping_or_empty(each.get("profile"))
             found, prompt = profile.get("version_hash"), profile.get("system_prompt", "")
             if not isinstance(found, str) or not isinstance(prompt, str):
                 continue
@@ -377,9 +383,9 @@ RULES = (
     schema_version_is_semver,
     time_to_live_fits,
     origin_has_no_further_keys,
-    layers_exist,
+    layers_are_not_withdrawn,
     document_names_no_folders,
     placement_is_usable,
-    hashes_are_those_of_prompts,
+    hashes_match_prompts,
     lints_have_an_effect,
 )

@@ -14,26 +14,26 @@ import msgspec
 
 from equipage.core.diagnostics import Also, Change, Code, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
-from equipage.core.text import Guesses, expression, nearest
+from equipage.core.text import Guesses, lazy_regex, nearest
 from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.model import AGENT_KINDS
 from equipage.kinds.blueprint.rules import (
     Names,
+    canonical_path_of,
     correction,
     entries,
+    enumerate_list,
     flow_is_known,
     has_holes,
-    items,
-    level_of,
+    lint_level,
     names_in,
     nodes,
-    place_of,
 )
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, get, mapping
+from equipage.loading.tree import HOLE, get, mapping_or_empty
 
 #: Lists whose entries are found by name, and what one entry is called.
-NAMED = {
+NAMED_LISTS = {
     "agents": "agent",
     "operators": "operator",
     "metas": "meta",
@@ -41,11 +41,11 @@ NAMED = {
     "subprocesses": "subprocess",
 }
 #: What is reported about a name that is not in its list; for the others, `UNKNOWN_NAME`.
-_UNKNOWN = {"agents": codes.UNKNOWN_AGENT, "operators": codes.UNKNOWN_OPERATOR}
+_UNKNOWN_NAME_CODES = {"agents": codes.UNKNOWN_AGENT, "operators": codes.UNKNOWN_OPERATOR}
 #: Agents of these kinds do not need an operator.
-_WITHOUT_OPERATOR = tuple(kind for kind in AGENT_KINDS if kind != "operator")
+_KINDS_WITHOUT_OPERATOR = tuple(kind for kind in AGENT_KINDS if kind != "operator")
 #: The first key of a canonical path, and what follows it.
-_FIRST_KEY = expression(r"""\$(?:\.([^.\[]+)|\["([^"]+)"\])(.*)""", re.DOTALL)
+_FIRST_KEY = lazy_regex(r"""\$(?:\.([^.\[]+)|\["([^"]+)"\])(.*)""", re.DOTALL)
 
 
 # Names themselves.
@@ -55,7 +55,7 @@ def names_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
     """Everything that is found by its name has one."""
     if get(config, ("id",)) == "":
         yield codes.EMPTY_NAME.at(("id",), field="id", owner="this blueprint")
-    for key in NAMED:
+    for key in NAMED_LISTS:
         for path, each in entries(config, key):
             if each.get("name") == "":
                 owner = f"this entry of `{key}`"
@@ -64,16 +64,16 @@ def names_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
 
 def names_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
     """Two entries of one list do not share a name."""
-    for key in NAMED:
+    for key in NAMED_LISTS:
         first = names_in(config, key).first
         for path, each in entries(config, key):
             name = each.get("name")
             if isinstance(name, str) and first[name] != path:
-                yield _repeated(config, first[name], path, name)
+                yield _duplicate_name(config, first[name], path, name)
 
 
-def _repeated(config: Any, first: Path, second: Path, name: str) -> Fact:
-    what = NAMED[str(first[0])]
+def _duplicate_name(config: Any, first: Path, second: Path, name: str) -> Fact:
+    what = NAMED_LISTS[str(first[0])]
     code = codes.DUPLICATE_AGENT if what == "agent" else codes.DUPLICATE_NAME
     profile = get(config, (*first, "profile"))
     is_shared = profile is not None and profile is get(config, (*second, "profile"))
@@ -91,7 +91,7 @@ def _repeated(config: Any, first: Path, second: Path, name: str) -> Fact:
 
 def names_exist(config: Any, session: Session) -> Iterator[Fact]:
     """Every name that a blueprint refers to is an entry of the list it is looked up in."""
-    lists = {key: names_in(config, key) for key in NAMED}
+    lists = {key: names_in(config, key) for key in NAMED_LISTS}
     for key, path, part in references(config):
         name, known = path[-1] if part == "key" else get(config, path), lists[key]
         if not isinstance(name, str) or not known.lack(name):
@@ -100,7 +100,7 @@ def names_exist(config: Any, session: Session) -> Iterator[Fact]:
         # Only a name without quotes and escapes can be written without looking at its surroundings.
         is_simple = guess is not None and re.fullmatch(r"[A-Za-z_][\w-]*", guess)
         remedy = correction(path, guess, part) if is_simple else None
-        yield _UNKNOWN.get(key, codes.UNKNOWN_NAME).at(
+        yield _UNKNOWN_NAME_CODES.get(key, codes.UNKNOWN_NAME).at(
             path, part=part, remedy=remedy, name=Shown(name), nearest=guess, where=key
         )
 
@@ -108,8 +108,8 @@ def names_exist(config: Any, session: Session) -> Iterator[Fact]:
 def references(config: Any) -> Iterator[tuple[str, Path, Part]]:
     """Where names may be written, and which list each is looked up in."""
     hints = ("hints", "per_agent")
-    yield from (("agents", path, "value") for path, _ in _agents_run(config))
-    yield from (("agents", (*hints, name), "key") for name in mapping(get(config, hints)))
+    yield from (("agents", path, "value") for path, _ in _agent_uses(config))
+    yield from (("agents", (*hints, name), "key") for name in mapping_or_empty(get(config, hints)))
     yield "runners", ("default_runner",), "value"
     runners: list[Path] = [(*path, "runner") for path, _ in entries(config, "runners")]
     for path, agent in entries(config, "agents"):
@@ -126,7 +126,7 @@ def references(config: Any) -> Iterator[tuple[str, Path, Part]]:
             yield "metas", (*step.path, "in", "value", "$step_meta", "ref"), "value"
 
 
-def _agents_run(config: Any) -> Iterator[tuple[Path, Any]]:
+def _agent_uses(config: Any) -> Iterator[tuple[Path, Any]]:
     """The names of agents that steps and audits run, and where they are written."""
     for step in nodes(config, ("step",)):
         yield (*step.path, "ref"), step.value.get("ref")
@@ -139,9 +139,11 @@ def _agents_run(config: Any) -> Iterator[tuple[Path, Any]]:
 
 def agents_are_used(config: Any, session: Session) -> Iterator[Fact]:
     """Every agent is run by a step or an audit."""
-    used = [name for _, name in _agents_run(config)]
+    used = [name for _, name in _agent_uses(config)]
     if all(isinstance(name, str) for name in used) and flow_is_known(config, session):
-        yield from _unused(codes.UNUSED_AGENT, names_in(config, "agents"), used, session.guesses)
+        yield from _check_unused_names(
+            codes.UNUSED_AGENT, names_in(config, "agents"), used, session.guesses
+        )
 
 
 def operators_are_used(config: Any, session: Session) -> Iterator[Fact]:
@@ -151,14 +153,16 @@ def operators_are_used(config: Any, session: Session) -> Iterator[Fact]:
         name = get(agent, ("spec", "operator_ref"))
         if isinstance(name, str):
             used.append(name)
-        elif agent.get("kind") not in _WITHOUT_OPERATOR:
+        elif agent.get("kind") not in _KINDS_WITHOUT_OPERATOR:
             return  # it may need any of the operators; another rule reports that it names none
     if not has_holes(get(config, ("agents",))):
         operators = names_in(config, "operators")
-        yield from _unused(codes.UNUSED_OPERATOR, operators, used, session.guesses)
+        yield from _check_unused_names(codes.UNUSED_OPERATOR, operators, used, session.guesses)
 
 
-def _unused(code: Code, known: Names, used: Iterable[str], guesses: Guesses) -> Iterator[Fact]:
+def _check_unused_names(
+    code: Code, known: Names, used: Iterable[str], guesses: Guesses
+) -> Iterator[Fact]:
     meant = {
         name if name in known.first else guesses.nearest(name, known.first)
         for name in dict.fromkeys(used)
@@ -178,12 +182,12 @@ def audits_name_steps(config: Any, session: Session) -> Iterator[Fact]:
     wanted = [
         ((*path, "steps", number), name)
         for path, audit in entries(config, "audits")
-        for number, name in items(audit.get("steps"))
+        for number, name in enumerate_list(audit.get("steps"))
         if isinstance(name, str) and name != "*"
     ]
     if not wanted or not names_in(config, "agents").complete or not flow_is_known(config, session):
         return
-    known = dict.fromkeys(name for name, _ in _declared(config).values())
+    known = dict.fromkeys(name for name, _ in _projection_names(config).values())
     for step in nodes(config, ("step",)):
         key, _ = _first_key(step.value.get("out"))
         names = (step.value.get("ref"), key)
@@ -198,7 +202,7 @@ def audits_name_steps(config: Any, session: Session) -> Iterator[Fact]:
 
 def projection_names_differ(config: Any, _session: Session) -> Iterator[Fact]:
     """No other step goes by the name that an agent declares for its results."""
-    declared = _declared(config)
+    declared = _projection_names(config)
     claims = _claims(config, declared) if declared else {}
     reported: set[str] = set()
     for ref, (name, path) in declared.items():
@@ -217,7 +221,7 @@ def projection_names_differ(config: Any, _session: Session) -> Iterator[Fact]:
         )
 
 
-def _declared(config: Any) -> dict[str, tuple[str, Path]]:
+def _projection_names(config: Any) -> dict[str, tuple[str, Path]]:
     """Agent → the name it declares for its results, and where."""
     places = {
         agent: (*path, "meta", "projection_name")
@@ -250,14 +254,14 @@ def _claims(config: Any, declared: dict[str, tuple[str, Path]]) -> dict[str, dic
 
 def _first_key(out: Any) -> tuple[str | None, bool]:
     """The first key of the place a step writes to, and whether that is all of the place."""
-    match = _FIRST_KEY.fullmatch(place_of(out) or "")
+    match = _FIRST_KEY.fullmatch(canonical_path_of(out) or "")
     return (match[1] or match[2], not match[3]) if match else (None, False)
 
 
 # What runs an agent: its runner, the `spec` of its kind, a command or a script.
 
 #: The keys of `spec` without which an agent of a kind cannot start; one of them is enough.
-_NEEDED = {
+_REQUIRED_SPEC_KEYS = {
     "operator": ("operator_ref",),
     "subprocess": ("program",),
     "rust_fn": ("fn_id",),
@@ -268,11 +272,11 @@ _PLACEHOLDERS = (
     "system", "system_file", "prompt", "model", "tools_csv", "work_dir", "task_id", "attempt",
 )  # fmt: skip
 #: Any other braces are text, such as those of JSON.
-_PLACEHOLDER = expression(r"\{([a-z_]+)\}")
+_PLACEHOLDER = lazy_regex(r"\{([a-z_]+)\}")
 _STREAM_MODES = ("ndjson_lines", "sse_events", "length_prefixed")
 _POINTER = "a JSON Pointer, which starts with `/`"
 #: How the output of a command is read: the field, the start of what it takes, and that in words.
-_OUTPUT = (
+_OUTPUT_FIELDS = (
     ("format", re.compile(r"json\Z"), "`json`"),
     ("result_ptr", re.compile("/"), _POINTER),
     ("ok_from", re.compile(r"/|exit_code\Z"), f"`exit_code` or {_POINTER}"),
@@ -282,7 +286,7 @@ _OUTPUT = (
 # Runners.
 
 
-class Bound(msgspec.Struct, frozen=True):
+class BoundRunner(msgspec.Struct, frozen=True):
     """The runner of an agent. One that is named but does not exist is empty."""
 
     path: Path  #: where the runner is written
@@ -295,33 +299,33 @@ class Bound(msgspec.Struct, frozen=True):
         return "ws_claude_code" if self.is_binding else self.runner.get("backend", HOLE)
 
 
-def runner_of(config: Any, runners: Names, path: Path, agent: dict[str, Any]) -> Bound | None:
+def runner_of(config: Any, runners: Names, path: Path, agent: dict[str, Any]) -> BoundRunner | None:
     """The runner of the agent at `path`; None if it has none.
 
     The first of these counts: its own runner, the one it names, its worker binding, and the default
     of the blueprint.
     """
-    name, profile = agent.get("runner_ref"), mapping(agent.get("profile"))
+    name, profile = agent.get("runner_ref"), mapping_or_empty(agent.get("profile"))
     if agent.get("runner") is not None:
-        return Bound((*path, "runner"), mapping(agent["runner"]))
+        return BoundRunner((*path, "runner"), mapping_or_empty(agent["runner"]))
     if name is None and profile.get("worker_binding") is not None:
-        return Bound((*path, "profile"), profile, is_binding=True)
+        return BoundRunner((*path, "profile"), profile, is_binding=True)
     if name is None and (name := get(config, ("default_runner",))) is None:
         return None
     entry = runners.first.get(name) if isinstance(name, str) else None
     if entry is None:
-        return Bound(("runners",), {})
-    return Bound((*entry, "runner"), mapping(get(config, (*entry, "runner"))))
+        return BoundRunner(("runners",), {})
+    return BoundRunner((*entry, "runner"), mapping_or_empty(get(config, (*entry, "runner"))))
 
 
-def strict_binding_binds(config: Any, _session: Session) -> Iterator[Fact]:
+def strict_binding_has_an_effect(config: Any, _session: Session) -> Iterator[Fact]:
     """`strict_binding` is about runners: if no agent has one, it has no effect."""
     path = ("strategy", "strict_binding")
     agents, runners = list(entries(config, "agents")), names_in(config, "runners")
     if get(config, path) is not True or not agents or has_holes(get(config, ("agents",))):
         return
     lints = get(config, ("metadata", "lints"))
-    level = level_of("strict-binding-without-runners", "suspicious", lints)
+    level = lint_level("strict-binding-without-runners", "suspicious", lints)
     if level != "allow" and not any(runner_of(config, runners, *each) for each in agents):
         yield codes.STRICT_BINDING_UNUSED.at(path)
 
@@ -334,7 +338,7 @@ def agents_have_what_their_kind_needs(config: Any, _session: Session) -> Iterato
     runners = names_in(config, "runners")
     for path, agent in entries(config, "agents"):
         name, kind, spec = agent.get("name"), agent.get("kind"), agent.get("spec")
-        needed = _NEEDED.get(kind, ()) if isinstance(kind, str) else ()
+        needed = _REQUIRED_SPEC_KEYS.get(kind, ()) if isinstance(kind, str) else ()
         is_there = any(isinstance(get(spec, (key,)), str) for key in needed)
         if not needed or is_there or not isinstance(name, str) or has_holes(spec):
             continue
@@ -354,7 +358,7 @@ def programs_stream_in_a_known_way(config: Any, _session: Session) -> Iterator[F
         has_runner = agent.get("runner") or agent.get("runner_ref")
         if agent.get("kind") == "subprocess" and not has_runner:
             place = (*path, "spec", "stream_mode")
-            yield from _stream_mode(place, get(config, place))
+            yield from _check_stream_mode(place, get(config, place))
 
 
 def scripts_have_no_mcp_tools(config: Any, _session: Session) -> Iterator[Fact]:
@@ -365,7 +369,7 @@ def scripts_have_no_mcp_tools(config: Any, _session: Session) -> Iterator[Fact]:
         if agent.get("kind") != "agent_block" or not isinstance(get(config, script), str):
             continue
         tools = _tools_of_block(path, runner_of(config, runners, path, agent))
-        for number, tool in items(get(config, tools)) if tools else ():
+        for number, tool in enumerate_list(get(config, tools)) if tools else ():
             if isinstance(tool, str) and tool.startswith("mcp__"):
                 also, name = Also("the script", path=script), Shown(agent.get("name"))
                 yield codes.SCRIPT_WITH_MCP_TOOLS.at(
@@ -373,7 +377,7 @@ def scripts_have_no_mcp_tools(config: Any, _session: Session) -> Iterator[Fact]:
                 )
 
 
-def _tools_of_block(path: Path, bound: Bound | None) -> Path:
+def _tools_of_block(path: Path, bound: BoundRunner | None) -> Path:
     """Where the tools of an agent block are listed; the root if that is uncertain.
 
     A runner inside the host has tools of its own, even if it lists none. What the tools of other
@@ -393,18 +397,18 @@ def templates_are_usable(config: Any, _session: Session) -> Iterator[Fact]:
         if template.get("argv") == []:
             name = Shown(template.get("name"))
             yield codes.SUBPROCESS_WITHOUT_COMMAND.at((*path, "argv"), name=name)
-        for place, text in _texts(path, template):
+        for place, text in _template_texts(path, template):
             for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
                 if name not in _PLACEHOLDERS:
                     yield _unknown_placeholder(place, text, name)
-        yield from _stream_mode((*path, "stream_mode"), template.get("stream_mode"))
-        yield from _output(path, template)
+        yield from _check_stream_mode((*path, "stream_mode"), template.get("stream_mode"))
+        yield from _check_output(path, template)
 
 
-def _texts(path: Path, template: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+def _template_texts(path: Path, template: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     """The texts of a command whose placeholders are filled in before it runs."""
-    env = mapping(template.get("env"))
-    places: list[Path] = [("argv", number) for number, _ in items(template.get("argv"))]
+    env = mapping_or_empty(template.get("env"))
+    places: list[Path] = [("argv", number) for number, _ in enumerate_list(template.get("argv"))]
     places += [*(("env", name) for name in env), ("stdin",), ("cwd",)]
     for place in places:
         text = get(template, place)
@@ -423,7 +427,7 @@ def _unknown_placeholder(path: Path, text: str, name: str) -> Fact:
     return codes.SUBPROCESS_PLACEHOLDER.at(path, remedy=remedy, name=Shown(found), nearest=meant)
 
 
-def _stream_mode(path: Path, mode: Any) -> Iterator[Fact]:
+def _check_stream_mode(path: Path, mode: Any) -> Iterator[Fact]:
     if isinstance(mode, str) and mode not in _STREAM_MODES:
         guess = nearest(mode, _STREAM_MODES)
         yield codes.STREAM_MODE.at(
@@ -435,7 +439,7 @@ def _stream_mode(path: Path, mode: Any) -> Iterator[Fact]:
         )
 
 
-def _output(path: Path, template: dict[str, Any]) -> Iterator[Fact]:
+def _check_output(path: Path, template: dict[str, Any]) -> Iterator[Fact]:
     """The output is read as one JSON text or as a stream, not both."""
     output = template.get("output")
     if not isinstance(output, dict):
@@ -444,7 +448,7 @@ def _output(path: Path, template: dict[str, Any]) -> Iterator[Fact]:
         also = Also("the other one", path=(*path, "output"), part="key")
         place, name = (*path, "stream_mode"), Shown(template.get("name"))
         yield codes.OUTPUT_AND_STREAM.at(place, part="key", also=[also], name=name)
-    for field, pattern, expected in _OUTPUT:
+    for field, pattern, expected in _OUTPUT_FIELDS:
         text = output.get(field)
         if isinstance(text, str) and not pattern.match(text):
             found = Shown(text, as_found=True)
@@ -461,7 +465,7 @@ RULES = (
     operators_are_used,
     audits_name_steps,
     projection_names_differ,
-    strict_binding_binds,
+    strict_binding_has_an_effect,
     agents_have_what_their_kind_needs,
     programs_stream_in_a_known_way,
     scripts_have_no_mcp_tools,

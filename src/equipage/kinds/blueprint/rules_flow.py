@@ -15,18 +15,18 @@ from equipage.core.text import Guesses
 from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.rules import (
     canonical_path,
+    canonical_path_of,
     correction,
     entries,
+    enumerate_list,
     expressions,
     flow_is_known,
-    items,
-    level_of,
+    lint_level,
     names_in,
     nodes,
-    place_of,
 )
 from equipage.loading.session import Session
-from equipage.loading.tree import get, mapping
+from equipage.loading.tree import get, mapping_or_empty
 
 # The wire forms. The older one writes `le`, `ge`, `operand`, `operands`, `of` and `exists` with a
 # path. The newer one writes `lte`, `gte`, `arg` and `args`, adds `mod` and `call_extern`, and reads
@@ -42,8 +42,13 @@ OPERANDS: dict[str, tuple[str, str]] = {
     "len": ("arg", "of"),
 }
 #: Operators that only one of the forms has, each with its name in the other form.
-_OLDER: dict[str, str | None] = {"le": "lte", "ge": "gte"}
-_NEWER: dict[str, str | None] = {"lte": "le", "gte": "ge", "mod": None, "call_extern": None}
+_OLDER_OPERATORS: dict[str, str | None] = {"le": "lte", "ge": "gte"}
+_NEWER_OPERATORS: dict[str, str | None] = {
+    "lte": "le",
+    "gte": "ge",
+    "mod": None,
+    "call_extern": None,
+}
 #: Fields that no program of the older form knows, by the path of their owner. The `lints` of an
 #: agent are not among them: in a header those programs read them as a key like any other.
 _LATER_FIELDS: dict[Path, tuple[str, ...]] = {
@@ -55,10 +60,10 @@ _LATER_FIELDS: dict[Path, tuple[str, ...]] = {
     ("metadata",): ("strict_verdict_handling", "lints"),
     ("strategy",): ("strict_binding",),
 }  # fmt: skip
-_LATER_OF_AGENTS = ("runner", "runner_ref", "verdict")
-_LATER_OF_META = ("ctx", "context_policy", "meta_ref", "projection_name")
+_LATER_AGENT_FIELDS = ("runner", "runner_ref", "verdict")
+_LATER_META_FIELDS = ("ctx", "context_policy", "meta_ref", "projection_name")
 #: Fields of nodes that are written to, so that only a path makes sense there.
-_TARGETS = {
+_TARGET_FIELDS = {
     "step": ("out",),
     "loop": ("counter",),
     "fanout": ("bind", "out"),
@@ -67,7 +72,7 @@ _TARGETS = {
 }
 
 
-class _Mark(msgspec.Struct, frozen=True):
+class _Spelling(msgspec.Struct, frozen=True):
     """A spelling that only one of the forms has."""
 
     path: Path
@@ -76,23 +81,23 @@ class _Mark(msgspec.Struct, frozen=True):
     part: Part = "value"
 
 
-def _marks(config: Any) -> tuple[list[_Mark], list[_Mark]]:
+def _find_spellings(config: Any) -> tuple[list[_Spelling], list[_Spelling]]:
     """The spellings of the older form in a flow, and those of the newer form."""
-    older: list[_Mark] = []
-    newer: list[_Mark] = []
-    for part in expressions(config, {*_OLDER, *_NEWER, *OPERANDS}):
+    older: list[_Spelling] = []
+    newer: list[_Spelling] = []
+    for part in expressions(config, {*_OLDER_OPERATORS, *_NEWER_OPERATORS, *OPERANDS}):
         name, place = part.name, (*part.path, "op")
-        if name in _OLDER:
-            older.append(_Mark(place, name, _OLDER[name]))
-        elif name in _NEWER:
-            newer.append(_Mark(place, name, _NEWER[name]))
+        if name in _OLDER_OPERATORS:
+            older.append(_Spelling(place, name, _OLDER_OPERATORS[name]))
+        elif name in _NEWER_OPERATORS:
+            newer.append(_Spelling(place, name, _NEWER_OPERATORS[name]))
         else:
             new, old = OPERANDS[name]
             # `operand_is_given_once` reports an operator with both.
             if new in part.value and old not in part.value:
-                newer.append(_Mark((*part.path, new), new, old, "key"))
+                newer.append(_Spelling((*part.path, new), new, old, "key"))
             elif old in part.value and new not in part.value:
-                older.append(_Mark((*part.path, old), old, new, "key"))
+                older.append(_Spelling((*part.path, old), old, new, "key"))
     return older, newer
 
 
@@ -115,7 +120,7 @@ def operand_is_given_once(config: Any, _session: Session) -> Iterator[Fact]:
 def forms_are_not_mixed(config: Any, _session: Session) -> Iterator[Fact]:
     """A flow has one wire form. The rarer one is the odd one out; so is the older form in a
     blueprint with fields that no program of that form knows."""
-    older, newer = _marks(config)
+    older, newer = _find_spellings(config)
     later = next(_later_fields(config), None)
     if newer:
         odd, rest = (older, newer) if len(older) <= len(newer) else (newer, older)
@@ -133,7 +138,7 @@ def forms_are_not_mixed(config: Any, _session: Session) -> Iterator[Fact]:
             mark.path,
             part=mark.part,
             also=[also],
-            remedy=_renaming(mark),
+            remedy=_spelling_remedy(mark),
             spelled=mark.spelled,
             form=form,
             reason=reason,
@@ -144,18 +149,18 @@ def forms_are_not_mixed(config: Any, _session: Session) -> Iterator[Fact]:
 def _later_fields(config: Any) -> Iterator[Path]:
     """The fields of a blueprint that programs of the older form refuse."""
     owners = list(_LATER_FIELDS.items())
-    owners += [(path, _LATER_OF_AGENTS) for path, _ in entries(config, "agents")]
+    owners += [(path, _LATER_AGENT_FIELDS) for path, _ in entries(config, "agents")]
     owners += [
-        ((*path, "meta"), _LATER_OF_META)
+        ((*path, "meta"), _LATER_META_FIELDS)
         for key in ("agents", "operators")
         for path, _ in entries(config, key)
     ]
     for path, fields in owners:
-        value = mapping(get(config, path))
+        value = mapping_or_empty(get(config, path))
         yield from ((*path, field) for field in fields if field in value)
 
 
-def _renaming(mark: _Mark) -> Remedy | None:
+def _spelling_remedy(mark: _Spelling) -> Remedy | None:
     """The fix that writes the other spelling. `exists` takes another sort of value in each form, so
     its operand cannot just be renamed."""
     if mark.instead is None or "at" in (mark.spelled, mark.instead):
@@ -166,7 +171,7 @@ def _renaming(mark: _Mark) -> Remedy | None:
 
 def paths_are_well_formed(config: Any, _session: Session) -> Iterator[Fact]:
     """A path is `$`, then `.key` or `["key"]`. Only programs of the newer form read it at load."""
-    older, newer = _marks(config)
+    older, newer = _find_spellings(config)
     severity: Severity | None = "error" if newer and not older else None
     for part in expressions(config, ("path", "exists")):
         at = part.value.get("at")
@@ -183,17 +188,17 @@ def _path_hint(at: str) -> str:
     return 'write `$`, then `.key` or `["key"]` for each step'
 
 
-def runs_today(config: Any) -> bool:
+def is_in_current_form(config: Any) -> bool:
     """Whether current programs can read every expression of a flow."""
-    older, _ = _marks(config)
+    older, _ = _find_spellings(config)
     paths = (part.value.get("at") for part in expressions(config, ("path",)))
     return not older and all(canonical_path(at) is not None for at in paths if isinstance(at, str))
 
 
 def targets_are_paths(config: Any, _session: Session) -> Iterator[Fact]:
     """A node writes its results to a path; no other expression can be written to."""
-    for part in nodes(config, _TARGETS):
-        for field in _TARGETS[part.name]:
+    for part in nodes(config, _TARGET_FIELDS):
+        for field in _TARGET_FIELDS[part.name]:
             op = get(part.value, (field, "op"))
             if isinstance(op, str) and op != "path":
                 path = (*part.path, field)
@@ -209,16 +214,16 @@ Channel = Literal["body", "part"]
 
 #: Fields of nodes that hand a value on, to where the walk does not follow it. The input of a step
 #: is not among them: what an agent makes of a verdict does not decide anything in the flow.
-_HANDS_ON = {"fanout": "items", "assign": "value"}
+_FORWARDED_FIELDS = {"fanout": "items", "assign": "value"}
 #: Operators that compare a place with words: the field of the place, and that of the words.
-_SIDES = {
+_COMPARISON_SIDES = {
     "eq": (("lhs", "rhs"), ("rhs", "lhs")),
     "ne": (("lhs", "rhs"), ("rhs", "lhs")),
     "in": (("needle", "haystack"),),
 }
 
 
-class Contract(msgspec.Struct, frozen=True):
+class VerdictContract(msgspec.Struct, frozen=True):
     """The verdict that an agent promises."""
 
     agent: str
@@ -228,7 +233,7 @@ class Contract(msgspec.Struct, frozen=True):
     lints: Any  #: those of the agent
 
 
-class Result(msgspec.Struct, frozen=True):
+class StepResult(msgspec.Struct, frozen=True):
     """What a step writes to a place: its whole result, or the verdict below it."""
 
     agent: str
@@ -248,10 +253,10 @@ class Comparison(msgspec.Struct, frozen=True):
     words: tuple[tuple[Path, str], ...]
 
 
-class Readings(msgspec.Struct, frozen=True):
+class ResultUses(msgspec.Struct, frozen=True):
     """What a flow does with the results of its steps."""
 
-    results: dict[str, dict[Result, None]]  #: by place
+    results: dict[str, dict[StepResult, None]]  #: by place
     comparisons: dict[str, list[Comparison]]  #: by place
     others: set[str]  #: places that are read in a way that cannot be followed
 
@@ -267,13 +272,15 @@ def verdicts_are_read_as_promised(config: Any, session: Session) -> Iterator[Fac
     contracts = _contracts(config)
     if not contracts:
         return
-    readings = _readings(config)
+    readings = _find_result_uses(config)
     asked: dict[str, set[str]] = {agent: set() for agent in contracts}
     for place, comparisons in readings.comparisons.items():
         results = readings.results.get(place, {})
         promised = [(each, contracts[each.agent]) for each in results if each.agent in contracts]
         fitting = [contract for each, contract in promised if contract.channel == each.channel]
-        meant = _meant(comparisons, fitting or [each for _, each in promised], session.guesses)
+        meant = _guess_verdicts(
+            comparisons, fitting or [each for _, each in promised], session.guesses
+        )
         # A misspelt word is reported as such; the word it was meant to be is not missing as well.
         words = {*meant, *meant.values()}
         for _, contract in promised:
@@ -281,18 +288,18 @@ def verdicts_are_read_as_promised(config: Any, session: Session) -> Iterator[Fac
         # An agent without a verdict that writes here, too, may write any word.
         for each in comparisons if promised and len(promised) == len(results) else ():
             if fitting:
-                yield from _impossible(each, meant, fitting[0])
+                yield from _check_impossible_words(each, meant, fitting[0])
             elif each.words:
                 yield _wrong_channel(each, *promised[0])
     if flow_is_known(config, session):
-        yield from _not_asked_for(config, contracts, readings, asked)
+        yield from _check_unasked_verdicts(config, contracts, readings, asked)
 
 
-def _contracts(config: Any) -> dict[str, Contract]:
+def _contracts(config: Any) -> dict[str, VerdictContract]:
     """The verdicts that agents promise, by the name of the agent."""
-    contracts: dict[str, Contract] = {}
+    contracts: dict[str, VerdictContract] = {}
     for name, path in names_in(config, "agents").first.items():
-        agent = mapping(get(config, path))
+        agent = mapping_or_empty(get(config, path))
         channel, words = (get(agent, ("verdict", field)) for field in ("channel", "values"))
         if channel not in ("body", "part") or not isinstance(words, list):
             continue
@@ -301,29 +308,29 @@ def _contracts(config: Any) -> dict[str, Contract]:
             for number, word in enumerate(words):
                 values.setdefault(word, number)
             place = (*path, "verdict")
-            contracts[name] = Contract(name, place, channel, values, agent.get("lints"))
+            contracts[name] = VerdictContract(name, place, channel, values, agent.get("lints"))
     return contracts
 
 
 # What the flow writes and reads.
 
 
-def _readings(config: Any) -> Readings:
-    readings = Readings({}, {}, set())
-    for part in nodes(config, ("step", "branch", "loop", *_HANDS_ON)):
+def _find_result_uses(config: Any) -> ResultUses:
+    readings = ResultUses({}, {}, set())
+    for part in nodes(config, ("step", "branch", "loop", *_FORWARDED_FIELDS)):
         if part.name == "step":
-            ref, out = part.value.get("ref"), place_of(part.value.get("out"))
+            ref, out = part.value.get("ref"), canonical_path_of(part.value.get("out"))
             if isinstance(ref, str) and out is not None:
                 # A condition may mean the place that the step writes to, or the one below it.
-                for result in (Result(ref, out, "body"), Result(ref, out, "part")):
+                for result in (StepResult(ref, out, "body"), StepResult(ref, out, "part")):
                     readings.results.setdefault(result.place(result.channel), {})[result] = None
-        elif part.name in _HANDS_ON:
-            readings.others.update(_places(part.value.get(_HANDS_ON[part.name])))
+        elif part.name in _FORWARDED_FIELDS:
+            readings.others.update(_places_read(part.value.get(_FORWARDED_FIELDS[part.name])))
         else:
             for path, condition in _conditions((*part.path, "cond"), part.value.get("cond")):
                 comparison = _comparison(path, condition)
                 if comparison is None:
-                    readings.others.update(_places(condition))
+                    readings.others.update(_places_read(condition))
                 else:
                     readings.comparisons.setdefault(comparison.place, []).append(comparison)
     return readings
@@ -344,7 +351,7 @@ def _conditions(path: Path, condition: Any) -> Iterator[tuple[Path, Any]]:
         stack.extend(reversed(children))
 
 
-def _places(expression: Any) -> Iterator[str]:
+def _places_read(expression: Any) -> Iterator[str]:
     """The places that an expression reads, in any order. Literals read nothing."""
     stack = [expression]
     while stack:
@@ -364,8 +371,8 @@ def _comparison(path: Path, value: Any) -> Comparison | None:
     A comparison with null or a number asks whether there is a verdict, not which; it has no words.
     """
     op = get(value, ("op",))
-    for read, given in _SIDES.get(op, ()) if isinstance(op, str) else ():
-        place, literal = place_of(value.get(read)), mapping(value.get(given))
+    for read, given in _COMPARISON_SIDES.get(op, ()) if isinstance(op, str) else ():
+        place, literal = canonical_path_of(value.get(read)), mapping_or_empty(value.get(given))
         if place is None or literal.get("op") != "lit":
             continue
         here: Path = (*path, given, "value")
@@ -373,7 +380,7 @@ def _comparison(path: Path, value: Any) -> Comparison | None:
         if op == "in":
             if not isinstance(literal.get("value"), list):
                 continue
-            words = [((*here, number), each) for number, each in items(literal["value"])]
+            words = [((*here, number), each) for number, each in enumerate_list(literal["value"])]
         texts = tuple((where, word) for where, word in words if isinstance(word, str))
         return Comparison(place, (*path, read, "at"), texts)
     return None
@@ -382,8 +389,8 @@ def _comparison(path: Path, value: Any) -> Comparison | None:
 # Comparisons that cannot hold, and verdicts that no condition asks for.
 
 
-def _meant(
-    comparisons: list[Comparison], contracts: list[Contract], guesses: Guesses
+def _guess_verdicts(
+    comparisons: list[Comparison], contracts: list[VerdictContract], guesses: Guesses
 ) -> dict[str, str | None]:
     """Each word of the comparisons, and the word of the contracts that was meant, if any."""
     if not contracts:
@@ -393,8 +400,8 @@ def _meant(
     return {word: word if word in possible else guesses.nearest(word, possible) for word in words}
 
 
-def _impossible(
-    comparison: Comparison, meant: dict[str, str | None], contract: Contract
+def _check_impossible_words(
+    comparison: Comparison, meant: dict[str, str | None], contract: VerdictContract
 ) -> Iterator[Fact]:
     """The words of a comparison that the agent never gives as its verdict."""
     for path, word in comparison.words:
@@ -409,7 +416,7 @@ def _impossible(
             )
 
 
-def _wrong_channel(comparison: Comparison, result: Result, contract: Contract) -> Fact:
+def _wrong_channel(comparison: Comparison, result: StepResult, contract: VerdictContract) -> Fact:
     right = result.place(contract.channel)
     return codes.VERDICT_CHANNEL.at(
         comparison.path,
@@ -422,8 +429,11 @@ def _wrong_channel(comparison: Comparison, result: Result, contract: Contract) -
     )
 
 
-def _not_asked_for(
-    config: Any, contracts: dict[str, Contract], readings: Readings, asked: dict[str, set[str]]
+def _check_unasked_verdicts(
+    config: Any,
+    contracts: dict[str, VerdictContract],
+    readings: ResultUses,
+    asked: dict[str, set[str]],
 ) -> Iterator[Fact]:
     """Verdicts that no condition asks for, of agents that steps run."""
     may_decide: dict[str, bool] = {}
@@ -435,15 +445,17 @@ def _not_asked_for(
                 may_decide[each.agent] = decides
     for agent, decides in may_decide.items():
         if _is_reported(config, contracts[agent], asked[agent], may_decide=decides):
-            yield from _unasked(contracts[agent], asked[agent])
+            yield from _report_unasked_words(contracts[agent], asked[agent])
 
 
-def _is_reported(config: Any, contract: Contract, asked: set[str], *, may_decide: bool) -> bool:
+def _is_reported(
+    config: Any, contract: VerdictContract, asked: set[str], *, may_decide: bool
+) -> bool:
     """Whether the words that no condition asks for are worth a finding."""
     if get(config, ("metadata", "strict_verdict_handling")) is True:
         return True
     kind = "verdict-value-unhandled" if asked else "verdict-contract-never-read"
-    level = level_of(kind, "suspicious", contract.lints, get(config, ("metadata", "lints")))
+    level = lint_level(kind, "suspicious", contract.lints, get(config, ("metadata", "lints")))
     if level is not None:
         return level != "allow"
     # The last word is what the other arm of a condition is for, and a place that is read in other
@@ -452,7 +464,7 @@ def _is_reported(config: Any, contract: Contract, asked: set[str], *, may_decide
     return not may_decide and not is_other_arm
 
 
-def _unasked(contract: Contract, asked: set[str]) -> Iterator[Fact]:
+def _report_unasked_words(contract: VerdictContract, asked: set[str]) -> Iterator[Fact]:
     name = Shown(contract.agent)
     if contract.values and not asked:
         yield codes.VERDICT_NEVER_READ.at(contract.path, part="key", name=name)

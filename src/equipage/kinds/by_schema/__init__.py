@@ -15,7 +15,7 @@ import msgspec
 
 from equipage.core.codes import SCHEMA_UNREAD
 from equipage.core.diagnostics import Fact
-from equipage.core.frozen import frozen, plain_data
+from equipage.core.frozen import freeze_plain, plain_data
 from equipage.core.source import Source, Span
 from equipage.directives.ref import Ref
 from equipage.files.gitignore import glob_pattern
@@ -23,8 +23,8 @@ from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.kinds.by_schema import codes
 from equipage.kinds.by_schema.judging import Validator
 from equipage.kinds.headers import HeaderStyle, read_header
-from equipage.kinds.jsonc import read_with_comments
-from equipage.loading.kind import Kind, Presentation, Reading
+from equipage.kinds.jsonc import read_jsonc
+from equipage.loading.kind import Format, Presentation, Reading
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, walk
 from equipage.schemas.codes import CODES as SCHEMA_CODES
@@ -69,7 +69,7 @@ def read(source: Source, session: Session) -> Parsed:
     if ending in (".md", ".mdc"):
         return read_header(source, session, HeaderStyle("file with fields", grammar=CONVENTION))
     if ending == ".jsonc":
-        return read_with_comments(source, session, trailing_commas=True)
+        return read_jsonc(source, session, trailing_commas=True)
     return session.parse(source, keep=False)
 
 
@@ -90,9 +90,9 @@ def fits_its_schema(value: Any, session: Session) -> Iterator[Fact]:
     known, key = session.run.cache(_Schemas), (session.root, name)
     is_new = key not in known
     try:
-        schema = known[key] if not is_new else known.setdefault(key, _read(name, session))
+        schema = known[key] if not is_new else known.setdefault(key, _load_schema(name, session))
     except FileProblem as problem:
-        yield SCHEMA_UNREAD.at(schema=name, problem=why_unread(problem))
+        yield SCHEMA_UNREAD.at(schema=name, problem=unread_reason(problem))
         return
     for document in schema.documents:
         session.files.note(document.source)
@@ -105,7 +105,7 @@ def fits_its_schema(value: Any, session: Session) -> Iterator[Fact]:
         yield from schema.validator.mismatches(value, session.guesses)
 
 
-def why_unread(problem: FileProblem) -> str:
+def unread_reason(problem: FileProblem) -> str:
     """Why the schema cannot be read, as the end of a sentence."""
     reasons = {
         "file-missing": "does not exist",
@@ -117,7 +117,7 @@ def why_unread(problem: FileProblem) -> str:
     return reasons.get(problem.code, "cannot be read")
 
 
-def _read(name: str, session: Session) -> _Schema:
+def _load_schema(name: str, session: Session) -> _Schema:
     """Read, check and compile a schema. Raises `FileProblem` if there is no such file."""
     root = session.root
     source = session.refer(name, POLICY, bases=(root,), roots=(root,)).source
@@ -145,10 +145,10 @@ def _read(name: str, session: Session) -> _Schema:
 
 
 def build(value: Any, _session: Session) -> Described:
-    return Described(frozen(value))
+    return Described(freeze_plain(value))
 
 
-KIND = Kind(
+FORMAT = Format(
     name="by-schema",
     title="file with a schema of the project",
     model=cast(type[Any], Any),

@@ -11,20 +11,26 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipage.core.codes import MISSING_FIELD, UNKNOWN_FIELD
-from equipage.core.diagnostics import MOST_FACTS, Also, Fact, Shown
-from equipage.core.frozen import thawed
+from equipage.core.diagnostics import MAX_FACTS_PER_CODE, Also, Fact, Shown
+from equipage.core.frozen import unfreeze
 from equipage.core.path import Path
 from equipage.core.text import Guesses, visible
 from equipage.kinds.by_schema import codes
 from equipage.loading.tree import Origin, get
-from equipage.schemas.checking import WORDS
-from equipage.schemas.structure import IN_PLACE, MAPS, point, subschemas, validator_of
+from equipage.schemas.checking import TYPE_WORDS
+from equipage.schemas.structure import (
+    SAME_VALUE_KEYWORDS,
+    SCHEMA_MAP_KEYWORDS,
+    resolve_fragment,
+    subschemas,
+    validator_of,
+)
 from equipage.syntax.document import Document
 
 #: How often the schema may judge one value of a file.
-MOST_VISITS = 100_000
-_LONGEST = 120
-_MOST_NAMED = 20
+MAX_VISITS = 100_000
+_MAX_SHOWN_LENGTH = 120
+_MAX_VALUES_SHOWN = 20
 _MISSING: Any = object()
 
 
@@ -32,15 +38,15 @@ class Validator:
     """Compares files with one schema. Making one raises `SchemaProblem`."""
 
     def __init__(self, schema: Any, document: Document) -> None:
-        self.schema, self.document = thawed(schema), document
+        self.schema, self.document = unfreeze(schema), document
         self.owner = f"what `{visible(document.source.name)}` describes"
         self._validator = validator_of(self.schema)
-        self._visits = Visits(self.schema)
+        self._visits = VisitCounter(self.schema)
 
     def mismatches(self, value: Any, guesses: Guesses) -> Iterator[Fact]:
         """Everything in a value that does not fit, at its path, with the rule of the schema."""
-        if self._visits.at(depth_of(value)) > MOST_VISITS:
-            yield codes.SCHEMA_COSTLY.at(limit=f"{MOST_VISITS:,}")
+        if self._visits.at(depth_of(value)) > MAX_VISITS:
+            yield codes.SCHEMA_COSTLY.at(limit=f"{MAX_VISITS:,}")
             return
         if self._validator.is_valid(value):
             return
@@ -49,10 +55,10 @@ class Validator:
 
     def _facts(self, error: Any, value: Any, guesses: Guesses) -> Iterator[Fact]:
         kind, details = error.kind.name, error.kind.as_dict()
-        path, rule = _path_in(value, error.instance_path), tuple(error.schema_path)
+        path, rule = _resolve_path(value, error.instance_path), tuple(error.schema_path)
         also = self._also(rule)
         here = get(value, path)
-        if rule[-1:] in _FURTHER and isinstance(here, dict):
+        if rule[-1:] in _EXTRA_FIELD_RULES and isinstance(here, dict):
             names = self._names(rule[:-1])
             # Where the schema knows no field at all, each of them is one too many.
             for name in details.get("unexpected", here):
@@ -87,7 +93,7 @@ class Validator:
             )
         else:
             shown = Shown(here, as_found=True)
-            expected = expected_by(kind, details)
+            expected = describe_expectation(kind, details)
             yield codes.SCHEMA_MISMATCH.at(path, also=also, expected=expected, found=shown)
 
     def _also(self, rule: Path) -> tuple[Also, ...]:
@@ -100,18 +106,18 @@ class Validator:
     def _names(self, path: Path) -> list[str]:
         """The fields that a part of the schema names; few enough to compare others with."""
         known = get(self.schema, (*path, "properties"))
-        return list(known)[:MOST_FACTS] if isinstance(known, dict) else []
+        return list(known)[:MAX_FACTS_PER_CODE] if isinstance(known, dict) else []
 
     def _expected(self, path: Path) -> str:
         """The type that the schema expects of a missing field, in words."""
         wanted = get(self.schema, (*path, "type"))
-        return WORDS.get(wanted, "a value") if isinstance(wanted, str) else "a value"
+        return TYPE_WORDS.get(wanted, "a value") if isinstance(wanted, str) else "a value"
 
 
 #: The end of the path of a rule against fields that the schema does not name.
-_FURTHER = (("additionalProperties",), ("unevaluatedProperties",))
+_EXTRA_FIELD_RULES = (("additionalProperties",), ("unevaluatedProperties",))
 #: What a keyword with a limit expects.
-_LIMITS = {
+_LIMIT_EXPECTATIONS = {
     "minimum": "at least {limit}",
     "maximum": "at most {limit}",
     "exclusiveMinimum": "more than {limit}",
@@ -126,7 +132,7 @@ _LIMITS = {
     "format": "text in the format `{format}`",
 }
 #: What a keyword without a limit expects.
-_PLAIN = {
+_FIXED_EXPECTATIONS = {
     "uniqueItems": "a list without repetitions",
     "contains": "a list with certain entries",
     "not": "something that the schema does not exclude",
@@ -137,45 +143,48 @@ _PLAIN = {
 }
 
 
-def expected_by(kind: str, details: dict[str, Any]) -> str:
+def describe_expectation(kind: str, details: dict[str, Any]) -> str:
     """What a keyword expects, in words; `kind` is the kind of an error of jsonschema-rs."""
     if kind == "type":
-        return " or ".join(WORDS.get(each, each) for each in details["types"])
+        return " or ".join(TYPE_WORDS.get(each, each) for each in details["types"])
     if kind == "enum":
-        return f"one of {_written(details['options'])}"
+        return f"one of {_format_values(details['options'])}"
     if kind == "const":
-        return _written([details["expected_value"]])
+        return _format_values([details["expected_value"]])
     if kind == "pattern":
-        return f"text that matches `{_cut(details['pattern'])}`"
+        return f"text that matches `{_truncate(details['pattern'])}`"
     if kind in ("anyOf", "oneOf"):
-        return _expected_of(details["context"])
-    if kind in _LIMITS:
-        return _LIMITS[kind].format(**details)
-    return _PLAIN.get(kind, f"another value (`{kind}`)")
+        return _describe_choice(details["context"])
+    if kind in _LIMIT_EXPECTATIONS:
+        return _LIMIT_EXPECTATIONS[kind].format(**details)
+    return _FIXED_EXPECTATIONS.get(kind, f"another value (`{kind}`)")
 
 
-def _expected_of(branches: list[list[Any]]) -> str:
+def _describe_choice(branches: list[list[Any]]) -> str:
     """Describe what a choice expects, given the errors of each of its branches."""
     kinds = [each.kind for branch in branches for each in branch]
     if all(branches) and all(each.name == "type" for each in kinds):
         names = dict.fromkeys(name for each in kinds for name in each.as_dict()["types"])
-        return " or ".join(WORDS.get(each, each) for each in names)
+        return " or ".join(TYPE_WORDS.get(each, each) for each in names)
     several = sum(not each for each in branches) > 1
     return f"{'only ' if several else ''}one of the forms that the schema allows"
 
 
-def _written(values: list[Any]) -> str:
+def _format_values(values: list[Any]) -> str:
     """Values as JSON, joined and shortened to fit into a sentence."""
-    texts = [f"`{_cut(json.dumps(each, ensure_ascii=False))}`" for each in values[:_MOST_NAMED]]
+    texts = [
+        f"`{_truncate(json.dumps(each, ensure_ascii=False))}`"
+        for each in values[:_MAX_VALUES_SHOWN]
+    ]
     more = len(values) - len(texts)
     return ", ".join(texts) + (f" and {more} more" if more else "")
 
 
-def _cut(text: str) -> str:
-    return visible(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+def _truncate(text: str) -> str:
+    return visible(text if len(text) <= _MAX_SHOWN_LENGTH else f"{text[:_MAX_SHOWN_LENGTH]}…")
 
 
-def _path_in(value: Any, steps: list[Any]) -> Path:
+def _resolve_path(value: Any, steps: list[Any]) -> Path:
     """The path of an error in `value`: the validator writes names such as `01` as numbers."""
     path: list[str | int] = []
     for step in steps:
@@ -206,12 +215,14 @@ def depth_of(value: Any) -> int:
 
 
 #: Keywords about the entries of a list; about those of a mapping.
-_OF_LISTS = frozenset({"items", "contains", "prefixItems", "additionalItems", "unevaluatedItems"})
-_OF_MAPS = frozenset({"properties", "additionalProperties", "unevaluatedProperties"})
-_Share = tuple[int, int]  #: visits of a value inside a list, and inside a mapping
+_LIST_KEYWORDS = frozenset(
+    {"items", "contains", "prefixItems", "additionalItems", "unevaluatedItems"}
+)
+_MAP_KEYWORDS = frozenset({"properties", "additionalProperties", "unevaluatedProperties"})
+_VisitCounts = tuple[int, int]  #: visits of a value inside a list, and inside a mapping
 
 
-class Visits:
+class VisitCounter:
     """How often a schema judges one value, some levels below the root: an upper bound.
 
     Fields of one mapping are different values, so only the most visited of them counts; a value is
@@ -226,7 +237,7 @@ class Visits:
         self.settled = not any("$ref" in node for node in self.nodes)
         self.levels: list[int] = [1]  #: the most visits so far, by level
         self.before: dict[int, int] = {}
-        self.now: dict[int, _Share] = {}
+        self.now: dict[int, _VisitCounts] = {}
 
     def at(self, depth: int) -> int:
         """The most visits of any value down to `depth`; at most `MAX_VISITS` + 1."""
@@ -236,14 +247,14 @@ class Visits:
                 for node in reversed(self.nodes):
                     self._judged(node)
             except RecursionError:  # a chain of references that long is over the limit, too
-                self.now = {id(self.schema): (MOST_VISITS + 1, 0)}
+                self.now = {id(self.schema): (MAX_VISITS + 1, 0)}
             level = {key: max(share) for key, share in self.now.items()}
-            self.settled = level == self.before or level[id(self.schema)] > MOST_VISITS
+            self.settled = level == self.before or level[id(self.schema)] > MAX_VISITS
             self.levels.append(max(self.levels[-1], level[id(self.schema)]))
             self.before = level
         return self.levels[min(depth, len(self.levels) - 1)]
 
-    def _judged(self, node: Any) -> _Share:
+    def _judged(self, node: Any) -> _VisitCounts:
         if not isinstance(node, dict):
             return 0, 0
         if id(node) not in self.now:
@@ -251,23 +262,23 @@ class Visits:
             own = 0 if self.before else 1
             shares = [self._share(keyword, value) for keyword, value in node.items()]
             lists, maps = (own + sum(each[side] for each in shares) for side in (0, 1))
-            self.now[id(node)] = min(lists, MOST_VISITS + 1), min(maps, MOST_VISITS + 1)
+            self.now[id(node)] = min(lists, MAX_VISITS + 1), min(maps, MAX_VISITS + 1)
         return self.now[id(node)]
 
-    def _share(self, keyword: str, value: Any) -> _Share:
+    def _share(self, keyword: str, value: Any) -> _VisitCounts:
         """The visits that one keyword adds."""
         parts = value if isinstance(value, list) else [value]
-        if keyword in MAPS and isinstance(value, dict):
+        if keyword in SCHEMA_MAP_KEYWORDS and isinstance(value, dict):
             parts = list(value.values())
         if keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
-            target = point(self.schema, value[1:], dict)
+            target = resolve_fragment(self.schema, value[1:], dict)
             return (0, 0) if target is None else self._judged(get(self.schema, target[0]))
-        if keyword in IN_PLACE:
+        if keyword in SAME_VALUE_KEYWORDS:
             both = [self._judged(each) for each in parts]
             return sum(each[0] for each in both), sum(each[1] for each in both)
         inner = [self.before.get(id(each), 0) for each in parts]
-        if keyword in _OF_LISTS:
+        if keyword in _LIST_KEYWORDS:
             return max(inner, default=0), 0
-        if keyword in _OF_MAPS:
+        if keyword in _MAP_KEYWORDS:
             return 0, max(inner, default=0)
         return 0, sum(inner) if keyword == "patternProperties" else 0

@@ -10,11 +10,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from equipage.loading.kind import Kind
+    from equipage.loading.kind import Format
 
 
 @cache
-def kind_named(name: str) -> Kind:
+def format_named(name: str) -> Format:
     """The kind of a convention; its model is made when it is first asked for."""
     from equipage.kinds.conventions.kind import kind_of
     from equipage.kinds.conventions.tools import CONVENTIONS

@@ -19,28 +19,28 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.core.text import expression, nearest
+from equipage.core.text import lazy_regex, nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.codes import HEADER_NOT_FIRST
 from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.references import (
-    divided,
     is_pattern,
+    locate_names,
     name_by_path,
-    names_of,
-    references,
-    renamed,
-    words_of,
+    names_in_field,
+    parse_references,
+    rename_remedy,
+    split_names,
 )
 from equipage.kinds.headers import body_of, has_header, keep_as_written
-from equipage.kinds.shared import alike, is_copied, suspicions
-from equipage.kinds.tables import Convention, Field, Group, Of, groups_in
+from equipage.kinds.shared import check_mixed_scripts, is_template_or_fixture, report_secrets
+from equipage.kinds.tables import CompositeType, Convention, Field, Group, groups_in
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, attach, get, put
 from equipage.syntax import SyntaxProblem
-from equipage.syntax.document import Document, Located, load_value
+from equipage.syntax.document import Document, EntrySpans, load_value
 from equipage.syntax.frontmatter import CONVENTION, Grammar
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ BODY = "body"
 
 #: What follows a value up to the end of its line, if it is a comment whose `#` touches its text:
 #: then it was most likely meant as text.
-_CUT = expression(r"[ \t]*\#(?=\S)[^\r\n]*")
+_CUT_TEXT = lazy_regex(r"[ \t]*\#(?=\S)[^\r\n]*")
 #: What such a text has in it; most comments begin with a space.
-_CUT_MARK = expression(r"\#\S")
+_CUT_MARK = lazy_regex(r"\#\S")
 
 
-def before_header(convention: Convention, source: Source) -> list[Fact]:
+def check_text_before_header(convention: Convention, source: Source) -> list[Fact]:
     """Report what precedes the opening fence.
 
     Space hides the header from nearly all tools, a byte order mark from two.
@@ -88,7 +88,9 @@ def find_cut_text(convention: Convention, tree: Tree, _session: Session) -> tupl
     if document.format != "yaml" or not is_mapping or not _may_be_cut(document):
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.name in tree.value]
-    facts = (_cut(document, path, located) for path, located in document.locate(paths).items())
+    facts = (
+        _check_cut_text(document, path, located) for path, located in document.locate(paths).items()
+    )
     return tree, [each for each in facts if each is not None]
 
 
@@ -100,13 +102,13 @@ def _may_be_cut(document: Document) -> bool:
     return " #" in text and not (is_written and _CUT_MARK.search(text) is None)
 
 
-def _cut(document: Document, path: Path, located: Located) -> Fact | None:
+def _check_cut_text(document: Document, path: Path, located: EntrySpans) -> Fact | None:
     text = document.source.text
     start, end = located.value.start, located.value.end
     if start == end and located.key is not None:
         start = end = located.key.end + 1  # no value at all: look behind the colon
     # Quotes, brackets and blocks say where a text ends; only plain text can be cut by mistake.
-    match = _CUT.match(text, end)
+    match = _CUT_TEXT.match(text, end)
     if match is None or text[start : start + 1] in tuple("\"'[{|>") or "\n" in text[start:end]:
         return None
     whole = text[start : match.end()].lstrip()
@@ -133,42 +135,44 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
 
     Tools that refuse a value of another type refuse it, too.
     """
-    if convention.mismatch == "error" or not _may_keep(tree.value, session):
+    if convention.mismatch == "error" or not _has_values_to_keep(tree.value, session):
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.type is str]
-    if _has_gaps(convention, session):
+    if _is_template(convention, session):
         tree = _keep_placeholders(tree, paths)
     tree, facts = keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
     # A version is shown as it is written, whatever it looks like.
     facts = [each for each in facts if each.origin is None or each.origin.path != ("version",)]
-    strict = _strict_about(convention, session)
+    strict = _text_only_fields(convention, session)
     return tree, [
         msgspec.structs.replace(each, severity="error") if each.origin.path[0] in strict else each
         for each in facts
     ]
 
 
-def _may_keep(value: Any, session: Session) -> bool:
+def _has_values_to_keep(value: Any, session: Session) -> bool:
     """Whether a file has anything to keep as it is written: in most, every value is text."""
     types = set(map(type, value.values())) if isinstance(value, dict) else {dict}
-    return not types.isdisjoint(_NUMBERS) or (not types <= _PLAIN and is_copied(session))
+    return not types.isdisjoint(_NUMBER_TYPES) or (
+        not types <= _TEXT_TYPES and is_template_or_fixture(session)
+    )
 
 
-def _has_gaps(convention: Convention, session: Session) -> bool:
+def _is_template(convention: Convention, session: Session) -> bool:
     """Whether a file is a template whose gaps are filled in where it is copied to. One below a
     folder of commands or agents is not: Claude Code loads everything below it as it is."""
     if convention.kind not in NAMED_BY_TEXT:
-        return is_copied(session)
+        return is_template_or_fixture(session)
     above, loaded, _ = session.path.replace(os.sep, "/").rpartition(NAMED_BY_TEXT[convention.kind])
-    return is_copied(session, above + loaded if loaded else None)
+    return is_template_or_fixture(session, above + loaded if loaded else None)
 
 
 #: Types of values that may be meant as text; and of those that are text, or nothing.
-_NUMBERS = frozenset({bool, int, float})
-_PLAIN = frozenset({str, type(None)})
+_NUMBER_TYPES = frozenset({bool, int, float})
+_TEXT_TYPES = frozenset({str, type(None)})
 
 
-def _strict_about(convention: Convention, session: Session) -> tuple[str, ...]:
+def _text_only_fields(convention: Convention, session: Session) -> tuple[str, ...]:
     """The fields that the tool refuses if they are anything but text."""
     is_project = "/.claude/" in session.path.replace(os.sep, "/")
     if convention.kind == "claude-agent" and is_project:
@@ -176,7 +180,7 @@ def _strict_about(convention: Convention, session: Session) -> tuple[str, ...]:
     if convention.kind == "skill" and convention.tool in _STRICT_ABOUT_TEXT:
         return ("name", "description")
     is_of_claude = convention.kind in NAMED_BY_TEXT or (
-        convention.kind == "skill" and (is_project or _is_of_claude(session))
+        convention.kind == "skill" and (is_project or _is_in_claude_plugin(session))
     )
     return ("name",) if is_of_claude else ()
 
@@ -194,7 +198,7 @@ def _keep_placeholders(tree: Tree, paths: Iterable[Path]) -> Tree:
 
 
 #: What YAML 1.1 reads as a date; the parsers of two clients do.
-_DATE = expression(r"\d{4}-\d\d?-\d\d?(?:[Tt \t].*)?\Z")
+_DATE = lazy_regex(r"\d{4}-\d\d?-\d\d?(?:[Tt \t].*)?\Z")
 
 
 def refuse_values(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -234,7 +238,9 @@ def refuse_values(convention: Convention, tree: Tree, _session: Session) -> tupl
     return tree, facts
 
 
-def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def split_name_lists(
+    convention: Convention, tree: Tree, _session: Session
+) -> tuple[Tree, list[Fact]]:
     """Make a list of the names in one text, and report tools that do not exist."""
     facts: list[Fact] = []
     if not isinstance(tree.value, dict):
@@ -261,27 +267,27 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
         elif field.refers == "tool" and convention.tools is not None:
             facts += _unknown_tools(convention, convention.tools, field, value, document)
         if isinstance(value, str) and field.split is not None:
-            tree = put(tree, path, list(divided(value, field.split)), how="")
+            tree = put(tree, path, list(split_names(value, field.split)), how="")
     return tree, facts
 
 
 #: Up to so many unknown tools of one field are reported one by one.
-_FEW = 3
+_MAX_UNKNOWN_LISTED = 3
 
 
 def _unknown_tools(
     convention: Convention, known: frozenset[str], field: Field, value: Any, document: Document
 ) -> Iterator[Fact]:
-    names = names_of(field, value)
-    if known.issuperset(names) or not any(_unknown_in(name, known) for name in names):
+    names = names_in_field(field, value)
+    if known.issuperset(names) or not any(_unknown_tools_in(name, known) for name in names):
         return  # the usual field: no place of any name is needed
     unknown = [
         (tool, span)
-        for name, span in words_of(field, value, document)
-        for tool in _unknown_in(name, known)
+        for name, span in locate_names(field, value, document)
+        for tool in _unknown_tools_in(name, known)
     ]
     # Many of them have one cause: the field was written for another tool.
-    more = len(unknown) - 1 if len(unknown) > _FEW else 0
+    more = len(unknown) - 1 if len(unknown) > _MAX_UNKNOWN_LISTED else 0
     where = f" in {convention.tool}"
     if more:
         where += f", nor the {more} others that it does not know in `{field.name}`"
@@ -293,7 +299,7 @@ def _unknown_tools(
             (field.name,),
             span=span,
             severity="error" if is_open else None,
-            remedy=renamed(name, guess, field, span, document),
+            remedy=rename_remedy(name, guess, field, span, document),
             sort="tool",
             name=Shown(name),
             where=where,
@@ -301,18 +307,18 @@ def _unknown_tools(
         )
 
 
-def _unknown_in(name: str, known: frozenset[str]) -> list[str]:
+def _unknown_tools_in(name: str, known: frozenset[str]) -> list[str]:
     """The tools that a name refers to and that do not exist."""
     if name in known:
         return []
     return [
         each.name
-        for each in references(name, "tool")
+        for each in parse_references(name, "tool")
         if each.sort == "tool" and each.name not in known and not is_pattern(each.name)
     ]
 
 
-def bring_body(
+def add_body(
     convention: Convention, tree: Tree, _session: Session, *, grammar: Grammar = CONVENTION
 ) -> tuple[Tree, list[Fact]]:
     """Add the text below the header as a field; a key of that name in the header is unknown."""
@@ -342,10 +348,10 @@ def look_for_suspicious(
     name = get(tree.value, ("name",))
     if not isinstance(name, str):
         name = os.path.basename(source.filename or source.name).partition(".")[0]
-    return tree, [*suspicions(source), *alike(name)]
+    return tree, [*report_secrets(source), *check_mixed_scripts(name)]
 
 
-def wrap(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def wrap_in_field(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Put the whole file under the one field that its convention names."""
     if convention.wraps is None or not isinstance(tree.value, dict):
         return tree, []
@@ -358,19 +364,19 @@ def check_servers(convention: Convention, tree: Tree, _session: Session) -> tupl
     """Report what is wrong with the MCP servers in the settings of a tool."""
     if convention.servers is None:
         return tree, []
-    from equipage.kinds.mcp.servers import findings_in  # few files have servers
+    from equipage.kinds.mcp.servers import server_findings  # few files have servers
 
-    return tree, findings_in(convention.servers, tree)
+    return tree, server_findings(convention.servers, tree)
 
 
 STAGES = (
-    wrap,
+    wrap_in_field,
     check_servers,
     find_cut_text,
     keep_text,
     refuse_values,
-    divide_names,
-    bring_body,
+    split_name_lists,
+    add_body,
     look_for_suspicious,
 )
 
@@ -394,27 +400,27 @@ def required_fields_are_there(
             for field in fields
             if field.required
         )
-    if convention.kind == "skill" and written.get("name") is None and _is_of_claude(session):
+    if convention.kind == "skill" and written.get("name") is None and _is_in_claude_plugin(session):
         # In a plugin of Claude Code, as in its own folder, the folder names the skill.
         fields = tuple(field for field in fields if field.name != "name")
     if convention.wraps is not None:
         written = {convention.wraps: written} if config else {}
-    declared = roles_in(session) if convention.kind == "codex-agent" else {}
-    missing = [*_missing(fields, {**declared, **written, **config}, convention.one, ROOT)]
+    declared = codex_role(session) if convention.kind == "codex-agent" else {}
+    missing = [*_missing_fields(fields, {**declared, **written, **config}, convention.one, ROOT)]
     for group, path, table in groups_in(convention.fields, written):
-        missing += _missing(group.fields, table, group.title, path)
+        missing += _missing_fields(group.fields, table, group.title, path)
     # What a template lacks is filled in where it arrives.
     graves = [each for each in missing if each.severity == "error"]
-    yield from graves if missing and is_copied(session) else missing
+    yield from graves if missing and is_template_or_fixture(session) else missing
 
 
-def _is_of_claude(session: Session) -> bool:
+def _is_in_claude_plugin(session: Session) -> bool:
     """Whether a skill lies in the `skills` folder of a plugin of Claude Code."""
     folder, name = os.path.split(os.path.dirname(os.path.dirname(session.path)))
     return name == "skills" and session.files.exists(os.path.join(folder, ".claude-plugin"))
 
 
-def roles_in(session: Session) -> dict[str, Any]:
+def codex_role(session: Session) -> dict[str, Any]:
     """The name and description that the configuration of Codex gives to the agent of the file."""
     folder, file = os.path.split(session.path)
     path = os.path.join(os.path.dirname(folder), "config.toml")
@@ -430,7 +436,7 @@ def roles_in(session: Session) -> dict[str, Any]:
     return {}
 
 
-def _missing(
+def _missing_fields(
     fields: tuple[Field, ...], table: dict[str, Any], owner: str, path: Path
 ) -> Iterator[Fact]:
     for field in fields:
@@ -445,16 +451,16 @@ def _missing(
                 severity=field.required,
                 field=field.name,
                 owner=owner,
-                expected=_expected(field.type),
+                expected=_describe_type(field.type),
             )
 
 
-def _expected(part: Any) -> str:
+def _describe_type(part: Any) -> str:
     """The type of a field in words."""
-    if isinstance(part, Of) and part.how == "either":
-        return " or ".join(dict.fromkeys(map(_expected, part.parts)))
-    if isinstance(part, Group | Of):
-        return "a list" if isinstance(part, Of) and part.how == "list" else "a mapping"
+    if isinstance(part, CompositeType) and part.how == "either":
+        return " or ".join(dict.fromkeys(map(_describe_type, part.parts)))
+    if isinstance(part, Group | CompositeType):
+        return "a list" if isinstance(part, CompositeType) and part.how == "list" else "a mapping"
     return describe(type_info(part))
 
 
@@ -508,24 +514,24 @@ def _name_of_place(place: str | None, name: str, session: Session) -> str | None
     if place is None or source is None or source.filename is None:
         return None
     other = name_by_path(session.path, by_folder=place == "folder")  # links are not followed
-    if place == "folder" and other != name and _is_named_elsewhere(session):
+    if place == "folder" and other != name and _is_folder_name_arbitrary(session):
         return None
     return other
 
 
 #: Folders named after the sort of thing in them, not after the thing itself.
-_OF_ANY_NAME = frozenset({"skill", "skills", "public", "static"})
+_GENERIC_FOLDERS = frozenset({"skill", "skills", "public", "static"})
 #: A folder with one of these is installed under the name that it gives.
 _MANIFESTS = (".claude-plugin", ".codex-plugin", ".cursor-plugin", "gemini-extension.json")
 
 
-def _is_named_elsewhere(session: Session) -> bool:
+def _is_folder_name_arbitrary(session: Session) -> bool:
     """Whether the folder may have any name: it says nothing about the skill, or is not kept."""
     folder = os.path.dirname(session.path)
-    if folder == session.root or is_copied(session):
+    if folder == session.root or is_template_or_fixture(session):
         return True  # people choose the name of a folder that they clone or copy
     above, name = os.path.split(folder)
-    if name in _OF_ANY_NAME and os.path.basename(above) != "skills":
+    if name in _GENERIC_FOLDERS and os.path.basename(above) != "skills":
         return True
     return any(session.files.exists(os.path.join(folder, each)) for each in _MANIFESTS)
 
@@ -564,7 +570,7 @@ def extension_is_read(convention: Convention, _config: Any, session: Session) ->
         )
 
 
-def patterns_are_bare(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+def patterns_are_unquoted(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
     """Cursor reads `globs` to the end of the line: quotes become a part of the pattern."""
     globs = config.get("globs") if isinstance(config, dict) else None
     if convention.kind != "cursor-rule" or not isinstance(globs, str) or not session.documents:
@@ -590,5 +596,5 @@ RULES = (
     name_is_valid,
     texts_fit,
     extension_is_read,
-    patterns_are_bare,
+    patterns_are_unquoted,
 )

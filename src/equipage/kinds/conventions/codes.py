@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from equipage.core.codes import LAYER_UNREADABLE
 from equipage.core.diagnostics import Catalogue
-from equipage.kinds.codes import HEADER_CODES, RECOVERY_CODES, SUSPICIONS, VARIABLE_IGNORED
+from equipage.kinds.codes import HEADER_CODES, RECOVERY_CODES, SUSPICION_CODES, VARIABLE_IGNORED
 
 _codes = Catalogue(__file__)
 
@@ -22,7 +22,7 @@ PATTERN_QUOTED = _codes.warning("pattern-quoted")
 UNKNOWN_REFERENCE = _codes.warning("unknown-reference")
 NAME_TAKEN = _codes.warning("name-taken")
 
-CODES = (*HEADER_CODES, *RECOVERY_CODES, *_codes.declared(), *SUSPICIONS)
+CODES = (*HEADER_CODES, *RECOVERY_CODES, *_codes.declared(), *SUSPICION_CODES)
 
 #: About the skills, commands and agents of one project together.
 LISTING_TOO_LONG = _codes.note("skill-listing-too-long")
@@ -41,7 +41,7 @@ SKILL_CODES = (
     *HEADER_CODES,
     *RECOVERY_CODES,
     *_codes.declared(),
-    *SUSPICIONS,
+    *SUSPICION_CODES,
     LAYER_UNREADABLE,
     VARIABLE_IGNORED,
 )

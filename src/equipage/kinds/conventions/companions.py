@@ -12,7 +12,7 @@ from typing import Any
 
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import Path
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.kinds.conventions import codes
 from equipage.kinds.tables import Convention
 from equipage.loading.session import Session
@@ -21,7 +21,7 @@ Rule = Callable[[Convention, Any, Session], Iterator[Fact]]
 
 # Agentic workflows: `name.md` is compiled to `name.lock.yml` beside it, which GitHub runs.
 
-_LOCK = ".lock.yml"
+_LOCK_SUFFIX = ".lock.yml"
 
 
 def workflow_is_compiled(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
@@ -29,33 +29,33 @@ def workflow_is_compiled(_convention: Convention, config: Any, session: Session)
     if not isinstance(config, dict) or config.get("on") is None:
         return
     folder, file = os.path.split(session.path)
-    lock = file.removesuffix(".md") + _LOCK
+    lock = file.removesuffix(".md") + _LOCK_SUFFIX
     if os.path.basename(folder) == "workflows" and not session.files.exists(f"{folder}/{lock}"):
         yield codes.WORKFLOW_NOT_COMPILED.at(("on",), part="key", lock=Shown(lock))
 
 
 # Texts that a configuration of OpenCode takes from files.
 
-_TEXT_OF_FILE = expression(r"\{file:([^{}]+)\}")
+_FILE_REFERENCE = lazy_regex(r"\{file:([^{}]+)\}")
 
 
-def texts_exist(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+def text_files_exist(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
     """Each `{file:path}` names a file that exists: OpenCode does not start without it."""
-    for place, text in _texts(config):
-        for match in _TEXT_OF_FILE.finditer(text):
+    for place, text in _all_texts(config):
+        for match in _FILE_REFERENCE.finditer(text):
             written = match[1].strip()
-            path = None if written.startswith("~") else _inside(written, session)
+            path = None if written.startswith("~") else _path_in_project(written, session)
             if path is not None and not session.files.exists(path):
                 yield codes.PATH_MISSING.at(place, file=Shown(written), field=str(place[-1]))
 
 
-def _inside(written: str, session: Session) -> str | None:
+def _path_in_project(written: str, session: Session) -> str | None:
     """The path that is meant; None if it lies outside the project."""
     path = os.path.normpath(os.path.join(os.path.dirname(session.path), written))
     return path if session.files.is_within(path, session.root) else None
 
 
-def _texts(value: Any) -> Iterator[tuple[Path, str]]:
+def _all_texts(value: Any) -> Iterator[tuple[Path, str]]:
     """Every text in a value, with its path."""
     waiting: list[tuple[Path, Any]] = [((), value)]
     while waiting:
@@ -71,5 +71,5 @@ def _texts(value: Any) -> Iterator[tuple[Path, str]]:
 #: Kind → its rule, and the codes that the rule gives.
 RULES: dict[str, tuple[Rule, tuple[Code, ...]]] = {
     "agentic-workflow": (workflow_is_compiled, codes.WORKFLOW_CODES),
-    "opencode-config": (texts_exist, codes.TEXT_CODES),
+    "opencode-config": (text_files_exist, codes.TEXT_CODES),
 }

@@ -15,7 +15,7 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
-from equipage.core.text import folded
+from equipage.core.text import normalise_spelling
 from equipage.kinds.conventions import checks, codes, companions, copies, opencode, references
 from equipage.kinds.conventions.checks import BODY, NAMED_BY_TEXT
 from equipage.kinds.conventions.claude import codes as claude_codes
@@ -23,20 +23,20 @@ from equipage.kinds.conventions.claude import rules as claude_rules
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.tools import CONVENTIONS, claude, gemini, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header, read_text
-from equipage.kinds.jsonc import read_with_comments
+from equipage.kinds.jsonc import read_jsonc
 from equipage.kinds.shared import TOLERANT, hide_property
-from equipage.kinds.tables import Convention, Field, Group, Of, patterns_in
-from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
+from equipage.kinds.tables import CompositeType, Convention, Field, Group, patterns_in
+from equipage.loading.kind import Format, Item, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session
-from equipage.syntax.document import Format
-from equipage.syntax.frontmatter import ANYWHERE, AT_LINE_START, CONVENTION, Grammar
+from equipage.syntax.document import Syntax
+from equipage.syntax.frontmatter import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
 
 
-_FORMATS: dict[str, dict[str, Format]] = {
+_FORMATS: dict[str, dict[str, Syntax]] = {
     "header": {".md": "yaml", ".mdc": "yaml"},
     "json": {".json": "json", ".jsonc": "json"},
     "yaml": {".yaml": "yaml", ".yml": "yaml"},
@@ -48,15 +48,15 @@ _FORMATS: dict[str, dict[str, Format]] = {
 #: Every table, those of the tools that read skills included.
 _TABLES = (*CONVENTIONS, *skills.VARIANTS)
 _MODELS: dict[str, type[Any]] = {}
-_MAKING = RLock()  # one class for all threads, or a configuration would not pickle
+_MODEL_LOCK = RLock()  # one class for all threads, or a configuration would not pickle
 
 
 def model_of(convention: Convention) -> type[Any]:
     """The Struct of a convention. Every field is optional here; `rules` reports missing ones."""
     name = _class_name(convention)
-    with _MAKING:
+    with _MODEL_LOCK:
         if name not in _MODELS:
-            _MODELS[name] = _made(convention, name)
+            _MODELS[name] = _make_model(convention, name)
         return _MODELS[name]
 
 
@@ -68,25 +68,27 @@ def fields_of(model: type[Any]) -> tuple[Field, ...]:
     return next((each.fields for each in tables), ())
 
 
-def _made(convention: Convention, name: str) -> type[Any]:
+def _make_model(convention: Convention, name: str) -> type[Any]:
     fields = _attributes(convention.fields)
     if convention.syntax in ("header", "text"):
         fields.append((BODY, str, msgspec.field(default="")))
-    return _struct(name, fields, {"TITLE": convention.one})
+    return _define_struct(name, fields, {"TITLE": convention.one})
 
 
 def _attributes(fields: tuple[Field, ...]) -> list[tuple[str, Any, Any]]:
     return [
         (
-            _attribute(field.name),
-            _type(field.type) | None,
+            _attribute_name(field.name),
+            _field_type(field.type) | None,
             msgspec.field(default=None, name=field.name),
         )
         for field in fields
     ]
 
 
-def _struct(name: str, fields: list[tuple[str, Any, Any]], namespace: dict[str, Any]) -> type[Any]:
+def _define_struct(
+    name: str, fields: list[tuple[str, Any, Any]], namespace: dict[str, Any]
+) -> type[Any]:
     return msgspec.defstruct(
         name,
         fields,
@@ -99,27 +101,27 @@ def _struct(name: str, fields: list[tuple[str, Any, Any]], namespace: dict[str, 
     )
 
 
-def _type(part: Any) -> Any:
+def _field_type(part: Any) -> Any:
     """The type of a field as msgspec knows it: groups are Structs of their own."""
     if isinstance(part, Group):
-        return _group(part)
-    if not isinstance(part, Of):
+        return _group_struct(part)
+    if not isinstance(part, CompositeType):
         return part
-    parts = [_type(each) for each in part.parts]
+    parts = [_field_type(each) for each in part.parts]
     if part.how == "either":
         return functools.reduce(operator.or_, parts)
     first: Any = parts[0]
     return tuple[first, ...] if part.how == "list" else dict[str, first]
 
 
-def _group(group: Group) -> type[Any]:
+def _group_struct(group: Group) -> type[Any]:
     """The Struct of a group, the same for every thread."""
-    with _MAKING:  # two threads that miss the cache at once would each make one
-        return _made_group(group)
+    with _MODEL_LOCK:  # two threads that miss the cache at once would each make one
+        return _make_group_struct(group)
 
 
 @functools.cache
-def _made_group(group: Group) -> type[Any]:
+def _make_group_struct(group: Group) -> type[Any]:
     """Make the Struct of a group. Walks over its values read the attributes in capitals."""
     namespace = {
         "TITLE": group.title,
@@ -128,15 +130,19 @@ def _made_group(group: Group) -> type[Any]:
         "SYNONYMS": {other: field.name for field in group.fields for other in field.instead},
         "UNKNOWN": group.unknown,
     }
-    return _struct(_words(group.title.partition(" ")[2]), _attributes(group.fields), namespace)
+    return _define_struct(
+        _to_class_name(group.title.partition(" ")[2]), _attributes(group.fields), namespace
+    )
 
 
 def _class_name(convention: Convention) -> str:
     # Several tools read skills, each with fields of its own.
-    return _words(f"{convention.tool} skill" if convention.kind == "skill" else convention.title)
+    return _to_class_name(
+        f"{convention.tool} skill" if convention.kind == "skill" else convention.title
+    )
 
 
-def _words(text: str) -> str:
+def _to_class_name(text: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in re.split(r"[\W_]+", text))
 
 
@@ -150,8 +156,8 @@ def __getattr__(name: str) -> Any:
             if _class_name(convention) == name:
                 return model_of(convention)
             for group in groups_of(convention):
-                if _group(group).__name__ == name:
-                    return _group(group)
+                if _group_struct(group).__name__ == name:
+                    return _group_struct(group)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -163,11 +169,11 @@ def groups_of(convention: Convention) -> Iterator[Group]:
         if isinstance(part, Group):
             yield part
             waiting += [field.type for field in part.fields]
-        elif isinstance(part, Of):
+        elif isinstance(part, CompositeType):
             waiting += part.parts
 
 
-def _attribute(name: str) -> str:
+def _attribute_name(name: str) -> str:
     """The name of a field as an identifier of Python."""
     plain = re.sub(r"\W", "_", name)
     return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
@@ -179,17 +185,17 @@ def read(
     """The document of a file: its header, or all of it where the convention has no header."""
     if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
         commas = convention.trailing_commas
-        return read_with_comments(source, session, trailing_commas=commas)
+        return read_jsonc(source, session, trailing_commas=commas)
     if convention.syntax == "text":
         return read_text(source, session)
     if convention.syntax != "header":
         return session.parse(source, convention.syntax)
     assert style is not None
     document, facts = read_header(source, session, style)
-    return document, facts + checks.before_header(convention, source)
+    return document, facts + checks.check_text_before_header(convention, source)
 
 
-def _style(convention: Convention) -> HeaderStyle | None:
+def _header_style(convention: Convention) -> HeaderStyle | None:
     """What the header of a convention looks like, None for files without one."""
     if convention.syntax != "header":
         return None
@@ -210,8 +216,8 @@ def _style(convention: Convention) -> HeaderStyle | None:
 def _grammar(convention: Convention) -> Grammar:
     """Where the client ends a header, as it was measured."""
     if convention.reader == "claude" or convention.tool == gemini.TOOL:
-        return ANYWHERE
-    return AT_LINE_START if convention.reader == "opencode" else CONVENTION
+        return CLOSED_ANYWHERE
+    return CLOSED_AT_LINE_START if convention.reader == "opencode" else CONVENTION
 
 
 def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
@@ -220,9 +226,9 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
     Checking reports a value of another type as a warning, so the schema must not refuse it.
     """
     schema = hide_property(BODY, schema)
-    _require(convention, schema["$defs"])
+    _mark_required(convention, schema["$defs"])
     if convention.mismatch == "error" or convention.wraps is not None:
-        return _unwrapped(convention, schema)
+        return _unwrap_schema(convention, schema)
     properties = schema["$defs"][_class_name(convention)]["properties"]
     for field in convention.fields:
         # Text may be a list of names; in a header, a number or bool becomes text. Nothing else is
@@ -245,14 +251,18 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
 
 
 #: What tools need depends on where a file lies, or on another file.
-_NEEDS_VARY = ("claude-agent", "codex-agent")
+_KINDS_WITH_VARYING_NEEDS = ("claude-agent", "codex-agent")
 _NULL = {"type": "null"}
 
 
-def _require(convention: Convention, definitions: dict[str, Any]) -> None:
+def _mark_required(convention: Convention, definitions: dict[str, Any]) -> None:
     """Tell a schema which fields must be there, and where `null` is not the same as absent."""
-    tables = [(_group(each).__name__, each.fields) for each in groups_of(convention)]
-    if convention.kind not in _NEEDS_VARY and convention.wraps is None and convention.measured:
+    tables = [(_group_struct(each).__name__, each.fields) for each in groups_of(convention)]
+    if (
+        convention.kind not in _KINDS_WITH_VARYING_NEEDS
+        and convention.wraps is None
+        and convention.measured
+    ):
         tables.append((_class_name(convention), convention.fields))
     for name, fields in tables:
         # What was written instead has a finding of its own.
@@ -273,11 +283,11 @@ def _refuse_null(properties: dict[str, Any], names: Iterable[str]) -> None:
         slot = properties[name]
         if "anyOf" in slot:
             # Where any value is taken, null still is not.
-            kept = [_not_null(each) for each in slot["anyOf"] if each != _NULL]
+            kept = [_exclude_null(each) for each in slot["anyOf"] if each != _NULL]
             properties[name] = {**slot, "anyOf": kept}
 
 
-def _not_null(part: dict[str, Any]) -> dict[str, Any]:
+def _exclude_null(part: dict[str, Any]) -> dict[str, Any]:
     """A part of a schema that forgives other types, but for null."""
     if not part:
         return {"not": _NULL}
@@ -285,7 +295,7 @@ def _not_null(part: dict[str, Any]) -> dict[str, Any]:
     return {"not": {"type": [*others, "null"]}} if isinstance(others, list) else part
 
 
-def _unwrapped(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
+def _unwrap_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of what authors write, where the whole file is one field of the model."""
     if convention.wraps is None:
         return schema
@@ -297,7 +307,7 @@ def _unwrapped(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
+def list_item(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
     """The file as its tool sees it."""
     fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
     folder, _, name = file.rpartition("/")
@@ -340,46 +350,50 @@ def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
 
 
 #: Fields that only describe: in no tool do they change what an agent does.
-_DESCRIBING = frozenset(
+_DESCRIPTIVE_FIELDS = frozenset(
     {"name", "description", "title", "version", "author", "license", "metadata", "tags", "color"}
     | {"category", "keywords", "compatibility", "homepage", "$schema", "prompt", "body", "hidden"}
     | {"argument-hint", "display_name", "displayName"}
 )
 #: What people write to restrict an agent, in one tool or another.
-_RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
-_LISTED = ("skill", "command", "agent", "qwen agent")
-_ACTING = ("agent", "command", "skill", "rule", "prompt", "instructions")
+_RESTRICTING_FIELDS = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
+_LISTED_SORTS = ("skill", "command", "agent", "qwen agent")
+_ACTING_SORTS = ("agent", "command", "skill", "rule", "prompt", "instructions")
 
 
 #: What people write into a file although the tool reads it in another one → that one.
-_MISPLACED = {"claude-settings": {"mcpServers": "an `.mcp.json` file"}}
+_MISPLACED_FIELDS = {"claude-settings": {"mcpServers": "an `.mcp.json` file"}}
 
 
-def elsewhere(convention: Convention) -> dict[str, str]:
+def fields_of_other_files(convention: Convention) -> dict[str, str]:
     """The fields of other files that a key may have been meant as → what reads them."""
-    found = dict(_MISPLACED.get(convention.kind, {}))
+    found = dict(_MISPLACED_FIELDS.get(convention.kind, {}))
     if convention.syntax != "header":
-        return {folded(name): where for name, where in found.items()}
+        return {normalise_spelling(name): where for name, where in found.items()}
     for other in (*CONVENTIONS, skills.OPEN):
         # A file that ends with `.mdc` outside the folder of Cursor may be a rule of Windsurf.
         is_alike = {convention.kind, other.kind} == {"cursor-rule", "windsurf-rule"}
-        if other.syntax == "header" and other.sort in _ACTING and not is_alike:
+        if other.syntax == "header" and other.sort in _ACTING_SORTS and not is_alike:
             # `allowedTools` of Qwen Code is far more often a field of the tool itself, misspelt;
             # `options` of OpenCode is one of many words for arguments.
-            names = other.names - _DESCRIBING - {"allowedTools", "options"}
+            names = other.names - _DESCRIPTIVE_FIELDS - {"allowedTools", "options"}
             fields = (each.name for each in other.fields if each.name in names)
             found = {**dict.fromkeys(fields, other.one), **found}
-    found |= dict.fromkeys(_RESTRICTING, "other tools")
-    return {folded(name): where for name, where in found.items() if name not in convention.names}
+    found |= dict.fromkeys(_RESTRICTING_FIELDS, "other tools")
+    return {
+        normalise_spelling(name): where
+        for name, where in found.items()
+        if name not in convention.names
+    }
 
 
 #: Fields that spare the user a question. Without them, the agent asks: nothing is more open.
-_PREAPPROVING = frozenset({"allowed-tools"})
+_PREAPPROVING_FIELDS = frozenset({"allowed-tools"})
 
 
-def _needed(convention: Convention) -> frozenset[str]:
+def _fields_that_must_fit(convention: Convention) -> frozenset[str]:
     """The fields whose values have to fit, or the tool drops the file or the field."""
-    found = convention.needed | (_PREAPPROVING & convention.names)
+    found = convention.needed | (_PREAPPROVING_FIELDS & convention.names)
     # Without these a skill or command is listed, but nothing says when to use it.
     # What lies in no folder of a tool may be a template.
     if convention.kind in ("skill", "claude-command") and convention.tool != skills.OPEN.tool:
@@ -387,21 +401,22 @@ def _needed(convention: Convention) -> frozenset[str]:
     return found
 
 
-def kind_of(convention: Convention) -> Kind:
+def kind_of(convention: Convention) -> Format:
     """The kind of a convention; its model, stages and rules follow from the table."""
     tables = (companions.RULES, opencode.RULES)
     beyond = [table[convention.kind] for table in tables if convention.kind in table]
     own = claude_rules.RULES.get(convention.kind, ())
-    is_listed = convention.sort in _LISTED
+    is_listed = convention.sort in _LISTED_SORTS
     more = [code for _, those in beyond for code in those]
     more += (*(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
     rules = (*checks.RULES, *(rule for rule, _ in beyond), *own)
-    return Kind(
+    return Format(
         name=convention.kind,
         title=convention.title,
         model=model_of(convention),
         reading=Reading(
-            formats=_FORMATS[convention.syntax], read=partial(read, convention, _style(convention))
+            formats=_FORMATS[convention.syntax],
+            read=partial(read, convention, _header_style(convention)),
         ),
         strictness={**TOLERANT, core_codes.NON_STRING_KEY: "warning"},
         shape=Shape(
@@ -409,30 +424,30 @@ def kind_of(convention: Convention) -> Kind:
             null_is_absent=True,
             mismatch=convention.mismatch,
             worst="error" if convention.measured else "warning",
-            guarded=convention.restricting - _PREAPPROVING,
-            needed=_needed(convention),
+            guarded=convention.restricting - _PREAPPROVING_FIELDS,
+            needed=_fields_that_must_fit(convention),
             synonyms=convention.synonyms,
-            elsewhere=elsewhere(convention),
-            describing=_DESCRIBING - {"name", "description"},
+            elsewhere=fields_of_other_files(convention),
+            describing=_DESCRIPTIVE_FIELDS - {"name", "description"},
             ignores=True,
         ),
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
         rules=tuple(partial(rule, convention) for rule in rules),
         together=Together(
             set_rules=(partial(references.names_are_unique, convention),),
-            set_key=partial(references.own_name, convention),
+            set_key=partial(references.scoped_name, convention),
             cross_rules=(partial(references.references_exist, convention),),
             codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
-            offers=references.names_in,
-            weigh=copies.weight if is_listed else None,
-            refers=partial(references.refers, convention),
+            offers=references.names_of_file,
+            weigh=copies.size_and_checksum if is_listed else None,
+            refers=partial(references.has_references, convention),
         ),
         codes=(*CODES, *more),
         presentation=Presentation(
             schema=partial(author_schema, convention),
             example=convention.example,
             example_path=convention.example_path,
-            listing=partial(listed, convention),
+            listing=partial(list_item, convention),
             ignored=partial(is_ignored, convention),
             sensitive=sensitive_of(convention),
         ),

@@ -12,7 +12,7 @@ from typing import Any
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Code, Fact, Remedy, Shown
 from equipage.core.path import Path
-from equipage.core.text import is_slip
+from equipage.core.text import is_likely_typo
 from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.companions import Rule
 from equipage.kinds.tables import Convention
@@ -27,7 +27,9 @@ _TOOLS = (
 # fmt: on
 
 
-def permissions_hold(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+def permissions_have_an_effect(
+    _convention: Convention, config: Any, session: Session
+) -> Iterator[Fact]:
     """Each rule of each `permission` is about a tool, and decides something."""
     agents = get(config, ("agent",))
     owners: list[Path] = [("agent", name) for name in agents] if isinstance(agents, dict) else []
@@ -37,9 +39,9 @@ def permissions_hold(_convention: Convention, config: Any, session: Session) -> 
             continue
         for name, rule in rules.items():
             if isinstance(rule, dict):
-                yield from _undone(rule, (*place, name))
+                yield from _check_overruled_rules(rule, (*place, name))
             guess = session.guesses.nearest(name, _TOOLS) if name not in _TOOLS else None
-            if guess is not None and is_slip(name, guess) and rule != "allow":
+            if guess is not None and is_likely_typo(name, guess) and rule != "allow":
                 change = Change((*place, name), guess, "key")
                 yield core_codes.UNKNOWN_FIELD.at(
                     (*place, name),
@@ -52,7 +54,7 @@ def permissions_hold(_convention: Convention, config: Any, session: Session) -> 
                 )
 
 
-def _undone(rules: dict[str, Any], place: Path) -> Iterator[Fact]:
+def _check_overruled_rules(rules: dict[str, Any], place: Path) -> Iterator[Fact]:
     """The rules before `*` that say something else."""
     last = list(rules).index("*") if "*" in rules else 0
     for name in list(rules)[:last]:
@@ -65,6 +67,6 @@ def _undone(rules: dict[str, Any], place: Path) -> Iterator[Fact]:
 
 #: Kind → its rule, and the codes that the rule gives.
 RULES: dict[str, tuple[Rule, tuple[Code, ...]]] = {
-    "opencode-agent": (permissions_hold, codes.PERMISSION_CODES),
-    "opencode-config": (permissions_hold, codes.PERMISSION_CODES),
+    "opencode-agent": (permissions_have_an_effect, codes.PERMISSION_CODES),
+    "opencode-config": (permissions_have_an_effect, codes.PERMISSION_CODES),
 }

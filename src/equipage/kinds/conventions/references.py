@@ -18,13 +18,13 @@ import msgspec
 from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
-from equipage.core.text import Guesses, expression
+from equipage.core.text import Guesses, lazy_regex
 from equipage.kinds.conventions import codes
 from equipage.kinds.shared import known_names, path_of
-from equipage.kinds.tables import Convention, Field, Sort
+from equipage.kinds.tables import Convention, Field, ReferenceKind
 from equipage.loading.kind import Offer
 from equipage.loading.tree import get
-from equipage.syntax.document import Document, Located
+from equipage.syntax.document import Document, EntrySpans
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
@@ -35,36 +35,36 @@ Finding = tuple["Outcome", Fact]
 
 #: A tool of a server, `mcp__github__search`, or all its tools, `mcp__github`. The name of the
 #: server has no `__`.
-_SERVER_TOOL = expression(r"mcp__(?P<server>[^_*](?:[^_]|_(?!_))*?)(?:__.*)?\Z")
+_SERVER_TOOL = lazy_regex(r"mcp__(?P<server>[^_*](?:[^_]|_(?!_))*?)(?:__.*)?\Z")
 #: A tool with a pattern or with agents in brackets: `Bash(git log:*)`, `Agent(reviewer)`.
-_CALLED = expression(r"(?P<tool>[^()]+)\((?P<inside>.*)\)\Z", re.DOTALL)
+_CALL = lazy_regex(r"(?P<tool>[^()]+)\((?P<inside>.*)\)\Z", re.DOTALL)
 
 
 class Reference(msgspec.Struct, frozen=True):
     """Something that a file names."""
 
-    sort: Sort
+    sort: ReferenceKind
     name: str
 
 
 #: Longer texts are rarely repeated, so they are not cached.
-_LONG = 500
+_MAX_CACHED_LENGTH = 500
 
 
-def divided(text: str, separators: str) -> Sequence[str]:
+def split_names(text: str, separators: str) -> Sequence[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
-    if len(text) > _LONG:
-        return tuple(_divided(text, separators))
-    return _divided_once(text, separators)
+    if len(text) > _MAX_CACHED_LENGTH:
+        return tuple(_split_outside_brackets(text, separators))
+    return _split_names_cached(text, separators)
 
 
 @lru_cache(maxsize=512)
-def _divided_once(text: str, separators: str) -> tuple[str, ...]:
+def _split_names_cached(text: str, separators: str) -> tuple[str, ...]:
     # Many files name the same tools, and each is asked for them several times.
-    return tuple(_divided(text, separators))
+    return tuple(_split_outside_brackets(text, separators))
 
 
-def _divided(text: str, separators: str) -> Iterator[str]:
+def _split_outside_brackets(text: str, separators: str) -> Iterator[str]:
     if "(" not in text and "[" not in text and "{" not in text:
         for other in separators[1:]:
             text = text.replace(other, separators[0])
@@ -81,19 +81,19 @@ def _divided(text: str, separators: str) -> Iterator[str]:
             start = offset + 1
 
 
-def references(name: str, sort: Sort) -> Sequence[Reference]:
+def parse_references(name: str, sort: ReferenceKind) -> Sequence[Reference]:
     """What a name refers to: the name of a tool may also name a server or agents."""
-    if len(name) > _LONG:
-        return tuple(_references(name, sort))
-    return _references_once(name, sort)
+    if len(name) > _MAX_CACHED_LENGTH:
+        return tuple(_iterate_references(name, sort))
+    return _parse_references_cached(name, sort)
 
 
 @lru_cache(maxsize=512)
-def _references_once(name: str, sort: Sort) -> tuple[Reference, ...]:
-    return tuple(_references(name, sort))
+def _parse_references_cached(name: str, sort: ReferenceKind) -> tuple[Reference, ...]:
+    return tuple(_iterate_references(name, sort))
 
 
-def _references(name: str, sort: Sort) -> Iterator[Reference]:
+def _iterate_references(name: str, sort: ReferenceKind) -> Iterator[Reference]:
     if sort != "tool":
         yield Reference(sort, name)
         return
@@ -101,11 +101,11 @@ def _references(name: str, sort: Sort) -> Iterator[Reference]:
     if server is not None:
         yield Reference("server", server["server"])
         return
-    called = _CALLED.match(name)
+    called = _CALL.match(name)
     tool = called["tool"].rstrip() if called else name
     yield Reference("tool", tool)
     if called and tool in ("Agent", "Task"):
-        yield from (Reference("agent", each) for each in divided(called["inside"], ","))
+        yield from (Reference("agent", each) for each in split_names(called["inside"], ","))
 
 
 def is_pattern(name: str) -> bool:
@@ -113,21 +113,21 @@ def is_pattern(name: str) -> bool:
     return not {"*", "?", "$", "{"}.isdisjoint(name) or name.startswith("mcp_")
 
 
-def names_of(field: Field, value: Any) -> Sequence[str]:
+def names_in_field(field: Field, value: Any) -> Sequence[str]:
     """The names in a field, without their places, which most need not; see `locate_names`."""
     if isinstance(value, str):
-        return divided(value, field.split or ",")
+        return split_names(value, field.split or ",")
     if isinstance(value, list | dict):
         return [each for each in value if isinstance(each, str)]
     return ()
 
 
-def words_of(field: Field, value: Any, document: Document) -> Iterator[tuple[str, Span]]:
+def locate_names(field: Field, value: Any, document: Document) -> Iterator[tuple[str, Span]]:
     """The names in a field, each with its place in the text the author wrote."""
     if isinstance(value, str):
         located = document.locate([(field.name,)]).get((field.name,))
         if located is not None:
-            yield from _words_in_text(value, field.split or ",", located.value)
+            yield from _locate_names_in_text(value, field.split or ",", located.value)
         return
     if not isinstance(value, list | dict):
         return
@@ -141,10 +141,10 @@ def words_of(field: Field, value: Any, document: Document) -> Iterator[tuple[str
             yield name, place.value if isinstance(value, list) else place.key or place.value
 
 
-def _words_in_text(value: str, separators: str, place: Span) -> Iterator[tuple[str, Span]]:
+def _locate_names_in_text(value: str, separators: str, place: Span) -> Iterator[tuple[str, Span]]:
     """The names in a text; the whole text is the place of a name that is written otherwise."""
     written, position = place.text(), 0
-    for name in divided(value, separators):
+    for name in split_names(value, separators):
         offset = written.find(name, position)
         if offset < 0:
             yield name, place
@@ -163,12 +163,12 @@ def references_in(
     for field in convention.fields:
         if field.refers is None or field.name not in document.value:
             continue
-        for name, span in words_of(field, document.value[field.name], document):
-            for each in references(name, field.refers):
+        for name, span in locate_names(field, document.value[field.name], document):
+            for each in parse_references(name, field.refers):
                 yield field, each, span
 
 
-def renamed(
+def rename_remedy(
     name: str, guess: str | None, field: Field, span: Span, document: Document
 ) -> Remedy | None:
     """The fix that replaces a name by `guess`; never safe, because it is a guess.
@@ -176,14 +176,14 @@ def renamed(
     None if the text of the file is not the name itself, because of escapes for example.
     """
     value = document.value.get(field.name)
-    span = _without_quotes(span)
+    span = _strip_quotes(span)
     if guess is None or span.text() != name or document.substituted_text is not None:
         return None
     paths: list[Path] = [(field.name,)]
     paths += [(field.name, number) for number in range(len(value)) if isinstance(value, list)]
     places = document.locate(paths)
-    path = next((each for each in reversed(paths) if _holds(places.get(each), span)), None)
-    place = None if path is None else _without_quotes(places[path].value)
+    path = next((each for each in reversed(paths) if _contains_span(places.get(each), span)), None)
+    place = None if path is None else _strip_quotes(places[path].value)
     if path is None or place is None or get(document.value, path) != place.text():
         return None
     text = place.source.text
@@ -193,14 +193,14 @@ def renamed(
     return Remedy(f"change to `{guess}`", (change,), safe=False)
 
 
-def _without_quotes(span: Span) -> Span:
+def _strip_quotes(span: Span) -> Span:
     """The text between the quotes of a scalar, if it has some."""
     text = span.text()
     is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return Span(span.source, span.start + 1, span.end - 1) if is_quoted else span
 
 
-def _holds(place: Located | None, span: Span) -> bool:
+def _contains_span(place: EntrySpans | None, span: Span) -> bool:
     return place is not None and place.value.start <= span.start and span.end <= place.value.end
 
 
@@ -216,7 +216,11 @@ _AGENT_KINDS = {
     "opencode-agent": ("opencode-agent",),
     "opencode-command": ("opencode-agent",),
 }
-_WORDS: dict[Sort, str] = {"skill": "skill", "server": "MCP server", "agent": "agent"}
+_SORT_TITLES: dict[ReferenceKind, str] = {
+    "skill": "skill",
+    "server": "MCP server",
+    "agent": "agent",
+}
 
 
 def references_exist(
@@ -224,7 +228,7 @@ def references_exist(
 ) -> Iterator[Finding]:
     """The skills, servers and agents that a file names exist."""
     agents = _AGENT_KINDS.get(convention.kind, ())
-    kinds: dict[Sort, tuple[str, ...]] = {
+    kinds: dict[ReferenceKind, tuple[str, ...]] = {
         "skill": ("skill",),
         "server": ("mcp", "settings"),
         "agent": agents,
@@ -232,14 +236,16 @@ def references_exist(
     defined = {sort: known_names(offers, those) for sort, those in kinds.items()}
     for outcome in own:
         path, guesses = path_of(outcome), Guesses()
-        sorts = {each.sort for each in _sought(convention, outcome)}
+        sorts = {each.sort for each in _references_to_check(convention, outcome)}
         known = {sort: defined[sort].seen_from(path) for sort in sorts}
         # Where no file defines any, the names come from elsewhere.
         known = {sort: names for sort, names in known.items() if names}
-        if all(_is_known(each, known, convention) for each in _sought(convention, outcome)):
+        if all(
+            _is_known(each, known, convention) for each in _references_to_check(convention, outcome)
+        ):
             continue
         seen: set[Reference] = set()
-        for field, reference, span in _looked_up(convention, outcome):
+        for field, reference, span in _located_references(convention, outcome):
             if reference in seen:  # many tools of one server have one cause
                 continue
             seen.add(reference)
@@ -252,8 +258,8 @@ def references_exist(
                 (field.name,),
                 span=span,
                 severity="note" if guess is None else None,
-                remedy=renamed(reference.name, guess, field, span, outcome.documents[0]),
-                sort=_WORDS[sort],
+                remedy=rename_remedy(reference.name, guess, field, span, outcome.documents[0]),
+                sort=_SORT_TITLES[sort],
                 name=Shown(reference.name),
                 where=" in this workspace",
                 nearest=guess,
@@ -261,13 +267,13 @@ def references_exist(
             yield outcome, fact
 
 
-def refers(convention: Convention, outcome: Outcome) -> bool:
+def has_references(convention: Convention, outcome: Outcome) -> bool:
     """Whether a file names anything to look up."""
-    return next(_sought(convention, outcome), None) is not None
+    return next(_references_to_check(convention, outcome), None) is not None
 
 
 def _is_known(
-    reference: Reference, known: Mapping[Sort, frozenset[str]], convention: Convention
+    reference: Reference, known: Mapping[ReferenceKind, frozenset[str]], convention: Convention
 ) -> bool:
     """Whether a name is known, or of a sort that is defined elsewhere.
 
@@ -284,7 +290,7 @@ def _is_known(
     )
 
 
-def _sought(convention: Convention, outcome: Outcome) -> Iterator[Reference]:
+def _references_to_check(convention: Convention, outcome: Outcome) -> Iterator[Reference]:
     """What a file names, except tools and servers that it defines itself."""
     value = outcome.documents[0].value if outcome.documents else None
     if not isinstance(value, dict):
@@ -293,23 +299,25 @@ def _sought(convention: Convention, outcome: Outcome) -> Iterator[Reference]:
     for field in convention.fields:
         if field.refers is None or field.name not in value:
             continue
-        for name in names_of(field, value[field.name]):
-            for each in references(name, field.refers):
+        for name in names_in_field(field, value[field.name]):
+            for each in parse_references(name, field.refers):
                 if each.sort != "tool":
-                    inline = _own_servers(value) if inline is None else inline
+                    inline = _inline_servers(value) if inline is None else inline
                     if each.name not in inline:
                         yield each
 
 
-def _looked_up(convention: Convention, outcome: Outcome) -> Iterator[tuple[Field, Reference, Span]]:
+def _located_references(
+    convention: Convention, outcome: Outcome
+) -> Iterator[tuple[Field, Reference, Span]]:
     """As `_references_to_check`, with the field and the place of each."""
-    inline = _own_servers(outcome.documents[0].value if outcome.documents else None)
+    inline = _inline_servers(outcome.documents[0].value if outcome.documents else None)
     for field, each, span in references_in(convention, outcome):
         if each.sort != "tool" and each.name not in inline:
             yield field, each, span
 
 
-def _own_servers(value: Any) -> frozenset[str]:
+def _inline_servers(value: Any) -> frozenset[str]:
     own = get(value, ("mcpServers",))
     return frozenset(own) if isinstance(own, dict) else frozenset()
 
@@ -322,7 +330,7 @@ def name_by_path(path: str, *, by_folder: bool) -> str:
     return folder.rpartition(os.sep)[2] if by_folder else file.partition(".")[0]
 
 
-def names_in(outcome: Outcome) -> Iterator[str]:
+def names_of_file(outcome: Outcome) -> Iterator[str]:
     """The names by which other files may refer to a file."""
     name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
     if isinstance(name, str):
@@ -333,7 +341,7 @@ def names_in(outcome: Outcome) -> Iterator[str]:
         yield name_by_path(source.filename or source.name, by_folder=by_folder)
 
 
-def own_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | None:
+def scoped_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | None:
     """The folder within which a file's name must be unique, and the name itself.
 
     That is everything below one `agents` folder of a tool, or `skills` folder. People choose from
@@ -353,7 +361,7 @@ def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator
     """No two files below one folder have the same name."""
     seen: dict[tuple[str, str], Outcome] = {}
     for outcome in own:
-        named = own_name(convention, outcome)
+        named = scoped_name(convention, outcome)
         if named is None:
             continue
         first = seen.setdefault(named, outcome)

@@ -19,36 +19,36 @@ from msgspec.structs import replace
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.files import entries_of, is_file, is_folder
 from equipage.files.reading import Files
-from equipage.files.roots import Places, StrPath, entry_in_layer, find_places
+from equipage.files.roots import LayerFolders, StrPath, find_layer_folders, resolve_parent_links
 from equipage.kinds.conventions import codes
-from equipage.kinds.conventions.checks import BODY, bring_body, keep_text, look_for_suspicious
+from equipage.kinds.conventions.checks import BODY, add_body, keep_text, look_for_suspicious
 from equipage.kinds.conventions.codes import SKILL_CODES
 from equipage.kinds.conventions.kind import kind_of
-from equipage.kinds.conventions.references import names_in
+from equipage.kinds.conventions.references import names_of_file
 from equipage.kinds.conventions.tools import skills as tables
 from equipage.kinds.headers import STRICT_YAML, HeaderStyle, keep_as_written, read_header
 from equipage.kinds.layering import (
     Discovery,
     Entry,
     Found,
-    Layered,
     LayeredFolder,
+    LayeredMapping,
     LayerName,
     discover,
 )
-from equipage.kinds.shared import Table, entries_at, hide_property, problem_of
+from equipage.kinds.shared import StrictTable, entries_at, glob_problem, hide_property
 from equipage.kinds.tables import Convention, Field
-from equipage.loading.kind import Item, Kind, Layering, Presentation, Reading, Together
+from equipage.loading.kind import Format, Item, Layering, Presentation, Reading, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import Tree, get, move, remove
 from equipage.syntax.frontmatter import PROFILE
 
 
-class SkillTriggers(Table, frozen=True):
+class SkillTriggers(StrictTable, frozen=True):
     """When a skill is offered."""
 
     globs: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class SkillTriggers(Table, frozen=True):
     """Offered if the user writes one of these words."""
 
 
-class Skill(Table, frozen=True):
+class Skill(StrictTable, frozen=True):
     """One skill.
 
     >>> equipage.load(".defect/skills/greet/SKILL.md", equipage.Skill).config.always
@@ -86,7 +86,7 @@ class Skill(Table, frozen=True):
 _FILE = "SKILL.md"
 
 
-def _entry(entry: os.DirEntry[str]) -> Entry | Fact | None:
+def _find_skill(entry: os.DirEntry[str]) -> Entry | Fact | None:
     """The skill in an entry of a `skills` folder; a finding if the entry is nearly one."""
     file = os.path.join(entry.path, _FILE)
     if is_file(file):
@@ -99,16 +99,16 @@ def _entry(entry: os.DirEntry[str]) -> Entry | Fact | None:
     return None if found is None else codes.SKILL_OVERLOOKED.at(found=Shown(found), name=_FILE)
 
 
-SKILLS = LayeredFolder("skills", r"[^/]+/SKILL\.md", _entry)
+SKILLS = LayeredFolder("skills", r"[^/]+/SKILL\.md", _find_skill)
 _LAYERS = ("user", "project")
 
 
 def _identity(path: str) -> str:
     """A skill is an entry of its `skills` folder, which names it even if it is a link."""
-    return entry_in_layer(path, depth=2)
+    return resolve_parent_links(path, depth=2)
 
 
-def _beside(folder: str) -> Iterator[tuple[str, Fact]]:
+def _check_folder(folder: str) -> Iterator[tuple[str, Fact]]:
     # If the layer itself is not a folder, the `agents` folder in it reports that.
     if is_folder(os.path.dirname(folder)):
         yield from SKILLS.beside(folder)
@@ -118,7 +118,7 @@ def _beside(folder: str) -> Iterator[tuple[str, Fact]]:
 
 _TOOLS, _ALIAS = ("allowed_tools",), ("allowed-tools",)
 _LISTS: tuple[Path, ...] = (("triggers", "globs"), ("triggers", "keywords"), _TOOLS)
-_LONG = 200
+_MAX_DESCRIPTION_BYTES = 200
 _STYLE = HeaderStyle(
     "skill", known=("name", "description", "always", "triggers", "allowed_tools", "allowed-tools")
 )
@@ -132,7 +132,7 @@ def _read(source: Source, session: Session) -> Parsed:
     return read_header(source, session, _STYLE)
 
 
-def _one_spelling(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def _rename_alias(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Rename `allowed-tools` to `allowed_tools`, which means the same."""
     if not isinstance(tree.value, dict) or _ALIAS[0] not in tree.value:
         return tree, []
@@ -144,13 +144,13 @@ def _one_spelling(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     return remove(tree, _ALIAS), [twice]
 
 
-def _keep_entries(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def _keep_text_in_lists(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """In a list of texts, replace a number by the text the author wrote."""
     paths = [path for field in _LISTS for path, _ in entries_at(tree.value, field)]
     return keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
 
 
-def name_is_that_of_the_folder(config: Any, session: Session) -> Iterator[Fact]:
+def name_equals_folder(config: Any, session: Session) -> Iterator[Fact]:
     """The name equals the name of the folder, to the letter."""
     name = get(config, ("name",))
     source = session.documents[0].source if session.documents else None
@@ -167,7 +167,7 @@ def name_is_that_of_the_folder(config: Any, session: Session) -> Iterator[Fact]:
 def globs_can_match(config: Any, _session: Session) -> Iterator[Fact]:
     """Every pattern is valid."""
     for path, glob in entries_at(config, ("triggers", "globs")):
-        reason = problem_of(glob) if isinstance(glob, str) else None
+        reason = glob_problem(glob) if isinstance(glob, str) else None
         if reason is not None:
             yield codes.SKILL_INVALID_GLOB.at(path, glob=Shown(glob), reason=reason)
 
@@ -179,19 +179,21 @@ def description_is_short(config: Any, _session: Session) -> Iterator[Fact]:
         return
     # The seed counts bytes. Lone surrogates, which it cannot have, must not stop the count.
     length = len(text.encode("utf-8", "surrogatepass"))
-    if length > _LONG:
-        yield codes.SKILL_DESCRIPTION_LONG.at(("description",), length=length, limit=_LONG)
+    if length > _MAX_DESCRIPTION_BYTES:
+        yield codes.SKILL_DESCRIPTION_LONG.at(
+            ("description",), length=length, limit=_MAX_DESCRIPTION_BYTES
+        )
     elif not text.strip():
         yield codes.SKILL_DESCRIPTION_EMPTY.at(("description",))
 
 
-def _listed(plain: Any, file: str) -> Iterator[Item]:
+def _list_skill(plain: Any, file: str) -> Iterator[Item]:
     fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
     yield Item("skill", str(fields.get("name") or file), fields.get("description"))
 
 
 #: Skills of the `.defect` convention: every key is known, and no mistake is forgiven.
-STRICT = Kind(
+STRICT_SKILL = Format(
     name="skill",
     title="skill",
     model=Skill,
@@ -200,33 +202,33 @@ STRICT = Kind(
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(
         partial(keep_text, _TABLE),
-        _one_spelling,
-        _keep_entries,
-        partial(bring_body, _TABLE, grammar=PROFILE),
+        _rename_alias,
+        _keep_text_in_lists,
+        partial(add_body, _TABLE, grammar=PROFILE),
         partial(look_for_suspicious, _TABLE),
     ),
-    rules=(name_is_that_of_the_folder, globs_can_match, description_is_short),
+    rules=(name_equals_folder, globs_can_match, description_is_short),
     codes=SKILL_CODES,
-    together=Together(offers=names_in),
+    together=Together(offers=names_of_file),
     layering=Layering(layers=_LAYERS, layer=SKILLS.layer, identity=_identity),
-    presentation=Presentation(schema=partial(hide_property, BODY), listing=_listed),
+    presentation=Presentation(schema=partial(hide_property, BODY), listing=_list_skill),
 )
 
 
 # The reading of other tools, by the folder that a skill lies in.
 
 
-def _tolerant(convention: Convention) -> Kind:
+def _tolerant_format(convention: Convention) -> Format:
     layering = Layering(layers=_LAYERS)
     return replace(kind_of(convention), codes=SKILL_CODES, layering=layering)
 
 
-_OPEN = _tolerant(tables.OPEN)
-_OPENCODE = _tolerant(tables.OPENCODE)
-_OPENCODE_FOLDER = expression(r"/\.?(?:opencode|config/opencode)/skills?/")
+_OPEN_FORMAT = _tolerant_format(tables.OPEN)
+_OPENCODE_FORMAT = _tolerant_format(tables.OPENCODE)
+_OPENCODE_FOLDER = lazy_regex(r"/\.?(?:opencode|config/opencode)/skills?/")
 #: The first tool whose folder is part of the path; several tools read `.agents`, Codex first.
-_BY_FOLDER = {
-    f"/{folder}/skills/": _tolerant(table)
+_FORMAT_BY_FOLDER = {
+    f"/{folder}/skills/": _tolerant_format(table)
     for folder, table in (
         (".claude", tables.CLAUDE),
         (".github", tables.COPILOT),
@@ -237,23 +239,23 @@ _BY_FOLDER = {
 }
 
 
-def variant_of(path: str, _files: Files) -> Kind:
+def variant_of(path: str, _files: Files) -> Format:
     """The kind of a skill by its path, which says whose it is."""
     if SKILLS.layer(path) is not None:
-        return STRICT
-    for folder, kind in _BY_FOLDER.items():
+        return STRICT_SKILL
+    for folder, kind in _FORMAT_BY_FOLDER.items():
         if folder in path:
             return kind
-    return _OPENCODE if _OPENCODE_FOLDER.search(path) else _OPEN
+    return _OPENCODE_FORMAT if _OPENCODE_FOLDER.search(path) else _OPEN_FORMAT
 
 
-KIND = replace(
-    _OPEN,
-    reading=replace(_OPEN.reading, variant=variant_of),
+FORMAT = replace(
+    _OPEN_FORMAT,
+    reading=replace(_OPEN_FORMAT.reading, variant=variant_of),
     layering=Layering(
         layers=_LAYERS,
         layer=SKILLS.layer,
-        beside=_beside,
+        beside=_check_folder,
         above=SKILLS.above,
         elsewhere=SKILLS.elsewhere,
     ),
@@ -278,13 +280,13 @@ class DiscoveredSkill(Skill, frozen=True, kw_only=True):
     """Whose it is: the user's or the project's."""
 
 
-def _discovered(found: Found) -> DiscoveredSkill:
+def _build_discovered_skill(found: Found) -> DiscoveredSkill:
     config: Skill = found.outcome.config
     values = {name: getattr(config, name) for name in Skill.__struct_fields__}
     return DiscoveredSkill(**values, file=found.file, layer=found.layer)
 
 
-class Skills(Layered[DiscoveredSkill]):
+class Skills(LayeredMapping[DiscoveredSkill]):
     """The skills that count, by name, in order of their names.
 
     >>> equipage.discover_skills(".", local=True)
@@ -294,7 +296,7 @@ class Skills(Layered[DiscoveredSkill]):
     what = "skill"
 
     def __init__(self, discovery: Discovery) -> None:
-        super().__init__(discovery, _discovered)
+        super().__init__(discovery, _build_discovered_skill)
 
 
 def discover_skills(
@@ -313,10 +315,12 @@ def discover_skills(
     >>> skills["greet"].description, skills["greet"].layer, skills["greet"].file.name
     ('Says hello', 'project', 'SKILL.md')
     """
-    places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
+    places = find_layer_folders(
+        cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env
+    )
     return Skills(find_skills(places))
 
 
-def find_skills(places: Places) -> Discovery:
+def find_skills(places: LayerFolders) -> Discovery:
     """Every skill of every layer, checked. Never raises on bad files."""
-    return discover(SKILLS, STRICT, places)
+    return discover(SKILLS, STRICT_SKILL, places)

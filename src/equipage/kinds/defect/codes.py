@@ -25,7 +25,7 @@ HOOK_SHELL_WITHOUT_COMMAND = _codes.error("hook-shell-without-command")
 HOOK_COMMAND_MIXED = _codes.error("hook-command-mixed")
 
 #: The codes above are those of profiles and of settings.
-_SHARED = (*_codes.declared(), INVALID_GLOB, VARIABLE_IGNORED)
+_SHARED_CODES = (*_codes.declared(), INVALID_GLOB, VARIABLE_IGNORED)
 
 TEXT_NOT_QUOTED = _codes.warning("text-not-quoted")
 MODEL_GIVEN_TWICE = _codes.error("model-given-twice")
@@ -45,8 +45,14 @@ PROFILE_NAMES_ALIKE = _codes.warning("profile-names-alike")
 PROFILE_OVERLOOKED = _codes.warning("profile-overlooked")
 PROFILE_LINK_OUTSIDE = _codes.warning("profile-link-outside")
 
-_OF_PROFILES = _codes.declared()
-PROFILE_CODES = (*HEADER_CODES, *_OF_PROFILES, INVALID_GLOB, LAYER_UNREADABLE, VARIABLE_IGNORED)
+_PROFILE_DECLARED = _codes.declared()
+PROFILE_CODES = (
+    *HEADER_CODES,
+    *_PROFILE_DECLARED,
+    INVALID_GLOB,
+    LAYER_UNREADABLE,
+    VARIABLE_IGNORED,
+)
 
 PROJECT_DISABLES_HOOK = _codes.warning("project-disables-hook")
 
@@ -62,5 +68,5 @@ OVERRIDE_NOT_TEXT = _codes.error("override-not-text")
 OVERRIDE_TAKEN_AS_TEXT = _codes.warning("override-taken-as-text")
 OVERRIDE_HOOKS = _codes.warning("override-hooks")
 
-_OF_SETTINGS = _codes.declared()[len(_OF_PROFILES) :]
-SETTINGS_CODES = (*_SHARED, *_OF_SETTINGS, *STRICT_CODES)
+_SETTINGS_DECLARED = _codes.declared()[len(_PROFILE_DECLARED) :]
+SETTINGS_CODES = (*_SHARED_CODES, *_SETTINGS_DECLARED, *STRICT_CODES)

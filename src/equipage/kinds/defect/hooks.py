@@ -20,7 +20,7 @@ from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes
-from equipage.kinds.shared import Table, entries_at, hint_for, problem_of, table_at
+from equipage.kinds.shared import StrictTable, entries_at, glob_hint, glob_problem, table_at
 from equipage.loading.tree import (
     HOLE,
     Origin,
@@ -28,11 +28,11 @@ from equipage.loading.tree import (
     Tree,
     get,
     graft,
+    punch_holes,
     remove,
     remove_all,
-    select,
+    select_entries,
     walk,
-    with_holes,
 )
 from equipage.syntax.document import Document
 
@@ -44,7 +44,7 @@ Shell = Literal["sh", "bash", "pwsh", "cmd"]
 Seconds = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class HookMatch(Table, frozen=True):
+class HookMatch(StrictTable, frozen=True):
     """When a hook runs: all conditions must hold, and no condition means always."""
 
     tool: str | None = None
@@ -55,14 +55,14 @@ class HookMatch(Table, frozen=True):
     """Only for tools of one of these classes."""
 
 
-class BuiltinHandler(Table, frozen=True, tag_field="type", tag="builtin"):
+class BuiltinHandler(StrictTable, frozen=True, tag_field="type", tag="builtin"):
     """A hook that comes with the agent."""
 
     name: str
     """The name of the built-in hook."""
 
 
-class ShellProgram(Table, frozen=True):
+class ShellProgram(StrictTable, frozen=True):
     """A shell by its program."""
 
     program: str
@@ -71,7 +71,7 @@ class ShellProgram(Table, frozen=True):
     """Its arguments; the command follows them."""
 
 
-class CommandHandler(Table, frozen=True, tag_field="type", tag="command"):
+class CommandHandler(StrictTable, frozen=True, tag_field="type", tag="command"):
     """A program: its arguments, or a line for a shell."""
 
     argv: tuple[str, ...] | None = None
@@ -90,18 +90,18 @@ class CommandHandler(Table, frozen=True, tag_field="type", tag="command"):
     """How long it may run, in seconds."""
 
 
-class JsonRender(Table, frozen=True, tag_field="type", tag="json"):
+class JsonRender(StrictTable, frozen=True, tag_field="type", tag="json"):
     """The event as JSON."""
 
 
-class TemplateRender(Table, frozen=True, tag_field="type", tag="template"):
+class TemplateRender(StrictTable, frozen=True, tag_field="type", tag="template"):
     """The event put into a template."""
 
     template: str
     """The text; `{{key}}` becomes a field of the event."""
 
 
-class PromptHandler(Table, frozen=True, tag_field="type", tag="prompt"):
+class PromptHandler(StrictTable, frozen=True, tag_field="type", tag="prompt"):
     """A question to a model."""
 
     system: str
@@ -117,7 +117,7 @@ class PromptHandler(Table, frozen=True, tag_field="type", tag="prompt"):
 Handler = BuiltinHandler | CommandHandler | PromptHandler
 
 
-class Hook(Table, frozen=True):
+class Hook(StrictTable, frozen=True):
     """One hook."""
 
     handler: Handler
@@ -130,7 +130,7 @@ class Hook(Table, frozen=True):
     """The layer that declared it; authors cannot write this."""
 
 
-class Hooks(Table, frozen=True):
+class Hooks(StrictTable, frozen=True):
     """The hooks of each event, in the order they run."""
 
     after_session_enter: tuple[Hook, ...] = ()
@@ -192,14 +192,14 @@ def prepare(tree: Tree, layer: Layer | None, *, may_disable: bool) -> tuple[Tree
             unknown.append(path)
         elif not isinstance(entries, list) and entries is not HOLE:
             facts.append(_not_a_list(tree, path, entries))
-            tree = with_holes(tree, [path])
+            tree = punch_holes(tree, [path])
         else:
-            tree = _stamped(tree, path, layer, facts)
+            tree = _stamp_layer(tree, path, layer, facts)
     tree = remove_all(tree, unknown)
     # Every null in a hook is a mistake: if it counted as absent, a condition would be lost.
     nulls = [path for path, value in walk(get(tree.value, HOOKS), HOOKS) if value is None]
     facts += [_wrong_type(tree.story(path).origin, "a value", None) for path in nulls]
-    return with_holes(tree, nulls), facts
+    return punch_holes(tree, nulls), facts
 
 
 def _unknown_event(tree: Tree, path: Path) -> Fact:
@@ -232,7 +232,7 @@ def _wrong_type(origin: Origin, expected: str, found: Any, hint: str | None = No
     )
 
 
-def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> Tree:
+def _stamp_layer(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> Tree:
     """The tree with `source` in each hook of an event; authors cannot write that key themselves."""
     written: list[Path] = []
     stamps: dict[Path, Tree] = {}
@@ -268,15 +268,15 @@ def check(config: Any) -> Iterator[Fact]:
             if isinstance(entry, dict):
                 # An entry of `disable` has the form of a hook, and names the event itself.
                 at_event = entry.get("event") if event == DISABLE else event
-                yield from _match(entry.get("match"), at_event, (*path, "match"))
-                yield from _handler(entry.get("handler"), (*path, "handler"))
+                yield from _check_match(entry.get("match"), at_event, (*path, "match"))
+                yield from _check_handler(entry.get("handler"), (*path, "handler"))
 
 
-def _match(match: Any, event: Any, path: Path) -> Iterator[Fact]:
+def _check_match(match: Any, event: Any, path: Path) -> Iterator[Fact]:
     glob = get(match, ("tool_glob",))
-    if isinstance(glob, str) and (reason := problem_of(glob)) is not None:
+    if isinstance(glob, str) and (reason := glob_problem(glob)) is not None:
         place = (*path, "tool_glob")
-        yield INVALID_GLOB.at(place, glob=Shown(glob), reason=reason, hint=hint_for(reason))
+        yield INVALID_GLOB.at(place, glob=Shown(glob), reason=reason, hint=glob_hint(reason))
     if event in EVENTS and event not in TOOL_EVENTS:
         for condition in ("tool", "tool_glob", "safety"):
             if get(match, (condition,)):
@@ -285,10 +285,10 @@ def _match(match: Any, event: Any, path: Path) -> Iterator[Fact]:
                 )
 
 
-def _handler(handler: Any, path: Path) -> Iterator[Fact]:
+def _check_handler(handler: Any, path: Path) -> Iterator[Fact]:
     kind, name = get(handler, ("type",)), get(handler, ("name",))
     if kind == "command":
-        yield from _command(handler, path)
+        yield from _check_command(handler, path)
     if kind == "builtin" and isinstance(name, str) and name not in BUILTINS:
         guess = nearest(name, BUILTINS)
         yield codes.UNKNOWN_BUILTIN_HOOK.at(
@@ -296,7 +296,7 @@ def _handler(handler: Any, path: Path) -> Iterator[Fact]:
         )
 
 
-def _command(handler: dict[str, Any], path: Path) -> Iterator[Fact]:
+def _check_command(handler: dict[str, Any], path: Path) -> Iterator[Fact]:
     """A command has exactly one of two forms: `argv`, or `shell` with `command`."""
     if "argv" in handler:
         mixed = next((key for key in ("shell", "command") if key in handler), None)
@@ -325,7 +325,9 @@ def disabled_events_exist(config: Any) -> Iterator[Fact]:
 # The hooks of all layers, appended to each other.
 
 
-def settle(tree: Tree, layer_of: Callable[[Document], str | None]) -> tuple[Tree, list[Fact]]:
+def drop_repeated_and_disabled(
+    tree: Tree, layer_of: Callable[[Document], str | None]
+) -> tuple[Tree, list[Fact]]:
     """The merged tree with each hook once, and without the hooks that any layer disables.
 
     Two hooks are the same if their conditions and handlers are; the first one stays. `disable` is
@@ -339,13 +341,13 @@ def settle(tree: Tree, layer_of: Callable[[Document], str | None]) -> tuple[Tree
             for number, entry in enumerate(entries):
                 first.setdefault(_identity(entry), number)
             if len(first) < len(entries):
-                tree = select(tree, (*HOOKS, event), list(first.values()))
+                tree = select_entries(tree, (*HOOKS, event), list(first.values()))
     facts: list[Fact] = []
     done: set[str] = set()
     disabled = get(tree.value, (*HOOKS, DISABLE))
     for path, entry in entries_at(tree.value, (*HOOKS, DISABLE)):
         before, what = tree, f"{get(entry, ('event',))} {_identity(entry)}"
-        tree, found = _disable(tree, entry, tree.story(path).origin, layer_of)
+        tree, found = _apply_disable(tree, entry, tree.story(path).origin, layer_of)
         # A hook that another layer has disabled already is gone, as this layer wants it.
         if tree is not before or what not in done:
             facts += found
@@ -354,7 +356,7 @@ def settle(tree: Tree, layer_of: Callable[[Document], str | None]) -> tuple[Tree
     return (remove(tree, (*HOOKS, DISABLE)) if disabled is not None else tree), facts
 
 
-def _disable(
+def _apply_disable(
     tree: Tree, entry: Any, origin: Origin, layer_of: Callable[[Document], str | None]
 ) -> tuple[Tree, list[Fact]]:
     """The tree without the hooks that one entry of `disable` is about."""
@@ -378,7 +380,9 @@ def _disable(
         for each in hit
         if layer in PROJECT_LAYERS and get(entries[each], ("source",)) == "user"
     ]
-    return select(tree, path, [each for each in range(len(entries)) if each not in hit]), facts
+    return select_entries(
+        tree, path, [each for each in range(len(entries)) if each not in hit]
+    ), facts
 
 
 def _identity(entry: Any) -> str:

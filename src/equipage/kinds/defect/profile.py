@@ -20,8 +20,8 @@ from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import FrozenDict
 from equipage.core.path import Path
 from equipage.core.source import Span
-from equipage.core.text import Guesses, expression, nearest
-from equipage.files.roots import Places, StrPath, find_places
+from equipage.core.text import Guesses, lazy_regex, nearest
+from equipage.files.roots import LayerFolders, StrPath, find_layer_folders
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect import profile_model as stages
@@ -29,7 +29,7 @@ from equipage.kinds.defect.codes import PROFILE_CODES
 from equipage.kinds.defect.hooks import EVENTS, Hook
 from equipage.kinds.defect.profile_model import (
     AGENTS,
-    READ_ONLY,
+    READ_ONLY_TOOLS,
     AgentProfile,
     ProfileOptions,
     RequestLimit,
@@ -42,20 +42,20 @@ from equipage.kinds.defect.profile_model import (
     variant_of,
 )
 from equipage.kinds.headers import STRICT_YAML
-from equipage.kinds.layering import Discovery, Found, Layered, LayerName, discover
+from equipage.kinds.layering import Discovery, Found, LayeredMapping, LayerName, discover
 from equipage.kinds.shared import (
-    covers,
     entries_at,
+    glob_covers,
+    glob_hint,
+    glob_problem,
     hide_property,
-    hint_for,
-    is_plain,
+    is_literal,
     known_names,
     path_of,
-    problem_of,
 )
 from equipage.loading.kind import (
+    Format,
     Item,
-    Kind,
     Layering,
     Offer,
     Presentation,
@@ -102,10 +102,12 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
     for path, entry in entries_at(config, ("tools", "allow")):
         if not isinstance(entry, str):
             continue
-        if not is_plain(entry):
-            reason = problem_of(entry)
+        if not is_literal(entry):
+            reason = glob_problem(entry)
             if reason is not None:
-                yield INVALID_GLOB.at(path, glob=Shown(entry), reason=reason, hint=hint_for(reason))
+                yield INVALID_GLOB.at(
+                    path, glob=Shown(entry), reason=reason, hint=glob_hint(reason)
+                )
         # Any other name may be a tool that a program adds, so only near misses are reported.
         elif entry not in TOOLS and not entry.startswith("mcp__"):
             guess = nearest(entry, TOOLS)
@@ -120,7 +122,7 @@ def hooks_can_run(config: Any, _session: Session) -> Iterator[Fact]:
 # Profiles name MCP servers, which settings and lists of servers define.
 
 #: A tool of a server, or a pattern over its tools. The name of the server has no `__`.
-_TOOL = expression(r"mcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__.*", re.DOTALL)
+_SERVER_TOOL = lazy_regex(r"mcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__.*", re.DOTALL)
 
 
 def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[Finding]:
@@ -131,7 +133,7 @@ def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[F
         if not known:
             continue
         guesses, ordered = Guesses(), sorted(known)
-        for place, tool, server in _allowed(outcome):
+        for place, tool, server in _allowed_server_tools(outcome):
             if server not in known:
                 guess = guesses.nearest(server, ordered)
                 shown, name = Shown(tool), Shown(server)
@@ -139,16 +141,16 @@ def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[F
                 yield outcome, fact
 
 
-def refers(outcome: Outcome) -> bool:
+def has_server_references(outcome: Outcome) -> bool:
     """Whether a profile allows tools of a server."""
-    return next(_allowed(outcome), None) is not None
+    return next(_allowed_server_tools(outcome), None) is not None
 
 
-def _allowed(outcome: Outcome) -> Iterator[tuple[Path, str, str]]:
+def _allowed_server_tools(outcome: Outcome) -> Iterator[tuple[Path, str, str]]:
     """The allowed tools of servers: path, tool, server."""
     value = outcome.tree.value if outcome.tree is not None else None
     for path, entry in entries_at(value, ("tools", "allow")):
-        match = _TOOL.fullmatch(entry) if isinstance(entry, str) else None
+        match = _SERVER_TOOL.fullmatch(entry) if isinstance(entry, str) else None
         if match is not None:
             yield path, entry, match["server"]
 
@@ -188,14 +190,14 @@ def _folder_and_name(session: Session) -> tuple[str, str]:
     return folder, name.removesuffix(".md")
 
 
-def set_key(outcome: Outcome) -> str | None:
+def group_key(outcome: Outcome) -> str | None:
     """Only profiles whose names are the same, or nearly, concern each other."""
     if not outcome.sources or outcome.session is None:
         return None
-    return _folded(_folder_and_name(outcome.session)[1])
+    return _fold_name(_folder_and_name(outcome.session)[1])
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     # Names that differ in case or in the form of a letter are one file on some systems.
     plain = name if name.isascii() else unicodedata.normalize("NFKC", name)
     return plain.casefold()
@@ -221,7 +223,7 @@ def project_replaces_user(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
         if old is not None:
             also = (Also("the user's profile", span=old.start),)
             before, after = old.outcome.config, new.outcome.config
-            ways = [] if before is None or after is None else list(_loosened(before, after))
+            ways = [] if before is None or after is None else list(_added_rights(before, after))
             for way, more in ways:
                 yield (
                     new.outcome,
@@ -235,31 +237,35 @@ def project_replaces_user(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
 
 
 #: How many patterns are compared, each with each tool.
-_MOST_PATTERNS = 32
+_MAX_PATTERNS = 32
 
 
-def _loosened(old: AgentProfile, new: AgentProfile) -> Iterator[tuple[str, object]]:
+def _added_rights(old: AgentProfile, new: AgentProfile) -> Iterator[tuple[str, object]]:
     """What a profile may do that the one it replaces may not: in words, with the details."""
     allowed = frozenset(old.tools.allow)
-    patterns = [each for each in old.tools.allow if not is_plain(each)][:_MOST_PATTERNS]
+    patterns = [each for each in old.tools.allow if not is_literal(each)][:_MAX_PATTERNS]
     tools = [
         each
         for each in dict.fromkeys(new.tools.allow)
-        if each not in allowed and not any(covers(pattern, each) for pattern in patterns)
+        if each not in allowed and not any(glob_covers(pattern, each) for pattern in patterns)
     ]
     if tools:
         yield "may use more tools", Shown(tuple(tools))
     # A hook may stop an agent, so each one that is missing is a right that was added.
-    dropped = [event for event in hooks.EVENTS if not _acts(old, event) <= _acts(new, event)]
+    dropped = [
+        event
+        for event in hooks.EVENTS
+        if not _anonymous_hooks(old, event) <= _anonymous_hooks(new, event)
+    ]
     if dropped:
         yield "lacks hooks that the user's has", Shown(tuple(dropped))
     before = request_limit(old.request_limit, old.request_limit_mode)
     after = request_limit(new.request_limit, new.request_limit_mode)
     if _strictness(after) < _strictness(before):
-        yield "has a looser request limit", Shown((_words(after),))
+        yield "has a looser request limit", Shown((_format_limit(after),))
 
 
-def _acts(profile: AgentProfile, event: str) -> set[msgspec.Struct]:
+def _anonymous_hooks(profile: AgentProfile, event: str) -> set[msgspec.Struct]:
     """The hooks of an event, without their names and layers."""
     found: Iterable[hooks.Hook] = getattr(profile.hooks, event)
     return {msgspec.structs.replace(each, name=None, source=None) for each in found}
@@ -273,17 +279,17 @@ def _strictness(limit: RequestLimit | None) -> tuple[float, ...]:
     return (2, -limit.number, limit.mode == "fixed")
 
 
-def _words(limit: RequestLimit | None) -> str:
+def _format_limit(limit: RequestLimit | None) -> str:
     if limit is None:
         return "left to the program"
     return limit.mode if limit.number is None else f"{limit.mode} {limit.number}"
 
 
-def names_differ(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+def names_do_not_look_alike(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """No two names look the same to people or to a file system."""
     seen: dict[str, Member] = {}
     for each in members(outcomes):
-        first = seen.setdefault(_folded(each.name), each)
+        first = seen.setdefault(_fold_name(each.name), each)
         if first.name != each.name:
             also = (Also("the other one", span=first.start),)
             name, other = Shown(each.name), Shown(first.name)
@@ -305,10 +311,10 @@ You review changes. Read the files that changed, and the tests beside them.
 
 Report each problem with file and line, the worst first. Do not edit anything.
 """
-_NAME = expression(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.md)\Z")
+_NAME = lazy_regex(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.md)\Z")
 
 
-def _listed(plain: Any, file: str) -> Iterator[Item]:
+def _list_agent(plain: Any, file: str) -> Iterator[Item]:
     """One agent, named by its file or folder."""
     match = _NAME.match(file)
     name = (match["folder"] or match["file"]) if match is not None else file
@@ -316,7 +322,7 @@ def _listed(plain: Any, file: str) -> Iterator[Item]:
 
 
 #: Agents of the `.defect` convention: `agents/<name>.md` and `agents/<name>/config.toml`.
-KIND = Kind(
+FORMAT = Format(
     name="profile",
     title="agent profile",
     model=AgentProfile,
@@ -329,8 +335,8 @@ KIND = Kind(
     rules=(texts_are_not_empty, numbers_are_plausible, allowed_tools_can_match, hooks_can_run),
     codes=PROFILE_CODES,
     together=Together(
-        set_rules=(names_are_unique, project_replaces_user, names_differ),
-        set_key=set_key,
+        set_rules=(names_are_unique, project_replaces_user, names_do_not_look_alike),
+        set_key=group_key,
         cross_rules=(servers_exist,),
         codes=(
             codes.DUPLICATE_PROFILE,
@@ -339,7 +345,7 @@ KIND = Kind(
             codes.PROFILE_NAMES_ALIKE,
             codes.UNKNOWN_SERVER,
         ),
-        refers=refers,
+        refers=has_server_references,
     ),
     layering=Layering(
         layers=("user", "project"),
@@ -354,9 +360,9 @@ KIND = Kind(
         schema=partial(hide_property, "source"),
         example=EXAMPLE,
         example_path=".defect/agents/NAME.md",
-        listing=_listed,
+        listing=_list_agent,
         sensitive=(
-            Sensitive("tools.allow", "permission", default=READ_ONLY),
+            Sensitive("tools.allow", "permission", default=READ_ONLY_TOOLS),
             Sensitive("hooks.**", "permission"),
             Sensitive("prompt.*", "prompt"),
             Sensitive("description", "prompt"),
@@ -401,7 +407,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
     """What runs at which event; only events that have hooks."""
 
 
-class Profiles(Layered[Profile]):
+class Profiles(LayeredMapping[Profile]):
     """The profiles that count, by name, in order of their names.
 
     >>> profiles = equipage.discover_profiles(".", local=True)
@@ -412,8 +418,8 @@ class Profiles(Layered[Profile]):
     what = "profile"
 
     def __init__(self, discovery: Discovery) -> None:
-        super().__init__(discovery, _profile)
-        self.shadowed = tuple(_profile(each) for each in self.found if each.shadowed_by)
+        super().__init__(discovery, _build_profile)
+        self.shadowed = tuple(_build_profile(each) for each in self.found if each.shadowed_by)
 
 
 def discover_profiles(
@@ -435,16 +441,18 @@ def discover_profiles(
     >>> equipage.discover_profiles(".", local=True)["writer"].system_prompt_text
     'You write.'
     """
-    places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
+    places = find_layer_folders(
+        cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env
+    )
     return Profiles(find_profiles(places))
 
 
-def find_profiles(places: Places) -> Discovery:
+def find_profiles(places: LayerFolders) -> Discovery:
     """Every profile of every layer, checked. Never raises on bad files."""
-    return discover(AGENTS, KIND, places)
+    return discover(AGENTS, FORMAT, places)
 
 
-def _profile(found: Found) -> Profile:
+def _build_profile(found: Found) -> Profile:
     config: AgentProfile = found.outcome.config
     used = {event: hooks for event in EVENTS if (hooks := getattr(config.hooks, event))}
     return Profile(

@@ -23,13 +23,13 @@ from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.files import entries_of, exists, is_file, is_link, leads_to_folder
 from equipage.files.reading import require_text
-from equipage.files.roots import entry_in_layer
+from equipage.files.roots import resolve_parent_links
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.hooks import Hooks, Layer
 from equipage.kinds.headers import HeaderStyle, body_of, keep_as_written, read_header
 from equipage.kinds.layering import Entry, LayeredFolder
-from equipage.kinds.shared import Table, entries_at
+from equipage.kinds.shared import StrictTable, entries_at
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, move, remove
 from equipage.syntax.document import Document
@@ -39,17 +39,17 @@ RequestLimitMode = Literal["fixed", "adaptive", "unbounded"]
 Variant = Literal["folder", "file"]
 
 #: The tools of an agent whose profile has no `tools.allow`: it can read and search.
-READ_ONLY = ("read_file", "search")
+READ_ONLY_TOOLS = ("read_file", "search")
 
 
-class Default(Table, frozen=True):
+class Default(StrictTable, frozen=True):
     """The table that the settings also have; a profile may name its model here."""
 
     model: str | None = None
     """The model, as an alternative to the key `model`."""
 
 
-class Prompt(Table, frozen=True):
+class Prompt(StrictTable, frozen=True):
     """The system prompt. A loaded profile always has `text`, wherever it came from."""
 
     text: str | None = None
@@ -58,14 +58,14 @@ class Prompt(Table, frozen=True):
     """The file that holds the prompt, in the folder of the profile; `system.md` by default."""
 
 
-class Tools(Table, frozen=True):
+class Tools(StrictTable, frozen=True):
     """The tools an agent may use."""
 
-    allow: tuple[str, ...] = READ_ONLY
+    allow: tuple[str, ...] = READ_ONLY_TOOLS
     """Names and patterns; an empty list allows no tool, no list allows reading and searching."""
 
 
-class Sampling(Table, frozen=True):
+class Sampling(StrictTable, frozen=True):
     """Sampling parameters of the model. The table replaces the caller's table as a whole."""
 
     max_tokens: U32 | None = None
@@ -78,7 +78,7 @@ class Sampling(Table, frozen=True):
     """Sample only from this many of the most likely tokens."""
 
 
-class AgentProfile(Table, frozen=True):
+class AgentProfile(StrictTable, frozen=True):
     """One agent."""
 
     TITLE: ClassVar[str] = "a profile"
@@ -130,7 +130,7 @@ def request_limit(number: int | None, mode: RequestLimitMode | None) -> RequestL
 
 
 #: The values that models accept; a provider refuses others or clips them.
-_SAMPLING: dict[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1)}
+_SAMPLING_RANGES: dict[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1)}
 
 
 def limit_facts(table: Any, path: Path) -> Iterator[Fact]:
@@ -148,7 +148,7 @@ def limit_facts(table: Any, path: Path) -> Iterator[Fact]:
 
 def sampling_facts(config: Any, path: Path) -> Iterator[Fact]:
     """Sampling parameters at `path` that no model accepts; parsing has reported the infinite."""
-    for key, (low, high) in _SAMPLING.items():
+    for key, (low, high) in _SAMPLING_RANGES.items():
         value = get(config, (*path, key))
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number and (value < low or high < value < math.inf):
@@ -162,7 +162,7 @@ def sampling_facts(config: Any, path: Path) -> Iterator[Fact]:
 _NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
 
 
-def _entry(entry: os.DirEntry[str]) -> Entry | Fact | None:
+def _find_profile(entry: os.DirEntry[str]) -> Entry | Fact | None:
     """The profile in an entry of an `agents` folder; a finding if the entry is nearly one."""
     # Not `splitext`, which sees no extension in `..md`: the profile named `.`.
     stem, dot, extension = entry.name.rpartition(".")
@@ -172,24 +172,26 @@ def _entry(entry: os.DirEntry[str]) -> Entry | Fact | None:
     # Python shows bytes of a name that are not UTF-8 as these surrogates.
     if re.search("[\udc80-\udcff]", entry.name):
         return (
-            _overlooked("its name is not valid UTF-8") if is_folder or extension == ".md" else None
+            _overlooked_profile("its name is not valid UTF-8")
+            if is_folder or extension == ".md"
+            else None
         )
     if is_folder:
         config = os.path.join(entry.path, "config.toml")
         if is_file(config):
             return Entry(entry.name, config, entry.is_symlink() or is_link(config))
         if exists(config, follow_links=False):
-            return _overlooked("its `config.toml` is not a regular file")
-        return _nearly_profile(entry.path)
+            return _overlooked_profile("its `config.toml` is not a regular file")
+        return _check_near_profile(entry.path)
     if extension == ".md":
         return Entry(stem, entry.path, entry.is_symlink())
     if entry.name.lower() in _NEARLY_MARKDOWN:  # a hidden file without an extension
-        return _overlooked(f"there is no name before `{entry.name}`")
+        return _overlooked_profile(f"there is no name before `{entry.name}`")
     is_near = extension.lower() in _NEARLY_MARKDOWN
-    return _overlooked("its name does not end in `.md`") if is_near else None
+    return _overlooked_profile("its name does not end in `.md`") if is_near else None
 
 
-def _nearly_profile(folder: str) -> Fact | None:
+def _check_near_profile(folder: str) -> Fact | None:
     """A finding about a folder without a `config.toml` that was meant to be a profile."""
     try:
         names = [each.name for each in entries_of(folder)]
@@ -197,24 +199,24 @@ def _nearly_profile(folder: str) -> Fact | None:
         return None
     other = next((name for name in names if name.lower() == "config.toml"), None)
     if other is not None:
-        return _overlooked(f"the folder has `{other}`, but no `config.toml`")
+        return _overlooked_profile(f"the folder has `{other}`, but no `config.toml`")
     has_prompt = DEFAULT_PROMPT_FILE in names
-    return _overlooked("the folder has no `config.toml`") if has_prompt else None
+    return _overlooked_profile("the folder has no `config.toml`") if has_prompt else None
 
 
-def _overlooked(reason: str) -> Fact:
+def _overlooked_profile(reason: str) -> Fact:
     return codes.PROFILE_OVERLOOKED.at(reason=reason)
 
 
 DEFAULT_PROMPT_FILE = "system.md"
 AGENTS = LayeredFolder(
-    "agents", r"[^/]+\.md|[^/]+/config\.toml", _entry, outside=codes.PROFILE_LINK_OUTSIDE
+    "agents", r"[^/]+\.md|[^/]+/config\.toml", _find_profile, outside=codes.PROFILE_LINK_OUTSIDE
 )
 
 
 def identity(path: str) -> str:
     """A profile is an entry of its `agents` folder: a link there is an agent of its own."""
-    return entry_in_layer(path, depth=2 if path.endswith(".toml") else 1)
+    return resolve_parent_links(path, depth=2 if path.endswith(".toml") else 1)
 
 
 def variant_of(path: str) -> Variant:
@@ -286,16 +288,16 @@ def prepare_hooks(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 #: A profile reads files in its own folder only.
 PROMPT_POLICY = PathPolicy(absolute="refuse", parents="inside")
-_PROMPT: Path = ("prompt",)
-_TEXT: Path = ("prompt", "text")
-_FILE: Path = ("prompt", "file")
+_PROMPT_PATH: Path = ("prompt",)
+_TEXT_PATH: Path = ("prompt", "text")
+_FILE_PATH: Path = ("prompt", "file")
 #: Why the profile may not read a file that may well exist: a copy in its folder would be fine.
-_REFUSED = {
+_REFUSED_REASONS = {
     core_codes.REFERENCE_ABSOLUTE: "the path is absolute",
     core_codes.REFERENCE_ESCAPES: "it leads outside the folder of the profile",
 }
 #: Why a path cannot be the path of a prompt, wherever it leads.
-_UNUSABLE = {
+_UNUSABLE_REASONS = {
     core_codes.REFERENCE_EMPTY: "the path is empty",
     core_codes.REFERENCE_NUL: "the path contains a NUL character",
     core_codes.FILE_IS_DIRECTORY: "it is a directory, expected a file",
@@ -313,34 +315,36 @@ def bring_prompt(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         return tree, []
     prompt = tree.value.get("prompt")
     if prompt is None and "prompt" in tree.value:
-        tree = remove(tree, _PROMPT)  # a null is as good as no key
+        tree = remove(tree, _PROMPT_PATH)  # a null is as good as no key
     document = tree.story(ROOT).origin.document
     if variant_of(document.source.filename or document.source.name) == "folder":
         return _from_folder(tree, prompt, session)
     if prompt is not None:
-        misplaced = codes.PROMPT_IN_SINGLE_FILE.at(part="key", origin=tree.story(_PROMPT).origin)
-        hole = Tree(HOLE, tree.at(_PROMPT).origins)
-        return attach(tree, _PROMPT, hole), [misplaced]
-    return _with_text(tree, body_of(document), ()), []
+        misplaced = codes.PROMPT_IN_SINGLE_FILE.at(
+            part="key", origin=tree.story(_PROMPT_PATH).origin
+        )
+        hole = Tree(HOLE, tree.at(_PROMPT_PATH).origins)
+        return attach(tree, _PROMPT_PATH, hole), [misplaced]
+    return _put_prompt(tree, body_of(document), ()), []
 
 
 def _from_folder(tree: Tree, prompt: object, session: Session) -> tuple[Tree, list[Fact]]:
     """`prompt.text`, or the content of `prompt.file`, or that of `system.md`."""
     text, file = get(prompt, ("text",)), get(prompt, ("file",))
     if text is not None and file is not None:
-        also = Also("and here", part="key", origin=tree.story(_FILE).origin)
-        origin = tree.story(_TEXT).origin
+        also = Also("and here", part="key", origin=tree.story(_FILE_PATH).origin)
+        origin = tree.story(_TEXT_PATH).origin
         return tree, [codes.PROMPT_GIVEN_TWICE.at(part="key", origin=origin, also=(also,))]
     if text is not None or not isinstance(file, str | None) or not isinstance(prompt, dict | None):
         return tree, []  # the model reports what does not fit
-    origin = tree.story(ROOT if file is None else _FILE).origin
+    origin = tree.story(ROOT if file is None else _FILE_PATH).origin
     try:
         source = _read_prompt(DEFAULT_PROMPT_FILE if file is None else file, session)
     except FileProblem as problem:
-        hole = attach(tree, _TEXT, Tree(HOLE, Origins(origin)))
-        return hole, [_unread(problem, file, origin)]
+        hole = attach(tree, _TEXT_PATH, Tree(HOLE, Origins(origin)))
+        return hole, [_prompt_problem(problem, file, origin)]
     document = Document(source, "text", source.text, window=(0, len(source.text)))
-    return _with_text(tree, document, () if file is None else (Via("read from here", origin),)), []
+    return _put_prompt(tree, document, () if file is None else (Via("read from here", origin),)), []
 
 
 def _read_prompt(reference: str, session: Session) -> Source:
@@ -350,23 +354,25 @@ def _read_prompt(reference: str, session: Session) -> Source:
     return require_text(referred.source)
 
 
-def _unread(problem: FileProblem, file: str | None, origin: Origin) -> Fact:
+def _prompt_problem(problem: FileProblem, file: str | None, origin: Origin) -> Fact:
     """Why the prompt file `file`, or the default one, cannot be read."""
     reference = Shown(DEFAULT_PROMPT_FILE if file is None else file)
     values = {"file": reference, **problem.values, "reference": reference}
     if problem.code == core_codes.FILE_MISSING:
         code = codes.PROMPT_MISSING if file is None else codes.PROMPT_FILE_MISSING
-    elif problem.code in _REFUSED:
-        code, values["reason"] = codes.PROMPT_FILE_REFUSED, _REFUSED[problem.code]
+    elif problem.code in _REFUSED_REASONS:
+        code, values["reason"] = codes.PROMPT_FILE_REFUSED, _REFUSED_REASONS[problem.code]
     else:
         code = codes.PROMPT_FILE_UNUSABLE
-        values["reason"] = _UNUSABLE[problem.code].format_map(problem.values)
+        values["reason"] = _UNUSABLE_REASONS[problem.code].format_map(problem.values)
     return Fact(code, values=values, origin=origin)
 
 
-def _with_text(tree: Tree, document: Document, via: tuple[Via, ...]) -> Tree:
+def _put_prompt(tree: Tree, document: Document, via: tuple[Via, ...]) -> Tree:
     # A prompt from elsewhere has its own document, so that findings in it point there.
     text = Origins(Origin(document), via)
     if "prompt" not in tree.value:
-        return attach(tree, _PROMPT, Tree({"text": document.value}, Origins(below={"text": text})))
-    return attach(tree, _TEXT, Tree(document.value, text))
+        return attach(
+            tree, _PROMPT_PATH, Tree({"text": document.value}, Origins(below={"text": text}))
+        )
+    return attach(tree, _TEXT_PATH, Tree(document.value, text))

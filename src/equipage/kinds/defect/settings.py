@@ -19,18 +19,18 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
-from equipage.files.roots import find_places
+from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.codes import SETTINGS_CODES
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.profile_model import limit_facts, sampling_facts
 from equipage.kinds.defect.settings_model import BUILT_IN_MODELS, BUILT_IN_PROVIDERS, Settings, Turn
-from equipage.kinds.mcp.strict import SERVERS
+from equipage.kinds.mcp.strict import SERVERS_PATH
 from equipage.kinds.shared import hide_property, table_at
 from equipage.loading.kind import (
-    Elsewhere,
+    Format,
     Item,
-    Kind,
+    LayerFolder,
     Layering,
     Presentation,
     Reading,
@@ -39,7 +39,7 @@ from equipage.loading.kind import (
 )
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
-from equipage.loading.tree import Tree, get, walk, with_holes
+from equipage.loading.tree import Tree, get, punch_holes, walk
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
@@ -77,11 +77,11 @@ def _layer_of(tree: Tree, session: Session) -> Layer | None:
     return given if given is not None or path is None else layer_by_path(path)
 
 
-def _elsewhere(env: Mapping[str, str]) -> Iterator[Elsewhere]:
+def _user_folder(env: Mapping[str, str]) -> Iterator[LayerFolder]:
     """The folder of the user's own settings."""
-    user = find_places(env=env).user
+    user = find_layer_folders(env=env).user
     if user is not None:
-        yield Elsewhere(user, "user")
+        yield LayerFolder(user, "user")
 
 
 # Stages.
@@ -92,18 +92,20 @@ def prepare_hooks(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     return hooks.prepare(tree, _layer_of(tree, session), may_disable=True)
 
 
-def leave_out_the_infinite(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+def drop_infinite_numbers(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Put holes where numbers are not finite; parsing has reported them."""
-    return (without_infinities(tree) if session.noted(core_codes.NOT_FINITE) else tree), []
+    return (
+        replace_infinities_with_holes(tree) if session.noted(core_codes.NOT_FINITE) else tree
+    ), []
 
 
-def without_infinities(tree: Tree) -> Tree:
+def replace_infinities_with_holes(tree: Tree) -> Tree:
     infinite = (
         path
         for path, value in walk(tree.value)
         if isinstance(value, float) and not math.isfinite(value)
     )
-    return with_holes(tree, infinite)
+    return punch_holes(tree, infinite)
 
 
 # Rules for each layer alone.
@@ -137,7 +139,7 @@ def models_are_named(config: Any, _session: Session) -> Iterator[Fact]:
 
 # Rules for all layers merged: what must hold between keys that may come from different files.
 
-_DEFAULTS = Turn()
+_DEFAULT_TURN = Turn()
 #: The switch that turns a tier of compaction off.
 _SWITCHES = {
     "compact_soft_ratio": "background_compact_enabled",
@@ -149,32 +151,34 @@ def request_limit_is_complete(config: Any, _session: Session) -> Iterator[Fact]:
     return limit_facts(get(config, ("turn",)), ("turn",))
 
 
-def ratios_follow_each_other(config: Any, _session: Session) -> Iterator[Fact]:
+def ratios_are_ordered(config: Any, _session: Session) -> Iterator[Fact]:
     """Among the tiers that are on: soft below hard, micro not above soft, micro below hard."""
     turn = get(config, ("turn",), {})
-    hard, soft, micro = (_ratio(turn, key) for key in _RATIOS)
+    hard, soft, micro = (_effective_ratio(turn, key) for key in _RATIOS)
     if hard is not None and soft is not None and not soft < hard:
-        yield _order(turn, "compact_soft_ratio", "below", "compact_ratio")
+        yield _ratio_order_fact(turn, "compact_soft_ratio", "below", "compact_ratio")
     # One finding about the lowest tier is enough.
     if micro is not None and soft is not None and not micro <= soft:
-        yield _order(turn, "microcompact_ratio", "not above", "compact_soft_ratio")
+        yield _ratio_order_fact(turn, "microcompact_ratio", "not above", "compact_soft_ratio")
     elif micro is not None and hard is not None and not micro < hard:
-        yield _order(turn, "microcompact_ratio", "below", "compact_ratio")
+        yield _ratio_order_fact(turn, "microcompact_ratio", "below", "compact_ratio")
 
 
-def _ratio(turn: Any, key: str) -> float | None:
+def _effective_ratio(turn: Any, key: str) -> float | None:
     """The ratio of a tier; None if the tier is off, or the ratio out of range and reported."""
     switch = _SWITCHES.get(key)
     if not isinstance(turn, dict) or (switch is not None and turn.get(switch) is False):
         return None
-    ratio = turn.get(key, getattr(_DEFAULTS, key))
+    ratio = turn.get(key, getattr(_DEFAULT_TURN, key))
     return ratio if _is_number(ratio) and 0 < ratio <= 1 else None
 
 
-def _order(turn: dict[str, Any], low: str, relation: str, high: str) -> Fact:
+def _ratio_order_fact(turn: dict[str, Any], low: str, relation: str, high: str) -> Fact:
     """The finding at a ratio that the author set; the other one is named too if it is set."""
     here, other = (low, high) if low in turn else (high, low)
-    low_value, high_value = (Shown(turn.get(key, getattr(_DEFAULTS, key))) for key in (low, high))
+    low_value, high_value = (
+        Shown(turn.get(key, getattr(_DEFAULT_TURN, key))) for key in (low, high)
+    )
     return codes.RATIO_ORDER.at(
         ("turn", here),
         also=(Also("compared with this", ("turn", other)),) if other in turn else (),
@@ -242,31 +246,31 @@ _PROMPTS = ("base_prompt.*", "turn.system_prompt", "prompt.**")
 
 def _server_names(outcome: Outcome) -> Iterator[str]:
     """The MCP servers that a file of settings defines."""
-    yield from table_at(outcome.tree.value, SERVERS) if outcome.tree is not None else ()
+    yield from table_at(outcome.tree.value, SERVERS_PATH) if outcome.tree is not None else ()
 
 
-def _listed(_plain: Any, file: str) -> Iterator[Item]:
+def _list_settings(_plain: Any, file: str) -> Iterator[Item]:
     """Layers of settings merge, so none shadows another: each has the name of its file."""
     yield Item("settings", file.rpartition("/")[2])
 
 
 #: One `config.toml`, whatever its layer, without the other layers.
-ALONE = Kind(
+SINGLE_FILE_FORMAT = Format(
     name="settings",
     title="settings",
     model=Settings,
     reading=Reading(options=SettingsOptions, formats={".toml": "toml"}),
     shape=Shape(unknown="error"),
-    stages=(leave_out_the_infinite, prepare_hooks),
+    stages=(drop_infinite_numbers, prepare_hooks),
     rules=(hooks_can_run, numbers_are_plausible, models_are_named),
     codes=SETTINGS_CODES,
     together=Together(offers=_server_names),
-    layering=Layering(layer=layer_by_path, elsewhere=_elsewhere),
+    layering=Layering(layer=layer_by_path, elsewhere=_user_folder),
     presentation=Presentation(
         schema=partial(hide_property, "source"),
         example=EXAMPLE,
         example_path=".defect/config.toml",
-        listing=_listed,
+        listing=_list_settings,
         sensitive=(
             Sensitive("sandbox.mode", "permission", order=SANDBOXES, default=DEFAULT_SANDBOX),
             Sensitive("tools.fetch.enabled", "permission", order=(False, True), default=True),
@@ -284,9 +288,11 @@ ALONE = Kind(
 )
 
 #: A layer among others: the merge leaves out numbers that are not finite.
-LAYER = replace(ALONE, stages=(prepare_hooks,))
+LAYER_FORMAT = replace(SINGLE_FILE_FORMAT, stages=(prepare_hooks,))
 
 #: All layers merged.
-MERGED = replace(
-    ALONE, stages=(), rules=(request_limit_is_complete, ratios_follow_each_other, provider_is_known)
+MERGED_FORMAT = replace(
+    SINGLE_FILE_FORMAT,
+    stages=(),
+    rules=(request_limit_is_complete, ratios_are_ordered, provider_is_known),
 )

@@ -22,27 +22,33 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Code, Diagnostic, Fact, Label, LoadError, Shown
 from equipage.core.path import Path, parse_path
 from equipage.core.source import Source, Span
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.files import (
     exists,
     is_folder,
-    is_possible,
+    is_possible_path,
     real_path,
-    text_given,
+    text_argument,
     working_directory,
-    wrong,
+    wrong_argument,
 )
 from equipage.files.reading import display_name
-from equipage.files.roots import Places, StrPath, find_places
+from equipage.files.roots import LayerFolders, StrPath, find_layer_folders
 from equipage.files.sandbox import FileProblem, is_below
 from equipage.kinds.codes import VARIABLE_IGNORED
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.hooks import PROJECT_LAYERS, Layer
-from equipage.kinds.defect.settings import ALONE, LAYER, MERGED, layer_by_path, without_infinities
-from equipage.kinds.defect.settings_model import Effective, Settings, effective
+from equipage.kinds.defect.settings import (
+    LAYER_FORMAT,
+    MERGED_FORMAT,
+    SINGLE_FILE_FORMAT,
+    layer_by_path,
+    replace_infinities_with_holes,
+)
+from equipage.kinds.defect.settings_model import Effective, Settings, derive_effective
 from equipage.kinds.mcp import strict as mcp
-from equipage.kinds.mcp.strict import STRICT
-from equipage.loading.kind import Kind
+from equipage.kinds.mcp.strict import STRICT_MCP_JSON
+from equipage.loading.kind import Format
 from equipage.loading.model import build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import check_tree
@@ -56,8 +62,8 @@ from equipage.loading.tree import (
     Via,
     get,
     merge,
+    punch_holes,
     remove_all,
-    with_holes,
 )
 from equipage.syntax import SyntaxProblem, toml
 from equipage.syntax.document import Document
@@ -106,7 +112,7 @@ class LoadedSettings(Loaded[Settings]):
     @property
     def effective(self) -> Effective:
         """The provider, the model and the choice of models that follow."""
-        return effective(self.config)
+        return derive_effective(self.config)
 
     def layer(self, path: str | Path) -> Layer | None:
         """The layer that set the value at `path`, None for a default."""
@@ -160,11 +166,15 @@ def load_settings(
     >>> settings.config.turn.max_llm_retries
     5
     """
-    places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
+    places = find_layer_folders(
+        cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env
+    )
     # A text is a list of letters to Python; taken as one it would give many odd findings.
     if isinstance(overrides, str) or not isinstance(overrides, Iterable):
-        raise wrong("overrides", overrides, 'a list of settings such as "turn.max_llm_retries=5"')
-    found = find_settings(places, [text_given("overrides", each) for each in overrides])
+        raise wrong_argument(
+            "overrides", overrides, 'a list of settings such as "turn.max_llm_retries=5"'
+        )
+    found = find_settings(places, [text_argument("overrides", each) for each in overrides])
     failed = not found.outcome.ok or found.outcome.config is None
     if failed or (strict and any(each.severity == "warning" for each in found.outcome.diagnostics)):
         raise LoadError(found.outcome.diagnostics)
@@ -172,23 +182,23 @@ def load_settings(
 
 
 def find_settings(
-    places: Places, overrides: Iterable[str] = (), *, without: Container[Layer] = frozenset()
+    places: LayerFolders, overrides: Iterable[str] = (), *, without: Container[Layer] = frozenset()
 ) -> SettingsFound:
     """All layers of settings except those in `without`, checked and merged.
 
     Never raises on bad files.
     """
-    return _Merge(places).run(list(overrides), without)
+    return _LayerMerge(places).run(list(overrides), without)
 
 
-class _Merge:
+class _LayerMerge:
     """The layers of one load, merged one by one, lowest first."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: LayerFolders) -> None:
         self.places = places
         self.loads = Run()
         self.files = self.loads.files
-        self.session = self.session_for(MERGED)
+        self.session = self.session_for(MERGED_FORMAT)
         self.layers: list[SettingsLayer] = []
         # By the identity of the document: two layers may have the same text.
         self.layer_by_document: dict[int, Layer] = {}
@@ -210,7 +220,7 @@ class _Merge:
         for layer, folder, name in files:
             if folder is not None and layer not in without:
                 file = os.path.join(folder, name)
-                document = self.read(file, MERGED)
+                document = self.read(file, MERGED_FORMAT)
                 if document is not None:
                     self.add(SettingsLayer(layer, FilePath(file)), document)
         given: Overrides | None = None
@@ -219,7 +229,7 @@ class _Merge:
             self.facts += given.facts
             self.add(SettingsLayer("command line", None), self.session.adopt(given.document))
         # After all layers: a layer may disable the hooks of any other, also of a higher one.
-        self.tree, found = hooks.settle(
+        self.tree, found = hooks.drop_repeated_and_disabled(
             self.tree, lambda document: self.layer_by_document.get(id(document))
         )
         self.facts += found
@@ -227,7 +237,7 @@ class _Merge:
         self.facts += mcp.servers_are_complete(self.tree, self.height)
         self.session.add(self.facts)
         outcome = check_tree(self.tree, self.session, self.defaults)
-        return SettingsFound(tuple(self.layers), _without_pretended_sources(outcome, given))
+        return SettingsFound(tuple(self.layers), _drop_internal_sources(outcome, given))
 
     def add(self, layer: SettingsLayer, document: Document) -> None:
         """Check a layer alone, and merge it over those below."""
@@ -236,16 +246,16 @@ class _Merge:
         tree = Tree(document.value, Origins(Origin(document), (Via(f"{layer.name} layer"),)))
         # Numbers that are not finite have a finding; the model must not report their type, too.
         if any(each.code == core_codes.NOT_FINITE for each in self.facts):
-            tree = without_infinities(tree)
-        session = self.session_for(LAYER, layer.name)
-        for stage in LAYER.stages:
+            tree = replace_infinities_with_holes(tree)
+        session = self.session_for(LAYER_FORMAT, layer.name)
+        for stage in LAYER_FORMAT.stages:
             tree, found = stage(tree, session)
             self.facts += found
         # Before the rules: they need not look at what the model has refused.
-        tree = self.fitting(tree, LAYER)
-        for rule in LAYER.rules:
-            self.facts += (_anchored(each, tree) for each in rule(tree.value, session))
-        self.tree = merge(self.tree, tree, _strategy)
+        tree = self.fitting(tree, LAYER_FORMAT)
+        for rule in LAYER_FORMAT.rules:
+            self.facts += (_anchor_fact(each, tree) for each in rule(tree.value, session))
+        self.tree = merge(self.tree, tree, _merge_strategy)
 
     def height(self, origin: Origin) -> int:
         """The rank of the layer of a value among all layers; higher layers win."""
@@ -255,19 +265,21 @@ class _Merge:
     def add_mcp_json(self) -> None:
         """Add the servers of the `.mcp.json` in the repository's root; those in TOML win."""
         root = self.places.root
-        document = None if root is None else self.read(os.path.join(root, MCP_JSON), STRICT)
+        document = (
+            None if root is None else self.read(os.path.join(root, MCP_JSON), STRICT_MCP_JSON)
+        )
         if document is None:
             self.facts += mcp.enabled_servers_exist(self.tree, frozenset())
             return
         self.layer_by_document[id(document)] = "project"
         tree = Tree(document.value, Origins(Origin(document), (Via(MCP_JSON),)))
-        servers, found = mcp.from_json(self.fitting(tree, STRICT))
+        servers, found = mcp.from_json(self.fitting(tree, STRICT_MCP_JSON))
         names = frozenset(servers.value["mcp"]["servers"])
         self.facts += [*found, *mcp.enabled_servers_exist(self.tree, names)]
-        self.tree, found = mcp.join(self.tree, servers)
+        self.tree, found = mcp.merge_json_servers(self.tree, servers)
         self.facts += found
 
-    def read(self, path: str, kind: Kind) -> Document | None:
+    def read(self, path: str, kind: Format) -> Document | None:
         """The document of a file; None if it does not exist or has no value."""
         try:
             source = self.files.read(path)
@@ -298,23 +310,23 @@ class _Merge:
         empty = Source.of_text(str(values.get("file", path)), "")
         yield Fact(code, values=values, span=Span(empty, 0, 0))
 
-    def fitting(self, tree: Tree, kind: Kind) -> Tree:
+    def fitting(self, tree: Tree, kind: Format) -> Tree:
         """The tree with holes where it does not fit the model, so that no finding comes twice."""
         _, _, found = build(tree.value, kind.model, kind.shape)
-        self.facts += [_anchored(kind.cautious(each), tree) for each in found]
+        self.facts += [_anchor_fact(kind.cautious(each), tree) for each in found]
         # Unknown keys go, while what does not fit leaves a hole, which later rules respect.
         unknown = [each.path for each in found if each.code == core_codes.UNKNOWN_FIELD]
         rest = [each.path for each in found if each.code != core_codes.UNKNOWN_FIELD]
-        return with_holes(remove_all(tree, unknown), rest)
+        return punch_holes(remove_all(tree, unknown), rest)
 
-    def session_for(self, kind: Kind, layer: Layer | None = None) -> Session:
+    def session_for(self, kind: Format, layer: Layer | None = None) -> Session:
         cwd = self.places.cwd
         options = {"layer": layer}
         request = Request(env={}, options=options, project=self.places.root or cwd, shared=True)
         return Session(kind, request, self.loads, cwd, base=cwd, files=self.files)
 
 
-def _strategy(path: Path, _base: Any, over: Any) -> Strategy:
+def _merge_strategy(path: Path, _base: Any, over: Any) -> Strategy:
     """Hooks are appended; the highest layer that has a base prompt supplies all of it."""
     if len(path) == 2 and path[0] == "hooks":
         return "append"
@@ -323,30 +335,32 @@ def _strategy(path: Path, _base: Any, over: Any) -> Strategy:
     return "merge"
 
 
-def _anchored(fact: Fact, tree: Tree) -> Fact:
+def _anchor_fact(fact: Fact, tree: Tree) -> Fact:
     """Tie a fact about one layer to places in its document, so that it survives the merge."""
     if fact.span is not None or fact.origin is not None:
         return fact
-    also = tuple(each if each.span or each.origin else _at_origin(each, tree) for each in fact.also)
+    also = tuple(
+        each if each.span or each.origin else _set_origin(each, tree) for each in fact.also
+    )
     remedy = fact.remedy
     if remedy is not None:
-        changes = tuple(_at_origin(change, tree) for change in remedy.changes)
+        changes = tuple(_set_origin(change, tree) for change in remedy.changes)
         remedy = replace(remedy, changes=changes)
-    return replace(_at_origin(fact, tree), also=also, remedy=remedy)
+    return replace(_set_origin(fact, tree), also=also, remedy=remedy)
 
 
-def _at_origin(part: T, tree: Tree) -> T:
+def _set_origin(part: T, tree: Tree) -> T:
     return replace(part, origin=tree.story(part.path).origin)
 
 
-def _without_pretended_sources(outcome: Outcome, overrides: Overrides | None) -> Outcome:
+def _drop_internal_sources(outcome: Outcome, overrides: Overrides | None) -> Outcome:
     """The outcome without our own sources: neither defaults nor the command line are files."""
-    diagnostics = tuple(_without_place(each, overrides) for each in outcome.diagnostics)
+    diagnostics = tuple(_drop_internal_place(each, overrides) for each in outcome.diagnostics)
     sources = tuple(source for source in outcome.sources if source.filename is not None)
     return replace(outcome, diagnostics=diagnostics, sources=sources)
 
 
-def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
+def _drop_internal_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
     """A finding about the command line names the setting it came from instead of a place."""
     if each.span is None or each.span.source.filename is not None:
         return each
@@ -363,9 +377,9 @@ def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
 # the key lead into tables, quotes around a part of it keep the dots there. Later settings win.
 
 #: A part of a dotted key: in double quotes with escapes, in single quotes without, or bare.
-_PART = expression(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\'(?P<literal>[^\']*)\'|(?P<bare>[^.]*)')
+_KEY_PART = lazy_regex(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\'(?P<literal>[^\']*)\'|(?P<bare>[^.]*)')
 #: Text that was probably meant as something else, and what to write for that.
-_SUSPECTS: tuple[tuple[re.Pattern[str], str], ...] = (
+_SUSPECT_TEXTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\[.*\]", re.DOTALL), 'put quotes around each text: `["a", "b"]`'),
     (re.compile(r"\[.*", re.DOTALL), 'close the list: `["a", "b"]`'),
     (re.compile(r"\{.*", re.DOTALL), 'write a table as `{ key = "value" }`'),
@@ -409,7 +423,7 @@ class Overrides:
             return
         key, equals, text = setting.partition("=")
         key = key.strip()
-        path = _key(key)
+        path = _split_key(key)
         if not equals or not key or path is None:
             self.report(codes.OVERRIDE_MALFORMED, found=Shown(setting))
         elif not all(path):
@@ -434,7 +448,7 @@ class Overrides:
             for each in parsed.irregularities:
                 self.report(each.code, path, **{**each.values, "found": Shown(text)})
             return parsed.value["x"]
-        hint = next((hint for pattern, hint in _SUSPECTS if pattern.fullmatch(text)), None)
+        hint = next((hint for pattern, hint in _SUSPECT_TEXTS if pattern.fullmatch(text)), None)
         if hint is not None:
             key = Shown(".".join(path))
             self.report(codes.OVERRIDE_TAKEN_AS_TEXT, path, key=key, found=Shown(text), hint=hint)
@@ -450,13 +464,13 @@ class Overrides:
         table[path[-1]] = value
 
 
-def _key(key: str) -> tuple[str, ...] | None:
+def _split_key(key: str) -> tuple[str, ...] | None:
     """The parts of a dotted key, some of them perhaps empty; None if it is malformed."""
     parts: list[str] = []
     position = 0
     # Part, dot, part, dot …: a key that ends with a dot has an empty last part.
     while True:
-        match = _PART.match(key, position)
+        match = _KEY_PART.match(key, position)
         assert match is not None  # a bare part may be empty
         part = match["literal"] or match["bare"] or ""
         if match["quoted"] is not None:
@@ -476,32 +490,34 @@ def _key(key: str) -> tuple[str, ...] | None:
 # The kind `settings` as it is registered: a file, and the layers it is merged with.
 
 
-def merged_with_others(path: str, request: Request) -> Outcome | None:
+def merge_layers_of_file(path: str, request: Request) -> Outcome | None:
     """All layers merged, if the file at `path` is one of them."""
     real = real_path(path)
     # The user's layer belongs to no project: it is merged with the one we are in.
     cwd = "." if layer_by_path(real) == "user" else os.path.dirname(real)
     local = bool(request.options.get("local"))
-    found = find_settings(find_places(cwd, local=local, env=request.env), _overrides(request))
+    found = find_settings(
+        find_layer_folders(cwd, local=local, env=request.env), _overrides(request)
+    )
     is_layer = any(each.file and real_path(str(each.file)) == real for each in found.layers)
     return found.outcome if is_layer else None
 
 
-def merges_of(paths: Sequence[str], request: Request) -> Iterator[Outcome]:
+def merge_layers_of_projects(paths: Sequence[str], request: Request) -> Iterator[Outcome]:
     """The settings of each project that one of the files belongs to, merged.
 
     The user's layer and the machine's own `config.local.toml` take part only if they are among the
     files: findings in a project must not depend on the machine it is checked on. The user's layer
     without any project is merged alone.
     """
-    paths = [path for path in paths if is_possible(path)]
+    paths = [path for path in paths if is_possible_path(path)]
     asked = {real_path(path) for path in paths}
-    user = find_places(local=bool(request.options.get("local")), env=request.env).user
+    user = find_layer_folders(local=bool(request.options.get("local")), env=request.env).user
     if user is not None and real_path(os.path.join(user, CONFIG)) not in asked:
         user = None
     projects = {places.root: places for path in paths if (places := _project_of(path)) is not None}
     if user is not None and not projects:
-        projects[None] = Places(user, user, None)
+        projects[None] = LayerFolders(user, user, None)
     for places in projects.values():
         machine = os.path.join(places.project or "", LOCAL_CONFIG)
         without: frozenset[Layer] = frozenset()
@@ -516,15 +532,20 @@ def _overrides(request: Request) -> list[str]:
     return list(given) if isinstance(given, list | tuple) else []
 
 
-def _project_of(path: str) -> Places | None:
+def _project_of(path: str) -> LayerFolders | None:
     """The project whose layer a file is; None unless its `.defect` is in a repository's root."""
     absolute = os.path.abspath(path)
     if layer_by_path(absolute) not in PROJECT_LAYERS:
         return None
     folder = os.path.dirname(absolute)
-    places = find_places(os.path.dirname(folder), local=True)
+    places = find_layer_folders(os.path.dirname(folder), local=True)
     is_layer = places.project is not None and real_path(places.project) == real_path(folder)
     return places if is_layer else None
 
 
-KIND = replace(ALONE, layering=replace(ALONE.layering, stack=merged_with_others, stacks=merges_of))
+FORMAT = replace(
+    SINGLE_FILE_FORMAT,
+    layering=replace(
+        SINGLE_FILE_FORMAT.layering, stack=merge_layers_of_file, stacks=merge_layers_of_projects
+    ),
+)

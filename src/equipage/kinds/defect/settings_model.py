@@ -16,7 +16,7 @@ from equipage.kinds.defect.profile_model import (
     request_limit,
 )
 from equipage.kinds.mcp.strict import Mcp
-from equipage.kinds.shared import Table
+from equipage.kinds.shared import StrictTable
 
 #: TOML has signed integers: of 64 bits without a sign, 63 remain.
 U64 = Annotated[int, msgspec.Meta(ge=0)]
@@ -27,7 +27,7 @@ SearchMode = Literal["delegate", "disabled"]
 SandboxMode = Literal["deny-all", "read-only", "ask-writes", "open"]
 
 
-class DefaultModel(Table, frozen=True):
+class DefaultModel(StrictTable, frozen=True):
     """The provider and the model to use."""
 
     TITLE: ClassVar[str] = "`default`"
@@ -38,7 +38,7 @@ class DefaultModel(Table, frozen=True):
     """The model; by default the provider's own."""
 
 
-class BasePrompt(Table, frozen=True):
+class BasePrompt(StrictTable, frozen=True):
     """The first part of the system prompt. The highest layer that has one supplies all of it."""
 
     file: str | None = None
@@ -47,14 +47,14 @@ class BasePrompt(Table, frozen=True):
     """The text itself; it follows the file."""
 
 
-class PromptOverlay(Table, frozen=True):
+class PromptOverlay(StrictTable, frozen=True):
     """What is added to the system prompt for one provider."""
 
     text: str | None = None
     """The text to add."""
 
 
-class ProjectPrompt(Table, frozen=True):
+class ProjectPrompt(StrictTable, frozen=True):
     """What is added to the system prompt: always, for a provider, for a model."""
 
     file: str = "AGENTS.md"
@@ -67,7 +67,7 @@ class ProjectPrompt(Table, frozen=True):
     """Text by the id of the model."""
 
 
-class Turn(Table, frozen=True):
+class Turn(StrictTable, frozen=True):
     """Limits and habits of one turn."""
 
     system_prompt: str | None = None
@@ -100,35 +100,35 @@ class Turn(Table, frozen=True):
     """How deep agents may start agents; 0 for not at all."""
 
 
-class WebSearch(Table, frozen=True):
+class WebSearch(StrictTable, frozen=True):
     """Web search by the provider."""
 
     mode: SearchMode = "disabled"
     """Whether the provider searches the web for the model."""
 
 
-class Capabilities(Table, frozen=True):
+class Capabilities(StrictTable, frozen=True):
     """What models may do without a tool of the agent."""
 
     web_search: WebSearch = WebSearch()
     """Web search by the provider."""
 
 
-class ProviderWebSearch(Table, frozen=True):
+class ProviderWebSearch(StrictTable, frozen=True):
     """Web search by one provider."""
 
     mode: SearchMode | None = None
     """Overrides the mode of `capabilities`."""
 
 
-class ProviderCapabilities(Table, frozen=True):
+class ProviderCapabilities(StrictTable, frozen=True):
     """What one provider does otherwise than the rest."""
 
     web_search: ProviderWebSearch = ProviderWebSearch()
     """Web search by this provider."""
 
 
-class Model(Table, frozen=True):
+class Model(StrictTable, frozen=True):
     """A model of a provider."""
 
     id: str
@@ -141,7 +141,7 @@ class Model(Table, frozen=True):
     """Its longest answer, in tokens."""
 
 
-class Aws(Table, frozen=True):
+class Aws(StrictTable, frozen=True):
     """Access to models on AWS."""
 
     profile: str | None = None
@@ -152,7 +152,7 @@ class Aws(Table, frozen=True):
     """Beta features of Anthropic models to turn on."""
 
 
-class Provider(Table, frozen=True):
+class Provider(StrictTable, frozen=True):
     """A service that runs models. A name that is not built in adds a provider."""
 
     protocol: Protocol | None = None
@@ -183,7 +183,7 @@ class Provider(Table, frozen=True):
     """How much its models reason."""
 
 
-class BashTool(Table, frozen=True):
+class BashTool(StrictTable, frozen=True):
     """Limits of the tool `bash`."""
 
     default_timeout_ms: U64 = 30_000
@@ -194,7 +194,7 @@ class BashTool(Table, frozen=True):
     """How much output the model gets to see."""
 
 
-class FsTool(Table, frozen=True):
+class FsTool(StrictTable, frozen=True):
     """Limits of the tools that read files."""
 
     read_default_limit: U64 = 2000
@@ -203,7 +203,7 @@ class FsTool(Table, frozen=True):
     """The most lines the model may ask for."""
 
 
-class FetchTool(Table, frozen=True):
+class FetchTool(StrictTable, frozen=True):
     """Limits of the tool `fetch`."""
 
     enabled: bool = True
@@ -222,7 +222,7 @@ class FetchTool(Table, frozen=True):
     """Whether to follow redirects."""
 
 
-class SearchTool(Table, frozen=True):
+class SearchTool(StrictTable, frozen=True):
     """Limits of the tool `search`."""
 
     enabled: bool = True
@@ -241,7 +241,7 @@ class SearchTool(Table, frozen=True):
     """Whether to skip files that git ignores unless the model asks for them."""
 
 
-class BackgroundTool(Table, frozen=True):
+class BackgroundTool(StrictTable, frozen=True):
     """Limits of tasks in the background."""
 
     default_recent_blocks: U64 = 10
@@ -252,7 +252,7 @@ class BackgroundTool(Table, frozen=True):
     """How many finished tasks to remember."""
 
 
-class ToolSettings(Table, frozen=True):
+class ToolSettings(StrictTable, frozen=True):
     """Limits of the built-in tools."""
 
     bash: BashTool = BashTool()
@@ -267,21 +267,21 @@ class ToolSettings(Table, frozen=True):
     """Tasks in the background."""
 
 
-class Sandbox(Table, frozen=True):
+class Sandbox(StrictTable, frozen=True):
     """What tools may do without asking."""
 
     mode: SandboxMode = "ask-writes"
     """From `deny-all`, which allows nothing, to `open`."""
 
 
-class Otlp(Table, frozen=True):
+class Otlp(StrictTable, frozen=True):
     """Traces over OpenTelemetry."""
 
     endpoint: str | None = None
     """The address that traces are sent to."""
 
 
-class Langfuse(Table, frozen=True):
+class Langfuse(StrictTable, frozen=True):
     """Traces to Langfuse."""
 
     enabled: bool = False
@@ -298,7 +298,7 @@ class Langfuse(Table, frozen=True):
     """How many traces to send at a time."""
 
 
-class Tracing(Table, frozen=True):
+class Tracing(StrictTable, frozen=True):
     """What is logged, and where traces are sent."""
 
     filter: str | None = None
@@ -311,7 +311,7 @@ class Tracing(Table, frozen=True):
     """Traces to Langfuse."""
 
 
-class Proxy(Table, frozen=True):
+class Proxy(StrictTable, frozen=True):
     """The proxy for requests."""
 
     mode: Literal["from-env", "disabled", "explicit"] = "from-env"
@@ -324,7 +324,7 @@ class Proxy(Table, frozen=True):
     """Hosts to reach without the proxy."""
 
 
-class Http(Table, frozen=True):
+class Http(StrictTable, frozen=True):
     """How requests to providers are made."""
 
     total_timeout_ms: U64 | None = None
@@ -339,7 +339,7 @@ class Http(Table, frozen=True):
     """The proxy to use."""
 
 
-class DisabledHook(Table, frozen=True):
+class DisabledHook(StrictTable, frozen=True):
     """Removes every hook of an event with the same conditions and the same handler."""
 
     event: str
@@ -357,7 +357,7 @@ class LayeredHooks(Hooks, frozen=True):
     """Hooks of any layer to remove; applied when layers merge."""
 
 
-class Settings(Table, frozen=True):
+class Settings(StrictTable, frozen=True):
     """The settings of an agent. Each layer and the merge of all have this shape."""
 
     TITLE: ClassVar[str] = "the settings"
@@ -408,17 +408,17 @@ class Effective(msgspec.Struct, frozen=True):
     request_limit: RequestLimit | None = None
 
 
-def effective(settings: Settings) -> Effective:
+def derive_effective(settings: Settings) -> Effective:
     """The values that follow from valid settings."""
     provider = settings.default.provider
     section = settings.providers.get(provider, Provider())
     given = (settings.default.model, section.default_model, BUILT_IN_MODELS.get(provider))
     model = next((each for each in given if each is not None), "")
     limit = request_limit(settings.turn.request_limit, settings.turn.request_limit_mode)
-    return Effective(provider, model, _allowed(settings, provider, model), limit)
+    return Effective(provider, model, _allowed_models(settings, provider, model), limit)
 
 
-def _allowed(settings: Settings, provider: str, model: str) -> tuple[str, ...]:
+def _allowed_models(settings: Settings, provider: str, model: str) -> tuple[str, ...]:
     """The models of the provider in use, then those of the others, always with the current one.
 
     The provider `defect` only echoes its input, so its models count only where it is in use.
@@ -427,15 +427,15 @@ def _allowed(settings: Settings, provider: str, model: str) -> tuple[str, ...]:
         name for name in BUILT_IN_PROVIDERS if name in settings.providers and name != "defect"
     ]
     others = sorted(name for name in settings.providers if name not in BUILT_IN_PROVIDERS)
-    found = dict.fromkeys(_ids(settings.providers.get(provider, Provider())))
+    found = dict.fromkeys(_model_ids(settings.providers.get(provider, Provider())))
     for name in (*built_in, *others):
         section = settings.providers[name]
         first = [section.default_model] if section.default_model is not None else []
-        found |= dict.fromkeys([*first, *_ids(section)])
+        found |= dict.fromkeys([*first, *_model_ids(section)])
     if not found:
         return ()
     return tuple(found) if model in found else (model, *found)
 
 
-def _ids(provider: Provider) -> list[str]:
+def _model_ids(provider: Provider) -> list[str]:
     return [each if isinstance(each, str) else each.id for each in provider.models]

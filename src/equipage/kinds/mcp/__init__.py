@@ -11,8 +11,8 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.kinds.tables import Field, Names, Table
-from equipage.loading.registry import Places
-from equipage.syntax.document import Format
+from equipage.loading.registry import PlaceIndex
+from equipage.syntax.document import Syntax
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -26,7 +26,7 @@ class Dialect(msgspec.Struct, frozen=True):
     is_part: bool = False
     unwrapped: bool = False  #: whether the servers may also be at the root, without `top`
     comments: bool = False  #: whether comments and trailing commas are allowed
-    format: Format = "json"
+    format: Syntax = "json"
     fields: tuple[Field, ...] = ()
     types: dict[str, str] = {}  #: the `type` that authors write → the transport
     #: the transport of a server without a `type`, by a key that it has
@@ -66,12 +66,12 @@ _SERVER = (*_STDIO, _CWD, *_REMOTE, _TYPE, _TIMEOUT, _DESCRIPTION)
 _ENV_FILE = Field("envFile", "a file with environment variables for the program")
 _OAUTH = Field("oauth", "how to sign in with OAuth", Any)
 #: Two names that tools have for the same.
-_APPROVED = (
+_APPROVED_TOOLS = (
     Field("alwaysAllow", "tools of the server that run without asking the user", Names),
     Field("autoApprove", "tools of the server that run without asking the user", Names),
 )
 _ONLY_TOOLS = Field("tools", "the only tools of the server to offer", Names, restricts=True)
-_NOT_TOOLS = Field("disabledTools", "tools of the server to leave out", Names, restricts=True)
+_DISABLED_TOOLS = Field("disabledTools", "tools of the server to leave out", Names, restricts=True)
 
 CLAUDE = Dialect(
     tool="Claude Code",
@@ -149,8 +149,8 @@ ROO = Dialect(
     fields=(
         *_SERVER,
         _DISABLED,
-        *_APPROVED,
-        _NOT_TOOLS,
+        *_APPROVED_TOOLS,
+        _DISABLED_TOOLS,
         Field("watchPaths", "files whose change restarts the server", Names),
     ),
 )
@@ -160,7 +160,7 @@ CLINE = Dialect(
     paths=("cline_mcp_settings.json",),
     top="mcpServers",
     types=_TYPES,
-    fields=(*_SERVER, _DISABLED, *_APPROVED),
+    fields=(*_SERVER, _DISABLED, *_APPROVED_TOOLS),
 )
 
 KIRO = Dialect(
@@ -168,7 +168,7 @@ KIRO = Dialect(
     paths=(".kiro/settings/mcp.json",),
     top="mcpServers",
     types=_TYPES,
-    fields=(*_SERVER, _DISABLED, *_APPROVED, _NOT_TOOLS, _OAUTH),
+    fields=(*_SERVER, _DISABLED, *_APPROVED_TOOLS, _DISABLED_TOOLS, _OAUTH),
 )
 
 JUNIE = Dialect(
@@ -190,12 +190,12 @@ WINDSURF = Dialect(
         *_SERVER,
         Field("serverUrl", "the address of a server that is not a program"),
         _DISABLED,
-        *_APPROVED,
-        _NOT_TOOLS,
+        *_APPROVED_TOOLS,
+        _DISABLED_TOOLS,
     ),
 )
 
-_OF_GEMINI = (
+_GEMINI_FIELDS = (
     *_SERVER,
     Field("httpUrl", "the address of a server that speaks HTTP"),
     Field("tcp", "the address of a server that speaks WebSocket"),
@@ -219,7 +219,7 @@ GEMINI = Dialect(
     types=_TYPES,
     inferred=(("command", "stdio"), ("httpUrl", "http"), ("url", "http"), ("tcp", "ws")),
     renamed={"httpUrl": "url", "tcp": "url"},
-    fields=_OF_GEMINI,
+    fields=_GEMINI_FIELDS,
 )
 
 QWEN = msgspec.structs.replace(
@@ -366,8 +366,8 @@ def dialect_of(path: str) -> Dialect:
 
 
 @cache
-def _places() -> Places:
-    return Places((each.tool, each.paths) for each in DIALECTS)
+def _places() -> PlaceIndex:
+    return PlaceIndex((each.tool, each.paths) for each in DIALECTS)
 
 
 #: Every file that lists MCP servers and nothing else.

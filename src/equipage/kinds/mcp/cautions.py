@@ -14,30 +14,32 @@ from typing import Any
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.kinds.codes import SECRET_IN_FILE
 from equipage.kinds.mcp import codes
-from equipage.kinds.mcp.launchers import NPM, PYTHON, launch_of
-from equipage.syntax.suspicious import looks_secret, secrets
+from equipage.kinds.mcp.launchers import NPM_LAUNCHERS, PYTHON_LAUNCHERS, launch_of
+from equipage.syntax.suspicious import find_secrets, looks_secret
 
 
-def cautions(
+def check_server_safety(
     tool: str, path: Path, server: dict[str, Any], renamed: dict[str, str]
 ) -> Iterator[Fact]:
     """The findings about one server; `renamed` are the names that the tool has for our keys."""
-    words = _words(server)
+    words = _command_line(server)
     if words:
-        yield from _unpinned(words, (*path, "command"))
+        yield from _check_pinned(words, (*path, "command"))
     for key, url in server.items():
-        if renamed.get(key, key) == "url" and isinstance(url, str) and _PLAIN.match(url):
+        if renamed.get(key, key) == "url" and isinstance(url, str) and _PLAIN_HTTP.match(url):
             yield codes.SERVER_NOT_ENCRYPTED.at((*path, key), url=Shown(url))
-    for place, text, name in _texts(server, path, renamed):
-        yield from _not_expanded(tool, place, text, is_shell=bool(words) and words[0] in _SHELLS)
+    for place, text, name in _server_texts(server, path, renamed):
+        yield from _check_variable_form(
+            tool, place, text, is_shell=bool(words) and words[0] in _SHELLS
+        )
         if name is not None and _is_secret(name, text):
             yield SECRET_IN_FILE.at(place, what=f"the secret of `{name}`")
 
 
-def _words(server: dict[str, Any]) -> list[str]:
+def _command_line(server: dict[str, Any]) -> list[str]:
     """The program and its arguments."""
     command, args = server.get("command"), server.get("args")
     words: list[Any] = command if isinstance(command, list) else [command]
@@ -45,7 +47,7 @@ def _words(server: dict[str, Any]) -> list[str]:
     return words if all(isinstance(word, str) for word in words) else []
 
 
-def _texts(
+def _server_texts(
     server: dict[str, Any], path: Path, renamed: dict[str, str]
 ) -> Iterator[tuple[Path, str, str | None]]:
     """Every text of a server with its path, and the name that it is given, if there is one."""
@@ -64,7 +66,7 @@ def _texts(
                     yield (*path, key, name), each, str(name)
 
 
-def collisions(servers: dict[str, Any], path: Path) -> Iterator[Fact]:
+def check_name_collisions(servers: dict[str, Any], path: Path) -> Iterator[Fact]:
     """Report servers whose names become the same in the names of their tools."""
     seen: dict[str, str] = {}
     for name in servers:
@@ -83,13 +85,13 @@ def undefined_inputs(
     known = {each.get("id") for each in entries if isinstance(each, dict)}
     tables = ((name, each) for name, each in servers.items() if isinstance(each, dict))
     for name, server in tables:
-        for place, text, _ in _texts(server, (*path, name), renamed):
+        for place, text, _ in _server_texts(server, (*path, name), renamed):
             for match in _INPUT.finditer(text):
                 if match[1] not in known:
                     yield codes.INPUT_UNDEFINED.at(place, name=Shown(match[1]))
 
 
-_INPUT = expression(r"\$\{input:([^}]*)\}")
+_INPUT = lazy_regex(r"\$\{input:([^}]*)\}")
 
 
 # Launchers.
@@ -97,12 +99,12 @@ _INPUT = expression(r"\$\{input:([^}]*)\}")
 _SHELLS = frozenset({"sh", "bash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh", "/bin/sh"})
 
 
-def _unpinned(words: list[str], place: Path) -> Iterator[Fact]:
+def _check_pinned(words: list[str], place: Path) -> Iterator[Fact]:
     launch = launch_of(words)
     # A tag of an image can be moved, but most are not: that is for a policy to refuse.
     if launch is None or launch.package.startswith("-"):  # the package is not known
         return
-    if launch.pin is None and launch.launcher in NPM | PYTHON:
+    if launch.pin is None and launch.launcher in NPM_LAUNCHERS | PYTHON_LAUNCHERS:
         package, launcher = Shown(launch.package), launch.launcher
         yield codes.SERVER_NOT_PINNED.at(place, package=package, launcher=launcher)
 
@@ -110,7 +112,7 @@ def _unpinned(words: list[str], place: Path) -> Iterator[Fact]:
 # Addresses.
 
 #: An unencrypted address, unless it is this machine or in a private network.
-_PLAIN = expression(
+_PLAIN_HTTP = lazy_regex(
     r"http://(?!localhost\b|127\.|\[::1\]|0\.0\.0\.0|host\.docker\.internal|10\.|192\.168\.)"
     r"(?!172\.(?:1[6-9]|2\d|3[01])\.)(?![^/:]*\.(?:local|internal|localhost|test)(?:[:/]|\Z))"
     r"(?![\w-]+(?:[:/]|\Z))(?![^/]*[$<{])",
@@ -120,18 +122,18 @@ _PLAIN = expression(
 
 # Variables.
 
-_FORMS = {
-    "plain": expression(r"\$\{[A-Za-z_]\w*(?::?-[^}]*)?\}"),
-    "bare": expression(r"(?:\A|Bearer )\$[A-Z_][A-Z0-9_]{2,}\Z"),
-    "env": expression(r"\$\{env:[A-Za-z_]\w*\}"),
-    "braces": expression(r"(?<!\$)\{env:[A-Za-z_]\w*\}"),
-    "input": expression(r"\$\{input:[^}]*\}"),
-    "editor": expression(
+_VARIABLE_FORMS = {
+    "plain": lazy_regex(r"\$\{[A-Za-z_]\w*(?::?-[^}]*)?\}"),
+    "bare": lazy_regex(r"(?:\A|Bearer )\$[A-Z_][A-Z0-9_]{2,}\Z"),
+    "env": lazy_regex(r"\$\{env:[A-Za-z_]\w*\}"),
+    "braces": lazy_regex(r"(?<!\$)\{env:[A-Za-z_]\w*\}"),
+    "input": lazy_regex(r"\$\{input:[^}]*\}"),
+    "editor": lazy_regex(
         r"\$\{(?:workspaceFolder|workspaceRoot|userHome|workspaceFolderBasename)\}"
     ),
 }
 #: The forms that a tool replaces, and how it writes a variable.
-_EXPANDS: dict[str, tuple[tuple[str, ...], str | None]] = {
+_EXPANDED_FORMS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "Claude Code": (("plain",), "${NAME}"),
     "Claude Desktop": ((), None),
     "Codex": ((), None),
@@ -146,16 +148,16 @@ _EXPANDS: dict[str, tuple[tuple[str, ...], str | None]] = {
 }
 
 
-def _not_expanded(tool: str, place: Path, text: str, *, is_shell: bool) -> Iterator[Fact]:
+def _check_variable_form(tool: str, place: Path, text: str, *, is_shell: bool) -> Iterator[Fact]:
     """Report a variable in a form that the tool does not replace."""
-    if tool not in _EXPANDS or ("$" not in text and "{" not in text) or is_shell:
+    if tool not in _EXPANDED_FORMS or ("$" not in text and "{" not in text) or is_shell:
         return
-    forms, better = _EXPANDS[tool]
-    for form, pattern in _FORMS.items():
+    forms, better = _EXPANDED_FORMS[tool]
+    for form, pattern in _VARIABLE_FORMS.items():
         match = pattern.search(text)
         if match is None or form in forms:
             continue
-        if form == "plain" and "editor" in forms and _FORMS["editor"].search(text):
+        if form == "plain" and "editor" in forms and _VARIABLE_FORMS["editor"].search(text):
             continue
         if form == "editor" and "plain" not in forms:
             continue  # reported as any variable is
@@ -167,7 +169,7 @@ def _not_expanded(tool: str, place: Path, text: str, *, is_shell: bool) -> Itera
 
 # Secrets.
 
-_SECRET_NAME = expression(
+_SECRET_NAME = lazy_regex(
     r"(?:\A|[_-])(?:api[_-]?key|key|token|secret|password|passwd|credentials?)\Z|\Aauthorization\Z"
     r"|\Acookie\Z|x-api-key",
     re.IGNORECASE,
@@ -179,6 +181,6 @@ def _is_secret(name: str, text: str) -> bool:
 
     False for one that its shape alone gives away: that is reported for the whole file.
     """
-    if _SECRET_NAME.search(name) is None or next(secrets(text), None) is not None:
+    if _SECRET_NAME.search(name) is None or next(find_secrets(text), None) is not None:
         return False
     return looks_secret(text.removeprefix("Bearer ").removeprefix("Basic "))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from equipage.core.diagnostics import Catalogue
-from equipage.kinds.codes import SUSPICIONS
+from equipage.kinds.codes import SUSPICION_CODES
 
 _codes = Catalogue(__file__)
 
@@ -35,4 +35,4 @@ MCP_SERVER_INCOMPLETE = _codes.error("mcp-server-incomplete")
 MCP_KEY_MISPLACED = _codes.error("mcp-key-misplaced")
 
 STRICT_CODES = tuple(code for code in _codes.declared() if code.startswith("mcp-"))
-CODES = (*_codes.declared(), *SUSPICIONS)
+CODES = (*_codes.declared(), *SUSPICION_CODES)

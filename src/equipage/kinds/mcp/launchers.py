@@ -10,15 +10,15 @@ import re
 
 import msgspec
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 
 #: Launchers of packages, by how an exact version is written.
-NPM = frozenset({"npx", "bunx", "pnpx"})
-PYTHON = frozenset({"uvx", "pipx"})
-_IMAGES = frozenset({"docker", "podman", "nerdctl"})
-_EXACT = expression(r"v?\d+\.\d+(?:\.\d+)?[\w.+-]*\Z")
+NPM_LAUNCHERS = frozenset({"npx", "bunx", "pnpx"})
+PYTHON_LAUNCHERS = frozenset({"uvx", "pipx"})
+_CONTAINER_LAUNCHERS = frozenset({"docker", "podman", "nerdctl"})
+_EXACT_VERSION = lazy_regex(r"v?\d+\.\d+(?:\.\d+)?[\w.+-]*\Z")
 #: Options of launchers that take the next word.
-_TAKING = frozenset(
+_OPTIONS_WITH_VALUE = frozenset(
     {"-p", "--package", "--from", "--with", "--python", "-c", "--call", "--registry", "--index-url"}
 )
 #: Options that take none. After any other the next word may be its value, perhaps a secret.
@@ -27,10 +27,10 @@ _FLAGS = frozenset({
     "--ignore-existing", "--prefer-offline", "--prefer-online", "--offline", "--bun", "--refresh",
     "--no-cache", "-n", "--isolated", "--native-tls", "--no-config", "--no-progress", "--",
 })  # fmt: skip
-_NAMING = frozenset({"-p", "--package", "--from", "--spec"})
+_PACKAGE_OPTIONS = frozenset({"-p", "--package", "--from", "--spec"})
 # fmt: off
 #: Options of `docker run` that take the next word.
-_OF_IMAGES = frozenset({
+_DOCKER_OPTIONS_WITH_VALUE = frozenset({
     "-e", "--env", "--env-file", "-v", "--volume", "--mount", "--name", "-p", "--publish", "-w",
     "--workdir", "-u", "--user", "--network", "--net", "--entrypoint", "-h", "--hostname", "-l",
     "--label", "-m", "--memory", "--cpus", "--platform", "--pull", "--add-host", "--device",
@@ -38,7 +38,7 @@ _OF_IMAGES = frozenset({
     "--dns", "--expose", "--link", "--restart", "--runtime", "--volumes-from",
 })
 #: Two words that are one launcher → the launcher whose rules they follow.
-_TWO = {
+_TWO_WORD_LAUNCHERS = {
     ("pnpm", "dlx"): "npx", ("yarn", "dlx"): "npx", ("bun", "x"): "npx", ("npm", "exec"): "npx",
     ("pipx", "run"): "uvx",
 }
@@ -61,72 +61,72 @@ def launch_of(words: list[str]) -> Launch | None:
     rest = words[1:]
     if program == "cmd" and rest[:1] in (["/c"], ["/C"]):
         program, rest = rest[1] if len(rest) > 1 else "", rest[2:]
-    if rest and (program, rest[0]) in _TWO:
-        program, rest = _TWO[program, rest[0]], rest[1:]
+    if rest and (program, rest[0]) in _TWO_WORD_LAUNCHERS:
+        program, rest = _TWO_WORD_LAUNCHERS[program, rest[0]], rest[1:]
     if (program, *rest[:2]) == ("uv", "tool", "run"):
         program, rest = "uvx", rest[2:]
-    if program in NPM | PYTHON:
-        package = _package(rest)
+    if program in NPM_LAUNCHERS | PYTHON_LAUNCHERS:
+        package = _find_package(rest)
         if package is None or not re.match(r"[@\w]|-.* …\Z", package):
             return None
-        return Launch(program, package, _version(package, program))
-    if program in _IMAGES and "run" in rest:
-        image = _image(rest[rest.index("run") + 1 :])
+        return Launch(program, package, _exact_version(package, program))
+    if program in _CONTAINER_LAUNCHERS and "run" in rest:
+        image = _find_image(rest[rest.index("run") + 1 :])
         digest = re.search(r"@(sha256:[0-9a-f]{64})\Z", image or "")
         return Launch(program, image, digest and digest[1]) if image else None
     if program in ("deno", "go", "dnx"):
-        return _other(program, rest)
+        return _runtime_launch(program, rest)
     return None
 
 
-def _package(words: list[str]) -> str | None:
+def _find_package(words: list[str]) -> str | None:
     """The package that a launcher runs: what an option names, else the first word."""
     first = None
     for number, word in enumerate(words):
         before = words[number - 1] if number else ""
         name, _, value = word.partition("=")
-        if name in _NAMING and value:
+        if name in _PACKAGE_OPTIONS and value:
             return value
-        if before in _NAMING:
+        if before in _PACKAGE_OPTIONS:
             return word
-        if not word.startswith("-") and before not in _TAKING and first is None:
+        if not word.startswith("-") and before not in _OPTIONS_WITH_VALUE and first is None:
             if before.startswith("-") and "=" not in before and before not in _FLAGS:
                 return f"{before} …"  # which word is the package cannot be known: it is not pinned
             first = word
-            if not any(each.partition("=")[0] in _NAMING for each in words[:number]):
+            if not any(each.partition("=")[0] in _PACKAGE_OPTIONS for each in words[:number]):
                 break
     return first
 
 
-def _version(package: str, program: str) -> str | None:
+def _exact_version(package: str, program: str) -> str | None:
     """The version that a package names: `a@1.2.3`, `a==1.2.3`, a commit; None without one."""
     if package.startswith(("git+", "github:", "http")):
         commit = re.search(r"[@#]([0-9a-f]{40})\Z", package)
         return commit[1] if commit else None
     if package.startswith((".", "/", "~", "$", "{", "file:")):
         return package  # a file of the project, or not known here
-    if program in NPM:
+    if program in NPM_LAUNCHERS:
         version = package[1:].partition("@")[2]
     else:
         parts = re.split(r"==|@", package, maxsplit=1)
         version = parts[1] if len(parts) == 2 else ""
-    return version if _EXACT.match(version) else None
+    return version if _EXACT_VERSION.match(version) else None
 
 
-def _image(words: list[str]) -> str | None:
+def _find_image(words: list[str]) -> str | None:
     """The image that a container starts from: the first word that belongs to no option."""
     takes_next = False
     for word in words:
         if takes_next:
             takes_next = False
         elif word.startswith("-"):
-            takes_next = word in _OF_IMAGES
+            takes_next = word in _DOCKER_OPTIONS_WITH_VALUE
         else:
             return word
     return None
 
 
-def _other(program: str, words: list[str]) -> Launch | None:
+def _runtime_launch(program: str, words: list[str]) -> Launch | None:
     """Packages that `deno`, `go` and `dnx` fetch."""
     named = [word for word in words if not word.startswith("-") and word != "run"]
     package = named[0] if named else ""
@@ -138,4 +138,4 @@ def _other(program: str, words: list[str]) -> Launch | None:
     if not fetched[program]:
         return None
     version = package.rpartition("@")[2] if "@" in package.lstrip("@") else ""
-    return Launch(program, package, version if _EXACT.match(version) else None)
+    return Launch(program, package, version if _EXACT_VERSION.match(version) else None)

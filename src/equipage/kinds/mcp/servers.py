@@ -19,7 +19,7 @@ from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.core.text import Guesses, nearest
 from equipage.files.reading import Files
-from equipage.kinds.jsonc import read_with_comments
+from equipage.kinds.jsonc import read_jsonc
 from equipage.kinds.mcp import (
     CLAUDE,
     CLAUDE_PLUGIN,
@@ -33,11 +33,11 @@ from equipage.kinds.mcp import (
     codes,
     dialect_of,
 )
-from equipage.kinds.mcp.cautions import cautions, collisions, undefined_inputs
+from equipage.kinds.mcp.cautions import check_name_collisions, check_server_safety, undefined_inputs
 from equipage.kinds.mcp.codes import CODES
-from equipage.kinds.mcp.strict import STRICT, listed, server_names
-from equipage.kinds.shared import TOLERANT, suspicions, table_at
-from equipage.loading.kind import Kind, Presentation, Reading, Sensitive, Together
+from equipage.kinds.mcp.strict import STRICT_MCP_JSON, list_servers, server_names
+from equipage.kinds.shared import TOLERANT, report_secrets, table_at
+from equipage.loading.kind import Format, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape, build
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, Origins, Tree, get, graft
@@ -96,20 +96,20 @@ class McpInput(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 SERVERS, INPUTS = "servers", "inputs"
-_PROGRAM = frozenset({"command", "args", "env", "cwd"})
-_REMOTE = frozenset({"url", "headers"})
+_PROGRAM_KEYS = frozenset({"command", "args", "env", "cwd"})
+_REMOTE_KEYS = frozenset({"url", "headers"})
 #: A table with one of these keys looks like a server.
-_SIGNS = frozenset({"command", "url", "httpUrl", "type"})
+_SERVER_KEYS = frozenset({"command", "url", "httpUrl", "type"})
 #: Keys under which the servers are in the file of some tool.
-_TOPS = tuple(dict.fromkeys(each.top for each in DIALECTS))
+_TOP_KEYS = tuple(dict.fromkeys(each.top for each in DIALECTS))
 
 
-def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def gather_servers(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Reduce the tree to `servers`, each with its transport and by our names for its keys."""
     if not isinstance(tree.value, dict):
         return tree, []
-    found, facts = _find(dialect, tree)
-    facts += suspicions(tree.story(ROOT).origin.document.source)
+    found, facts = _find_servers(dialect, tree)
+    facts += report_secrets(tree.story(ROOT).origin.document.source)
     origins = Origins(tree.story(ROOT).origin, below={SERVERS: tree.at(found).origins})
     moves = ((found, (SERVERS,)),) if found else ()
     entries = get(tree.value, found, {})
@@ -117,25 +117,27 @@ def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[
         return Tree({SERVERS: entries}, origins, moves), facts
     parts: dict[Path, Tree] = {}
     if dialect is CLAUDE:
-        facts += collisions(entries, found)
+        facts += check_name_collisions(entries, found)
     if dialect is VSCODE:
         inputs = tree.value.get(INPUTS)
         facts += undefined_inputs(entries, found, inputs, dialect.renamed)
-        facts += _unfit((INPUTS,), inputs, tuple[McpInput, ...], "warning")
+        facts += _check_type((INPUTS,), inputs, tuple[McpInput, ...], "warning")
         if isinstance(inputs, list):
             parts[(INPUTS,)] = tree.at((INPUTS,))
     guesses = Guesses()
     for name, value in entries.items():
         # At the root, the address of a schema may be among the servers.
         if found or name != "$schema":
-            parts[SERVERS, name], those = _server(dialect, tree, (*found, name), value, guesses)
+            parts[SERVERS, name], those = _read_server(
+                dialect, tree, (*found, name), value, guesses
+            )
             facts += those
     # Grafted one by one, so that each part keeps its place in the file.
     empty = {SERVERS: dict.fromkeys(path[1] for path in parts if path[0] == SERVERS)}
     return graft(Tree(empty, origins, moves), parts), facts
 
 
-def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
+def _find_servers(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
     """The path of the servers, and a finding if the tool does not look there."""
     value, top = tree.value, dialect.top
     if value.get(top) is not None or dialect.is_part:
@@ -143,12 +145,12 @@ def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
         deeper = dialect.tool == "OpenCode" and isinstance(get(value, (top, "servers")), dict)
         return ((top, "servers") if deeper else (top,)), []
     # Perhaps the file was written for another tool.
-    for other in _TOPS:
+    for other in _TOP_KEYS:
         if isinstance(value.get(other), dict) and other != top:
             misplaced = codes.SERVERS_MISPLACED.at(
                 (other,),
                 part="key",
-                remedy=_rename((other,), top),
+                remedy=_rename_remedy((other,), top),
                 severity="error" if dialect.measured else "warning",
                 tool=dialect.tool,
                 top=top,
@@ -156,46 +158,46 @@ def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
             )
             return (other,), [misplaced]
     named = {key: each for key, each in value.items() if key != "$schema"}
-    if named and all(table_at(each, ROOT).keys() & _SIGNS for each in named.values()):
+    if named and all(table_at(each, ROOT).keys() & _SERVER_KEYS for each in named.values()):
         if dialect.unwrapped:
             return ROOT, []
         first = (next(iter(named)),)
         severity: Severity = "error" if dialect.measured else "warning"
         return ROOT, [codes.SERVERS_UNWRAPPED.at(first, part="key", severity=severity, top=top)]
-    return (top,), [_no_servers(top, value)] if value and dialect is not VSCODE else []
+    return (top,), [_missing_servers(top, value)] if value and dialect is not VSCODE else []
 
 
-def _no_servers(top: str, value: dict[str, Any]) -> Fact:
+def _missing_servers(top: str, value: dict[str, Any]) -> Fact:
     guess = next((key for key in value if nearest(key, [top])), None)
     return core_codes.MISSING_FIELD.at(
         part="key",
         severity="warning",
-        remedy=None if guess is None else _rename((guess,), top),
+        remedy=None if guess is None else _rename_remedy((guess,), top),
         field=top,
         owner="this file",
         expected="the servers by name",
     )
 
 
-def _rename(path: Path, name: str) -> Remedy:
+def _rename_remedy(path: Path, name: str) -> Remedy:
     """The fix that renames a key. It is never safe: servers start, or may do something else."""
     return Remedy(f"rename to `{name}`", (Change(path, name, "key"),), safe=False)
 
 
-def findings_in(tool: str, tree: Tree) -> list[Fact]:
+def server_findings(tool: str, tree: Tree) -> list[Fact]:
     """Findings about the servers in the settings of a tool; the tree is not changed."""
     dialect = next(each for each in DIALECTS if each.tool == tool)
-    path, facts = _find(dialect, tree) if isinstance(tree.value, dict) else (ROOT, [])
+    path, facts = _find_servers(dialect, tree) if isinstance(tree.value, dict) else (ROOT, [])
     guesses = Guesses()
     for name, value in table_at(tree.value, path).items() if path else ():
-        facts += _server(dialect, tree, (*path, name), value, guesses)[1]
+        facts += _read_server(dialect, tree, (*path, name), value, guesses)[1]
     return facts
 
 
 # One server.
 
 
-def _server(
+def _read_server(
     dialect: Dialect, tree: Tree, path: Path, value: Any, guesses: Guesses
 ) -> tuple[Tree, list[Fact]]:
     """One server by our names; a hole if it cannot be reached."""
@@ -203,11 +205,11 @@ def _server(
     # In OpenCode, a part that says only whether it is used changes a server of another layer.
     if not isinstance(value, dict) or (value.keys() == {"enabled"} and dialect is OPENCODE):
         return part, []
-    fitting, facts = _fitting(dialect, path, value, guesses)
+    fitting, facts = _keep_fitting_keys(dialect, path, value, guesses)
     transport = None
     # A program or an address that does not fit has a finding of its own.
     if all(value.get(key) is None or key in fitting for key in ("command", "url")):
-        transport, found = _transport(dialect, path, fitting)
+        transport, found = _find_transport(dialect, path, fitting)
         facts += found
         # A type that another tool knows is a warning; the transport then follows from other keys.
         if any(each.code == codes.SERVER_TYPE_UNKNOWN and each.severity is None for each in found):
@@ -217,36 +219,40 @@ def _server(
             return Tree(HOLE, part.origins), facts
         # The tool keeps such a server and fails when it connects, so it is a part of the list.
         transport = next((way for key, way in dialect.inferred if key in value), "stdio")
-        kept = {"transport": transport, **_translated(dialect, fitting, transport)}
+        kept = {"transport": transport, **_translate_keys(dialect, fitting, transport)}
         return Tree(kept, part.origins), facts
-    facts += _unused(dialect, path, fitting, transport)
-    facts += cautions(dialect.tool, path, fitting, dialect.renamed)
-    result = {"transport": transport, **_translated(dialect, fitting, transport)}
+    facts += _check_unused_keys(dialect, path, fitting, transport)
+    facts += check_server_safety(dialect.tool, path, fitting, dialect.renamed)
+    result = {"transport": transport, **_translate_keys(dialect, fitting, transport)}
     if fitting.get("disabled") is True or fitting.get("enabled") is False:
         result["enabled"] = False
     return Tree(result, part.origins), facts
 
 
 #: The keys without which there is no server.
-_ESSENTIAL = frozenset({"command", "args", "env", "url", "headers"})
+_ESSENTIAL_KEYS = frozenset({"command", "args", "env", "url", "headers"})
 
 
-def _fitting(
+def _keep_fitting_keys(
     dialect: Dialect, path: Path, value: dict[str, Any], guesses: Guesses
 ) -> tuple[dict[str, Any], list[Fact]]:
     """The keys that the tool knows and whose values fit, and what is wrong with the others."""
     known = {field.name: field for field in dialect.fields}
-    refused = {"none": frozenset[str](), "main": _ESSENTIAL, "all": known.keys()}[dialect.refuses]
+    refused = {"none": frozenset[str](), "main": _ESSENTIAL_KEYS, "all": known.keys()}[
+        dialect.refuses
+    ]
     kept: dict[str, Any] = {}
     facts: list[Fact] = []
     for key, each in value.items():
         place, field = (*path, key), known.get(key)
         if field is None:
-            facts += _unknown(dialect, place, value, guesses)
+            facts += _check_unknown_key(dialect, place, value, guesses)
         elif each is not None:
             kind = dict[str, str] if key == "env" and dialect.refuses != "none" else field.type
             grave = key in refused or field.restricts or key in ("command", "url")
-            found = _unfit(place, each, kind, "error" if grave and dialect.measured else "warning")
+            found = _check_type(
+                place, each, kind, "error" if grave and dialect.measured else "warning"
+            )
             facts += found
             if not found:
                 kept[key] = each
@@ -254,21 +260,23 @@ def _fitting(
 
 
 #: Fields of servers in other tools: what was written here may have been meant as one of them.
-_ELSEWHERE = {field.name: field for each in DIALECTS for field in each.fields}
+_FIELDS_OF_ALL_TOOLS = {field.name: field for each in DIALECTS for field in each.fields}
 #: Values with which such a field has no effect.
-_IDLE: tuple[Any, ...] = (None, "", [], {}, ["*"], "*")
+_NO_EFFECT_VALUES: tuple[Any, ...] = (None, "", [], {}, ["*"], "*")
 
 
-def _unknown(
+def _check_unknown_key(
     dialect: Dialect, place: Path, server: dict[str, Any], guesses: Guesses
 ) -> Iterator[Fact]:
     """Report a key that the tool does not know, unless it is only a note of the author."""
     known = {field.name: field for field in dialect.fields}
     synonyms = {other: field.name for field in dialect.fields for other in field.instead}
     key, value = str(place[-1]), server[str(place[-1])]
-    elsewhere = _ELSEWHERE.get(key)
+    elsewhere = _FIELDS_OF_ALL_TOOLS.get(key)
     if elsewhere is not None and elsewhere.restricts and key not in synonyms:
-        idle = value is (key == "enabled") if isinstance(value, bool) else value in _IDLE
+        idle = (
+            value is (key == "enabled") if isinstance(value, bool) else value in _NO_EFFECT_VALUES
+        )
         if not idle:
             switch = key in ("disabled", "enabled")
             yield codes.SERVER_RESTRICTION_IGNORED.at(
@@ -282,13 +290,15 @@ def _unknown(
         return
     free = [name for name in known if name not in server]
     guess = synonyms.get(key) or guesses.nearest(key, free)
-    if guess is None and (elsewhere is None or value in _IDLE or key in _IDLE_KEYS):
+    if guess is None and (
+        elsewhere is None or value in _NO_EFFECT_VALUES or key in _NO_EFFECT_KEYS
+    ):
         return  # a note of the author
     restricts = dialect.measured and guess is not None and known[guess].restricts
     yield core_codes.UNKNOWN_FIELD.at(
         place,
         part="key",
-        remedy=None if guess is None else _rename(place, guess),
+        remedy=None if guess is None else _rename_remedy(place, guess),
         severity="error" if restricts or key == "bearer_token" else "warning",
         field=Shown(key),
         owner=f"a server of {dialect.tool}",
@@ -297,22 +307,24 @@ def _unknown(
 
 
 #: Keys that change nothing, or only spare a question, in the tools that know them.
-_IDLE_KEYS = frozenset({"description", "name", "alwaysAllow", "autoApprove", "gallery", "version"})
+_NO_EFFECT_KEYS = frozenset(
+    {"description", "name", "alwaysAllow", "autoApprove", "gallery", "version"}
+)
 
 
-def _unfit(path: Path, value: Any, kind: Any, severity: Severity) -> list[Fact]:
+def _check_type(path: Path, value: Any, kind: Any, severity: Severity) -> list[Fact]:
     """Findings about a value that is not of type `kind`; none if it is absent."""
-    found = [] if value is None else build({"value": value}, _holder(kind), Shape())[2]
+    found = [] if value is None else build({"value": value}, _value_struct(kind), Shape())[2]
     return [replace(fact, path=(*path, *fact.path[1:]), severity=severity) for fact in found]
 
 
 @cache
-def _holder(kind: Any) -> type[Any]:
+def _value_struct(kind: Any) -> type[Any]:
     """A Struct with one field, to check a value by itself."""
     return msgspec.defstruct("Value", [("value", kind)])
 
 
-def _transport(
+def _find_transport(
     dialect: Dialect, path: Path, server: dict[str, Any]
 ) -> tuple[str | None, list[Fact]]:
     """The transport of a server, and findings about it; None if it cannot be reached."""
@@ -334,7 +346,7 @@ def _transport(
     if isinstance(written, str):
         transport = dialect.types.get(written) or dialect.types.get(written.lower())
         if transport is not None:
-            return _written_transport(transport, inferred, path, server)
+            return _check_written_transport(transport, inferred, path, server)
         unknown = codes.SERVER_TYPE_UNKNOWN.at(
             (*path, "type"),
             severity=None if dialect.measured else "warning",
@@ -358,7 +370,7 @@ def _transport(
     return inferred, [missing]
 
 
-def _written_transport(
+def _check_written_transport(
     transport: str, inferred: str, path: Path, server: dict[str, Any]
 ) -> tuple[str | None, list[Fact]]:
     """The transport of a `type`, if the server has the key that it needs."""
@@ -372,16 +384,20 @@ def _written_transport(
     ]
 
 
-def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dict[str, Any]:
+def _translate_keys(dialect: Dialect, server: dict[str, Any], transport: str) -> dict[str, Any]:
     """The keys that all tools have, by our names; the rest below `settings`."""
     ours: dict[str, Any] = {}
     settings: dict[str, Any] = {}
-    usable = _PROGRAM if transport == "stdio" else _REMOTE
+    usable = _PROGRAM_KEYS if transport == "stdio" else _REMOTE_KEYS
     for key, value in server.items():
         name = dialect.renamed.get(key, key)
         if name in usable:
             ours[name] = value
-        elif name not in _PROGRAM | _REMOTE and key not in ("type", "enabled", "disabled"):
+        elif name not in _PROGRAM_KEYS | _REMOTE_KEYS and key not in (
+            "type",
+            "enabled",
+            "disabled",
+        ):
             settings[key] = value
     # OpenCode writes the program and its arguments as one list.
     if isinstance(ours.get("command"), list):
@@ -390,9 +406,11 @@ def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dic
     return {**ours, "settings": settings} if settings else ours
 
 
-def _unused(dialect: Dialect, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
+def _check_unused_keys(
+    dialect: Dialect, path: Path, server: dict[str, Any], transport: str
+) -> Iterator[Fact]:
     """Report keys that belong to the other sort of server. With one, Codex does not start."""
-    foreign = _REMOTE if transport == "stdio" else _PROGRAM
+    foreign = _REMOTE_KEYS if transport == "stdio" else _PROGRAM_KEYS
     for key, value in server.items():
         if dialect.renamed.get(key, key) in foreign and value:
             yield codes.SERVER_KEY_UNUSED.at(
@@ -425,7 +443,7 @@ def _read(dialect: Dialect, source: Source, session: Session) -> Parsed:
     if not (dialect.measured or source.data.strip()):
         return session.adopt(Document(source, "json", {})), []  # editors begin with an empty file
     if dialect.comments:
-        return read_with_comments(source, session, trailing_commas=True)
+        return read_jsonc(source, session, trailing_commas=True)
     return session.parse(source, dialect.format)
 
 
@@ -452,8 +470,8 @@ def author_schema(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
     return {**prose, "type": "object", "properties": properties, "$defs": definitions}
 
 
-def _tolerant(dialect: Dialect) -> Kind:
-    return Kind(
+def _tolerant_format(dialect: Dialect) -> Format:
+    return Format(
         name="mcp",
         together=Together(offers=server_names),
         title="list of MCP servers",
@@ -464,11 +482,11 @@ def _tolerant(dialect: Dialect) -> Kind:
         ),
         strictness=TOLERANT,
         shape=Shape(unknown="warning", null_is_absent=True),
-        stages=(partial(gather, dialect),),
+        stages=(partial(gather_servers, dialect),),
         codes=CODES,
         presentation=Presentation(
             schema=partial(author_schema, dialect),
-            listing=listed,
+            listing=list_servers,
             sensitive=(
                 Sensitive("servers.*", "tool"),
                 Sensitive("servers.*.command", "permission"),
@@ -479,39 +497,39 @@ def _tolerant(dialect: Dialect) -> Kind:
     )
 
 
-def variant_of(path: str, files: Files) -> Kind:
+def variant_of(path: str, files: Files) -> Format:
     """The kind of a list of servers by its path, which says whose it is."""
     folder = path.rpartition("/")[0]
     if path.endswith("/.mcp.json") and files.is_folder(f"{folder}/.defect"):
-        return STRICT
+        return STRICT_MCP_JSON
     dialect = dialect_of(path)
-    return (dialect is CLAUDE and _of_plugin(folder, files)) or _VARIANTS[dialect.tool]
+    return (dialect is CLAUDE and _plugin_format(folder, files)) or _FORMAT_BY_TOOL[dialect.tool]
 
 
-def _of_plugin(folder: str, files: Files) -> Kind | None:
+def _plugin_format(folder: str, files: Files) -> Format | None:
     """The kind of a list in a plugin: Claude's if it has a manifest, or if a marketplace above it
     may list it. Other tools also read `.mcp.json` in their own plugins, and forgive more."""
     if files.exists(f"{folder}/.claude-plugin"):
-        return _IN_PLUGIN
-    for manifest, kind in _IN_OTHER_PLUGIN.items():
+        return _CLAUDE_PLUGIN_FORMAT
+    for manifest, kind in _FORMAT_BY_PLUGIN_MANIFEST.items():
         if files.exists(f"{folder}/{manifest}"):
             return kind
     while folder and not files.exists(f"{folder}/.git"):
         folder = folder.rpartition("/")[0]
         if files.exists(f"{folder}/.claude-plugin/marketplace.json"):
-            return _IN_PLUGIN
+            return _CLAUDE_PLUGIN_FORMAT
     return None
 
 
-_VARIANTS = {each.tool: _tolerant(each) for each in DIALECTS}
-_IN_PLUGIN = _tolerant(CLAUDE_PLUGIN)
-_IN_COPILOT_PLUGIN = _tolerant(replace(COPILOT, unwrapped=True))
+_FORMAT_BY_TOOL = {each.tool: _tolerant_format(each) for each in DIALECTS}
+_CLAUDE_PLUGIN_FORMAT = _tolerant_format(CLAUDE_PLUGIN)
+_COPILOT_PLUGIN_FORMAT = _tolerant_format(replace(COPILOT, unwrapped=True))
 #: Where the manifest of a plugin of another tool lies in its folder → the lists in it.
-_IN_OTHER_PLUGIN = {
-    ".codex-plugin": _tolerant(CODEX_PLUGIN),
-    ".cursor-plugin": _tolerant(replace(CURSOR, unwrapped=True)),
-    ".github/plugin": _IN_COPILOT_PLUGIN,
-    "plugin.json": _IN_COPILOT_PLUGIN,
+_FORMAT_BY_PLUGIN_MANIFEST = {
+    ".codex-plugin": _tolerant_format(CODEX_PLUGIN),
+    ".cursor-plugin": _tolerant_format(replace(CURSOR, unwrapped=True)),
+    ".github/plugin": _COPILOT_PLUGIN_FORMAT,
+    "plugin.json": _COPILOT_PLUGIN_FORMAT,
 }
-_MAIN = _VARIANTS[CLAUDE.tool]
-KIND = replace(_MAIN, reading=replace(_MAIN.reading, variant=variant_of))
+_CLAUDE_FORMAT = _FORMAT_BY_TOOL[CLAUDE.tool]
+FORMAT = replace(_CLAUDE_FORMAT, reading=replace(_CLAUDE_FORMAT.reading, variant=variant_of))

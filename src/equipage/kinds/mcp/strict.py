@@ -17,8 +17,8 @@ from equipage.core.path import Path
 from equipage.core.text import Guesses
 from equipage.kinds.mcp import codes
 from equipage.kinds.mcp.codes import CODES
-from equipage.kinds.shared import Table, table_at
-from equipage.loading.kind import Item, Kind, Presentation, Reading, Together
+from equipage.kinds.shared import StrictTable, table_at
+from equipage.loading.kind import Format, Item, Presentation, Reading, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import (
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
 
 Transport = Literal["stdio", "http", "sse"]
-SERVERS: Path = ("mcp", "servers")
-ENABLED: Path = ("mcp", "enabled_servers")
+SERVERS_PATH: Path = ("mcp", "servers")
+ENABLED_PATH: Path = ("mcp", "enabled_servers")
 
 
-class McpServer(Table, frozen=True):
+class McpServer(StrictTable, frozen=True):
     """How to reach a server. A layer may set some of the keys; together they must suffice."""
 
     transport: Transport | None = None
@@ -59,7 +59,7 @@ class McpServer(Table, frozen=True):
     """Headers of each request to that address."""
 
 
-class Mcp(Table, frozen=True):
+class Mcp(StrictTable, frozen=True):
     """MCP servers."""
 
     enabled_servers: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Mcp(Table, frozen=True):
     """The servers by name."""
 
 
-class JsonServer(Table, frozen=True):
+class JsonServer(StrictTable, frozen=True):
     """A server in `.mcp.json`."""
 
     TITLE: ClassVar[str] = "an MCP server"
@@ -87,7 +87,7 @@ class JsonServer(Table, frozen=True):
     """Headers of each request to that address."""
 
 
-class McpJson(Table, frozen=True):
+class McpJson(StrictTable, frozen=True):
     """A whole `.mcp.json`."""
 
     TITLE: ClassVar[str] = "a list of MCP servers"
@@ -97,7 +97,11 @@ class McpJson(Table, frozen=True):
 
 
 #: The keys of each transport, the one that it needs first.
-_KEYS = {"stdio": ("command", "args", "env"), "http": ("url", "headers"), "sse": ("url", "headers")}
+_TRANSPORT_KEYS = {
+    "stdio": ("command", "args", "env"),
+    "http": ("url", "headers"),
+    "sse": ("url", "headers"),
+}
 
 
 def from_json(tree: Tree) -> tuple[Tree, list[Fact]]:
@@ -107,11 +111,11 @@ def from_json(tree: Tree) -> tuple[Tree, list[Fact]]:
     if not isinstance(servers, dict):
         return Tree({"mcp": {"servers": {}}}, tree.origins), facts
     paths: list[Path] = [("mcpServers", name) for name in servers]
-    parts = {path: _with_transport(tree, path, facts) for path in paths}
-    return move(graft(tree, parts), ("mcpServers",), SERVERS), facts
+    parts = {path: _add_transport(tree, path, facts) for path in paths}
+    return move(graft(tree, parts), ("mcpServers",), SERVERS_PATH), facts
 
 
-def _with_transport(tree: Tree, path: Path, facts: list[Fact]) -> Tree:
+def _add_transport(tree: Tree, path: Path, facts: list[Fact]) -> Tree:
     """The server at a path with its transport; a hole if it has none, or a key is wrong."""
     part, name = tree.at(path), Shown(path[-1])
     server = {} if part.value is None else part.value
@@ -123,36 +127,42 @@ def _with_transport(tree: Tree, path: Path, facts: list[Fact]) -> Tree:
     transport = "stdio" if "command" in server else "http"
     if isinstance(written, str):
         transport = written.lower()
-        if transport not in _KEYS:
+        if transport not in _TRANSPORT_KEYS:
             origin, found = tree.story((*path, "type")).origin, Shown(written)
             facts.append(
                 codes.MCP_UNKNOWN_TRANSPORT.at(
-                    origin=origin, name=name, transports=tuple(_KEYS), found=found
+                    origin=origin, name=name, transports=tuple(_TRANSPORT_KEYS), found=found
                 )
             )
             return Tree(HOLE, part.origins)
     elif "command" not in server and "url" not in server:
         facts.append(codes.MCP_NEEDS_COMMAND_OR_URL.at(part="key", origin=origin, name=name))
         return Tree(HOLE, part.origins)
-    misfits = list(_misfits(tree, path, server, transport))
+    misfits = list(_check_transport_keys(tree, path, server, transport))
     facts += misfits
     if any(each.code != codes.MCP_KEY_IGNORED for each in misfits):
         return Tree(HOLE, part.origins)
-    kept = (key for key in _KEYS[transport] if key in server)
+    kept = (key for key in _TRANSPORT_KEYS[transport] if key in server)
     part = remove_all(part, [(key,) for key in part.value.keys() - set(kept)])
     return graft(part, {("transport",): Tree(transport, Origins(origin))})
 
 
-def _misfits(tree: Tree, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
+def _check_transport_keys(
+    tree: Tree, path: Path, server: dict[str, Any], transport: str
+) -> Iterator[Fact]:
     """Keys that do not belong to the transport, and the missing key that it needs."""
-    name, main = Shown(path[-1]), _KEYS[transport][0]
+    name, main = Shown(path[-1]), _TRANSPORT_KEYS[transport][0]
     if main not in server:
         origin = tree.story(path).origin
         yield codes.MCP_MAIN_KEY_MISSING.at(
             part="key", origin=origin, name=name, transport=transport, key=main
         )
     for key in server:
-        if key == "type" or key in _KEYS[transport] or (key == "headers" and not server[key]):
+        if (
+            key == "type"
+            or key in _TRANSPORT_KEYS[transport]
+            or (key == "headers" and not server[key])
+        ):
             continue
         # Programs have always ignored `args` and `env` of a remote server, which does no harm.
         ignored = key in ("args", "env")
@@ -161,44 +171,46 @@ def _misfits(tree: Tree, path: Path, server: dict[str, Any], transport: str) -> 
         yield code.at(part="key", origin=origin, name=name, transport=transport, key=key)
 
 
-def join(tree: Tree, servers: Tree) -> tuple[Tree, list[Fact]]:
+def merge_json_servers(tree: Tree, servers: Tree) -> tuple[Tree, list[Fact]]:
     """The settings with the servers of `.mcp.json` that TOML does not define, all enabled.
 
     Also returns a finding for each server that both define.
     """
     facts: list[Fact] = []
-    known, enabled = get(tree.value, SERVERS, {}), get(tree.value, ENABLED, [])
+    known, enabled = get(tree.value, SERVERS_PATH, {}), get(tree.value, ENABLED_PATH, [])
     if not isinstance(known, dict) or not isinstance(enabled, list):
         return tree, facts  # a hole: what TOML defines is not known
-    shadowed = [name for name in sorted(get(servers.value, SERVERS, {})) if name in known]
+    shadowed = [name for name in sorted(get(servers.value, SERVERS_PATH, {})) if name in known]
     for name in shadowed:
-        defined = tree.story((*SERVERS, name)).origin
+        defined = tree.story((*SERVERS_PATH, name)).origin
         unused = None if name in enabled else "it is not listed there either, so it is not used"
         facts.append(
             codes.MCP_SERVER_SHADOWED.at(
                 part="key",
-                origin=servers.story((*SERVERS, name)).origin,
+                origin=servers.story((*SERVERS_PATH, name)).origin,
                 also=(Also("defined here", part="key", origin=defined),),
                 name=Shown(name),
                 state=unused,
             )
         )
     # What TOML defines is left out before merging: the keys of both must not mix.
-    servers = remove_all(servers, [(*SERVERS, name) for name in shadowed])
-    new = sorted(get(servers.value, SERVERS, {}))
+    servers = remove_all(servers, [(*SERVERS_PATH, name) for name in shadowed])
+    new = sorted(get(servers.value, SERVERS_PATH, {}))
     tree = merge(tree, servers)
     if new:
         names = Tree({"mcp": {"enabled_servers": new}}, servers.origins)
         via = (Via("enabled by being there"),)
         # Each name comes from the place that defines its server.
         entries: dict[Path, Tree] = {
-            (*ENABLED, number): Tree(name, Origins(names.story((*SERVERS, name)).origin, via))
+            (*ENABLED_PATH, number): Tree(
+                name, Origins(names.story((*SERVERS_PATH, name)).origin, via)
+            )
             for number, name in enumerate(new)
         }
         tree = merge(
             tree,
             graft(names, entries),
-            lambda path, _base, _over: "append" if path == ENABLED else "merge",
+            lambda path, _base, _over: "append" if path == ENABLED_PATH else "merge",
         )
     return tree, facts
 
@@ -209,25 +221,25 @@ def servers_are_complete(tree: Tree, height: Callable[[Origin], int]) -> Iterato
     `height` tells the layers apart. Of two values that do not go together, the one in the higher
     layer is at fault: its author could see the other.
     """
-    for name, server in table_at(tree.value, SERVERS).items():
+    for name, server in table_at(tree.value, SERVERS_PATH).items():
         if not isinstance(server, dict):
             continue
-        path, transport = (*SERVERS, name), server.get("transport")
+        path, transport = (*SERVERS_PATH, name), server.get("transport")
         here, chosen = (tree.story(each).origin for each in (path, (*path, "transport")))
         if transport is None:
             yield codes.MCP_SERVER_INCOMPLETE.at(
                 origin=here, part="key", name=Shown(name), key="transport"
             )
-        if transport not in _KEYS:
+        if transport not in _TRANSPORT_KEYS:
             continue
-        main = _KEYS[transport][0]
+        main = _TRANSPORT_KEYS[transport][0]
         if main not in server:
             origin = chosen if height(chosen) > height(here) else here
             yield codes.MCP_SERVER_INCOMPLETE.at(
                 origin=origin, part="key", name=Shown(name), key=main
             )
         for key in server:
-            if key == "transport" or key in _KEYS[transport]:
+            if key == "transport" or key in _TRANSPORT_KEYS[transport]:
                 continue
             own = tree.story((*path, key)).origin
             fault, other = (chosen, own) if height(chosen) > height(own) else (own, chosen)
@@ -245,14 +257,14 @@ def servers_are_complete(tree: Tree, height: Callable[[Origin], int]) -> Iterato
 
 def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fact]:
     """Every server that TOML enables is defined in TOML."""
-    known, enabled = get(tree.value, SERVERS, {}), get(tree.value, ENABLED, [])
+    known, enabled = get(tree.value, SERVERS_PATH, {}), get(tree.value, ENABLED_PATH, [])
     if not isinstance(known, dict) or not isinstance(enabled, list):
         return
     guesses = Guesses()
     for number, name in enumerate(enabled):
         if not isinstance(name, str) or name in known:
             continue
-        origin = tree.story((*ENABLED, number)).origin
+        origin = tree.story((*ENABLED_PATH, number)).origin
         if name in json_names:
             yield codes.MCP_JSON_SERVER_LISTED.at(origin=origin, name=Shown(name))
         else:
@@ -263,14 +275,14 @@ def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fa
 # The kind of a `.mcp.json` beside a `.defect` folder.
 
 
-def _servers(value: Any) -> tuple[str, dict[str, Any]]:
+def _find_servers(value: Any) -> tuple[str, dict[str, Any]]:
     """The servers of a file as loaded, and the key they are under, which the strict kind keeps."""
     key = "servers" if isinstance(value, dict) and "servers" in value else "mcpServers"
     return key, table_at(value, (key,))
 
 
-def listed(plain: Any, _file: str) -> Iterator[Item]:
-    key, servers = _servers(plain)
+def list_servers(plain: Any, _file: str) -> Iterator[Item]:
+    key, servers = _find_servers(plain)
     for name, server in servers.items():
         where = get(server, ("url",)) or get(server, ("command",))
         yield Item("mcp server", name, where if isinstance(where, str) else None, (key, name))
@@ -278,10 +290,10 @@ def listed(plain: Any, _file: str) -> Iterator[Item]:
 
 def server_names(outcome: Outcome) -> Iterator[str]:
     """The names of the servers, by which agents refer to them."""
-    yield from _servers(outcome.tree.value if outcome.tree is not None else None)[1]
+    yield from _find_servers(outcome.tree.value if outcome.tree is not None else None)[1]
 
 
-def _strictly(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def _check_strictly(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Report what the settings report about the same file; the tree stays as it is written."""
     servers = get(tree.value, ("mcpServers",))
     if not isinstance(servers, dict) or not all(
@@ -294,15 +306,15 @@ def _strictly(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
 
 
 #: `.mcp.json` beside a `.defect` folder: every key is known, and no mistake is forgiven.
-STRICT = Kind(
+STRICT_MCP_JSON = Format(
     name="mcp",
     title="list of MCP servers",
     model=McpJson,
     reading=Reading(formats={".json": "json"}),
     strictness={core_codes.DUPLICATE_KEY: "error"},
     shape=Shape(unknown="error", null_is_absent=True),
-    stages=(_strictly,),
+    stages=(_check_strictly,),
     codes=CODES,
     together=Together(offers=server_names),
-    presentation=Presentation(listing=listed),
+    presentation=Presentation(listing=list_servers),
 )

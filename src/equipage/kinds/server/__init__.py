@@ -13,13 +13,13 @@ from equipage.directives.include import OVERRIDE, Include
 from equipage.kinds.server import compose as composing
 from equipage.kinds.server.codes import CODES
 from equipage.kinds.server.compose import fold, limits_of
-from equipage.kinds.server.items import SORTS, base_items
+from equipage.kinds.server.items import ITEM_KINDS, base_items
 from equipage.kinds.server.model import ServerFile
 from equipage.kinds.server.normalise import DELIVERY_PARAMETERS, SPELLINGS, normalise
 from equipage.kinds.server.rules import RULES
-from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
+from equipage.loading.kind import Format, Item, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
-from equipage.loading.tree import mapping
+from equipage.loading.tree import mapping_or_empty
 from equipage.schemas.codes import CODES as SCHEMA_CODES
 
 # What commands show of a server.
@@ -60,9 +60,9 @@ def listing(plain: Any, file: str) -> Iterator[Item]:
     """The server itself, then its tools, resources and prompts."""
     server = plain.get("server", {})
     yield Item("server", str(server.get("name", file)), server.get("description"))
-    for sort in SORTS:
+    for sort in ITEM_KINDS:
         for path, item in base_items(plain, sort):
-            own = mapping(item).get(sort.name)
+            own = mapping_or_empty(item).get(sort.name)
             if isinstance(own, dict):
                 name = str(own.get(sort.identity, "?"))
                 yield Item(sort.name, name, own.get("description"), path)
@@ -86,11 +86,11 @@ Schema = dict[str, Any]
 _PATH: Schema = {"type": "string", "minLength": 1}
 _FILE: Schema = {**_PATH, "description": "A file of the library whose text takes this place."}
 #: Where an author may write text, or a payload, in place of content items.
-_CONTENTS = ("Message.content", "MatchBranch.content", "SequenceEntry.content")
+_CONTENT_PLACES = ("Message.content", "MatchBranch.content", "SequenceEntry.content")
 #: Where an author may write a path to include.
-_PATHS = tuple(
+_INCLUDE_PLACES = tuple(
     place
-    for sort in SORTS
+    for sort in ITEM_KINDS
     for place in (f"Phase.add_{sort.plural}[]", f"Phase.replace_{sort.plural}{{}}")
 )
 
@@ -102,9 +102,9 @@ def author_schema(schema: Schema) -> Schema:
     _add_keys(schema["$defs"])
     names = {"enum": [*DELIVERY_PARAMETERS]}
     schema = accept(schema, "DeliveryName", names, at=["Behavior.delivery"])
-    schema = accept(schema, "Text", {"type": "string"}, at=_CONTENTS)
-    schema = accept(schema, "Generated", at=_CONTENTS)
-    schema = accept(schema, "Path", {**_PATH, "title": "A file of the library"}, at=_PATHS)
+    schema = accept(schema, "Text", {"type": "string"}, at=_CONTENT_PLACES)
+    schema = accept(schema, "Generated", at=_CONTENT_PLACES)
+    schema = accept(schema, "Path", {**_PATH, "title": "A file of the library"}, at=_INCLUDE_PLACES)
     schema = accept(schema, "Include", Include.schema())
     return accept(schema, "FileReference", File.schema(), at_root=False)
 
@@ -128,7 +128,7 @@ def _add_keys(definitions: dict[str, Schema]) -> None:
     definitions["TextContent"]["anyOf"] = [{"required": [key]} for key in sources]
 
 
-KIND = Kind(
+FORMAT = Format(
     name="server",
     title="MCP server configuration",
     model=ServerFile,
@@ -145,7 +145,7 @@ KIND = Kind(
         composing.include,
         composing.move_into_content,
         composing.load_files,
-        composing.bound_depth,
+        composing.check_depth,
         composing.plan_payloads,
         normalise,
     ),
@@ -158,4 +158,4 @@ KIND = Kind(
 )
 
 
-__all__ = ["KIND"]
+__all__ = ["FORMAT"]

@@ -19,18 +19,18 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact
 from equipage.core.frozen import levels
 from equipage.core.path import Path
-from equipage.directives import expand, find, mentions
+from equipage.directives import expand, find, may_mention
 from equipage.directives.file import File
 from equipage.directives.generate import Generate
 from equipage.directives.include import Include
 from equipage.files import is_link
-from equipage.files.sandbox import PathPolicy, above, is_below
+from equipage.files.sandbox import PathPolicy, is_below, parents_of
 from equipage.generators.limits import GeneratorLimits, format_size, read_limit
 from equipage.kinds.server import codes
-from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
+from equipage.kinds.server.items import ITEM_KINDS, Place, implicit_includes, is_free_data
 from equipage.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from equipage.loading.kind import Limits
-from equipage.loading.projects import is_marked
+from equipage.loading.projects import is_project_root
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree, get, graft, move, remove, walk
 
@@ -135,8 +135,8 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     library = library_of(session)
     directive = Include(
         library,
-        shelf_of(library, session),
-        _policy(session, limits.max_file_bytes),
+        library_roots(library, session),
+        _path_policy(session, limits.max_file_bytes),
         limits.max_include_depth,
         depth_variable=depth.variable,
         depth_cap=depth.cap,
@@ -146,18 +146,20 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 
 #: What helps where an image is read as text: in a content item, and elsewhere.
-_AS_IMAGE = "use a content item with `type: image` and put the file under `data`"
-_AS_TEXT = "name a text file, or write the text here"
+_IMAGE_ADVICE = "use a content item with `type: image` and put the file under `data`"
+_TEXT_ADVICE = "name a text file, or write the text here"
 
 
 def load_files(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     library = library_of(session)
-    directive = File(library, shelf_of(library, session), _policy(session, MAX_DATA_BYTES))
+    directive = File(
+        library, library_roots(library, session), _path_policy(session, MAX_DATA_BYTES)
+    )
     expanded, facts = expand(tree, session, directive, documents=session.documents)
     for path, name in directive.binaries.items():
         if slot_of(path) not in ("data", "free"):
             origin = tree.story((*path, File.key)).origin
-            advice = _AS_IMAGE if path[-1:] in (("text",), ("content",)) else _AS_TEXT
+            advice = _IMAGE_ADVICE if path[-1:] in (("text",), ("content",)) else _TEXT_ADVICE
             facts.append(codes.BINARY_AS_TEXT.at(path, origin=origin, file=name, advice=advice))
     return expanded, facts
 
@@ -181,13 +183,15 @@ def library_of(session: Session) -> str:
     own = cast(ServerOptions, session.options).project_library
     if own is not None:
         return own
-    between = (each for each in above(session.base) if is_below(each, session.root))
+    between = (each for each in parents_of(session.base) if is_below(each, session.root))
     folders = [session.root, session.base, *between]
     choices = [os.path.join(each, "library") for each in folders]
     found = next((each for each in choices if files.is_folder(each)), None)
     if found is not None:
         return found
-    return choices[0] if is_marked(session.root, files) else os.path.join(files.cwd, "library")
+    return (
+        choices[0] if is_project_root(session.root, files) else os.path.join(files.cwd, "library")
+    )
 
 
 def _named_library(session: Session) -> str | None:
@@ -196,7 +200,7 @@ def _named_library(session: Session) -> str | None:
     return named or session.env.get("THOUGHTJACK_LIBRARY") or None
 
 
-def shelf_of(library: str, session: Session) -> tuple[str, ...]:
+def library_roots(library: str, session: Session) -> tuple[str, ...]:
     """The folders of the library that references may lead into: the library, or none.
 
     One that the caller did not name may come with the project, as a link to anywhere: it must lie
@@ -207,7 +211,7 @@ def shelf_of(library: str, session: Session) -> tuple[str, ...]:
     return (library,) if is_own or _named_library(session) else ()
 
 
-def _policy(session: Session, max_bytes: int) -> PathPolicy:
+def _path_policy(session: Session, max_bytes: int) -> PathPolicy:
     allowed = cast(ServerOptions, session.options).allow_absolute
     if allowed is False:
         return PathPolicy("refuse", parents="refuse", max_bytes=max_bytes)
@@ -219,7 +223,7 @@ def _policy(session: Session, max_bytes: int) -> PathPolicy:
 
 def slot_of(path: Path) -> str:
     """What a path is for: `text`, `data` (text or base64), `free` for any data, `other`."""
-    if is_free(path):
+    if is_free_data(path):
         return "free"
     last = path[-1] if path else None
     if last in ("data", "blob"):
@@ -227,7 +231,7 @@ def slot_of(path: Path) -> str:
     return "text" if last in ("text", "content", "description") else "other"
 
 
-def bound_depth(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def check_depth(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Report nesting that is deeper than `MAX_DEPTH`."""
     deepest = next(islice(levels(tree.value), MAX_DEPTH, None), [])
     if not any(deepest):  # empty mappings and lists do not count
@@ -239,7 +243,7 @@ def bound_depth(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
 # Rewriting.
 
 #: Changes a part, given its path, and adds what it finds.
-Change = Callable[[Tree, Path, list[Fact]], Tree]
+RewriteFunction = Callable[[Tree, Path, list[Fact]], Tree]
 
 
 class Rewrite(msgspec.Struct, frozen=True):
@@ -247,10 +251,10 @@ class Rewrite(msgspec.Struct, frozen=True):
 
     where: Callable[[Any], Iterable[Place]]
     needed: Callable[[Any], bool]
-    change: Change
+    change: RewriteFunction
 
 
-def rewritten(tree: Tree, rewrite: Rewrite, facts: list[Fact]) -> Tree:
+def apply_rewrite(tree: Tree, rewrite: Rewrite, facts: list[Fact]) -> Tree:
     """The tree with a rewrite applied everywhere. Containers on the way are copied once."""
     parts: dict[Path, Tree] = {}
     moves: list[tuple[Path, Path]] = []
@@ -268,16 +272,18 @@ def move_into_content(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     The same holds for images and for payloads.
     """
     for key in (File.key, Generate.key):
-        if any(mentions(document, key) for document in session.documents):
-            rewrite = Rewrite(partial(_holders, key), _lacks_content, _into_content)
-            tree = rewritten(tree, rewrite, [])
+        if any(may_mention(document, key) for document in session.documents):
+            rewrite = Rewrite(
+                partial(_mappings_with_key, key), _lacks_content, _move_to_content_key
+            )
+            tree = apply_rewrite(tree, rewrite, [])
     return tree, []
 
 
-def _holders(key: str, config: Any) -> Iterator[Place]:
+def _mappings_with_key(key: str, config: Any) -> Iterator[Place]:
     """The mappings with a key, without those in free data."""
     for path in find(config, lambda node: key in node):
-        if not is_free(path):
+        if not is_free_data(path):
             yield path, get(config, path)
 
 
@@ -291,7 +297,7 @@ def _content_key(node: dict[str, Any]) -> str | None:
     return CONTENT_KEYS.get(name) if isinstance(name, str) else None
 
 
-def _into_content(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
+def _move_to_content_key(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     content = str(_content_key(part.value))
     # Of two directives the one of the earlier stage wins, so both must be in one mapping.
     for key in (File.key, Generate.key):
@@ -303,8 +309,8 @@ def _into_content(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
 # Folding.
 
 #: Where parts of the baseline may also be written, and where they belong.
-_ELSEWHERE: tuple[tuple[Path, Path], ...] = (
-    *(((sort.plural,), ("baseline", sort.plural)) for sort in SORTS),
+_BASELINE_MOVES: tuple[tuple[Path, Path], ...] = (
+    *(((sort.plural,), ("baseline", sort.plural)) for sort in ITEM_KINDS),
     (("server", "capabilities"), ("baseline", "capabilities")),
     (("behavior",), ("baseline", "behavior")),
 )
@@ -334,7 +340,7 @@ def fold(tree: Tree, written: ServerFile) -> tuple[Tree, ServerConfig]:
     )
     if "baseline" in tree.value and tree.value["baseline"] is None:
         tree = remove(tree, ("baseline",))  # nothing can be moved into null
-    for start, end in _ELSEWHERE:
+    for start, end in _BASELINE_MOVES:
         if get(tree.value, start) is not None and get(tree.value, end) is None:
             tree = move(tree, start, end)
     return tree, config

@@ -14,9 +14,9 @@ from functools import lru_cache
 import msgspec
 
 from equipage.core.diagnostics import Code
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.kinds.server import codes
-from equipage.kinds.server.model import LARGEST
+from equipage.kinds.server.model import MAX_UINT64
 
 # Durations: duration = blank* "+"? digits blank* unit blank*
 
@@ -24,14 +24,14 @@ DURATION_GRAMMAR = "a whole number and a unit: `500ms`, `30s`, `5m` or `1h`"
 DAY_MS = 24 * 60 * 60 * 1000
 
 # More than 30 digits are out of range anyway, and Python refuses to read very long numbers.
-_DURATION = expression(r"\s*\+?(?P<number>[0-9]{1,30})\s*(?P<unit>ms|s|m|h)\s*")
+_DURATION = lazy_regex(r"\s*\+?(?P<number>[0-9]{1,30})\s*(?P<unit>ms|s|m|h)\s*")
 _MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
 def parse_duration(written: str) -> int | None:
     """The duration in milliseconds; None if it is not one."""
     match = _DURATION.fullmatch(written)
-    if match is None or int(match["number"]) > LARGEST:
+    if match is None or int(match["number"]) > MAX_UINT64:
         return None
     return int(match["number"]) * _MILLISECONDS[match["unit"]]
 
@@ -84,8 +84,8 @@ def parse_event(written: str) -> Event:
 
 # A set has at least one member, so `[]]` holds a bracket and `[!]` is not closed: `!?+` never gives
 # the exclamation mark back to be that member.
-_SET = expression(r"\[!?+.[^\]]*\]", re.DOTALL)
-_STARS = expression(r"\*{2,}")
+_SET = lazy_regex(r"\[!?+.[^\]]*\]", re.DOTALL)
+_STARS = lazy_regex(r"\*{2,}")
 
 
 def glob_problem(pattern: str) -> str | None:
@@ -107,9 +107,9 @@ def glob_problem(pattern: str) -> str | None:
 #: A condition that starts like this is a regular expression, not a glob.
 REGEX_PREFIX = "regex:"
 
-_ESCAPE = expression(r"\\(.)", re.DOTALL)
-_LOOK_AROUND = expression(r"\(\?<?[=!]")
-_BACK_REFERENCE = expression(r"\\[1-9]|\(\?P=|\\k<")
+_ESCAPE = lazy_regex(r"\\(.)", re.DOTALL)
+_LOOK_AROUND = lazy_regex(r"\(\?<?[=!]")
+_BACK_REFERENCE = lazy_regex(r"\\[1-9]|\(\?P=|\\k<")
 
 
 @lru_cache(maxsize=1024)
@@ -149,8 +149,8 @@ def regex_tester(pattern: str) -> Callable[[str], bool]:
 FUNCTIONS = ("upper", "lower", "base64", "json", "len", "default", "truncate", "timestamp", "uuid")
 
 # An escaped dollar, or a template; one that is never closed extends to the end of the text.
-_TEMPLATE = expression(r"\$\$|\$\{(?P<inner>[^}]*)(?P<close>\})?")
-_CALL = expression(r"\s*fn\.(?P<name>[^(}\s]*)")
+_TEMPLATE = lazy_regex(r"\$\$|\$\{(?P<inner>[^}]*)(?P<close>\})?")
+_CALL = lazy_regex(r"\s*fn\.(?P<name>[^(}\s]*)")
 
 
 def template_problems(text: str) -> Iterator[tuple[Code, str]]:

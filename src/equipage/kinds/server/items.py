@@ -15,7 +15,7 @@ import msgspec
 
 from equipage.core.diagnostics import Fact
 from equipage.core.path import Path
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.kinds.server.model import MatchBranch
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
@@ -26,21 +26,23 @@ Place = tuple[Path, Any]
 
 # Patterns: the names of keys, `[]` for each entry of a list, `{}` for each entry of a mapping.
 
-_STEPS = expression(r"[\w-]+|\[\]|\{\}")
+_STEP = lazy_regex(r"[\w-]+|\[\]|\{\}")
 
 
-def below(places: Iterable[Place], *patterns: str) -> list[Place]:
+def follow(places: Iterable[Place], *patterns: str) -> list[Place]:
     """The places that patterns such as `phases[].replace_tools{}` lead to from each of `places`."""
     start = list(places)
-    return [found for pattern in patterns for found in _follow(start, _steps(pattern))]
+    return [
+        found for pattern in patterns for found in _follow_steps(start, _split_pattern(pattern))
+    ]
 
 
 @cache
-def _steps(pattern: str) -> tuple[str, ...]:
-    return tuple(_STEPS.findall(pattern))
+def _split_pattern(pattern: str) -> tuple[str, ...]:
+    return tuple(_STEP.findall(pattern))
 
 
-def _follow(places: list[Place], steps: Iterable[str]) -> list[Place]:
+def _follow_steps(places: list[Place], steps: Iterable[str]) -> list[Place]:
     # Rules ask for the same places again and again, so each sort of step has a loop of its own.
     for step in steps:
         if step == "[]":
@@ -66,17 +68,17 @@ def _follow(places: list[Place], steps: Iterable[str]) -> list[Place]:
     return places
 
 
-def at(config: Any, *patterns: str) -> list[Place]:
+def find_places(config: Any, *patterns: str) -> list[Place]:
     """The places that patterns lead to from the root of a configuration."""
-    return below([((), config)], *patterns)
+    return follow([((), config)], *patterns)
 
 
-def mappings(places: Iterable[Place]) -> list[Place]:
+def keep_mappings(places: Iterable[Place]) -> list[Place]:
     """The places that hold a mapping."""
     return [place for place in places if isinstance(place[1], dict)]
 
 
-def for_each(
+def rule_for_each(
     where: Callable[[Any], Iterable[Place]], *checks: Callable[[Path, Any], Iterable[Fact]]
 ) -> Rule:
     """A rule that applies checks to every place that `where` finds in a configuration."""
@@ -92,7 +94,7 @@ def for_each(
 # Items: tools, resources and prompts.
 
 
-class Sort(msgspec.Struct, frozen=True):
+class ItemKind(msgspec.Struct, frozen=True):
     """A sort of item."""
 
     name: str  #: what it is called, and the key of its definition
@@ -109,54 +111,56 @@ class Sort(msgspec.Struct, frozen=True):
         return found if isinstance(found, str) else None
 
 
-TOOL = Sort("tool", "tools", "name")
-RESOURCE = Sort("resource", "resources", "uri")
-PROMPT = Sort("prompt", "prompts", "name")
-SORTS = (TOOL, RESOURCE, PROMPT)
+TOOL = ItemKind("tool", "tools", "name")
+RESOURCE = ItemKind("resource", "resources", "uri")
+PROMPT = ItemKind("prompt", "prompts", "name")
+ITEM_KINDS = (TOOL, RESOURCE, PROMPT)
 
 
-def base_items(config: Any, sort: Sort) -> list[Place]:
+def base_items(config: Any, sort: ItemKind) -> list[Place]:
     """The items that the server offers before any phase, in either form of a configuration."""
-    return at(config, f"{sort.plural}[]", f"baseline.{sort.plural}[]")
+    return find_places(config, f"{sort.plural}[]", f"baseline.{sort.plural}[]")
 
 
-def phase_items(config: Any, sort: Sort) -> list[Place]:
+def phase_items(config: Any, sort: ItemKind) -> list[Place]:
     """The items that phases add, and those that they put in place of others."""
-    return at(config, f"phases[].add_{sort.plural}[]", f"phases[].replace_{sort.plural}{{}}")
+    return find_places(
+        config, f"phases[].add_{sort.plural}[]", f"phases[].replace_{sort.plural}{{}}"
+    )
 
 
-def all_items(config: Any, *sorts: Sort) -> Iterator[Place]:
+def all_items(config: Any, *sorts: ItemKind) -> Iterator[Place]:
     """Every item of some sorts, by default of all."""
-    for sort in sorts or SORTS:
+    for sort in sorts or ITEM_KINDS:
         yield from (*base_items(config, sort), *phase_items(config, sort))
 
 
 def implicit_includes(config: Any) -> list[Path]:
     """Where a phase has text in place of an item: the path of a file to include."""
-    places = (place for sort in SORTS for place in phase_items(config, sort))
+    places = (place for sort in ITEM_KINDS for place in phase_items(config, sort))
     return [path for path, item in places if isinstance(item, str)]
 
 
 # Responses, and everything in them that can answer.
 
 
-def responses(config: Any, *sorts: Sort) -> list[Place]:
-    return mappings(below(all_items(config, *sorts), "response"))
+def responses(config: Any, *sorts: ItemKind) -> list[Place]:
+    return keep_mappings(follow(all_items(config, *sorts), "response"))
 
 
 def branches(config: Any) -> list[Place]:
-    return below(responses(config), "match[]")
+    return follow(responses(config), "match[]")
 
 
-def choosers(config: Any) -> list[Place]:
+def responses_and_branches(config: Any) -> list[Place]:
     """Responses and their branches: what can hold a sequence or a handler."""
     found = responses(config)
-    return [*found, *below(found, "match[]")]
+    return [*found, *follow(found, "match[]")]
 
 
 def alternatives(places: Iterable[Place]) -> list[Place]:
     """What can answer in place of a response: its branches, and the entries of all sequences."""
-    return below(places, "sequence[]", "match[]", "match[].sequence[]")
+    return follow(places, "sequence[]", "match[]", "match[].sequence[]")
 
 
 def answers(config: Any) -> list[Place]:
@@ -165,24 +169,24 @@ def answers(config: Any) -> list[Place]:
 
 
 def handlers(config: Any) -> list[Place]:
-    return mappings(below(choosers(config), "handler"))
+    return keep_mappings(follow(responses_and_branches(config), "handler"))
 
 
 # Triggers and behaviour.
 
 
 def triggers(config: Any) -> list[Place]:
-    return mappings(at(config, "phases[].advance"))
+    return keep_mappings(find_places(config, "phases[].advance"))
 
 
 def behaviors(config: Any) -> list[Place]:
     """The behaviour of the root, of the baseline, of each phase and of each item."""
-    outer = at(config, "behavior", "baseline.behavior", "phases[].behavior")
-    return mappings([*outer, *below(all_items(config), "behavior")])
+    outer = find_places(config, "behavior", "baseline.behavior", "phases[].behavior")
+    return keep_mappings([*outer, *follow(all_items(config), "behavior")])
 
 
 def side_effects(config: Any) -> list[Place]:
-    return mappings(below(behaviors(config), "side_effects[]"))
+    return keep_mappings(follow(behaviors(config), "side_effects[]"))
 
 
 # Free data: the author's own, which may be any JSON value.
@@ -201,17 +205,21 @@ _ITEM = {
     "response": {"match": {_ANY: {"default": _DEFAULT}}},
     "behavior": _BEHAVIOR,
 }
-_BASE = {**{sort.plural: {_ANY: _ITEM} for sort in SORTS}, "behavior": _BEHAVIOR}
+_BASE = {**{sort.plural: {_ANY: _ITEM} for sort in ITEM_KINDS}, "behavior": _BEHAVIOR}
 _ACTION = {"send_notification": {"params": _FREE}, "send_request": {"params": _FREE, "id": _FREE}}
 _PHASE = {
-    **{f"{change}_{sort.plural}": {_ANY: _ITEM} for change in ("add", "replace") for sort in SORTS},
+    **{
+        f"{change}_{sort.plural}": {_ANY: _ITEM}
+        for change in ("add", "replace")
+        for sort in ITEM_KINDS
+    },
     "on_enter": {_ANY: _ACTION},
     "behavior": _BEHAVIOR,
 }
 _ROOT: dict[Any, Any] = {**_BASE, "baseline": _BASE, "phases": {_ANY: _PHASE}}
 
 
-def is_free(path: Path) -> bool:
+def is_free_data(path: Path) -> bool:
     """Whether any JSON value is allowed at `path` of a configuration."""
     node: Any = _ROOT
     for step in path:

@@ -15,7 +15,7 @@ import msgspec
 from equipage.directives.generate import Generated
 
 #: The largest whole number, of 64 bits. msgspec can state the lower bound only; rules check this.
-LARGEST = 2**64 - 1
+MAX_UINT64 = 2**64 - 1
 Unsigned = Annotated[int, msgspec.Meta(ge=0)]
 OneCharacter = Annotated[str, msgspec.Meta(min_length=1, max_length=1)]
 

@@ -27,9 +27,9 @@ from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.directives.generate import Generated
 from equipage.kinds.server import codes, items
-from equipage.kinds.server.compose import Rewrite, rewritten
-from equipage.kinds.server.items import BRANCH_KEYS, Place, at, below, is_free
-from equipage.kinds.server.model import LARGEST, Delivery, SideEffect, Unsigned
+from equipage.kinds.server.compose import Rewrite, apply_rewrite
+from equipage.kinds.server.items import BRANCH_KEYS, Place, find_places, follow, is_free_data
+from equipage.kinds.server.model import MAX_UINT64, Delivery, SideEffect, Unsigned
 from equipage.loading.session import Session
 from equipage.loading.tree import (
     HOLE,
@@ -41,7 +41,7 @@ from equipage.loading.tree import (
     attach,
     get,
     graft,
-    mapping,
+    mapping_or_empty,
     move,
     put,
     put_all,
@@ -56,16 +56,16 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """The tree in the one form that the model knows."""
     facts: list[Fact] = []
     for rewrite in _REWRITES:
-        tree = rewritten(tree, rewrite, facts)
+        tree = apply_rewrite(tree, rewrite, facts)
     if session.noted(core_codes.NOT_FINITE):
-        tree = _without_infinities(tree, facts)
-    return _with_absolute_paths(tree, session), facts
+        tree = _replace_infinities(tree, facts)
+    return _make_paths_absolute(tree, session), facts
 
 
 # Keys that have two spellings.
 
 _CAPABILITIES = ("server.capabilities", "baseline.capabilities", "phases[].replace_capabilities")
-_LISTS = tuple(sort.plural for sort in items.SORTS)
+_ITEM_LISTS = tuple(sort.plural for sort in items.ITEM_KINDS)
 #: By class of the model: another spelling of one of its keys, and the model's own.
 SPELLINGS = {
     "Server": ("stateScope", "state_scope"),
@@ -78,16 +78,16 @@ SPELLINGS = {
 }
 
 
-def _spelling(cls: str, where: Callable[[Any], list[Place]]) -> Rewrite:
+def _spelling_rewrite(cls: str, where: Callable[[Any], list[Place]]) -> Rewrite:
     old, new = SPELLINGS[cls]
     return Rewrite(
         where,
         needed=lambda value: isinstance(value, dict) and old in value,
-        change=lambda part, path, facts: _renamed(part, path, facts, old, new),
+        change=lambda part, path, facts: _rename_key(part, path, facts, old, new),
     )
 
 
-def _renamed(
+def _rename_key(
     part: Tree, path: Path, facts: list[Fact], old: str, new: str, inside: Path = ()
 ) -> Tree:
     """The part with the key `old` called `new`; both at once is an error."""
@@ -106,17 +106,17 @@ DELIVERY_PARAMETERS: dict[Any, tuple[str, ...]] = {
     cls.__struct_config__.tag: cls.__struct_fields__ for cls in get_args(Delivery)
 }
 #: What a parameter of a side effect takes, in words.
-_EXPECTED = {Unsigned: "a whole number", str: "text", bool: "`true` or `false`"}
+_EXPECTED_WORDS = {Unsigned: "a whole number", str: "text", bool: "`true` or `false`"}
 #: The parameters of each side effect, without those that take anything.
 _EFFECT_PARAMETERS = {
     cls.__struct_config__.tag: {
-        name: kind for name, kind in cls.__annotations__.items() if kind in _EXPECTED
+        name: kind for name, kind in cls.__annotations__.items() if kind in _EXPECTED_WORDS
     }
     for cls in get_args(SideEffect)
 }
 
 
-def _delivery_object(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
+def _expand_delivery(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     """A delivery written as a word, with its parameters beside it, becomes a mapping."""
     name = part.value["delivery"]
     part = move(part, ("delivery",), ("delivery", "type"))
@@ -126,26 +126,26 @@ def _delivery_object(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     return part
 
 
-def _misfits(effect: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _misfit_parameters(effect: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The parameters of a side effect that do not fit, and what they should be."""
     for name, kind in _EFFECT_PARAMETERS.get(str(effect.get("type")), {}).items():
         value = effect.get(name)
         if kind is Unsigned:
-            fits = type(value) is int and 0 <= value <= LARGEST
+            fits = type(value) is int and 0 <= value <= MAX_UINT64
         else:
             fits = isinstance(value, kind)
         if not fits and not isinstance(value, Hole | None):
-            yield name, _EXPECTED[kind]
+            yield name, _EXPECTED_WORDS[kind]
 
 
-def _needs_settling(effect: dict[str, Any]) -> bool:
-    return effect.get("trigger", HOLE) is None or any(_misfits(effect))
+def _needs_repair(effect: dict[str, Any]) -> bool:
+    return effect.get("trigger", HOLE) is None or any(_misfit_parameters(effect))
 
 
-def _settled_side_effect(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+def _repair_side_effect(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """The side effect without what does not fit. A server goes on with the defaults."""
     effect = part.value
-    for name, expected in _misfits(effect):
+    for name, expected in _misfit_parameters(effect):
         found = Shown(effect[name], as_found=True)
         facts.append(
             codes.EFFECT_PARAMETER_TYPE.at(
@@ -169,10 +169,10 @@ def _wrong_type(path: Path, expected: str, value: Any, hint: str | None = None) 
 
 def _is_default_object(branch: Any) -> bool:
     """Whether the `default` of a branch holds its answer. Beside `when`, it has no effect."""
-    return isinstance(mapping(branch).get("default"), dict) and branch.get("when") is None
+    return isinstance(mapping_or_empty(branch).get("default"), dict) and branch.get("when") is None
 
 
-def _hoisted_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+def _hoist_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """Move the content of a `default` beside it."""
     for key in part.value["default"]:
         place = (*path, "default", key)
@@ -197,7 +197,7 @@ def _lacks_content_item(message: Any) -> bool:
     return isinstance(message, dict) and not isinstance(message.get("content"), dict | Hole)
 
 
-def _message_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+def _wrap_message_text(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """Text as the content of a message becomes a content item."""
     content = part.value.get("content", HOLE)
     if isinstance(content, str | Generated):
@@ -214,7 +214,7 @@ def _message_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     return put(part, ("content",), HOLE)
 
 
-def _content_list(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
+def _wrap_branch_text(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     """Text as the content of a resource's branch becomes a list of one content item.
 
     All that is made around the text has the origin of the text.
@@ -229,9 +229,9 @@ def _content_list(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     return Tree(wrapped.value, wrapped.origins, moves)
 
 
-def _listed_replacements(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+def _refuse_replacement_list(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """Refuse a list, which cannot say which item each of its entries replaces."""
-    sort = next(each for each in items.SORTS if path[-1] == f"replace_{each.plural}")
+    sort = next(each for each in items.ITEM_KINDS if path[-1] == f"replace_{each.plural}")
     hint = (
         f"write `{path[-1]}: {{{sort.identity.upper()}: …}}`, "
         f"with the {sort.identity} of the {sort.name} to replace"
@@ -247,22 +247,23 @@ def _listed_replacements(part: Tree, path: Path, facts: list[Fact]) -> Tree:
 ALIASES = {"starts_with": "prefix", "ends_with": "suffix"}
 TEXT_OPERATORS = ("contains", "prefix", "suffix", "regex")
 OPERATORS = (*TEXT_OPERATORS, "any_of")
-_KNOWN = frozenset({*OPERATORS, *ALIASES})
+_KNOWN_OPERATORS = frozenset({*OPERATORS, *ALIASES})
 
 
 def _is_nested(value: Any) -> bool:
     """Whether a mapping holds further fields rather than operators."""
-    return isinstance(value, dict) and not _KNOWN.issuperset(value)
+    return isinstance(value, dict) and not _KNOWN_OPERATORS.issuperset(value)
 
 
 def _needs_flattening(trigger: dict[str, Any]) -> bool:
-    matchers = mapping(trigger.get("match")).values()
+    matchers = mapping_or_empty(trigger.get("match")).values()
     return any(
-        _is_nested(each) or not ALIASES.keys().isdisjoint(mapping(each)) for each in matchers
+        _is_nested(each) or not ALIASES.keys().isdisjoint(mapping_or_empty(each))
+        for each in matchers
     )
 
 
-def _fields(matchers: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+def _field_paths(matchers: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     """The path of every field, through mappings that only hold further fields."""
     stack: list[tuple[str, ...]] = [(key,) for key in reversed(matchers)]
     while stack:
@@ -274,18 +275,18 @@ def _fields(matchers: dict[str, Any]) -> Iterator[tuple[str, ...]]:
             yield steps
 
 
-def _flat_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+def _flatten_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """The trigger with every field at the top of `match`, and operators by their own names."""
     matchers, place = part.value["match"], (*path, "match")
     nested = {key for key, value in matchers.items() if _is_nested(value)}
     # A field at the top counts before a nested one of the same name, wherever it is written.
     known: dict[str, tuple[str, ...]] = {key: (key,) for key in matchers.keys() - nested}
-    for steps in list(_fields(matchers)):
-        facts += _doubts(steps, place)
+    for steps in list(_field_paths(matchers)):
+        facts += _check_operator_like_field(steps, place)
         field = ".".join(steps)
         other = known.setdefault(field, steps)
         if other != steps:
-            key, rival = Shown(_as_written(steps)), Shown(_as_written(other))
+            key, rival = Shown(_format_field(steps)), Shown(_format_field(other))
             fact = codes.BOTH_SPELLINGS.at((*place, *steps), part="key", key=key, other=rival)
             facts.append(fact)
             continue
@@ -293,17 +294,17 @@ def _flat_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
         if len(steps) > 1:
             part = move(part, ("match", *steps), inside)
         for alias, name in ALIASES.items():
-            if alias in mapping(get(part.value, inside)):
-                part = _renamed(part, path, facts, alias, name, inside)
+            if alias in mapping_or_empty(get(part.value, inside)):
+                part = _rename_key(part, path, facts, alias, name, inside)
     return remove_all(part, [("match", key) for key in nested])
 
 
-def _doubts(steps: tuple[str, ...], path: Path) -> Iterator[Fact]:
+def _check_operator_like_field(steps: tuple[str, ...], path: Path) -> Iterator[Fact]:
     """Report a nested field whose name looks like an operator."""
     if len(steps) < 2:
         return
     name = steps[-1]
-    guess = name if name in _KNOWN else nearest(name, OPERATORS)
+    guess = name if name in _KNOWN_OPERATORS else nearest(name, OPERATORS)
     if guess is not None:
         field = Shown(".".join(steps))
         yield codes.MATCHER_OPERATOR_AS_FIELD.at(
@@ -311,7 +312,7 @@ def _doubts(steps: tuple[str, ...], path: Path) -> Iterator[Fact]:
         )
 
 
-def _as_written(steps: tuple[str, ...]) -> str:
+def _format_field(steps: tuple[str, ...]) -> str:
     """A field as its author wrote it: `a.b`, or `a: {b: …}`."""
     return steps[0] if len(steps) == 1 else f"{': {'.join(steps)}: …{'}' * (len(steps) - 1)}"
 
@@ -319,7 +320,7 @@ def _as_written(steps: tuple[str, ...]) -> str:
 # Numbers that JSON cannot express, and paths that a running server uses.
 
 
-def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
+def _replace_infinities(tree: Tree, facts: list[Fact]) -> Tree:
     """JSON has no infinity: it becomes null with a warning in free data, elsewhere an error.
 
     Payloads are left alone, since `$generate` judged what they hold.
@@ -340,7 +341,7 @@ def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
     }
     parts: dict[Path, Tree] = {}
     for path, origin in origins.items():
-        free = is_free(path)
+        free = is_free_data(path)
         found = Shown(texts.get((id(origin.document), origin.path), "this"))
         severity: Severity = "warning" if free else "error"
         facts.append(core_codes.NOT_FINITE.at(path, severity=severity, found=found))
@@ -348,11 +349,11 @@ def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
     return graft(tree, parts)
 
 
-def _with_absolute_paths(tree: Tree, session: Session) -> Tree:
+def _make_paths_absolute(tree: Tree, session: Session) -> Tree:
     """Make paths that a running server uses absolute, from the file that names them."""
     made: dict[Path, str] = {}
-    places = below(items.handlers(tree.value), "working_dir")
-    outputs = at(tree.value, "logging.output")
+    places = follow(items.handlers(tree.value), "working_dir")
+    outputs = find_places(tree.value, "logging.output")
     places += [each for each in outputs if each[1] not in ("stderr", "stdout")]
     for path, written in places if not session.embedded else ():
         # With a template in it, only a running server knows the path.
@@ -368,30 +369,34 @@ def _with_absolute_paths(tree: Tree, session: Session) -> Tree:
 
 _REWRITES: tuple[Rewrite, ...] = (
     # What a `default` holds may have another spelling, so it is moved first.
-    Rewrite(items.branches, _is_default_object, _hoisted_default),
-    _spelling("Server", lambda config: at(config, "server")),
-    _spelling("ListCapability", lambda config: below(at(config, *_CAPABILITIES), *_LISTS)),
-    _spelling("ToolResponse", items.responses),
-    _spelling("MatchBranch", items.branches),
-    Rewrite(
-        items.behaviors, lambda value: isinstance(value.get("delivery"), str), _delivery_object
+    Rewrite(items.branches, _is_default_object, _hoist_default),
+    _spelling_rewrite("Server", lambda config: find_places(config, "server")),
+    _spelling_rewrite(
+        "ListCapability", lambda config: follow(find_places(config, *_CAPABILITIES), *_ITEM_LISTS)
     ),
-    Rewrite(items.side_effects, _needs_settling, _settled_side_effect),
+    _spelling_rewrite("ToolResponse", items.responses),
+    _spelling_rewrite("MatchBranch", items.branches),
     Rewrite(
-        lambda config: below(items.answers(config), "messages[]"),
+        items.behaviors, lambda value: isinstance(value.get("delivery"), str), _expand_delivery
+    ),
+    Rewrite(items.side_effects, _needs_repair, _repair_side_effect),
+    Rewrite(
+        lambda config: follow(items.answers(config), "messages[]"),
         _lacks_content_item,
-        _message_content,
+        _wrap_message_text,
     ),
     # The response of a resource itself takes text as it is.
     Rewrite(
         lambda config: items.alternatives(items.responses(config, items.RESOURCE)),
-        lambda value: isinstance(mapping(value).get("content"), str | Generated),
-        _content_list,
+        lambda value: isinstance(mapping_or_empty(value).get("content"), str | Generated),
+        _wrap_branch_text,
     ),
     Rewrite(
-        lambda config: at(config, *(f"phases[].replace_{sort.plural}" for sort in items.SORTS)),
+        lambda config: find_places(
+            config, *(f"phases[].replace_{sort.plural}" for sort in items.ITEM_KINDS)
+        ),
         lambda value: isinstance(value, list),
-        _listed_replacements,
+        _refuse_replacement_list,
     ),
-    Rewrite(items.triggers, _needs_flattening, _flat_matchers),
+    Rewrite(items.triggers, _needs_flattening, _flatten_matchers),
 )

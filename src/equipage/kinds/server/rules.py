@@ -15,21 +15,29 @@ from msgspec.structs import replace
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
-from equipage.core.text import expression, nearest
-from equipage.directives import mentions
+from equipage.core.text import lazy_regex, nearest
+from equipage.directives import may_mention
 from equipage.kinds.server import codes, grammar, items, rules_phases
 from equipage.kinds.server.compose import LIMITS, ServerOptions
-from equipage.kinds.server.items import PROMPT, RESOURCE, SORTS, TOOL, below, for_each, mappings
-from equipage.kinds.server.model import LARGEST, Condition
+from equipage.kinds.server.items import (
+    ITEM_KINDS,
+    PROMPT,
+    RESOURCE,
+    TOOL,
+    follow,
+    keep_mappings,
+    rule_for_each,
+)
+from equipage.kinds.server.model import MAX_UINT64, Condition
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, get, mapping
+from equipage.loading.tree import HOLE, get, mapping_or_empty
 from equipage.schemas.plain import is_plain
 
 # The server, and the two forms of a configuration.
 
 #: A longer name gets a warning.
-LONG_NAME = 100
+MAX_NAME_BYTES = 100
 
 
 def server_has_a_name(config: Any, _session: Session) -> Iterator[Fact]:
@@ -38,14 +46,14 @@ def server_has_a_name(config: Any, _session: Session) -> Iterator[Fact]:
     length = len(name.encode("utf-8", "replace")) if isinstance(name, str) else None
     if length == 0:
         yield codes.EMPTY_FIELD.at(path, field="name")
-    elif length is not None and length > LONG_NAME:
+    elif length is not None and length > MAX_NAME_BYTES:
         yield codes.LONG_NAME.at(path, length=length)
 
 
-def form_is_one(config: Any, _session: Session) -> Iterator[Fact]:
+def forms_are_not_mixed(config: Any, _session: Session) -> Iterator[Fact]:
     """Items at the top level exclude a baseline, even an empty one, and phases."""
-    config = mapping(config)
-    simple = [sort.plural for sort in SORTS if config.get(sort.plural) is not None]
+    config = mapping_or_empty(config)
+    simple = [sort.plural for sort in ITEM_KINDS if config.get(sort.plural) is not None]
     phases = "phases" if config.get("phases") else None
     phased = "baseline" if config.get("baseline") is not None else phases
     if phased is not None:
@@ -56,7 +64,7 @@ def form_is_one(config: Any, _session: Session) -> Iterator[Fact]:
         yield codes.NO_BASELINE.at(("phases",), part="key")
 
 
-def defaults_are_needed(config: Any, _session: Session) -> Iterator[Fact]:
+def defaults_have_an_effect(config: Any, _session: Session) -> Iterator[Fact]:
     """A default for the baseline has no effect if the baseline has a value of its own."""
     for path in (("server", "capabilities"), ("behavior",)):
         winner = ("baseline", path[-1])
@@ -66,7 +74,7 @@ def defaults_are_needed(config: Any, _session: Session) -> Iterator[Fact]:
             )
 
 
-def dates_are_dates(config: Any, _session: Session) -> Iterator[Fact]:
+def dates_are_valid(config: Any, _session: Session) -> Iterator[Fact]:
     for key in ("created", "updated"):
         written = get(config, ("metadata", key))
         if isinstance(written, str) and not _is_date(written):
@@ -85,18 +93,22 @@ def _is_date(written: str) -> bool:
 # Tools, resources and prompts, in the baseline and in phases.
 
 #: Fields of definitions that must not be empty.
-_NEEDED = ((TOOL, ("name", "description")), (RESOURCE, ("uri", "name")), (PROMPT, ("name",)))
+_NONEMPTY_FIELDS = (
+    (TOOL, ("name", "description")),
+    (RESOURCE, ("uri", "name")),
+    (PROMPT, ("name",)),
+)
 #: The draft of a JSON Schema that does not name its own.
 DEFAULT_DRAFT = "draft-07"
 #: Keys that provide an answer where content is missing.
-_CHOOSING = ("match", "sequence", "handler")
+_CONTENT_ALTERNATIVES = ("match", "sequence", "handler")
 
 
-def definitions_are_filled(config: Any, _session: Session) -> Iterator[Fact]:
-    for sort, fields in _NEEDED:
+def definition_fields_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
+    for sort, fields in _NONEMPTY_FIELDS:
         places = list(items.all_items(config, sort))
         for field in fields:
-            for path, value in below(places, f"{sort.name}.{field}"):
+            for path, value in follow(places, f"{sort.name}.{field}"):
                 if value == "":
                     yield codes.EMPTY_FIELD.at(path, field=field)
 
@@ -106,7 +118,7 @@ def identities_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
 
     A tool may shadow another, with a warning; clients look resources and prompts up.
     """
-    for sort in SORTS:
+    for sort in ITEM_KINDS:
         first: dict[tuple[Path, str], Path] = {}
         for item_path, item in items.base_items(config, sort):
             name, path = sort.identify(item), (*item_path, *sort.identity_path)
@@ -129,22 +141,22 @@ def input_schema_is_an_object(path: Path, schema: Any) -> Iterator[Fact]:
         yield codes.SCHEMA_WITHOUT_TYPE.at(path)
 
 
-def input_schemas_are_schemas(config: Any, session: Session) -> Iterator[Fact]:
+def input_schemas_are_valid(config: Any, session: Session) -> Iterator[Fact]:
     """Each schema is valid by the meta-schema of its draft. One that tools share is judged once."""
     judged: dict[int, list[Fact]] = {}
-    patterns = any(mentions(document, "pattern") for document in session.documents)
-    for path, schema in mappings(below(items.all_items(config, TOOL), "tool.inputSchema")):
+    patterns = any(may_mention(document, "pattern") for document in session.documents)
+    for path, schema in keep_mappings(follow(items.all_items(config, TOOL), "tool.inputSchema")):
         if "$generate" in schema:
             continue
         if id(schema) not in judged:
             # Most schemas name no draft and have no patterns.
             simple = not patterns and "$schema" not in schema
             good = simple and is_plain(schema)
-            judged[id(schema)] = [] if good else _judged(schema, simple=simple)
-        yield from (_below(path, each) for each in judged[id(schema)])
+            judged[id(schema)] = [] if good else _check_schema(schema, simple=simple)
+        yield from (_prefix_paths(path, each) for each in judged[id(schema)])
 
 
-def _judged(schema: Any, *, simple: bool) -> list[Fact]:
+def _check_schema(schema: Any, *, simple: bool) -> list[Fact]:
     from equipage.schemas.checking import check, is_valid  # most schemas are plain
     from equipage.schemas.structure import draft_named
 
@@ -153,7 +165,7 @@ def _judged(schema: Any, *, simple: bool) -> list[Fact]:
     return [] if good else check(schema, default_draft=DEFAULT_DRAFT)
 
 
-def _below(path: Path, each: Fact) -> Fact:
+def _prefix_paths(path: Path, each: Fact) -> Fact:
     """A fact about the value at `path` as a fact about the whole configuration."""
     remedy = each.remedy
     if remedy is not None:
@@ -163,17 +175,17 @@ def _below(path: Path, each: Fact) -> Fact:
     return replace(each, path=(*path, *each.path), also=also, remedy=remedy)
 
 
-def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
+def responses_have_content(config: Any, _session: Session) -> Iterator[Fact]:
     """A tool or prompt answers something, or has a way to choose an answer."""
     for sort, field, example in (
         (TOOL, "content", "content, such as `[{type: text, text: done}]`"),
         (PROMPT, "messages", "messages, such as `[{role: user, content: hello}]`"),
     ):
-        for path, response in below(items.all_items(config, sort), "response"):
+        for path, response in follow(items.all_items(config, sort), "response"):
             if not isinstance(response, dict | None):
                 continue
-            response = mapping(response)
-            chooses = any(response.get(key) is not None for key in _CHOOSING)
+            response = mapping_or_empty(response)
+            chooses = any(response.get(key) is not None for key in _CONTENT_ALTERNATIVES)
             if not chooses and response.get(field) in (None, []):
                 yield codes.EMPTY_CONTENT.at((*path, field), field=field, example=example)
 
@@ -184,7 +196,7 @@ def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
 def branches_can_be_taken(path: Path, response: dict[str, Any]) -> Iterator[Fact]:
     """Each branch has conditions or is the fallback, and none comes after the fallback."""
     fallback = False
-    for place, branch in mappings(below([(path, response)], "match[]")):
+    for place, branch in keep_mappings(follow([(path, response)], "match[]")):
         conditional, default = branch.get("when") is not None, "default" in branch
         if not conditional and not default:
             yield codes.BRANCH_INCOMPLETE.at(place)
@@ -203,12 +215,12 @@ def condition_is_readable(path: Path, condition: Any) -> Iterator[Fact]:
         operators = Condition.__struct_fields__
         if all(condition.get(operator) is None for operator in operators):
             yield codes.CONDITION_EMPTY.at(path, part="key", operators=operators)
-        yield from _pattern_problems(below([(path, condition)], "any_of[]"))
+        yield from _pattern_problems(follow([(path, condition)], "any_of[]"))
         if isinstance(condition.get("regex"), str):
             pattern = grammar.REGEX_PREFIX + condition["regex"]
             yield from _pattern_problems([((*path, "regex"), pattern)])
     else:
-        yield from _pattern_problems([(path, condition), *below([(path, condition)], "[]")])
+        yield from _pattern_problems([(path, condition), *follow([(path, condition)], "[]")])
 
 
 def _pattern_problems(places: list[items.Place]) -> Iterator[Fact]:
@@ -233,9 +245,9 @@ def sequence_has_answers(path: Path, sequence: Any) -> Iterator[Fact]:
 # Handlers.
 
 #: How long a handler may take, in milliseconds.
-TIMEOUTS = range(100, 300_001)
+TIMEOUT_RANGE_MS = range(100, 300_001)
 # With a template anywhere in it, only a running server knows the address.
-_WEB_ADDRESS = expression(r"https?://|.*\$\{", re.DOTALL)
+_WEB_ADDRESS = lazy_regex(r"https?://|.*\$\{", re.DOTALL)
 
 
 def handlers_are_allowed(config: Any, session: Session) -> Iterator[Fact]:
@@ -244,11 +256,11 @@ def handlers_are_allowed(config: Any, session: Session) -> Iterator[Fact]:
             yield codes.HANDLER_NOT_ALLOWED.at(path, part="key")
 
 
-def handler_can_be_asked(path: Path, handler: dict[str, Any]) -> Iterator[Fact]:
+def handler_is_usable(path: Path, handler: dict[str, Any]) -> Iterator[Fact]:
     """A handler has a sensible time limit, and a web address or a command."""
     sort, timeout, url = handler.get("type"), handler.get("timeout_ms"), handler.get("url")
     # The model reports what is not a number, or negative.
-    if type(timeout) is int and timeout >= 0 and timeout not in TIMEOUTS:
+    if type(timeout) is int and timeout >= 0 and timeout not in TIMEOUT_RANGE_MS:
         yield codes.HANDLER_TIMEOUT.at((*path, "timeout_ms"), found=Shown(timeout))
     if sort == "http" and isinstance(url, str) and not _WEB_ADDRESS.match(url):
         yield codes.HANDLER_URL.at((*path, "url"), url=Shown(url))
@@ -262,7 +274,7 @@ def commands_can_be_found(config: Any, session: Session) -> Iterator[Fact]:
     if session.embedded or not search:
         return
     commands = (place for place in items.handlers(config) if place[1].get("type") == "command")
-    for path, name in below(commands, "cmd[]"):
+    for path, name in follow(commands, "cmd[]"):
         if path[-1] != 0 or not isinstance(name, str) or "/" in name or "${" in name:
             continue
         if not session.files.finds_program(name, search):
@@ -272,7 +284,7 @@ def commands_can_be_found(config: Any, session: Session) -> Iterator[Fact]:
 # Templates.
 
 #: Where an answer has static text.
-_TEXTS = (
+_TEXT_PATTERNS = (
     "content",
     "content[].text",
     "messages[].content.text",
@@ -281,10 +293,10 @@ _TEXTS = (
 )
 
 
-def _texts(config: Any) -> list[items.Place]:
+def _template_texts(config: Any) -> list[items.Place]:
     """The texts whose templates are filled when a request comes."""
-    settings = below(items.choosers(config), "handler.headers{}", "handler.env{}")
-    return [*below(items.answers(config), *_TEXTS), *settings]
+    settings = follow(items.responses_and_branches(config), "handler.headers{}", "handler.env{}")
+    return [*follow(items.answers(config), *_TEXT_PATTERNS), *settings]
 
 
 def templates_are_closed(path: Path, text: Any) -> Iterator[Fact]:
@@ -301,8 +313,8 @@ def templates_are_closed(path: Path, text: Any) -> Iterator[Fact]:
 
 
 def delivery_fits_64_bits(path: Path, value: Any) -> Iterator[Fact]:
-    if isinstance(value, int) and value > LARGEST:
-        expected = f"a whole number from 0 to {LARGEST}"
+    if isinstance(value, int) and value > MAX_UINT64:
+        expected = f"a whole number from 0 to {MAX_UINT64}"
         yield core_codes.OUT_OF_RANGE.at(path, found=Shown(value), expected=expected)
 
 
@@ -319,9 +331,9 @@ def side_effect_does_something(path: Path, effect: dict[str, Any]) -> Iterator[F
 
 def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
     """There are not more phases and items than the limits of the load allow."""
-    counts = {"phases": len(items.at(config, "phases[]"))}
-    for sort in SORTS:
-        added = items.at(config, f"phases[].add_{sort.plural}[]")
+    counts = {"phases": len(items.find_places(config, "phases[]"))}
+    for sort in ITEM_KINDS:
+        added = items.find_places(config, f"phases[].add_{sort.plural}[]")
         counts[sort.plural] = len(items.base_items(config, sort)) + len(added)
     for entity, count in counts.items():
         limit, known = getattr(session.limits, f"max_{entity}"), LIMITS[f"max_{entity}"]
@@ -336,33 +348,40 @@ def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
         )
 
 
-def extension_is_named(path: Path, _extension: Any) -> Iterator[Fact]:
+def extension_is_reported(path: Path, _extension: Any) -> Iterator[Fact]:
     yield codes.NOT_OF_THE_FORMAT.at(path, part="key", key=path[-1])
 
 
 RULES: tuple[Rule, ...] = (
     server_has_a_name,
-    form_is_one,
-    defaults_are_needed,
-    dates_are_dates,
-    definitions_are_filled,
+    forms_are_not_mixed,
+    defaults_have_an_effect,
+    dates_are_valid,
+    definition_fields_are_not_empty,
     identities_are_unique,
-    for_each(
-        lambda config: below(items.all_items(config, TOOL), "tool.inputSchema"),
+    rule_for_each(
+        lambda config: follow(items.all_items(config, TOOL), "tool.inputSchema"),
         input_schema_is_an_object,
     ),
-    input_schemas_are_schemas,
-    responses_answer,
+    input_schemas_are_valid,
+    responses_have_content,
     *rules_phases.RULES,
-    for_each(items.responses, branches_can_be_taken),
-    for_each(lambda config: below(items.branches(config), "when{}"), condition_is_readable),
-    for_each(lambda config: below(items.choosers(config), "sequence"), sequence_has_answers),
+    rule_for_each(items.responses, branches_can_be_taken),
+    rule_for_each(lambda config: follow(items.branches(config), "when{}"), condition_is_readable),
+    rule_for_each(
+        lambda config: follow(items.responses_and_branches(config), "sequence"),
+        sequence_has_answers,
+    ),
     handlers_are_allowed,
-    for_each(items.handlers, handler_can_be_asked),
+    rule_for_each(items.handlers, handler_is_usable),
     commands_can_be_found,
-    for_each(_texts, templates_are_closed),
-    for_each(lambda config: below(items.behaviors(config), "delivery{}"), delivery_fits_64_bits),
-    for_each(items.side_effects, side_effect_does_something),
-    for_each(lambda config: below(items.behaviors(config), "x-equipage"), extension_is_named),
+    rule_for_each(_template_texts, templates_are_closed),
+    rule_for_each(
+        lambda config: follow(items.behaviors(config), "delivery{}"), delivery_fits_64_bits
+    ),
+    rule_for_each(items.side_effects, side_effect_does_something),
+    rule_for_each(
+        lambda config: follow(items.behaviors(config), "x-equipage"), extension_is_reported
+    ),
     counts_are_bounded,
 )

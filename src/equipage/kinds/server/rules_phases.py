@@ -11,12 +11,20 @@ from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import Guesses, nearest
 from equipage.kinds.server import codes, grammar, items
-from equipage.kinds.server.items import SORTS, Sort, at, base_items, below, for_each, mappings
-from equipage.kinds.server.model import LARGEST
+from equipage.kinds.server.items import (
+    ITEM_KINDS,
+    ItemKind,
+    base_items,
+    find_places,
+    follow,
+    keep_mappings,
+    rule_for_each,
+)
+from equipage.kinds.server.model import MAX_UINT64
 from equipage.kinds.server.normalise import OPERATORS, TEXT_OPERATORS
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Hole, get, mapping
+from equipage.loading.tree import HOLE, Hole, get, mapping_or_empty
 
 _ACTIONS = ("send_notification", "send_request", "log")
 
@@ -26,7 +34,7 @@ _ACTIONS = ("send_notification", "send_request", "log")
 def phases_are_named(config: Any, _session: Session) -> Iterator[Fact]:
     """Each phase has a name of its own."""
     first: dict[str, Path] = {}
-    for path, name in at(config, "phases[].name"):
+    for path, name in find_places(config, "phases[].name"):
         if name == "":
             yield codes.EMPTY_FIELD.at(path, field="name")
         elif isinstance(name, str) and first.setdefault(name, path) != path:
@@ -36,7 +44,7 @@ def phases_are_named(config: Any, _session: Session) -> Iterator[Fact]:
 
 def phases_can_be_reached(config: Any, _session: Session) -> Iterator[Fact]:
     """Every phase but the last has a trigger that ends it."""
-    for path, phase in mappings(at(config, "phases[]")[:-1]):
+    for path, phase in keep_mappings(find_places(config, "phases[]")[:-1]):
         if phase.get("advance") is None:
             place: Path = (*path, "name") if "name" in phase else path
             yield codes.UNREACHABLE_PHASES.at(place, name=Shown(phase.get("name")))
@@ -47,17 +55,17 @@ def phases_can_be_reached(config: Any, _session: Session) -> Iterator[Fact]:
 
 def targets_exist(config: Any, session: Session) -> Iterator[Fact]:
     """What a phase replaces or removes is in the baseline."""
-    for sort in SORTS:
-        offered = _offered(config, sort)
+    for sort in ITEM_KINDS:
+        offered = _baseline_names(config, sort)
         if offered is None:
             continue
         known, adders = frozenset(offered), None
         simple = get(config, (sort.plural,)) is not None
-        for phase in at(config, "phases[]"):
+        for phase in find_places(config, "phases[]"):
             for path, name, action in _targets(phase, sort):
                 if name in known:
                     continue
-                adders = _adders(config, sort) if adders is None else adders
+                adders = _adding_phases(config, sort) if adders is None else adders
                 yield codes.UNKNOWN_TARGET.at(
                     path,
                     part="key" if action == "replace" else "value",
@@ -68,15 +76,15 @@ def targets_exist(config: Any, session: Session) -> Iterator[Fact]:
                     where=sort.plural if simple else f"baseline.{sort.plural}",
                     available=Shown(offered) if offered else "none",
                     adder=adders.get(name),
-                    nearest=_meant(name, offered, session.guesses),
+                    nearest=_guess_name(name, offered, session.guesses),
                 )
 
 
-def _offered(config: Any, sort: Sort) -> tuple[str, ...] | None:
+def _baseline_names(config: Any, sort: ItemKind) -> tuple[str, ...] | None:
     """The names of the baseline's items; None if an item could not be read."""
     # One name that cannot be read may be any name, so nothing is said about the others.
     names = [sort.identify(item) for _, item in base_items(config, sort)]
-    lists = [value for _, value in at(config, sort.plural, f"baseline.{sort.plural}")]
+    lists = [value for _, value in find_places(config, sort.plural, f"baseline.{sort.plural}")]
     readable = all(each is None or isinstance(each, list) for each in lists)
     baseline = get(config, ("baseline",), {})
     if None in names or not readable or not isinstance(baseline, dict | None):
@@ -84,26 +92,26 @@ def _offered(config: Any, sort: Sort) -> tuple[str, ...] | None:
     return tuple(name for name in names if name is not None)
 
 
-def _targets(phase: items.Place, sort: Sort) -> Iterator[tuple[Path, Any, str]]:
+def _targets(phase: items.Place, sort: ItemKind) -> Iterator[tuple[Path, Any, str]]:
     """What a phase changes: where that is written, the name of the item, and the action."""
-    for path, _ in below([phase], f"replace_{sort.plural}{{}}"):
+    for path, _ in follow([phase], f"replace_{sort.plural}{{}}"):
         yield path, path[-1], "replace"
-    for path, name in below([phase], f"remove_{sort.plural}[]"):
+    for path, name in follow([phase], f"remove_{sort.plural}[]"):
         if isinstance(name, str):
             yield path, name, "remove"
 
 
-def _adders(config: Any, sort: Sort) -> dict[str | None, Shown | None]:
+def _adding_phases(config: Any, sort: ItemKind) -> dict[str | None, Shown | None]:
     """The first phase that adds an item, by the name of the item."""
     found: dict[str | None, Shown | None] = {}
-    for phase in at(config, "phases[]"):
-        name = mapping(phase[1]).get("name")
-        for _, item in below([phase], f"add_{sort.plural}[]"):
+    for phase in find_places(config, "phases[]"):
+        name = mapping_or_empty(phase[1]).get("name")
+        for _, item in follow([phase], f"add_{sort.plural}[]"):
             found.setdefault(sort.identify(item), None if name is None else Shown(name))
     return found
 
 
-def _meant(name: str, names: tuple[str, ...], guesses: Guesses) -> Shown | None:
+def _guess_name(name: str, names: tuple[str, ...], guesses: Guesses) -> Shown | None:
     """The name the author probably meant: a near spelling, or the only one that begins alike."""
     if guesses.are_spent:
         return None
@@ -117,12 +125,12 @@ def _meant(name: str, names: tuple[str, ...], guesses: Guesses) -> Shown | None:
 
 def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
     """What a phase adds is not in the baseline, and not twice in its own list."""
-    for sort in SORTS:
+    for sort in ITEM_KINDS:
         offered = {sort.identify(item) for _, item in base_items(config, sort)}
-        for phase in at(config, "phases[]"):
+        for phase in find_places(config, "phases[]"):
             # Each phase changes the baseline, and not what the phase before it made of that.
             seen = set(offered)
-            for path, item in below([phase], f"add_{sort.plural}[]"):
+            for path, item in follow([phase], f"add_{sort.plural}[]"):
                 name = sort.identify(item)
                 if name is not None and name in seen:
                     place = (*path, *sort.identity_path)
@@ -139,8 +147,8 @@ def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
 
 def replacements_keep_names(config: Any, _session: Session) -> Iterator[Fact]:
     """A replacement has the name of the item it replaces."""
-    for sort in SORTS:
-        for path, item in at(config, f"phases[].replace_{sort.plural}{{}}"):
+    for sort in ITEM_KINDS:
+        for path, item in find_places(config, f"phases[].replace_{sort.plural}{{}}"):
             name = sort.identify(item)
             if name and name != path[-1]:
                 place = (*path, *sort.identity_path)
@@ -169,7 +177,7 @@ def trigger_can_fire(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
     if trigger.get("on") is None and trigger.get("after") is None:
         yield codes.TRIGGER_MISSING.at(path)
     count = trigger.get("count")
-    if isinstance(count, int) and count > LARGEST:
+    if isinstance(count, int) and count > MAX_UINT64:
         expected = "a 64-bit number"
         yield core_codes.OUT_OF_RANGE.at((*path, "count"), found=Shown(count), expected=expected)
     elif type(count) is int and count == 0:  # `false` is not a number
@@ -193,14 +201,14 @@ def event_is_known(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
 
 def qualifiers_exist(config: Any, session: Session) -> Iterator[Fact]:
     """The item that an event names is one that the server offers while the trigger waits."""
-    for sort in SORTS:
-        offered = _offered(config, sort)
-        for phase in at(config, "phases[]") if offered is not None else ():
-            for path, written in below([phase], "advance.on"):
+    for sort in ITEM_KINDS:
+        offered = _baseline_names(config, sort)
+        for phase in find_places(config, "phases[]") if offered is not None else ():
+            for path, written in follow([phase], "advance.on"):
                 event = grammar.parse_event(written) if isinstance(written, str) else None
                 if event is None or not event.is_about(sort.plural):
                     continue
-                names = _offered_in(phase, sort, offered or ())
+                names = _names_in_phase(phase, sort, offered or ())
                 if names is not None and not _is_among(str(event.qualifier), names):
                     yield codes.UNKNOWN_QUALIFIER.at(
                         path,
@@ -209,7 +217,7 @@ def qualifiers_exist(config: Any, session: Session) -> Iterator[Fact]:
                         plural=sort.plural,
                         name=Shown(event.qualifier),
                         available=Shown(names) if names else "none",
-                        nearest=_meant(str(event.qualifier), names, session.guesses),
+                        nearest=_guess_name(str(event.qualifier), names, session.guesses),
                     )
 
 
@@ -222,19 +230,21 @@ def _is_among(name: str, names: tuple[str, ...]) -> bool:
     )
 
 
-def _offered_in(phase: items.Place, sort: Sort, offered: tuple[str, ...]) -> tuple[str, ...] | None:
+def _names_in_phase(
+    phase: items.Place, sort: ItemKind, offered: tuple[str, ...]
+) -> tuple[str, ...] | None:
     """The names of the items in a phase; None if it adds or removes one that cannot be read."""
     changes = ("add", "replace", "remove")
     if any(
         not isinstance(each, dict | list | None)
-        for _, each in below([phase], *(f"{change}_{sort.plural}" for change in changes))
+        for _, each in follow([phase], *(f"{change}_{sort.plural}" for change in changes))
     ):
         return None
     # In the order of the server: what is removed goes first, what is added comes after.
-    removed = [name for _, name in below([phase], f"remove_{sort.plural}[]")]
+    removed = [name for _, name in follow([phase], f"remove_{sort.plural}[]")]
     if not all(isinstance(name, str) for name in removed):
         return None
-    new = below([phase], f"add_{sort.plural}[]", f"replace_{sort.plural}{{}}")
+    new = follow([phase], f"add_{sort.plural}[]", f"replace_{sort.plural}{{}}")
     added = [sort.identify(item) for _, item in new]
     if None in added:
         return None
@@ -267,21 +277,25 @@ def matcher_can_match(path: Path, matcher: dict[str, Any]) -> Iterator[Fact]:
     written = [operator for operator in TEXT_OPERATORS if operator in matcher]
     for operator in written:
         if not isinstance(matcher[operator], str | Hole):
-            yield _wrong((*path, operator), operator, "text", matcher[operator])
+            yield _wrong_operand((*path, operator), operator, "text", matcher[operator])
     pattern = matcher.get("regex")
     if isinstance(pattern, str) and (problem := grammar.regex_problem(pattern)) is not None:
         yield codes.REGEX_INVALID.at((*path, "regex"), pattern=Shown(pattern), problem=problem)
     if not isinstance(matcher.get("any_of", HOLE), list | Hole):
-        yield _wrong((*path, "any_of"), "any_of", "a list of plain values", matcher["any_of"])
-    for place, member in below([(path, matcher)], "any_of[]"):
+        yield _wrong_operand(
+            (*path, "any_of"), "any_of", "a list of plain values", matcher["any_of"]
+        )
+    for place, member in follow([(path, matcher)], "any_of[]"):
         if isinstance(member, dict | list | None):
-            yield _wrong(place, "any_of", "plain values: text, numbers, true or false", member)
+            yield _wrong_operand(
+                place, "any_of", "plain values: text, numbers, true or false", member
+            )
     if "any_of" in matcher and written:
         place = (*path, "any_of")
         yield codes.MATCHER_OPERATORS_COMBINED.at(place, part="key", other=written[0])
 
 
-def _wrong(path: Path, operator: str, expected: str, value: Any) -> Fact:
+def _wrong_operand(path: Path, operator: str, expected: str, value: Any) -> Fact:
     found = Shown(value, as_found=True)
     return codes.MATCHER_OPERATOR_TYPE.at(path, operator=operator, expected=expected, found=found)
 
@@ -292,8 +306,12 @@ RULES: tuple[Rule, ...] = (
     targets_exist,
     added_items_are_new,
     replacements_keep_names,
-    for_each(lambda config: mappings(at(config, "phases[].on_enter[]")), action_is_single),
+    rule_for_each(
+        lambda config: keep_mappings(find_places(config, "phases[].on_enter[]")), action_is_single
+    ),
     qualifiers_exist,
-    for_each(items.triggers, trigger_can_fire, event_is_known, durations_are_readable),
-    for_each(lambda config: mappings(below(items.triggers(config), "match{}")), matcher_can_match),
+    rule_for_each(items.triggers, trigger_can_fire, event_is_known, durations_are_readable),
+    rule_for_each(
+        lambda config: keep_mappings(follow(items.triggers(config), "match{}")), matcher_can_match
+    ),
 )

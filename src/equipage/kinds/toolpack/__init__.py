@@ -12,9 +12,15 @@ from equipage.core.diagnostics import Fact, Severity
 from equipage.directives.ref import Ref
 from equipage.kinds.toolpack import codes
 from equipage.kinds.toolpack.codes import CODES
-from equipage.kinds.toolpack.model import CLOSED, Block, Limits, ToolpackFile, build_pack
-from equipage.kinds.toolpack.rules import RULES, camel_case, ids_are_unique, network_list, set_key
-from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
+from equipage.kinds.toolpack.model import CLOSED_BLOCKS, Block, Limits, ToolpackFile, build_pack
+from equipage.kinds.toolpack.rules import (
+    RULES,
+    group_key,
+    ids_are_unique,
+    normalise_network,
+    rename_snake_case,
+)
+from equipage.loading.kind import Format, Item, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
@@ -115,13 +121,13 @@ def resolve_schemas(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     return Ref().resolve(tree, session, (("inputSchema",), ("outputSchema",)))
 
 
-def _odd_key(each: Fact) -> Severity | None:
+def _key_severity(each: Fact) -> Severity | None:
     """A number as a key is an error, but at the top of a pack it is one more unknown field."""
     is_pack = each.span is not None and each.span.source.name.endswith(".tool.yaml")
     return None if is_pack and len(each.path) == 1 else "error"
 
 
-KIND = Kind(
+FORMAT = Format(
     name="toolpack",
     title="toolpack",
     model=ToolpackFile,
@@ -130,18 +136,18 @@ KIND = Kind(
     strictness={
         core_codes.EXTRA_DOCUMENT: "error",
         core_codes.UNKNOWN_TAG: "error",
-        core_codes.NON_STRING_KEY: _odd_key,
+        core_codes.NON_STRING_KEY: _key_severity,
     },
     shape=Shape(
         unknown="warning",
-        closed=CLOSED,
+        closed=CLOSED_BLOCKS,
         exempt=("x-",),
         secret=(("env", "set"), ("execution", "headers")),
     ),
-    stages=(camel_case, network_list, resolve_schemas),
+    stages=(rename_snake_case, normalise_network, resolve_schemas),
     rules=RULES,
     together=Together(
-        set_rules=(ids_are_unique,), set_key=set_key, codes=(codes.DUPLICATE_ID, codes.SIMILAR_ID)
+        set_rules=(ids_are_unique,), set_key=group_key, codes=(codes.DUPLICATE_ID, codes.SIMILAR_ID)
     ),
     codes=(*SCHEMA_CODES, *Ref.codes, *CODES),
     build_result=build_pack,
@@ -155,4 +161,4 @@ KIND = Kind(
 )
 
 
-__all__ = ["KIND"]
+__all__ = ["FORMAT"]

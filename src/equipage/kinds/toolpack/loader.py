@@ -27,22 +27,22 @@ from equipage.core.source import Source
 from equipage.core.text import nearest, visible
 from equipage.directives import codes as directive_codes
 from equipage.files import (
-    at_home,
     entries_of,
     exists,
-    folders_given,
+    expand_home,
+    folders_argument,
     is_folder,
-    path_given,
+    path_argument,
     real_path,
 )
 from equipage.files.reading import display_name
-from equipage.kinds.toolpack import KIND
+from equipage.kinds.toolpack import FORMAT
 from equipage.kinds.toolpack.model import Toolpack
-from equipage.kinds.toolpack.rules import SUFFIX, camel_path, overlooked, set_key
-from equipage.loading.findings import finding, same_once
-from equipage.loading.outcome import Outcome, set_findings
+from equipage.kinds.toolpack.rules import SUFFIX, file_name_problem, group_key, path_in_camel_case
+from equipage.loading.findings import finding, merge_across_loads
+from equipage.loading.outcome import Outcome, findings_about_sets
 from equipage.loading.pipeline import load_path
-from equipage.loading.result import CANONICAL, canonical
+from equipage.loading.result import CANONICAL_VERSION, canonical_json
 from equipage.loading.session import Request, Run, options_of
 
 __all__ = ["FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationError"]
@@ -64,7 +64,7 @@ class ToolpackValidationError(LoadError):
     def __str__(self) -> str:
         lines = []
         for each in self.errors or self.diagnostics:  # a strict loader raises warnings alone
-            rule = phrase(each)
+            rule = original_phrase(each)
             is_said = rule is None or rule in each.message
             lines.append(str(each) if is_said else f"{each} ({rule})")
         return "\n".join(lines)
@@ -83,7 +83,7 @@ class _Entry(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, outcome: Outcome) -> _Entry:
         assert outcome.session is not None
-        path, key = outcome.session.path, set_key(outcome)
+        path, key = outcome.session.path, group_key(outcome)
         return cls(path, key, outcome.config, outcome.sources, outcome.diagnostics)
 
 
@@ -126,8 +126,8 @@ class ToolpackLoader:
         strict: bool = False,
     ) -> None:
         self._options = {"legacy_keys": legacy_keys}
-        options_of(KIND, Request(env={}, options=self._options))  # now, not at the first folder
-        self._roots = folders_given("roots", roots)
+        options_of(FORMAT, Request(env={}, options=self._options))  # now, not at the first folder
+        self._roots = folders_argument("roots", roots)
         self._strict = strict
         self._folder: str | None = None
         self._packs: dict[str, Toolpack] = {}
@@ -171,21 +171,21 @@ class ToolpackLoader:
 
     def _look(self, path: str | os.PathLike[str]) -> tuple[str, list[_Entry], list[Diagnostic]]:
         """The folder, what is kept of each file in it, and every finding."""
-        folder = os.path.abspath(at_home(path_given("path", path)))
+        folder = os.path.abspath(expand_home(path_argument("path", path)))
         if not is_folder(folder):
-            raise ToolpackValidationError([_no_folder(folder)])
+            raise ToolpackValidationError([_missing_folder(folder)])
         run = Run(folders=(folder,))
         request = Request(env={}, options=self._options, roots=self._roots, folders=run.folders)
         files, problems = pack_files(folder)
-        entries = [_Entry.of(load_path(each, KIND, request, run)) for each in files]
+        entries = [_Entry.of(load_path(each, FORMAT, request, run)) for each in files]
         by_key: dict[str | None, list[_Entry]] = {}
         for entry in entries:
             by_key.setdefault(entry.key, []).append(entry)
         # Only packs with nearly the same id must be loaded at once to be compared.
         alike = [each for key, group in by_key.items() if key and len(group) > 1 for each in group]
-        again = [load_path(each.path, KIND, request, run) for each in alike]
+        again = [load_path(each.path, FORMAT, request, run) for each in alike]
         own = [each for entry in entries for each in entry.diagnostics]
-        return folder, entries, same_once([*problems, *own, *set_findings(again)])
+        return folder, entries, merge_across_loads([*problems, *own, *findings_about_sets(again)])
 
     def list(self) -> list[Toolpack]:
         """The packs, sorted by id."""
@@ -215,7 +215,9 @@ class ToolpackLoader:
     def digest(self) -> str:
         """sha256 over the ids and digests of the packs, wherever their files are."""
         pairs = [[pack.id, pack.digest] for pack in self.list()]
-        return hashlib.sha256(canonical({"canonical": CANONICAL, "packs": pairs})).hexdigest()
+        return hashlib.sha256(
+            canonical_json({"canonical": CANONICAL_VERSION, "packs": pairs})
+        ).hexdigest()
 
     def snapshot(self, root: str | os.PathLike[str] | None = None) -> dict[str, Any]:
         """Everything that was loaded, as plain data: each pack, its digest, the hash of every file.
@@ -230,11 +232,11 @@ class ToolpackLoader:
             sources = sorted(self._sources[pack.id], key=lambda source: source.filename or "")
             hashes = {_relative(each.filename or each.name, base): each.sha256 for each in sources}
             plain = pack.to_dict()
-            for block, name in _SECRET:
+            for block, name in _SECRET_MAPPINGS:
                 if plain.get(block, {}).get(name):
                     plain[block][name] = dict.fromkeys(plain[block][name])
             if "url" in plain["execution"]:
-                plain["execution"]["url"] = _without_user(plain["execution"]["url"])
+                plain["execution"]["url"] = _strip_credentials(plain["execution"]["url"])
             packs.append(
                 {
                     "id": pack.id,
@@ -244,14 +246,14 @@ class ToolpackLoader:
                     "pack": plain,
                 }
             )
-        return {"canonical": CANONICAL, "digest": self.digest, "packs": packs}
+        return {"canonical": CANONICAL_VERSION, "digest": self.digest, "packs": packs}
 
 
 #: Mappings whose values may be secrets.
-_SECRET = (("env", "set"), ("execution", "headers"))
+_SECRET_MAPPINGS = (("env", "set"), ("execution", "headers"))
 
 
-def _without_user(url: Any) -> Any:
+def _strip_credentials(url: Any) -> Any:
     """An address without user and password: everything before the last `@` of the host."""
     return re.sub(r"(?<=://)[^/?#\\]*@", "", url) if isinstance(url, str) else url
 
@@ -277,7 +279,7 @@ def pack_files(folder: str) -> tuple[list[str], list[Diagnostic]]:
                     found.append((*parts, entry.name))
                 elif entry.is_dir(follow_symlinks=False):
                     stack.append((*parts, entry.name))
-                elif fact := overlooked(entry.name):
+                elif fact := file_name_problem(entry.name):
                     shown = display_name(entry.path)
                     problems.append(finding(fact.code, shown, fact.values))
         except OSError as error:
@@ -292,7 +294,7 @@ def pack_files(folder: str) -> tuple[list[str], list[Diagnostic]]:
     return [os.path.join(folder, *parts) for parts in sorted(found)], problems
 
 
-def _no_folder(folder: str) -> Diagnostic:
+def _missing_folder(folder: str) -> Diagnostic:
     shown = display_name(folder)
     if exists(folder):
         code, reason = core_codes.FILE_UNREADABLE, "is a file, not a folder"
@@ -307,15 +309,15 @@ def _no_folder(folder: str) -> Diagnostic:
 # such as `timeoutMs must be a positive integer`. It needs only the code, the path and what the
 # message quotes.
 
-_NOT_JSON = "templating.context must be JSON serialisable"
+_NOT_JSON_PHRASE = "templating.context must be JSON serialisable"
 #: The rule for keys that are not text, by block.
-_KEYS: dict[Path, str] = {
+_KEY_PHRASES: dict[Path, str] = {
     ("env", "set"): "env.set keys must be non-empty strings",
     ("execution", "headers"): "headers must use non-empty string keys",
-    ("templating", "context"): _NOT_JSON,
+    ("templating", "context"): _NOT_JSON_PHRASE,
 }
 #: The rule for the shape of a field. In a sentence `{0}` is the field, `{1}` what is in brackets.
-_SHAPES = (
+_SHAPE_PHRASES = (
     (r"", "Expected mapping at the top"),
     (r"(?:.*\.)?<<", "Failed to parse YAML"),
     (r"id", "Field 'id' in toolpack must be a non-empty string"),
@@ -336,23 +338,23 @@ _SHAPES = (
     (r".*", "{0} must be a non-empty string"),
 )
 #: Findings about a text that could not be parsed at all.
-_SYNTAX = {
+_SYNTAX_CODES = {
     core_codes.ALIAS_BOMB, core_codes.CONTROL_CHARACTER, core_codes.EXTRA_DOCUMENT,
     core_codes.JSON_SYNTAX, core_codes.NESTING_TOO_DEEP, core_codes.NOT_UTF8,
     core_codes.RECURSIVE_ALIAS, core_codes.UNDEFINED_ALIAS, core_codes.UNKNOWN_TAG,
     core_codes.YAML_SYNTAX,
 }  # fmt: skip
 #: Findings about a value that does not fit its field.
-_MISFITS = {
+_MISFIT_CODES = {
     core_codes.INVALID_VALUE, core_codes.OUT_OF_RANGE, core_codes.PATTERN_MISMATCH,
     core_codes.WRONG_LENGTH, core_codes.WRONG_TYPE,
 }  # fmt: skip
 
 
-def phrase(each: Diagnostic) -> str | None:
+def original_phrase(each: Diagnostic) -> str | None:
     """The rule that a finding breaks, in the words of the original; None where it had none."""
-    if each.code in _SYNTAX:
-        return _syntax(each)
+    if each.code in _SYNTAX_CODES:
+        return _syntax_phrase(each)
     if each.code.startswith("schema-") and not each.code.startswith(
         ("schema-ref", directive_codes.SCHEMA_NOT_MAPPING)
     ):
@@ -362,29 +364,29 @@ def phrase(each: Diagnostic) -> str | None:
     except PathSyntaxError:
         return None
     if each.code == core_codes.NON_STRING_KEY:
-        return _KEYS.get(path[:2])
+        return _KEY_PHRASES.get(path[:2])
     if each.code == core_codes.NOT_FINITE:
-        return _NOT_JSON if path[:2] == ("templating", "context") else None
+        return _NOT_JSON_PHRASE if path[:2] == ("templating", "context") else None
     if each.code == core_codes.MISSING_FIELD:
-        return _missing(each, path)
+        return _missing_field_phrase(each, path)
     if each.code == core_codes.UNKNOWN_FIELD:
         if path[:2] == ("caps", "filesystem"):
             return f"caps.filesystem[{path[-1]}] is not supported"
         return f"{path[0]} contains unknown key '{path[-1]}'" if len(path) == 2 else None
-    return _shape(each, camel_path(path)) if each.code in _MISFITS else None
+    return _shape_phrase(each, path_in_camel_case(path)) if each.code in _MISFIT_CODES else None
 
 
-def _syntax(each: Diagnostic) -> str:
+def _syntax_phrase(each: Diagnostic) -> str:
     name = each.name or ""
     if each.code == core_codes.UNKNOWN_TAG and each.path.startswith("templating.context"):
-        return _NOT_JSON
+        return _NOT_JSON_PHRASE
     if name.endswith((".tool.yaml", ".tool.yml")):
         return "Failed to parse YAML"
     verb = "parse" if name.endswith((".yaml", ".yml")) else "load"
     return f"failed to {verb} schema {name}"
 
 
-def _missing(each: Diagnostic, path: Path) -> str:
+def _missing_field_phrase(each: Diagnostic, path: Path) -> str:
     match = re.search(r"`([^`]+)`", each.message)
     field = match[1] if match else ""
     if path == ("limits",):
@@ -395,7 +397,7 @@ def _missing(each: Diagnostic, path: Path) -> str:
     return named.get(field, f"execution.{field} is required")
 
 
-def _shape(each: Diagnostic, path: Path) -> str:
+def _shape_phrase(each: Diagnostic, path: Path) -> str:
     if path[:2] == ("caps", "network") and each.code == core_codes.INVALID_VALUE:
         # A message that quotes an empty protocol starts with two backticks.
         match = re.search(r"`([^`]+)`", each.message)
@@ -403,7 +405,7 @@ def _shape(each: Diagnostic, path: Path) -> str:
             return f"caps.network has unsupported protocol '{match[1]}'"
     name = ".".join(map(str, path[:2])) + "".join(f"[{step}]" for step in path[2:])
     written = ".".join(map(str, path))
-    matches = ((re.fullmatch(pattern, written), sentence) for pattern, sentence in _SHAPES)
+    matches = ((re.fullmatch(pattern, written), sentence) for pattern, sentence in _SHAPE_PHRASES)
     return next(
         sentence.format(name, *match.groups()) for match, sentence in matches if match is not None
     )

@@ -16,8 +16,8 @@ from typing import Annotated, Any, ClassVar, Literal, NoReturn, get_args
 
 from msgspec import Meta, Struct
 
-from equipage.core.frozen import frozen, thawed
-from equipage.loading.result import canonical
+from equipage.core.frozen import freeze_plain, unfreeze
+from equipage.loading.result import canonical_json
 from equipage.loading.session import Session
 
 NonEmpty = Annotated[str, Meta(min_length=1)]
@@ -197,7 +197,7 @@ class ToolpackFile(Block, frozen=True):
 
 
 #: Blocks whose unknown keys are errors: a misspelt restriction must not go unnoticed.
-CLOSED: tuple[type, ...] = (Caps, Filesystem, Env, Templating)
+CLOSED_BLOCKS: tuple[type, ...] = (Caps, Filesystem, Env, Templating)
 #: The mappings of the file, but for `execution`.
 BLOCKS: dict[str, type[Block]] = {
     "limits": Limits,
@@ -211,7 +211,7 @@ EXECUTIONS: dict[str, type[Block]] = {cls.__struct_config__.tag: cls for cls in 
 # The pack that a program gets.
 
 
-class _Kept:
+class _DigestSlot:
     """Where a pack keeps its digest: it has no `__dict__` to write into."""
 
     __slots__ = ("_digest",)
@@ -219,7 +219,7 @@ class _Kept:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Toolpack(_Kept):
+class Toolpack(_DigestSlot):
     """One tool, checked and immutable. Packs with equal content are equal, whatever their files.
 
     Blocks are mappings with the names of the file, as in `limits["maxInputBytes"]`. Schemas have
@@ -276,21 +276,25 @@ class Toolpack(_Kept):
 
     def to_dict(self) -> dict[str, Any]:
         """The pack as plain data, with the names of the file, without path and empty blocks."""
-        values = {written: getattr(self, name) for name, written in _NAMES}
+        values = {written: getattr(self, name) for name, written in _FIELD_NAMES}
         return {
-            name: thawed(value) for name, value in values.items() if value or name not in _OPTIONAL
+            name: unfreeze(value)
+            for name, value in values.items()
+            if value or name not in _OPTIONAL_BLOCKS
         }
 
     def without_defaults(self) -> dict[str, Any]:
         """As `to_dict`, without what a default would say anyway."""
         plain = self.to_dict()
         if "filesystem" in plain.get("caps", ()):
-            plain["caps"]["filesystem"] = _stated(plain["caps"]["filesystem"], Filesystem)
+            plain["caps"]["filesystem"] = _drop_defaults(plain["caps"]["filesystem"], Filesystem)
         for name, cls in {**BLOCKS, "execution": EXECUTIONS[self.execution["kind"]]}.items():
             if name in plain:
-                plain[name] = _stated(plain[name], cls)
+                plain[name] = _drop_defaults(plain[name], cls)
         return {
-            name: value for name, value in plain.items() if value != {} or name not in _OPTIONAL
+            name: value
+            for name, value in plain.items()
+            if value != {} or name not in _OPTIONAL_BLOCKS
         }
 
     @property
@@ -299,7 +303,7 @@ class Toolpack(_Kept):
         try:
             return self._digest
         except AttributeError:
-            digest = hashlib.sha256(canonical(self.without_defaults())).hexdigest()
+            digest = hashlib.sha256(canonical_json(self.without_defaults())).hexdigest()
             object.__setattr__(self, "_digest", digest)
             return digest
 
@@ -335,20 +339,20 @@ Toolpack.__init__ = _init_once  # type: ignore[method-assign]
 # Not in the class, because early releases of Python 3.11 replace one that a class with slots has.
 Toolpack.__setstate__ = _set_nothing  # type: ignore[attr-defined]
 
-_OPTIONAL = frozenset({"caps", "env", "templating"})
+_OPTIONAL_BLOCKS = frozenset({"caps", "env", "templating"})
 #: Fields of a pack that only people read.
-_FOR_PEOPLE = ("name", "summary", "description", "metadata")
+_DESCRIPTIVE_FIELDS = ("name", "summary", "description", "metadata")
 #: The attributes of a pack but for its path and what is for people, each with its name in the file.
-_NAMES = tuple(
+_FIELD_NAMES = tuple(
     (name, written)
     for name, written in zip(
         ToolpackFile.__struct_fields__, ToolpackFile.__struct_encode_fields__, strict=True
     )
-    if name in Toolpack.__annotations__ and name not in _FOR_PEOPLE
+    if name in Toolpack.__annotations__ and name not in _DESCRIPTIVE_FIELDS
 )
 
 
-def _stated(block: dict[str, Any], cls: type[Block]) -> dict[str, Any]:
+def _drop_defaults(block: dict[str, Any], cls: type[Block]) -> dict[str, Any]:
     """The entries of a block that differ from their defaults. Empty is as good as absent."""
     # Fields with a default come last, so names and defaults are paired from the end.
     names, values = reversed(cls.__struct_encode_fields__), reversed(cls.__struct_defaults__)
@@ -376,8 +380,8 @@ def build_pack(value: dict[str, Any], session: Session) -> Toolpack:
         templating["context"] = templating["context"] or {}
     whole = {**value, "caps": caps, "env": env, "templating": templating}
     memo: dict[int, Any] = {}  # what the parts share stays shared
-    parts = {name: frozen(whole[written], memo) for name, written in _NAMES}
-    shown = {name: value.get(name) for name in _FOR_PEOPLE}
+    parts = {name: freeze_plain(whole[written], memo) for name, written in _FIELD_NAMES}
+    shown = {name: value.get(name) for name in _DESCRIPTIVE_FIELDS}
     kept: dict[str, Any] = {name: each for name, each in shown.items() if isinstance(each, str)}
-    kept["metadata"] = frozen(shown["metadata"], memo)
+    kept["metadata"] = freeze_plain(shown["metadata"], memo)
     return Toolpack(**parts, source_path=pathlib.Path(session.path), **kept)

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 
 from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.files.reading import display_name
 from equipage.kinds.toolpack import codes
 from equipage.kinds.toolpack.model import BLOCKS, EXECUTIONS, Block, ToolpackFile
 from equipage.loading.session import Session
-from equipage.loading.tree import Origin, Tree, get, mapping, move, put, put_all, remove
+from equipage.loading.tree import Origin, Tree, get, mapping_or_empty, move, put, put_all, remove
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 PROTOCOLS = ("http", "https")
 _CLASSES: tuple[type[Block], ...] = (ToolpackFile, *BLOCKS.values(), *EXECUTIONS.values())
 #: Every camelCase name of a field.
-_ALL = frozenset(name for cls in _CLASSES for name in cls.__struct_encode_fields__)
+_FIELD_NAMES = frozenset(name for cls in _CLASSES for name in cls.__struct_encode_fields__)
 
 
-def camel_case(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+def rename_snake_case(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Report every snake_case name of a field, and read it as the field it means."""
     facts: list[Fact] = []
     for path, block, fields in _blocks(tree.value):
         for name in [each for each in block if "_" in each]:
-            camel, place = _camel(name), (*path, name)
+            camel, place = _to_camel_case(name), (*path, name)
             if camel not in fields:
                 continue
             if camel in block:
@@ -58,28 +58,28 @@ def camel_case(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 def _blocks(root: Any) -> Iterator[tuple[Path, dict[str, Any], tuple[str, ...]]]:
     """The mappings of a pack, each with the names of its fields."""
-    yield (), mapping(root), ToolpackFile.__struct_encode_fields__
+    yield (), mapping_or_empty(root), ToolpackFile.__struct_encode_fields__
     for name, cls in BLOCKS.items():
-        yield (name,), mapping(get(root, (name,))), cls.__struct_encode_fields__
+        yield (name,), mapping_or_empty(get(root, (name,))), cls.__struct_encode_fields__
     kind = get(root, ("execution", "kind"))
     if isinstance(kind, str) and kind in EXECUTIONS:
         yield ("execution",), root["execution"], EXECUTIONS[kind].__struct_encode_fields__
 
 
-def camel_path(path: Path) -> Path:
+def path_in_camel_case(path: Path) -> Path:
     """A path with camelCase names, at the top of the file and in its blocks."""
     depth = 2 if path and path[0] in (*BLOCKS, "execution") else 1
-    names = [_camel(step) if isinstance(step, str) else step for step in path[:depth]]
-    known = (new if new in _ALL else old for old, new in zip(path, names, strict=False))
+    names = [_to_camel_case(step) if isinstance(step, str) else step for step in path[:depth]]
+    known = (new if new in _FIELD_NAMES else old for old, new in zip(path, names, strict=False))
     return (*known, *path[depth:])
 
 
-def _camel(name: str) -> str:
+def _to_camel_case(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
 
 
-def network_list(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def normalise_network(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """`caps.network` becomes a list of protocols in lower case.
 
     A single protocol and other spellings are understood. What is not a protocol stays, so that the
@@ -88,31 +88,31 @@ def network_list(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     path = ("caps", "network")
     written = get(tree.value, path)
     if isinstance(written, str):
-        return put(tree, path, [_protocol(written)]), []
+        return put(tree, path, [_normalise_protocol(written)]), []
     listed = written if isinstance(written, list) else []
     protocols: dict[Path, Any] = {
-        (*path, number): _protocol(each)
+        (*path, number): _normalise_protocol(each)
         for number, each in enumerate(listed)
-        if _protocol(each) != each
+        if _normalise_protocol(each) != each
     }
     return put_all(tree, protocols), []
 
 
-def _protocol(each: Any) -> Any:
+def _normalise_protocol(each: Any) -> Any:
     lower = each.strip().lower() if isinstance(each, str) else each
     return lower if lower in PROTOCOLS else each
 
 
 # Identity.
 
-_ID = expression(r"[a-z0-9]+(?:\.[a-z0-9]+)+")
-_PLAIN_VERSION = expression(r"(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}")
+_ID = lazy_regex(r"[a-z0-9]+(?:\.[a-z0-9]+)+")
+_PLAIN_VERSION = lazy_regex(r"(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}")
 # Numbers without leading zeros.
 _THREE_NUMBERS = r"(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2}"
 # A part of a pre-release: a number without leading zeros, or a word with at least one letter.
 _LABEL = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
 _BUILD = r"[0-9A-Za-z-]+"
-_SEMVER = expression(
+_SEMVER = lazy_regex(
     rf"{_THREE_NUMBERS}(?:-{_LABEL}(?:\.{_LABEL})*)?(?:\+{_BUILD}(?:\.{_BUILD})*)?", re.ASCII
 )
 
@@ -122,7 +122,7 @@ def id_is_dotted(pack: Any, _session: Session) -> Iterator[Fact]:
     name = get(pack, ("id",))
     if not isinstance(name, str) or not name or _ID.fullmatch(name):
         return
-    dotted = _dotted(name)
+    dotted = _replace_colons(name)
     if _ID.fullmatch(dotted):
         yield codes.ID_COLON.at(("id",), found=Shown(name), nearest=dotted)
         return
@@ -131,7 +131,7 @@ def id_is_dotted(pack: Any, _session: Session) -> Iterator[Fact]:
     yield codes.ID_FORM.at(("id",), found=Shown(name), nearest=meant)
 
 
-def _dotted(name: str) -> str:
+def _replace_colons(name: str) -> str:
     return name.replace(":", ".")
 
 
@@ -166,22 +166,22 @@ def version_is_semantic(pack: Any, _session: Session) -> Iterator[Fact]:
 
 # Environment.
 
-_ENV_NAME = expression(r"[A-Z][A-Z0-9_]*")
+_ENV_NAME = lazy_regex(r"[A-Z][A-Z0-9_]*")
 
 
 def env_names_are_upper_case(pack: Any, _session: Session) -> Iterator[Fact]:
     """Names of variables are in upper case, passed through or set."""
-    for place, name in _passed(pack):
+    for place, name in _passthrough_names(pack):
         if not _ENV_NAME.fullmatch(name):
-            yield _env_name("env.passthrough name", name, place, "value")
-    for name in mapping(get(pack, ("env", "set"))):
+            yield _env_name_fact("env.passthrough name", name, place, "value")
+    for name in mapping_or_empty(get(pack, ("env", "set"))):
         if not name:
             yield codes.ENV_NAME_EMPTY.at(("env", "set", name), part="key", where="env.set keys")
         elif not _ENV_NAME.fullmatch(name):
-            yield _env_name("env.set key", name, ("env", "set", name), "key")
+            yield _env_name_fact("env.set key", name, ("env", "set", name), "key")
 
 
-def _env_name(where: str, name: str, path: Path, part: Part) -> Fact:
+def _env_name_fact(where: str, name: str, path: Path, part: Part) -> Fact:
     guess = re.sub(r"[^A-Z0-9]+", "_", name.strip().upper()).strip("_")
     nearest, remedy = None, None
     if _ENV_NAME.fullmatch(guess):
@@ -194,13 +194,13 @@ def _env_name(where: str, name: str, path: Path, part: Part) -> Fact:
 
 def env_is_passed_or_set(pack: Any, _session: Session) -> Iterator[Fact]:
     """A variable is passed through or set, not both."""
-    assigned = mapping(get(pack, ("env", "set")))
-    for place, name in _passed(pack):
+    assigned = mapping_or_empty(get(pack, ("env", "set")))
+    for place, name in _passthrough_names(pack):
         if name in assigned:
             yield codes.ENV_SET_AND_PASSED.at(place, found=Shown(name))
 
 
-def _passed(pack: Any) -> Iterator[tuple[Path, str]]:
+def _passthrough_names(pack: Any) -> Iterator[tuple[Path, str]]:
     """The names of variables that are passed through; the model reports what is not a name."""
     names = get(pack, ("env", "passthrough"))
     for number, name in enumerate(names if isinstance(names, list) else ()):
@@ -211,31 +211,31 @@ def _passed(pack: Any) -> Iterator[tuple[Path, str]]:
 # Execution.
 
 #: The fields that can name what is run, in the order in which a runner looks at them.
-_ENTRIES = {
+_ENTRY_FIELDS = {
     "node": ("script", "node", "module"),
     "php": ("php", "script"),
     "python": ("module", "script"),
 }
 # A dotted name, in any alphabet.
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
-_MODULE = expression(rf"{_NAME}:{_NAME}")
+_MODULE = lazy_regex(rf"{_NAME}:{_NAME}")
 # Parts between dots that `importlib` might find, though no `import` statement can name them.
 _PARTS = r"[^\s:.]+(?:\.[^\s:.]+)*"
-_ENTRY = expression(rf"{_PARTS}:{_PARTS}")
+_ENTRY = lazy_regex(rf"{_PARTS}:{_PARTS}")
 # An address that starts with a template is known only when the tool runs.
-_URL = expression(r"(?:https?://|\{\{)", re.IGNORECASE)
+_URL = lazy_regex(r"(?:https?://|\{\{)", re.IGNORECASE)
 # The name of a header, by RFC 9110.
 #: What the value of a header cannot contain: line breaks first, then other controls but the tab.
-_UNSENT = expression(r"[\r\n]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_TOKEN = expression(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_UNSENDABLE = lazy_regex(r"[\r\n]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_HEADER_NAME = lazy_regex(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OLD_KEYS = ("entry", "schema", "kind")
 
 
 def execution_has_an_entry(pack: Any, _session: Session) -> Iterator[Fact]:
     """`python`, `node` and `php` name what they run in one of several fields."""
-    execution = mapping(get(pack, ("execution",)))
+    execution = mapping_or_empty(get(pack, ("execution",)))
     kind = execution.get("kind")
-    names = _ENTRIES.get(kind, ()) if isinstance(kind, str) else ()
+    names = _ENTRY_FIELDS.get(kind, ()) if isinstance(kind, str) else ()
     # The model reports empty text for `python`.
     empty: tuple[object, ...] = (None,) if kind == "python" else (None, "")
     if names and all(execution.get(name) in empty for name in names):
@@ -263,20 +263,20 @@ def module_names_a_callable(pack: Any, _session: Session) -> Iterator[Fact]:
 
 def requests_can_be_made(pack: Any, _session: Session) -> Iterator[Fact]:
     """The address and the headers of an http execution make a request."""
-    execution = mapping(get(pack, ("execution",)))
+    execution = mapping_or_empty(get(pack, ("execution",)))
     if execution.get("kind") != "http":
         return
     url = execution.get("url")
     if isinstance(url, str) and url and not _URL.match(url):
         yield codes.EXECUTION_URL.at(("execution", "url"), found=Shown(url))
-    for name, value in mapping(execution.get("headers")).items():
+    for name, value in mapping_or_empty(execution.get("headers")).items():
         place = ("execution", "headers", name)
         if not name:
             yield codes.HEADER_NAME_EMPTY.at(place, part="key")
-        elif not _TOKEN.fullmatch(name):
+        elif not _HEADER_NAME.fullmatch(name):
             yield codes.HEADER_NAME.at(place, part="key", found=Shown(name))
         # Also at the end, where YAML block text has one: no client sends such a value as it is.
-        unsent = _UNSENT.search(value) if isinstance(value, str) else None
+        unsent = _UNSENDABLE.search(value) if isinstance(value, str) else None
         if unsent is not None:
             is_break = unsent[0] in "\r\n"
             what = "a line break" if is_break else f"the control character U+{ord(unsent[0]):04X}"
@@ -287,7 +287,7 @@ def requests_can_be_made(pack: Any, _session: Session) -> Iterator[Fact]:
 
 def dialect_is_current(pack: Any, _session: Session) -> Iterator[Fact]:
     """A pack of the older dialect is reported as such, beside everything it lacks."""
-    old = tuple(key for key in _OLD_KEYS if key in mapping(pack))
+    old = tuple(key for key in _OLD_KEYS if key in mapping_or_empty(pack))
     if len(old) > 1 and "execution" not in pack:
         yield codes.OLD_DIALECT.at((old[0],), part="key", found=old)
 
@@ -296,13 +296,13 @@ def dialect_is_current(pack: Any, _session: Session) -> Iterator[Fact]:
 
 #: How the name of a pack ends. A loader of a folder reads no other files.
 SUFFIX = ".tool.yaml"
-_NEARLY = expression(r"(?P<stem>.*)\.tool\.(?:yaml|yml|json)", re.IGNORECASE | re.DOTALL)
+_NEAR_SUFFIX = lazy_regex(r"(?P<stem>.*)\.tool\.(?:yaml|yml|json)", re.IGNORECASE | re.DOTALL)
 
 
-def overlooked(file: str) -> Fact | None:
+def file_name_problem(file: str) -> Fact | None:
     """A finding about a file that is nearly named like a pack, which loaders skip; else None."""
     name = os.path.basename(file)
-    near = None if name.endswith(SUFFIX) else _NEARLY.fullmatch(name)
+    near = None if name.endswith(SUFFIX) else _NEAR_SUFFIX.fullmatch(name)
     if near is None:
         return None
     return codes.TOOLPACK_OVERLOOKED.at(suffix=SUFFIX, name=Shown(near["stem"] + SUFFIX))
@@ -310,7 +310,7 @@ def overlooked(file: str) -> Fact | None:
 
 def file_is_found_by_loaders(_pack: Any, session: Session) -> Iterator[Fact]:
     """The name of the file ends as loaders expect."""
-    if fact := overlooked(session.path):
+    if fact := file_name_problem(session.path):
         yield fact
 
 
@@ -329,13 +329,17 @@ RULES = (
 # Packs that are loaded together.
 
 
-def set_key(outcome: Outcome) -> str | None:
+def group_key(outcome: Outcome) -> str | None:
     """Only packs with the same id, or nearly the same, concern each other.
 
     Loaders read no file that they overlook, so its id is not taken.
     """
     name = _id_of(outcome)
-    return None if name is None or overlooked(_file(outcome)) is not None else _dotted(name)
+    return (
+        None
+        if name is None or file_name_problem(_shown_file(outcome)) is not None
+        else _replace_colons(name)
+    )
 
 
 def _id_of(outcome: Outcome) -> str | None:
@@ -347,35 +351,39 @@ def ids_are_unique(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]
     """Each id occurs once; the later file is at fault, and the first is named."""
     first: dict[str, Outcome] = {}
     alike: dict[str, str] = {}
-    for outcome in sorted(outcomes, key=_order):
+    for outcome in sorted(outcomes, key=_sort_key):
         name = _id_of(outcome)
         if name is None:
             continue
-        other = alike.setdefault(_dotted(name), name)
+        other = alike.setdefault(_replace_colons(name), name)
         if name in first:
-            also = [Also("first used here", origin=_origin(first[name]))]
+            also = [Also("first used here", origin=_id_origin(first[name]))]
             fact = codes.DUPLICATE_ID.at(
-                ("id",), also=also, id=Shown(name), file=_file(outcome), first=_file(first[name])
+                ("id",),
+                also=also,
+                id=Shown(name),
+                file=_shown_file(outcome),
+                first=_shown_file(first[name]),
             )
             yield outcome, fact
         elif other != name:
-            also = [Also("the other one", origin=_origin(first[other]))]
+            also = [Also("the other one", origin=_id_origin(first[other]))]
             fact = codes.SIMILAR_ID.at(("id",), also=also, id=Shown(name), other=Shown(other))
             yield outcome, fact
         first.setdefault(name, outcome)
 
 
-def _order(outcome: Outcome) -> tuple[str, ...]:
+def _sort_key(outcome: Outcome) -> tuple[str, ...]:
     """By the parts of the path: a folder comes before a file whose name continues its own."""
-    return tuple(_file(outcome).split("/")) if outcome.sources else ()
+    return tuple(_shown_file(outcome).split("/")) if outcome.sources else ()
 
 
-def _file(outcome: Outcome) -> str:
+def _shown_file(outcome: Outcome) -> str:
     """The file as the caller named it: several packs may be links to one file."""
     session = outcome.session
     return outcome.sources[0].name if session is None else display_name(session.path)
 
 
-def _origin(outcome: Outcome) -> Origin:
+def _id_origin(outcome: Outcome) -> Origin:
     assert outcome.tree is not None
     return outcome.tree.story(("id",)).origin

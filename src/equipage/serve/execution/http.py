@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import h11
 
-from equipage.serve.framing import decoded, unwrapped
+from equipage.serve.framing import decode_answer, unwrap_answer
 from equipage.serve.outcome import Failure, sentence
 from equipage.serve.tools import Request, Tool, secrets_of
 
@@ -43,7 +43,7 @@ class Requests:
             text = f"the service did not answer within {tool.timeout_ms} ms"
             raise Failure("TIMEOUT", text) from None
         try:
-            return unwrapped(decoded(data))
+            return unwrap_answer(decode_answer(data))
         except Failure as failure:
             text = sentence(failure.message, secrets_of(tool, self.parent))
             raise Failure(failure.code, text) from None

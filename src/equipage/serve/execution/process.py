@@ -9,14 +9,14 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from equipage.serve.children import DRAIN, Child, Children
-from equipage.serve.framing import decoded, unwrapped
+from equipage.serve.children import DRAIN_SECONDS, Child, Children
+from equipage.serve.framing import decode_answer, unwrap_answer
 from equipage.serve.outcome import Failure, sentence
 from equipage.serve.supervisor import NOT_STARTED
 from equipage.serve.tools import Settings, Tool, command_of, environment, jail_of, secrets_of
 
 #: Processes that are kept ready for all tools together.
-MOST_WARM = 16
+MAX_WARM = 16
 #: Seconds from the answer of a process to the start of the one that takes its place.
 REFILL_AFTER = 0.0005
 
@@ -55,7 +55,7 @@ class Processes:
             try:
                 await self._exchange(tool, child, line, deadline)
                 value = self._value(tool, child)
-                answered = _is_callable(tool)
+                answered = _is_python_callable(tool)
                 return value
             finally:
                 if not tool.reused and self._can_be_warm(tool):
@@ -65,7 +65,7 @@ class Processes:
                     self._release(tool, child, private)
                 else:
                     # Also when the call was cancelled: the process must be gone before we are.
-                    await _in_any_case(self._finish(child, private))
+                    await _run_to_completion(self._finish(child, private))
         finally:
             self._calls[tool.key] -= 1
             if tool.key in self._leaving:
@@ -107,7 +107,7 @@ class Processes:
 
     def _can_be_warm(self, tool: Tool) -> bool:
         """Whether a process can be made before its call: it must not act before that."""
-        return self.warm > 0 and _is_callable(tool) and tool.confinement.landlock
+        return self.warm > 0 and _is_python_callable(tool) and tool.confinement.landlock
 
     async def _start(self, tool: Tool, names: Mapping[str, Any]) -> tuple[Child, str | None]:
         await self.children.ready()
@@ -121,7 +121,7 @@ class Processes:
             )
             command = command_of(tool, names, home)
             variables = environment(tool, self.parent, home)
-            child = await self.children.spawn(tool.key, variables, command, cap=_cap(tool))
+            child = await self.children.spawn(tool.key, variables, command, cap=_output_cap(tool))
             return child, private
         except BaseException:
             if private is not None:
@@ -159,7 +159,7 @@ class Processes:
                 ready.append(child)
         except Failure:
             return  # the next call reports it
-        while sum(map(len, self._ready.values())) > MOST_WARM:
+        while sum(map(len, self._ready.values())) > MAX_WARM:
             key, old = self._ready.popitem(last=False)
             self._wanted.pop(key, None)
             for child in old:
@@ -192,36 +192,40 @@ class Processes:
         child.feed(line, more=tool.reused)
         try:
             async with asyncio.timeout_at(deadline):
-                if _is_callable(tool):
-                    await _first(child.answered, child.output_ended, child.status)
+                if _is_python_callable(tool):
+                    await _wait_for_first(child.answered, child.output_ended, child.status)
                 else:
-                    await _first(child.status, child.output_ended)
+                    await _wait_for_first(child.status, child.output_ended)
                     while not child.has_ended and not child.overflowed:
-                        await _first(child.status)
+                        await _wait_for_first(child.status)
         except TimeoutError:
             limit = f"{tool.timeout_ms} ms"
             raise Failure("TIMEOUT", f"the tool did not answer within {limit}") from None
         if not child.output and not child.has_ended:
-            await asyncio.wait([child.status], timeout=DRAIN)  # its exit status is on its way
-        if not child.output_ended.done() and not (_is_callable(tool) and child.answered.done()):
+            await asyncio.wait(
+                [child.status], timeout=DRAIN_SECONDS
+            )  # its exit status is on its way
+        if not child.output_ended.done() and not (
+            _is_python_callable(tool) and child.answered.done()
+        ):
             child.drain_now()
             # Another process may hold the pipe; it has had its time.
-            await asyncio.wait([child.output_ended], timeout=DRAIN)
+            await asyncio.wait([child.output_ended], timeout=DRAIN_SECONDS)
         if child.overflowed:
             raise Failure(
                 "INVALID_OUTPUT", f"the output is larger than {tool.max_output_bytes} bytes"
             )
 
     def _value(self, tool: Tool, child: Child) -> Any:
-        if _is_callable(tool) and child.output:
-            return _answer(bytes(child.output), tool, self.parent)
+        if _is_python_callable(tool) and child.output:
+            return _parse_answer(bytes(child.output), tool, self.parent)
         status = child.status.result() if child.has_ended else 0
         if status:
             raise Failure("INTERNAL_ERROR", self._ended(tool, child, status))
-        if _is_callable(tool):
+        if _is_python_callable(tool):
             raise Failure("INTERNAL_ERROR", "the tool ended without an answer")
         try:
-            return unwrapped(decoded(bytes(child.output)))
+            return unwrap_answer(decode_answer(bytes(child.output)))
         except Failure as failure:
             message = sentence(failure.message, secrets_of(tool, self.parent))
             raise Failure(failure.code, message) from None
@@ -244,18 +248,18 @@ def _drop_ended(ready: list[Child]) -> None:
     ready[:] = [each for each in ready if not each.has_ended]
 
 
-def _is_callable(tool: Tool) -> bool:
+def _is_python_callable(tool: Tool) -> bool:
     return tool.kind == "python" and bool(tool.pack.execution.get("module"))
 
 
-def _cap(tool: Tool) -> int:
+def _output_cap(tool: Tool) -> int:
     """How much output is read. The answer of a callable has some more around its value."""
-    return tool.max_output_bytes + (64 if _is_callable(tool) else 0)
+    return tool.max_output_bytes + (64 if _is_python_callable(tool) else 0)
 
 
-def _answer(data: bytes, tool: Tool, parent: Mapping[str, str]) -> Any:
+def _parse_answer(data: bytes, tool: Tool, parent: Mapping[str, str]) -> Any:
     """The value in the line of a worker. Raises `Failure`."""
-    answer = decoded(data)
+    answer = decode_answer(data)
     secrets = secrets_of(tool, parent)
     if "result" in answer:
         if not isinstance(answer["result"], dict):
@@ -273,11 +277,11 @@ def _answer(data: bytes, tool: Tool, parent: Mapping[str, str]) -> Any:
     raise Failure("INTERNAL_ERROR", "the tool ended without an answer")
 
 
-async def _first(*futures: asyncio.Future[Any]) -> None:
+async def _wait_for_first(*futures: asyncio.Future[Any]) -> None:
     await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
 
 
-async def _in_any_case(work: Any) -> None:
+async def _run_to_completion(work: Any) -> None:
     """Finish some work even if this task is cancelled meanwhile."""
     task = asyncio.ensure_future(work)
     cancelled = False

@@ -24,10 +24,10 @@ from equipage.kinds.server.model import (
     TextContent,
     Tool,
 )
-from equipage.serve.faults.matching import holds
+from equipage.serve.faults.matching import condition_holds
 from equipage.serve.faults.templates import Context
 from equipage.serve.faults.views import Item, View
-from equipage.serve.faults.wire import INVALID_PARAMS, Quoted, error
+from equipage.serve.faults.wire import INVALID_PARAMS, TextPayload, error_body
 
 JSON = dict[str, Any]
 
@@ -41,10 +41,10 @@ class Failure(msgspec.Struct, frozen=True):
 
     @property
     def body(self) -> JSON:
-        return error(self.code, self.message, self.data)
+        return error_body(self.code, self.message, self.data)
 
 
-class FromHandler(msgspec.Struct, frozen=True):
+class HandlerCall(msgspec.Struct, frozen=True):
     """An answer that a program or a web service makes."""
 
     handler: Handler
@@ -53,11 +53,11 @@ class FromHandler(msgspec.Struct, frozen=True):
     fill: Callable[[str], str]  #: fills the templates of its headers and variables
 
 
-class Exhausted(Exception):
+class SequenceExhausted(Exception):
     """A sequence has no further answer."""
 
 
-Answer = JSON | None | Failure | FromHandler
+Answer = JSON | None | Failure | HandlerCall
 
 # Lists.
 
@@ -78,7 +78,7 @@ def tools_list(view: View) -> JSON:
 def resources_list(view: View) -> JSON:
     return {
         "resources": [
-            _present(
+            _drop_none(
                 uri=each.resource.uri,
                 name=each.resource.name,
                 description=each.resource.description,
@@ -92,11 +92,11 @@ def resources_list(view: View) -> JSON:
 def prompts_list(view: View) -> JSON:
     return {
         "prompts": [
-            _present(
+            _drop_none(
                 name=each.prompt.name,
                 description=each.prompt.description,
                 arguments=[
-                    _present(
+                    _drop_none(
                         name=argument.name,
                         description=argument.description,
                         required=argument.required or None,
@@ -128,14 +128,14 @@ LISTS: dict[str, Callable[[View], JSON]] = {
 }
 
 
-def _present(**members: Any) -> JSON:
+def _drop_none(**members: Any) -> JSON:
     return {name: value for name, value in members.items() if value is not None}
 
 
 # One item.
 
 
-def unnamed(method: str, key: str) -> Failure:
+def missing_name_failure(method: str, key: str) -> Failure:
     return Failure(INVALID_PARAMS, f"`{method}` needs `{key}`")
 
 
@@ -147,32 +147,39 @@ def answer_of(item: Item, calls: int, context: Context, about: JSON) -> Answer:
     if isinstance(response, ResourceResponse) and response.contents is not None:
         return _result(item, response, context)
     # Branches come first, then a handler, then a sequence, as the format orders them.
-    source: Any = _chosen(response.match, context) or response
+    source: Any = _matching_branch(response.match, context) or response
     if source.handler is not None:
-        return FromHandler(
-            source.handler, about, lambda reply: _from_reply(item, reply, context), context.fill
+        return HandlerCall(
+            source.handler,
+            about,
+            lambda reply: _result_from_reply(item, reply, context),
+            context.fill,
         )
     if source.sequence:
-        source = _entry(source.sequence, source.on_exhausted, calls)
+        source = _sequence_entry(source.sequence, source.on_exhausted, calls)
     return _result(item, source, context)
 
 
-def _chosen(branches: Sequence[MatchBranch] | None, context: Context) -> MatchBranch | None:
+def _matching_branch(
+    branches: Sequence[MatchBranch] | None, context: Context
+) -> MatchBranch | None:
     """The first branch whose conditions hold, or the fallback."""
     for branch in branches or ():
         if branch.is_fallback or all(
-            holds(condition, context.text(field) if context.exists(field) else None)
+            condition_holds(condition, context.text(field) if context.exists(field) else None)
             for field, condition in (branch.when or {}).items()
         ):
             return branch
     return None
 
 
-def _entry(entries: Sequence[SequenceEntry], exhausted: str | None, calls: int) -> SequenceEntry:
+def _sequence_entry(
+    entries: Sequence[SequenceEntry], exhausted: str | None, calls: int
+) -> SequenceEntry:
     index = calls - 1
     if index >= len(entries):
         if exhausted == "error":
-            raise Exhausted
+            raise SequenceExhausted
         # `cycle` starts over, anything else repeats the last entry.
         index = index % len(entries) if exhausted == "cycle" else len(entries) - 1
     return entries[index]
@@ -182,12 +189,12 @@ def _result(item: Item, source: Any, context: Context) -> JSON:
     """The result that a response, a branch or an entry of a sequence gives."""
     if isinstance(item, Tool):
         content = [_content(each, context) for each in source.content or ()]
-        return _present(content=content, isError=item.response.is_error)
+        return _drop_none(content=content, isError=item.response.is_error)
     if isinstance(item, Prompt):
         messages = [_message(each, context) for each in source.messages or ()]
-        return _present(description=item.response.description, messages=messages)
+        return _drop_none(description=item.response.description, messages=messages)
     if source.contents is not None:
-        return {"contents": [_embedded(each, context) for each in source.contents]}
+        return {"contents": [_embedded_resource(each, context) for each in source.contents]}
     content = source.content
     if isinstance(content, tuple):  # a branch has content items, the response itself has text
         parts = [each for each in content if isinstance(each, TextContent)]
@@ -197,15 +204,15 @@ def _result(item: Item, source: Any, context: Context) -> JSON:
     return {"contents": [_one_content(item, text, context) for text in texts]}
 
 
-def _one_content(item: Resource, text: str | Quoted, context: Context) -> JSON:
+def _one_content(item: Resource, text: str | TextPayload, context: Context) -> JSON:
     # The address that was asked for: the item's own may be a pattern.
     uri = context.variables["resource"]["uri"]
-    return _present(uri=uri, text=text, mimeType=item.resource.mime_type)
+    return _drop_none(uri=uri, text=text, mimeType=item.resource.mime_type)
 
 
-def _text(value: ContentValue, context: Context) -> str | Quoted:
+def _text(value: ContentValue, context: Context) -> str | TextPayload:
     # A generated text may be larger than memory: it is written piece by piece.
-    return Quoted(value) if isinstance(value, Generated) else context.fill(value)
+    return TextPayload(value) if isinstance(value, Generated) else context.fill(value)
 
 
 def _content(item: ContentItem, context: Context) -> JSON:
@@ -213,13 +220,13 @@ def _content(item: ContentItem, context: Context) -> JSON:
         return {"type": "text", "text": _text(item.text, context)}
     if isinstance(item, ImageContent):
         data = item.data if item.data is not None else ""
-        value = Quoted(data) if isinstance(data, Generated) else data
+        value = TextPayload(data) if isinstance(data, Generated) else data
         return {"type": "image", "data": value, "mimeType": item.mime_type}
-    return {"type": "resource", "resource": _embedded(item.resource, context)}
+    return {"type": "resource", "resource": _embedded_resource(item.resource, context)}
 
 
-def _embedded(resource: EmbeddedResource, context: Context) -> JSON:
-    return _present(
+def _embedded_resource(resource: EmbeddedResource, context: Context) -> JSON:
+    return _drop_none(
         uri=context.fill(resource.uri),
         mimeType=resource.mime_type,
         text=None if resource.text is None else context.fill(resource.text),
@@ -234,14 +241,14 @@ def _message(message: Message, context: Context) -> JSON:
 # Replies of handlers: `{content: […]}`, `{text}` or `{error}`.
 
 
-def _from_reply(item: Item, reply: JSON, context: Context) -> JSON:
+def _result_from_reply(item: Item, reply: JSON, context: Context) -> JSON:
     text = reply.get("text")
     content = reply.get("content")
     if not isinstance(content, list):
         # A handler that only has something to say need not know the types of content.
         content = [{"type": "text", "text": text if isinstance(text, str) else ""}]
     if isinstance(item, Tool):
-        return _present(content=content, isError=item.response.is_error)
+        return _drop_none(content=content, isError=item.response.is_error)
     if isinstance(item, Prompt):
         return {"messages": [{"role": "user", "content": each} for each in content]}
     texts = [each.get("text", "") for each in content if isinstance(each, Mapping)]
@@ -251,7 +258,7 @@ def _from_reply(item: Item, reply: JSON, context: Context) -> JSON:
 def variables_of(item: Item, calls: int, params: Mapping[str, Any]) -> JSON:
     """What templates may say about the item of a request."""
     if isinstance(item, Resource):
-        own = _present(
+        own = _drop_none(
             uri=params.get("uri"), name=item.resource.name, mimeType=item.resource.mime_type
         )
         return {"args": {}, "resource": {**own, "call_count": calls}}

@@ -47,7 +47,7 @@ class Caps(msgspec.Struct, frozen=True):
     handlers: int = 4  #: handlers at once
 
 
-def clamped(config: ServerConfig, caps: Caps) -> Iterator[str]:
+def cap_warnings(config: ServerConfig, caps: Caps) -> Iterator[str]:
     """A line for each part of a configuration that goes beyond a cap."""
     behaviors: dict[int, Behavior] = {}
     for view in views_of(config):
@@ -55,16 +55,16 @@ def clamped(config: ServerConfig, caps: Caps) -> Iterator[str]:
         for each in (view.behavior, *(item.behavior for item in items)):
             if each is not None:
                 behaviors[id(each)] = each
-    lines = (line for each in behaviors.values() for line in _clamped(each, caps))
+    lines = (line for each in behaviors.values() for line in _behavior_cap_warnings(each, caps))
     yield from dict.fromkeys(lines)
 
 
-def _clamped(behavior: Behavior, caps: Caps) -> Iterator[str]:
+def _behavior_cap_warnings(behavior: Behavior, caps: Caps) -> Iterator[str]:
     for part in (behavior.delivery, behavior.x_equipage, *behavior.side_effects):
         if part is None:
             continue
         kind = part.__struct_config__.tag
-        for field, cap in _CAPPED.get(type(part), {}).items():
+        for field, cap in _CAP_BY_PARAMETER.get(type(part), {}).items():
             value, limit = getattr(part, field), getattr(caps, cap)
             limit = limit // 1000 if field == "duration_sec" else limit
             if value > limit:
@@ -72,7 +72,7 @@ def _clamped(behavior: Behavior, caps: Caps) -> Iterator[str]:
 
 
 #: The parameters that have a cap, and its field in `Caps`.
-_CAPPED: dict[type, dict[str, str]] = {
+_CAP_BY_PARAMETER: dict[type, dict[str, str]] = {
     SlowLoris: {"byte_delay_ms": "delay_ms"},
     UnboundedLine: {"target_bytes": "frame_bytes"},
     NestedJson: {"depth": "depth"},

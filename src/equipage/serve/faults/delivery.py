@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from equipage.generators.base import repeated
+from equipage.generators.base import repeat_in_blocks
 from equipage.kinds.server.model import (
     Delivery,
     Extension,
@@ -24,7 +24,7 @@ from equipage.kinds.server.model import (
     WrongId,
 )
 from equipage.serve.faults.caps import Caps
-from equipage.serve.faults.jobs import Channel, Free, Hold, Send, Steps, Wait
+from equipage.serve.faults.jobs import Channel, Hold, Release, Send, Steps, Wait
 from equipage.serve.faults.wire import Pieces, encode
 
 Clock = Callable[[], int]
@@ -44,15 +44,15 @@ def frames_of(
     if isinstance(extension, Repeated):
         return [make(None) for _ in range(min(extension.count, caps.duplicates))]
     if isinstance(extension, Truncated):
-        return [_first(make(None), extension.bytes)]
+        return [_truncate(make(None), extension.bytes)]
     if isinstance(extension, InvalidUtf8):
         if extension.place == "before":
             return [iter([NOT_UTF8]), make(None)]
-        return [_with_bad_member(make(None))]
+        return [_add_invalid_member(make(None))]
     return [make(None)]
 
 
-def _first(pieces: Pieces, size: int) -> Pieces:
+def _truncate(pieces: Pieces, size: int) -> Pieces:
     for piece in pieces:
         if len(piece) >= size:
             yield piece[:size]
@@ -61,7 +61,7 @@ def _first(pieces: Pieces, size: int) -> Pieces:
         yield piece
 
 
-def _with_bad_member(pieces: Pieces) -> Pieces:
+def _add_invalid_member(pieces: Pieces) -> Pieces:
     """An object with one more member, whose text is not UTF-8."""
     held = b""
     for piece in pieces:
@@ -102,7 +102,7 @@ def deliver(
         done.begun = True
         done.sent += len(piece)
         yield Send(channel, piece)
-    yield Free(channel)
+    yield Release(channel)
 
 
 def delay_of(delivery: Delivery | None, caps: Caps) -> int:
@@ -116,16 +116,16 @@ def _wire_bytes(
     before, after = channel.framing
     body: Iterable[bytes] = frame
     if isinstance(delivery, NestedJson):
-        body = _nested(frame, delivery, caps)
+        body = _wrap_in_objects(frame, delivery, caps)
     if isinstance(delivery, UnboundedLine):
-        body, after = _padded(frame, delivery, caps), b""
-    whole = coalesced(chain([before], _within(body, caps.frame_bytes, done), [after]))
+        body, after = _pad_frame(frame, delivery, caps), b""
+    whole = coalesce(chain([before], _limit_frame(body, caps.frame_bytes, done), [after]))
     if isinstance(delivery, SlowLoris):
-        return _cut(whole, max(1, delivery.chunk_size))
+        return _split_chunks(whole, max(1, delivery.chunk_size))
     return whole
 
 
-def coalesced(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def coalesce(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Small pieces put together, so that a small frame is one write."""
     buffer = bytearray()
     for piece in pieces:
@@ -137,7 +137,7 @@ def coalesced(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield bytes(buffer)
 
 
-def _within(pieces: Iterable[bytes], limit: int, done: Progress) -> Iterator[bytes]:
+def _limit_frame(pieces: Iterable[bytes], limit: int, done: Progress) -> Iterator[bytes]:
     """The pieces up to the cap of one frame."""
     for piece in pieces:
         if len(piece) > limit:
@@ -148,7 +148,7 @@ def _within(pieces: Iterable[bytes], limit: int, done: Progress) -> Iterator[byt
         yield piece
 
 
-def _cut(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+def _split_chunks(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
     """The bytes in chunks of `size`, the last perhaps shorter."""
     buffer = bytearray()
     for piece in pieces:
@@ -160,16 +160,16 @@ def _cut(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
         yield bytes(buffer)
 
 
-def _nested(frame: Pieces, delivery: NestedJson, caps: Caps) -> Iterator[bytes]:
+def _wrap_in_objects(frame: Pieces, delivery: NestedJson, caps: Caps) -> Iterator[bytes]:
     depth = min(delivery.depth, caps.depth)
     # Cut to whole characters.
     key = delivery.key.encode("utf-8", "replace")[: caps.key_bytes].decode("utf-8", "ignore")
-    yield from repeated(b"{" + encode(key) + b":", depth)
+    yield from repeat_in_blocks(b"{" + encode(key) + b":", depth)
     yield from frame
-    yield from repeated(b"}", depth)
+    yield from repeat_in_blocks(b"}", depth)
 
 
-def _padded(frame: Pieces, delivery: UnboundedLine, caps: Caps) -> Iterator[bytes]:
+def _pad_frame(frame: Pieces, delivery: UnboundedLine, caps: Caps) -> Iterator[bytes]:
     """The frame and padding up to the target size in total; the last character may be cut."""
     left = min(delivery.target_bytes, caps.frame_bytes)
     for piece in frame:
@@ -177,5 +177,5 @@ def _padded(frame: Pieces, delivery: UnboundedLine, caps: Caps) -> Iterator[byte
         yield piece
     unit = delivery.padding_char.encode("utf-8", "replace")
     if left > 0:
-        yield from repeated(unit, left // len(unit))
+        yield from repeat_in_blocks(unit, left // len(unit))
         yield unit[: left % len(unit)]

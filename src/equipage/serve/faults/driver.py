@@ -18,7 +18,7 @@ from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.jobs import Job
 
 #: How long frames that have begun may take to go out after a signal, in seconds.
-GRACE = 1.5
+GRACE_SECONDS = 1.5
 
 
 class Transport(Protocol):
@@ -177,7 +177,7 @@ class Driver:
     def end_when_drained(self, reason: str, code: int, deadline: float | None = None) -> None:
         """End the run as soon as the client has taken what was sent, or does not take it."""
         if deadline is None:
-            deadline = self._loop.time() + GRACE
+            deadline = self._loop.time() + GRACE_SECONDS
         drained = self.transport is None or self.transport.is_drained
         if drained or self._loop.time() >= deadline:
             self.end(reason, code)

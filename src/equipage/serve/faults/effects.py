@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from equipage.generators.base import joined
+from equipage.generators.base import join_repeated
 from equipage.kinds.server.model import (
     BatchAmplify,
     CloseConnection,
@@ -16,11 +16,11 @@ from equipage.kinds.server.model import (
 )
 from equipage.serve.faults import wire
 from equipage.serve.faults.caps import Caps
-from equipage.serve.faults.jobs import Channel, Drained, Free, Hold, Link, Send, Steps, Wait
+from equipage.serve.faults.jobs import Channel, Drain, Hold, Link, Release, Send, Steps, Wait
 
 #: How many bytes a flood that has fallen behind writes at once.
-_AT_ONCE = 65_536
-_FILL = 4_096
+_MAX_BURST_BYTES = 65_536
+_FILL_CHUNK = 4_096
 
 
 class Outlet(Protocol):
@@ -82,7 +82,7 @@ def _flood(
     while done.messages < total and now() - start <= lasts:
         due = min(total, (now() - start) * rate // 1000 + 1)
         while done.messages < due:
-            times = min(due - done.messages, max(1, _AT_ONCE // size))
+            times = min(due - done.messages, max(1, _MAX_BURST_BYTES // size))
             done.messages += times
             done.bytes += times * size
             yield from outlet.write(frame, times)
@@ -96,7 +96,7 @@ def _batch(effect: BatchAmplify, outlet: Outlet, caps: Caps, done: Outcome) -> S
 
     def pieces() -> Iterator[bytes]:
         yield b"["
-        yield from joined(frame, size, b",")
+        yield from join_repeated(frame, size, b",")
         yield b"]"
 
     done.messages = size
@@ -123,14 +123,14 @@ def _fill_pipe(effect: PipeDeadlock, outlet: Outlet, caps: Caps, done: Outcome) 
     try:
         left = min(effect.fill_bytes, caps.fill_bytes)
         while left > 0:
-            size = min(left, _FILL)
+            size = min(left, _FILL_CHUNK)
             left -= size
             done.bytes += size
             yield Send(channel, b"X" * size)
-        yield Drained(channel)
+        yield Drain(channel)
     finally:
         outlet.link.reading = True
-    yield Free(channel)
+    yield Release(channel)
 
 
 def _close(effect: CloseConnection, outlet: Outlet, now: Callable[[], int], caps: Caps) -> Steps:

@@ -19,7 +19,7 @@ from equipage.serve.faults.jobs import Channel, Link, Steps
 from equipage.serve.faults.phases import State
 from equipage.serve.faults.responding import Responder
 from equipage.serve.faults.routes import AnswerChannel, Connection, Outlet, Subscription, write
-from equipage.serve.faults.sides import Sides, uris
+from equipage.serve.faults.sides import SideEffects, subscribed_uris
 from equipage.serve.faults.trace import Trace
 from equipage.serve.faults.views import View, target_of, views_of
 from equipage.serve.faults.wire import Frame, Message
@@ -38,7 +38,7 @@ class Engine:
         self._run = Run(config, trace, options or Options(), log)
         self.config, self.options, self.caps = config, self._run.options, self._run.caps
         self.jobs, self.random, self.trace = self._run.jobs, self._run.random, self._run.trace
-        self._responder, self._sides = Responder(self._run), Sides(self._run)
+        self._responder, self._sides = Responder(self._run), SideEffects(self._run)
         self.jobs.failed = lambda _job, problem: self.log("error", f"{type(problem).__name__}")
         self.views = views_of(config)
         self.connections: dict[str, Connection] = {}
@@ -290,7 +290,7 @@ class Engine:
             fired = state.count("initialized", None, params) or fired
         target = target_of(message.method, params)
         fired = state.count(message.method, target, params) or fired
-        for uri in uris(exchange):
+        for uri in subscribed_uris(exchange):
             fired = state.count("resources/subscribe", uri, params) or fired
         if fired and self.config.logging.on_trigger_match:
             self.log("info", f"{message.method} ends phase {state.view.name}")
@@ -339,9 +339,9 @@ class Engine:
         """The graceful end of every stream is the result of its request."""
         for connection in self.connections.values():
             for each in connection.subscriptions:
-                result = eras.completed({}, "subscriptions/listen", self.config.server)
+                result = eras.complete_result({}, "subscriptions/listen", self.config.server)
                 (data,) = wire.response(each.raw_id, "result", result)
-                self.jobs.start(_last(each.channel, data), connection)
+                self.jobs.start(_write_last_frame(each.channel, data), connection)
             connection.subscriptions.clear()
 
     # ------------------------------------------------------------------------------------- phases
@@ -434,7 +434,7 @@ class Engine:
         self.end_subscriptions()
 
 
-def _last(channel: Channel, data: bytes) -> Steps:
+def _write_last_frame(channel: Channel, data: bytes) -> Steps:
     yield from write(channel, data)
     if isinstance(channel, AnswerChannel):
         channel.end()

@@ -23,7 +23,9 @@ SUBSCRIPTION_KEY = f"{_META}subscriptionId"
 HEADER_MISMATCH, VERSION_REFUSED = -32020, -32022
 
 #: Methods of the older revision that the newer one no longer has.
-GONE = frozenset({"ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
+REMOVED_METHODS = frozenset(
+    {"ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"}
+)
 #: Results that a client may keep; ours forbid it, so that it sees every phase.
 _CACHEABLE = frozenset(
     {
@@ -49,7 +51,7 @@ def missing_meta(meta: Mapping[str, Any]) -> str | None:
     return next((key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta), None)
 
 
-def supported(allowed: str) -> list[str]:
+def supported_versions(allowed: str) -> list[str]:
     """The revisions that a server with this `--era` tells clients of the newer one."""
     return [MODERN] if allowed == "26" else [MODERN, *reversed(LEGACY)]
 
@@ -74,7 +76,7 @@ def handshake(requested: object, server: ServerInfo, capabilities: Any) -> dict[
     }
 
 
-def completed(result: Any, method: str, server: ServerInfo) -> Any:
+def complete_result(result: Any, method: str, server: ServerInfo) -> Any:
     """A result with what the newer revision adds to it."""
     if not isinstance(result, dict):
         return result

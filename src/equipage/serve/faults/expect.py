@@ -19,15 +19,15 @@ from equipage.core.frozen import convert
 from equipage.core.text import visible
 from equipage.files.reading import peek
 from equipage.kinds.server.grammar import DURATION_GRAMMAR, parse_duration
-from equipage.serve.faults.matching import at, same
-from equipage.serve.faults.trace import REDACTED, Record, line
+from equipage.serve.faults.matching import equal_json, value_at
+from equipage.serve.faults.trace import REDACTED, Record, encode_line
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.yaml import load
 
 #: The most bytes of a trace that is read again.
 _LONGEST_TRACE = 1 << 30
 #: What some records must say besides their number and time.
-_NEEDED = {"recv": "method", "gone": "by", "violation": "what"}
+_REQUIRED_FIELD = {"recv": "method", "gone": "by", "violation": "what"}
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -108,7 +108,7 @@ class Verdict(msgspec.Struct, frozen=True):
     record: int | None = None  #: the number of the record that decided
 
     def __str__(self) -> str:
-        wanted = line(msgspec.to_builtins(self.expectation)).decode().strip()
+        wanted = encode_line(msgspec.to_builtins(self.expectation)).decode().strip()
         place = f" (record {self.record})" if self.record is not None else ""
         if self.is_met:
             return f"met: {visible(wanted)}{place}"
@@ -132,7 +132,7 @@ def read(path: str) -> tuple[Expectation, ...]:
     return tuple(found)
 
 
-def stored(path: str) -> list[Record]:
+def read_trace(path: str) -> list[Record]:
     """The records of a trace that an earlier run wrote. Raises `UsageError`."""
     data = peek(path, max_bytes=_LONGEST_TRACE)
     if data is None:
@@ -142,7 +142,9 @@ def stored(path: str) -> list[Record]:
         try:
             record = msgspec.json.decode(text, type=Record)
             # A trace may have been cut, edited, or be another file altogether.
-            needed = "n" if record.get("kind") == "response" else _NEEDED.get(record["e"], "n")
+            needed = (
+                "n" if record.get("kind") == "response" else _REQUIRED_FIELD.get(record["e"], "n")
+            )
             fits = record["n"] >= 0 and record["t"] >= 0 and needed in record
         except (msgspec.MsgspecError, RecursionError, KeyError, TypeError, UnicodeDecodeError):
             fits = False
@@ -155,7 +157,7 @@ def stored(path: str) -> list[Record]:
 def require_bodies(path: str, records: Sequence[Record]) -> None:
     """Raises `UsageError` if a trace does not have the arguments that expectations ask for."""
     for each in _messages(records):
-        if "body" not in each or at(each["body"], "params.arguments") == REDACTED:
+        if "body" not in each or value_at(each["body"], "params.arguments") == REDACTED:
             raise UsageError(
                 f"{path} has no arguments, which an expectation asks for; "
                 "write it with `--trace-bodies full`"
@@ -186,7 +188,7 @@ def judge(expectations: Sequence[Expectation], records: Sequence[Record]) -> lis
 # One function for each key.
 
 
-def _limit(written: str | None) -> int:
+def _limit_ms(written: str | None) -> int:
     return 2**63 if written is None else parse_duration(written) or 0
 
 
@@ -196,16 +198,16 @@ def _messages(records: Sequence[Record]) -> list[Record]:
 
 def _matching(wanted: Sees, records: Sequence[Record]) -> Iterator[Record]:
     for each in _messages(records):
-        fits = each["method"] == wanted.method and each["t"] <= _limit(wanted.within)
+        fits = each["method"] == wanted.method and each["t"] <= _limit_ms(wanted.within)
         for name in ("target", "phase"):
             value = getattr(wanted, name)
             fits = fits and (value is None or each.get(name) == value)
         if fits and wanted.args is not None:
             # Whatever the client sent: its parameters may be a list.
-            given = at(each.get("body"), "params.arguments")
+            given = value_at(each.get("body"), "params.arguments")
             fits = not wanted.args or isinstance(given, dict)
             fits = fits and all(
-                key in given and same(given[key], value) for key, value in wanted.args.items()
+                key in given and equal_json(given[key], value) for key, value in wanted.args.items()
             )
         if fits:
             yield each
@@ -244,8 +246,8 @@ def _answers(each: Expectation, records: Sequence[Record]) -> Verdict:
     assert each.answers is not None
     wanted = each.answers
     for record in records:
-        if record["e"] == "answer" and same(record.get("id"), wanted.id):
-            in_time = record.get("ms", 0) <= _limit(wanted.within)
+        if record["e"] == "answer" and equal_json(record.get("id"), wanted.id):
+            in_time = record.get("ms", 0) <= _limit_ms(wanted.within)
             right = wanted.code is None or record.get("code") == wanted.code
             said = f"answered after {record.get('ms')} ms with code {record.get('code')}"
             return Verdict(each, in_time and right, said, record["n"])
@@ -261,9 +263,11 @@ def _cancels(each: Expectation, records: Sequence[Record]) -> Verdict:
     # A notification, or a stream that the client closed.
     for record in (each for each in records if "cancels" in each):
         for request in asked:
-            if same(request.get("id"), record["cancels"]):
+            if equal_json(request.get("id"), record["cancels"]):
                 late = record["t"] - request["t"]
-                return Verdict(each, late <= _limit(wanted.within), f"after {late} ms", record["n"])
+                return Verdict(
+                    each, late <= _limit_ms(wanted.within), f"after {late} ms", record["n"]
+                )
     return Verdict(each, False, "not cancelled")
 
 
@@ -277,7 +281,7 @@ def _closes(each: Expectation, records: Sequence[Record]) -> Verdict:
     for record in records:
         if record["e"] == "gone" and record["by"] == "client" and record["n"] > before[-1]["n"]:
             late = record["t"] - before[-1]["t"]
-            return Verdict(each, late <= _limit(wanted.within), f"after {late} ms", record["n"])
+            return Verdict(each, late <= _limit_ms(wanted.within), f"after {late} ms", record["n"])
     return Verdict(each, False, "the client did not close the connection")
 
 
@@ -299,7 +303,7 @@ def _reopens(each: Expectation, records: Sequence[Record]) -> Verdict:
     for record in records:
         if record["e"] == "open" and record["n"] > closed["n"]:
             late = record["t"] - closed["t"]
-            met = late <= _limit(each.reopens.within)
+            met = late <= _limit_ms(each.reopens.within)
             return Verdict(each, met, f"after {late} ms", record["n"])
     return Verdict(each, False, "the client did not connect again", closed["n"])
 

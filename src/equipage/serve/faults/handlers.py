@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from equipage.kinds.server.model import CommandHandler, HttpHandler
-from equipage.serve.faults.answers import FromHandler
+from equipage.serve.faults.answers import HandlerCall
 from equipage.serve.faults.wire import encode
 
 #: The most bytes of a reply.
@@ -33,10 +33,10 @@ class _TooLarge(Exception):
     pass
 
 
-def asker(env: Mapping[str, str], hosts: frozenset[str]) -> Callable[[FromHandler], Reply]:
+def make_asker(env: Mapping[str, str], hosts: frozenset[str]) -> Callable[[HandlerCall], Reply]:
     """Asks a handler; the value is its reply, or text that says what went wrong."""
 
-    def ask(question: FromHandler) -> Reply:
+    def ask(question: HandlerCall) -> Reply:
         handler = question.handler
         try:
             if isinstance(handler, CommandHandler):
@@ -59,7 +59,7 @@ def asker(env: Mapping[str, str], hosts: frozenset[str]) -> Callable[[FromHandle
     return ask
 
 
-def _run(handler: CommandHandler, question: FromHandler, env: Mapping[str, str]) -> bytes:
+def _run(handler: CommandHandler, question: HandlerCall, env: Mapping[str, str]) -> bytes:
     """Standard output of a program that gets the question as its standard input."""
     own = {name: env[name] for name in _INHERITED if name in env}
     own |= {name: question.fill(value) for name, value in handler.env.items()}
@@ -96,7 +96,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             continue
 
 
-def _post(handler: HttpHandler, question: FromHandler, hosts: frozenset[str]) -> bytes:
+def _post(handler: HttpHandler, question: HandlerCall, hosts: frozenset[str]) -> bytes:
     """The body that a web service answers with. Redirects are not followed."""
     url = urlsplit(handler.url)
     if url.hostname not in hosts:

@@ -11,24 +11,24 @@ from http import HTTPStatus
 from typing import Any
 
 from equipage.core.diagnostics import UsageError
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.serve.faults.driver import Driver
 from equipage.serve.faults.jobs import End, Head, Item, Link
 from equipage.serve.faults.routes import AnswerChannel, Connection
-from equipage.serve.faults.web import LOCAL, PATH, Exchanges, Request
+from equipage.serve.faults.web import LOCAL_HOSTS, PATH, Exchanges, Request
 from equipage.serve.faults.wire import INBOUND_LIMIT
 
 _HEAD_LIMIT = 65_536
 #: A connection without a request is closed after so many seconds.
-IDLE = 60.0
+IDLE_SECONDS = 60.0
 #: How many bytes one connection writes before the next one has its turn.
-_AT_ONCE = 1_048_576
+_MAX_BURST_BYTES = 1_048_576
 
 #: A request as RFC 9112 writes it; the bounds refuse what no client of ours would send.
-_START_LINE = expression(r"([A-Z]{1,20}) (\S{1,8000}) HTTP/1\.([01])")
-_HEADER = expression(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
-_ONCE = frozenset({"host", "origin", "content-length", "transfer-encoding"})
-_SIZE = expression(r"[0-9]{1,20}")
+_START_LINE = lazy_regex(r"([A-Z]{1,20}) (\S{1,8000}) HTTP/1\.([01])")
+_HEADER = lazy_regex(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
+_UNIQUE_HEADERS = frozenset({"host", "origin", "content-length", "transfer-encoding"})
+_SIZE = lazy_regex(r"[0-9]{1,20}")
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 
 
@@ -89,7 +89,7 @@ class Parser:
         for line in lines[1:]:
             header = _HEADER.fullmatch(line)
             # Two lengths would let two readers disagree on where the request ends.
-            if header is None or header[1].lower() in headers.keys() & _ONCE:
+            if header is None or header[1].lower() in headers.keys() & _UNIQUE_HEADERS:
                 raise BadRequest(400)
             headers[header[1].lower()] = header[2]
         self._check_sizes(headers)
@@ -135,7 +135,7 @@ class Parser:
         return False
 
 
-class Wire(asyncio.Protocol):
+class HttpConnection(asyncio.Protocol):
     """One TCP connection: a request, its answer, the next request."""
 
     def __init__(self, listener: Listener) -> None:
@@ -201,7 +201,7 @@ class Wire(asyncio.Protocol):
         if self._idle is not None:
             self._idle.cancel()
         loop = asyncio.get_running_loop()
-        self._idle = loop.call_later(IDLE, self._transport.close)
+        self._idle = loop.call_later(IDLE_SECONDS, self._transport.close)
 
     def _next_request(self) -> None:
         try:
@@ -237,7 +237,7 @@ class Wire(asyncio.Protocol):
             self._reset()
             return
         channel = self._channel
-        budget = _AT_ONCE
+        budget = _MAX_BURST_BYTES
         while channel is not None and channel.outbox and self._may_write:
             item = channel.outbox.popleft()
             self._write(item)
@@ -308,8 +308,8 @@ class Listener:
 
     def __init__(self, driver: Driver, host: str, port: int) -> None:
         self.driver = driver
-        self.exchanges = Exchanges(driver.engine, LOCAL | {host.lower()})
-        self.wires: set[Wire] = set()
+        self.exchanges = Exchanges(driver.engine, LOCAL_HOSTS | {host.lower()})
+        self.wires: set[HttpConnection] = set()
         self._host, self._port = host, port
         self._server: asyncio.Server | None = None
 
@@ -318,7 +318,7 @@ class Listener:
         loop = asyncio.get_running_loop()
         try:
             self._server = await loop.create_server(
-                lambda: Wire(self), self._host, self._port, backlog=256
+                lambda: HttpConnection(self), self._host, self._port, backlog=256
             )
         except OSError as problem:
             reason = problem.strerror or "the address cannot be used"
@@ -342,7 +342,7 @@ class Listener:
             each.abort()
         await asyncio.sleep(0)  # the sockets are closed when the loop comes around
 
-    def admit(self, wire: Wire) -> bool:
+    def admit(self, wire: HttpConnection) -> bool:
         if len(self.wires) >= self.driver.engine.caps.connections:
             self.driver.engine.trace(None, "capped", what="connections")
             return False

@@ -121,11 +121,11 @@ class Hold(NamedTuple):
     channel: Channel
 
 
-class Free(NamedTuple):
+class Release(NamedTuple):
     channel: Channel
 
 
-class Drained(NamedTuple):
+class Drain(NamedTuple):
     """Go on when the reader has taken everything."""
 
     channel: Channel
@@ -143,7 +143,7 @@ class Ask(NamedTuple):
     question: Any
 
 
-Step = Send | Wait | Hold | Free | Drained | Join | Ask
+Step = Send | Wait | Hold | Release | Drain | Join | Ask
 Steps = Generator[Step, Any, None]
 
 
@@ -203,7 +203,7 @@ class Jobs:
     @property
     def are_blocked(self) -> bool:
         """Whether some job waits for a reader or an answer from outside."""
-        return any(isinstance(each.waits_for, Send | Drained | Ask) for each in self.alive)
+        return any(isinstance(each.waits_for, Send | Drain | Ask) for each in self.alive)
 
     @property
     def alive(self) -> list[Job]:
@@ -214,7 +214,7 @@ class Jobs:
         channel.waiting_bytes -= size
         for job in self.alive:
             step = job.waits_for
-            if isinstance(step, Send | Drained) and step.channel is channel and _has_room(step):
+            if isinstance(step, Send | Drain) and step.channel is channel and _has_room(step):
                 self._go(job)
 
     def answer(self, job: Job, value: Any) -> None:
@@ -270,10 +270,10 @@ class Jobs:
             return self._sleep(job, step.until)
         if isinstance(step, Hold):
             return self._hold(job, step.channel)
-        if isinstance(step, Free):
+        if isinstance(step, Release):
             self._release(job)
             return False
-        if isinstance(step, Drained):
+        if isinstance(step, Drain):
             return not _has_room(step)
         if isinstance(step, Join):
             waits = [each for each in step.jobs if not each.done]
@@ -328,7 +328,7 @@ class Jobs:
             call()
 
 
-def _has_room(step: Send | Drained) -> bool:
+def _has_room(step: Send | Drain) -> bool:
     if not step.channel.is_open:
         return True
     # A job that waits until everything was read waits for the last byte.

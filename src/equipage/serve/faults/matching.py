@@ -11,17 +11,17 @@ from functools import lru_cache
 from math import inf
 from typing import Any
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.kinds.server.grammar import REGEX_PREFIX, regex_tester
 from equipage.kinds.server.model import Condition
 
 #: The value of a path that leads nowhere.
 MISSING: Any = object()
 
-_STEP = expression(r"\[(-?[0-9]{1,9})\]|([^.\[]+)|\.")
+_STEP = lazy_regex(r"\[(-?[0-9]{1,9})\]|([^.\[]+)|\.")
 
 
-def at(value: Any, path: str) -> Any:
+def value_at(value: Any, path: str) -> Any:
     """The value at a path such as `a[0].b[-1]`, or `MISSING`."""
     for number, key in _STEP.findall(path):
         if number:
@@ -35,12 +35,12 @@ def at(value: Any, path: str) -> Any:
     return value
 
 
-def same(one: Any, other: Any) -> bool:
+def equal_json(one: Any, other: Any) -> bool:
     """Equality of JSON values by type, too: 5, 5.0, "5" and true are four values."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(equal_json(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
+        return len(one) == len(other) and all(map(equal_json, one, other))
     return type(one) is type(other) and bool(one == other)
 
 
@@ -52,7 +52,7 @@ def _glob_tester(pattern: str) -> Callable[[str], bool]:
     return regex_tester(f"^{''.join(_glob_parts(pattern))}$")
 
 
-_GLOB = expression(
+_GLOB = lazy_regex(
     r"(?:(?<=/)|^)\*\*(?:/|$)|\*|\?|\[!?+.[^\]]*\]|.", 16
 )  # 16: `.` is any character
 
@@ -75,21 +75,21 @@ def _glob_parts(pattern: str) -> list[str]:
     return parts
 
 
-def glob(pattern: str, text: str) -> bool:
+def matches_glob(pattern: str, text: str) -> bool:
     """Whether the whole text fits a glob."""
     return _glob_tester(pattern)(text)
 
 
-def regex(pattern: str, text: str) -> bool:
+def matches_regex(pattern: str, text: str) -> bool:
     """Whether a regular expression matches some part of a text."""
     return regex_tester(pattern)(text)
 
 
-def _pattern(written: str, text: str) -> bool:
+def _matches_pattern(written: str, text: str) -> bool:
     """A glob, or a regular expression after `regex:`."""
     if written.startswith(REGEX_PREFIX):
-        return regex(written.removeprefix(REGEX_PREFIX), text)
-    return glob(written, text)
+        return matches_regex(written.removeprefix(REGEX_PREFIX), text)
+    return matches_glob(written, text)
 
 
 # Conditions of branches: they see the value as text.
@@ -97,14 +97,14 @@ def _pattern(written: str, text: str) -> bool:
 When = str | tuple[str, ...] | Condition
 
 
-def holds(condition: When, text: str | None) -> bool:
+def condition_holds(condition: When, text: str | None) -> bool:
     """Whether a condition holds for a field; `text` is None if the request has no such field."""
     if isinstance(condition, Condition):
         return _operators_hold(condition, text)
     if text is None:
         return False
     patterns = (condition,) if isinstance(condition, str) else condition
-    return any(_pattern(each, text) for each in patterns)
+    return any(_matches_pattern(each, text) for each in patterns)
 
 
 def _operators_hold(condition: Condition, text: str | None) -> bool:
@@ -114,9 +114,12 @@ def _operators_hold(condition: Condition, text: str | None) -> bool:
         return condition.exists is False and _only_exists(condition)
     return (
         _text_holds(condition, text)
-        and (condition.any_of is None or any(_pattern(each, text) for each in condition.any_of))
-        and (condition.gt is None or _between(text, condition.gt, inf))
-        and (condition.lt is None or _between(text, -inf, condition.lt))
+        and (
+            condition.any_of is None
+            or any(_matches_pattern(each, text) for each in condition.any_of)
+        )
+        and (condition.gt is None or _is_between(text, condition.gt, inf))
+        and (condition.lt is None or _is_between(text, -inf, condition.lt))
     )
 
 
@@ -131,11 +134,11 @@ def _text_holds(operators: Any, text: str) -> bool:
         (operators.contains is None or operators.contains in text)
         and (operators.prefix is None or text.startswith(operators.prefix))
         and (operators.suffix is None or text.endswith(operators.suffix))
-        and (operators.regex is None or regex(operators.regex, text))
+        and (operators.regex is None or matches_regex(operators.regex, text))
     )
 
 
-def _between(text: str, low: float, high: float) -> bool:
+def _is_between(text: str, low: float, high: float) -> bool:
     try:
         return low < float(text) < high
     except ValueError:
@@ -152,17 +155,17 @@ def event_fits(match: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
     """
     arguments = {"args": params["arguments"]} if "arguments" in params else {}
     root = {**arguments, **params}
-    return all(_fits(wanted, at(root, path)) for path, wanted in match.items())
+    return all(_value_fits(wanted, value_at(root, path)) for path, wanted in match.items())
 
 
-def _fits(wanted: Any, value: Any) -> bool:
+def _value_fits(wanted: Any, value: Any) -> bool:
     if value is MISSING:
         return False
     if not _is_operators(wanted):
-        return same(wanted, value)
+        return equal_json(wanted, value)
     rest = dict(wanted)
     members = rest.pop("any_of", None)
-    if members is not None and not any(same(each, value) for each in members):
+    if members is not None and not any(equal_json(each, value) for each in members):
         return False
     return not rest or (isinstance(value, str) and _text_holds(Condition(**rest), value))
 

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from typing import Any
 
 from equipage.serve.faults import answers, eras, wire
-from equipage.serve.faults.answers import Answer, Exhausted, Failure, FromHandler
+from equipage.serve.faults.answers import Answer, Failure, HandlerCall, SequenceExhausted
 from equipage.serve.faults.exchange import Exchange, Run
 from equipage.serve.faults.jobs import Ask, Step
 from equipage.serve.faults.routes import Connection
@@ -35,11 +35,14 @@ class Replies:
             asked, offered = params.get("protocolVersion"), answers.capabilities(view)
             return eras.handshake(asked, self._run.config.server, offered), False
         if method == "server/discover" and era == "26":
-            versions, offered = eras.supported(self._run.options.era), answers.capabilities(view)
+            versions, offered = (
+                eras.supported_versions(self._run.options.era),
+                answers.capabilities(view),
+            )
             return {"supportedVersions": versions, "capabilities": offered}, False
         if method in answers.LISTS:
             return answers.LISTS[method](view), False
-        if method in TARGETS and not (era == "26" and method in eras.GONE):
+        if method in TARGETS and not (era == "26" and method in eras.REMOVED_METHODS):
             return self._item_answer(exchange), False
         if method in _EMPTY_ANSWERS and era == "25":
             return {}, False
@@ -58,7 +61,7 @@ class Replies:
         elif missing is not None:
             self._run.trace(exchange.connection, "violation", what="metadata", missing=missing)
             return Failure(wire.INVALID_PARAMS, f"`_meta` needs `{missing}`")
-        data = {"supported": eras.supported(self._run.options.era), "requested": requested}
+        data = {"supported": eras.supported_versions(self._run.options.era), "requested": requested}
         return Failure(eras.VERSION_REFUSED, "this revision is not supported", data)
 
     def _unknown(self, exchange: Exchange) -> tuple[Answer, bool]:
@@ -74,7 +77,7 @@ class Replies:
         method, params, key = message.method, message.params, TARGETS[message.method]
         target = target_of(method, params)
         if target is None:
-            return answers.unnamed(method, key)
+            return answers.missing_name_failure(method, key)
         if method in SUBSCRIBING:
             return {}
         if item is None:
@@ -87,7 +90,7 @@ class Replies:
         question = self._question(exchange, context)
         try:
             return answers.answer_of(item, calls[counted], context, question)
-        except Exhausted:
+        except SequenceExhausted:
             return self.failed(exchange, "the sequence of answers is exhausted")
 
     def _context(self, exchange: Exchange, item: Item, calls: int) -> Context:
@@ -131,7 +134,7 @@ class Replies:
         # -32000 to -32019 are closed in the newer revision.
         return Failure(-32000 if exchange.era == "25" else wire.INTERNAL_ERROR, reason)
 
-    def ask(self, exchange: Exchange, wanted: FromHandler) -> Generator[Step, Any, Answer]:
+    def ask(self, exchange: Exchange, wanted: HandlerCall) -> Generator[Step, Any, Answer]:
         """Let a handler make the answer; the value is the answer."""
         reply = yield Ask(wanted)
         if isinstance(reply, str):  # what went wrong

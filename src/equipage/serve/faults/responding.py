@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from equipage.kinds.server.model import Silent, UnboundedLine
 from equipage.serve.faults import eras, wire
-from equipage.serve.faults.answers import Answer, Failure, FromHandler
+from equipage.serve.faults.answers import Answer, Failure, HandlerCall
 from equipage.serve.faults.delivery import delay_of, deliver, frames_of
 from equipage.serve.faults.exchange import Exchange, Run
 from equipage.serve.faults.jobs import Join, Steps, Wait
@@ -57,7 +57,7 @@ class Responder:
             yield from self._listen(exchange)
             return
         answer, is_dropped = self._replies.answer(exchange)
-        if isinstance(answer, FromHandler):
+        if isinstance(answer, HandlerCall):
             # A program or a web service answers, which takes time of its own.
             answer = yield from self._replies.ask(exchange, answer)
         delay = delay_of(behavior.delivery, self._run.caps)
@@ -103,7 +103,7 @@ class Responder:
         if isinstance(answer, Failure):
             return wire.response(number, "error", answer.body)
         if exchange.era == "26":
-            answer = eras.completed(answer, exchange.message.method, self._run.config.server)
+            answer = eras.complete_result(answer, exchange.message.method, self._run.config.server)
         return wire.response(number, "result", answer)
 
     def _start_answer(self, exchange: Exchange, answer: Answer, frames: int) -> Steps:

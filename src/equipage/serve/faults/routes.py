@@ -13,18 +13,18 @@ from typing import Any
 
 import msgspec
 
-from equipage.serve.faults.delivery import coalesced
+from equipage.serve.faults.delivery import coalesce
 from equipage.serve.faults.eras import SUBSCRIPTION_KEY, Era
 from equipage.serve.faults.jobs import (
     EVENT,
     Channel,
     End,
     Framing,
-    Free,
     Head,
     Hold,
     Job,
     Link,
+    Release,
     Send,
     Steps,
 )
@@ -169,9 +169,9 @@ class Outlet:
             _start_events(channel)
             yield Hold(channel)
             before, after = channel.framing
-            for piece in coalesced(chain([before], pieces, [after])):
+            for piece in coalesce(chain([before], pieces, [after])):
                 yield Send(channel, piece)
-            yield Free(channel)
+            yield Release(channel)
         self.lost += not ways
 
 
@@ -181,7 +181,7 @@ def write(channel: Channel, data: bytes, times: int = 1) -> Steps:
     _start_events(channel)
     before, after = channel.framing
     yield Send(channel, (before + data + after) * times)
-    yield Free(channel)
+    yield Release(channel)
 
 
 def _start_events(channel: Channel) -> None:

@@ -26,23 +26,23 @@ from equipage.kinds.server.model import Delivery, ServerConfig
 from equipage.loading.result import Loaded
 from equipage.loading.tree import walk
 from equipage.serve.faults import expect, trace
-from equipage.serve.faults.caps import Caps, clamped
+from equipage.serve.faults.caps import Caps, cap_warnings
 from equipage.serve.faults.driver import Driver, Transport
 from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.eras import BANNER
 from equipage.serve.faults.exchange import EPOCH, Options
-from equipage.serve.faults.handlers import asker
+from equipage.serve.faults.handlers import make_asker
 from equipage.serve.faults.views import Item
 
 Note = Callable[[str], None]
 
 _LEVELS = ("debug", "info", "warn", "error")
 #: When to look for garbage, as Python does by default.
-_GARBAGE = (700, 10, 10)
+_GC_THRESHOLDS = (700, 10, 10)
 #: Expectations are judged by so many records; a longer run is not a test of a client.
-_MOST_RECORDS = 100_000
+_MAX_RECORDS = 100_000
 #: The most characters of one line of the log.
-_LINE = 200
+_MAX_LOG_LINE = 200
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -86,8 +86,8 @@ def serve(
         raise UsageError("`logging.output: stdout` would mix with the messages on standard output")
     wanted = expect.read(settings.expect) if settings.expect is not None else None
     # The command looks for garbage rarely, because it ends soon; a server does not.
-    gc.set_threshold(*_GARBAGE)
-    tell = _Teller(note)
+    gc.set_threshold(*_GC_THRESHOLDS)
+    tell = _NoteWriter(note)
     try:
         with ExitStack() as files:
             bodies = wanted is not None and expect.needs_bodies(wanted)
@@ -152,7 +152,7 @@ def literal_texts(loaded: Loaded[Any]) -> Iterator[str]:
                 yield value
 
 
-class _Teller:
+class _NoteWriter:
     """Writes notes in a thread of its own: a full standard error must not stop the server."""
 
     def __init__(self, note: Note) -> None:
@@ -195,7 +195,7 @@ class _Run:
         self._digest = digest
         self._note = note
         self._environment = environment
-        self._file = _opened(settings.trace, files)
+        self._file = _open_for_writing(settings.trace, files)
         self._log_file = self._log_target(files)
         self._methods: Counter[str] = Counter()
         self._phases: list[str] = []
@@ -218,7 +218,7 @@ class _Run:
 
     def _log_target(self, files: ExitStack) -> IO[bytes] | None:
         output = self.config.logging.output
-        return None if output in ("stderr", "stdout") else _opened(output, files)
+        return None if output in ("stderr", "stdout") else _open_for_writing(output, files)
 
     async def run(self, files: ExitStack) -> int:
         engine = Engine(self.config, self._trace, self._options, self._log)
@@ -226,14 +226,14 @@ class _Run:
         driver = Driver(
             engine,
             virtual=self.settings.virtual,
-            ask=asker(self._environment, hosts),
+            ask=make_asker(self._environment, hosts),
             run_bytes=self.settings.caps.run_bytes,
         )
         files.callback(driver.listen_for_signals())
         # A client that leaves is not news; asyncio would write a line about each of its bytes.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
         asyncio.get_running_loop().set_exception_handler(
-            lambda _loop, problem: _bug(driver, problem)
+            lambda _loop, problem: _end_with_bug(driver, problem)
         )
         self._begin(engine)
         try:
@@ -271,10 +271,10 @@ class _Run:
     def _begin(self, engine: Engine) -> None:
         settings = self.settings
         self._note(f"{self.config.server.name}: {BANNER}; for tests of your own client only")
-        for line in clamped(self.config, settings.caps):
+        for line in cap_warnings(self.config, settings.caps):
             self._note(line)
             self._trace(0, None, "capped", what=line)
-        for line in _never(engine):
+        for line in _unreachable_effects(engine):
             self._note(line)
         self._trace(
             0,
@@ -295,7 +295,7 @@ class _Run:
         self._note(f"{BANNER}: {reason}; requests: {asked or 'none'}{phases}")
 
     def _record(self, record: trace.Record) -> None:
-        if self.settings.expect is not None and len(self.records) < _MOST_RECORDS:
+        if self.settings.expect is not None and len(self.records) < _MAX_RECORDS:
             self.records.append(record)
         if record["e"] == "recv" and record["kind"] == "request":
             # A client may invent methods without end.
@@ -304,14 +304,15 @@ class _Run:
         elif record["e"] == "phase":
             self._phases.append(record["to"])
         if self._file is not None:
-            self._file.write(trace.line(trace.shown(record, self.settings.bodies)))
+            self._file.write(trace.encode_line(trace.limit_body(record, self.settings.bodies)))
 
     def _log(self, level: str, text: str) -> None:
         """A line of the log: no control characters but tabs, and not too long."""
         if _LEVELS.index(level) < _LEVELS.index(self.config.logging.level):
             return
         shown = "".join(
-            each if each == "\t" or each.isprintable() else "\ufffd" for each in text[:_LINE]
+            each if each == "\t" or each.isprintable() else "\ufffd"
+            for each in text[:_MAX_LOG_LINE]
         )
         if self._log_file is not None:
             self._log_file.write(f"{level}: {shown}\n".encode())
@@ -319,13 +320,13 @@ class _Run:
             self._note(f"{level}: {shown}")
 
 
-def _bug(driver: Driver, problem: Mapping[str, Any]) -> None:
+def _end_with_bug(driver: Driver, problem: Mapping[str, Any]) -> None:
     """End the run with an unexpected exception, which the command reports."""
     if not driver.ended.done():
         driver.ended.set_exception(problem.get("exception") or RuntimeError(problem["message"]))
 
 
-def _opened(path: str | None, files: ExitStack) -> IO[bytes] | None:
+def _open_for_writing(path: str | None, files: ExitStack) -> IO[bytes] | None:
     """A file for lines that other programs may read while the server runs."""
     if path is None:
         return None
@@ -335,7 +336,7 @@ def _opened(path: str | None, files: ExitStack) -> IO[bytes] | None:
         raise UsageError(f"cannot write {visible(path)}: {problem.strerror}") from None
 
 
-def _never(engine: Engine) -> Iterable[str]:
+def _unreachable_effects(engine: Engine) -> Iterable[str]:
     """Side effects of items that can never happen: an item has no connection of its own."""
     seen = set()
     for view in engine.views:

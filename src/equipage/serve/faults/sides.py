@@ -8,10 +8,13 @@ from equipage.serve.faults.exchange import Exchange, Run
 from equipage.serve.faults.jobs import Channel, Job, Steps
 from equipage.serve.faults.routes import AnswerChannel, Connection, Outlet
 
-_MOMENTS = {"resources/subscribe": "on_subscribe", "resources/unsubscribe": "on_unsubscribe"}
+_TRIGGER_BY_METHOD = {
+    "resources/subscribe": "on_subscribe",
+    "resources/unsubscribe": "on_unsubscribe",
+}
 
 
-def uris(exchange: Exchange) -> list[str]:
+def subscribed_uris(exchange: Exchange) -> list[str]:
     """The resources that a `subscriptions/listen` of the newer revision asks about."""
     message = exchange.message
     if exchange.era != "26" or message.method != "subscriptions/listen":
@@ -21,7 +24,7 @@ def uris(exchange: Exchange) -> list[str]:
     return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
 
-class Sides:
+class SideEffects:
     """The side effects of a run."""
 
     def __init__(self, run: Run) -> None:
@@ -29,8 +32,8 @@ class Sides:
 
     def of_request(self, exchange: Exchange) -> None:
         """Start the side effects of a request, whether or not it will be answered."""
-        moments = {"on_request", _MOMENTS.get(exchange.message.method)}
-        if uris(exchange):
+        moments = {"on_request", _TRIGGER_BY_METHOD.get(exchange.message.method)}
+        if subscribed_uris(exchange):
             moments.add("on_subscribe")
         for effect in exchange.behavior(self._run.options).side_effects:
             if effect.trigger in moments:

@@ -57,7 +57,7 @@ class Lines:
                 self._skipping = False
                 continue
             if len(line) > self._limit:
-                raise TooLong
+                raise LineTooLong
             return line.strip()
 
     def _note_unfinished(self) -> None:
@@ -68,10 +68,10 @@ class Lines:
             self._buffer.clear()
             self._searched = 0
             if is_first:
-                raise TooLong
+                raise LineTooLong
 
 
-class TooLong(Exception):
+class LineTooLong(Exception):
     """A line has more bytes than any message may have."""
 
 
@@ -184,7 +184,7 @@ class Pipes:
     def _next_line(self) -> bytes | None:
         try:
             return self._lines.next()
-        except TooLong:
+        except LineTooLong:
             self._driver.do(lambda: self._engine.violation(self.connection, "oversized"))
             return b""
 

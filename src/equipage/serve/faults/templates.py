@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.text import expression
-from equipage.serve.faults.matching import MISSING, at
+from equipage.core.text import lazy_regex
+from equipage.serve.faults.matching import MISSING, value_at
 from equipage.serve.faults.wire import encode
 
 #: `$${` is a literal `${`; everything else that is not a closed template stays as it is.
-_TEMPLATE = expression(r"\$\$\{|\$\{([^}]+)\}")
-_CALL = expression(r"\s*fn\.(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_TEMPLATE = lazy_regex(r"\$\$\{|\$\{([^}]+)\}")
+_CALL = lazy_regex(r"\s*fn\.(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 NAMESPACES = ("args", "tool", "resource", "prompt", "phase", "request", "connection", "env", "fn")
 
@@ -42,7 +42,7 @@ class Context(msgspec.Struct, frozen=True):
 
     def text(self, name: str) -> str:
         """A variable or the value of a function as text; empty if there is none."""
-        return _as_text(self.value(name))
+        return _text_of(self.value(name))
 
     def value(self, name: str) -> Any:
         name = name.strip()
@@ -53,7 +53,7 @@ class Context(msgspec.Struct, frozen=True):
             found = self.env(rest)
             return MISSING if found is None else found
         # A null among the arguments is filled in as `null`; conditions ask `exists`.
-        return at(self.variables, name)
+        return value_at(self.variables, name)
 
     def exists(self, name: str) -> bool:
         """Whether a request has a field; null counts as missing."""
@@ -82,7 +82,7 @@ def _split(arguments: str | None) -> list[str]:
     return arguments.split(",") if arguments and arguments.strip() else []
 
 
-def _as_text(value: Any) -> str:
+def _text_of(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is MISSING else encode(value).decode()
@@ -99,12 +99,12 @@ def _timestamp(context: Context) -> str:
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "upper": lambda _, value: _as_text(value).upper(),
-    "lower": lambda _, value: _as_text(value).lower(),
-    "base64": lambda _, value: base64.b64encode(_as_text(value).encode()).decode(),
+    "upper": lambda _, value: _text_of(value).upper(),
+    "lower": lambda _, value: _text_of(value).lower(),
+    "base64": lambda _, value: base64.b64encode(_text_of(value).encode()).decode(),
     "json": lambda _, value: encode(None if value is MISSING else value).decode(),
-    "len": lambda _, value: len(_as_text(value)),
-    "truncate": lambda _, value, size: _as_text(value)[: max(0, int(size))],
+    "len": lambda _, value: len(_text_of(value)),
+    "truncate": lambda _, value, size: _text_of(value)[: max(0, int(size))],
     "default": _default,
     "timestamp": _timestamp,
     "uuid": lambda context: context.uuid(),

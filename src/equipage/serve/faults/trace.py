@@ -16,7 +16,7 @@ Record = dict[str, Any]
 BODIES = ("none", "redacted", "full")
 #: What `redacted` writes instead of a value, and the members whose values it leaves out.
 REDACTED = "…"
-_SECRET = frozenset({"arguments", "uri", "text", "data", "blob"})
+_REDACTED_MEMBERS = frozenset({"arguments", "uri", "text", "data", "blob"})
 
 
 class Trace:
@@ -42,19 +42,22 @@ class Trace:
         return None if self._bodies == "none" else message
 
 
-def shown(record: Record, bodies: str) -> Record:
+def limit_body(record: Record, bodies: str) -> Record:
     """A record with as much of the message as `bodies` allows."""
     if "body" not in record or bodies == "full":
         return record
     rest = {key: value for key, value in record.items() if key != "body"}
-    return rest if bodies == "none" else {**rest, "body": _redacted(record["body"])}
+    return rest if bodies == "none" else {**rest, "body": _redact(record["body"])}
 
 
-def _redacted(value: Any) -> Any:
+def _redact(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: REDACTED if key in _SECRET else _redacted(each) for key, each in value.items()}
-    return [_redacted(each) for each in value] if isinstance(value, list) else value
+        return {
+            key: REDACTED if key in _REDACTED_MEMBERS else _redact(each)
+            for key, each in value.items()
+        }
+    return [_redact(each) for each in value] if isinstance(value, list) else value
 
 
-def line(record: Record) -> bytes:
+def encode_line(record: Record) -> bytes:
     return encode(record) + b"\n"

@@ -21,7 +21,7 @@ from equipage.kinds.server.model import (
     Tool,
     Trigger,
 )
-from equipage.serve.faults.matching import glob
+from equipage.serve.faults.matching import matches_glob
 
 Item = Tool | Resource | Prompt
 I = TypeVar("I", Tool, Resource, Prompt)  # noqa: E741
@@ -70,7 +70,7 @@ class View(msgspec.Struct, frozen=True, dict=True):
         if found is None and isinstance(uri, str):
             # An exact address wins over any pattern that would fit it, too.
             patterns = (each for each in self.resources if "*" in each.resource.uri)
-            found = next((each for each in patterns if glob(each.resource.uri, uri)), None)
+            found = next((each for each in patterns if matches_glob(each.resource.uri, uri)), None)
         return found
 
     def item(self, method: str, params: Mapping[str, Any]) -> Item | None:
@@ -124,12 +124,14 @@ def _view(config: ServerConfig, index: int, phase: Phase) -> View:
     return View(
         phase.name,
         index,
-        _changed(base.tools, phase.remove_tools, phase.replace_tools, phase.add_tools),
-        _changed(
+        _items_of_phase(base.tools, phase.remove_tools, phase.replace_tools, phase.add_tools),
+        _items_of_phase(
             base.resources, phase.remove_resources, phase.replace_resources, phase.add_resources
         ),
-        _changed(base.prompts, phase.remove_prompts, phase.replace_prompts, phase.add_prompts),
-        _merged(base.capabilities, phase.replace_capabilities),
+        _items_of_phase(
+            base.prompts, phase.remove_prompts, phase.replace_prompts, phase.add_prompts
+        ),
+        _merge_capabilities(base.capabilities, phase.replace_capabilities),
         phase.behavior or base.behavior or NORMAL,
         phase.advance,
         phase,
@@ -142,7 +144,7 @@ def identity(item: Item) -> str:
     return item.resource.uri if isinstance(item, Resource) else item.prompt.name
 
 
-def _changed(
+def _items_of_phase(
     items: Iterable[I], removed: Iterable[str], replaced: Mapping[str, I], added: Iterable[I]
 ) -> tuple[I, ...]:
     """The items of a phase. A replaced or added item keeps the place of the one it displaces."""
@@ -159,7 +161,9 @@ def _changed(
     return tuple(kept)
 
 
-def _merged(base: Capabilities | None, change: Capabilities | None) -> Capabilities | None:
+def _merge_capabilities(
+    base: Capabilities | None, change: Capabilities | None
+) -> Capabilities | None:
     """Each capability that the phase gives replaces that one; the others stay."""
     if base is None or change is None:
         return change or base

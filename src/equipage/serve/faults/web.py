@@ -21,12 +21,12 @@ from equipage.serve.faults.views import TARGETS
 from equipage.serve.faults.wire import Message
 
 PATH = "/mcp"
-SESSION = "mcp-session-id"
+SESSION_HEADER = "mcp-session-id"
 #: A session that is not used for so long, in milliseconds, may be dropped.
-IDLE_SESSION = 600_000
-LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+SESSION_IDLE_MS = 600_000
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 
-_EVENTS = "text/event-stream"
+_EVENT_STREAM = "text/event-stream"
 
 
 class Request(NamedTuple):
@@ -38,21 +38,21 @@ class Request(NamedTuple):
     body: bytes
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that gets an HTTP error."""
 
     def __init__(self, status: int, code: int, message: str, **headers: str) -> None:
         super().__init__(message)
         self.status = status
         self.headers = tuple((name.title(), value) for name, value in headers.items())
-        self.error = wire.error(code, message)
+        self.error = wire.error_body(code, message)
         self.raw_id = b"null"
 
 
 class Exchanges:
     """Takes requests of all TCP connections and gives each a channel for its answer."""
 
-    def __init__(self, engine: Engine, hosts: frozenset[str] = LOCAL) -> None:
+    def __init__(self, engine: Engine, hosts: frozenset[str] = LOCAL_HOSTS) -> None:
         self.engine = engine
         self._hosts = hosts
         self._sessions: dict[str, Connection] = {}
@@ -63,11 +63,13 @@ class Exchanges:
         """Take up a request. Its answer, or part of it, may be in the channel already."""
         try:
             return self._take(request, link)
-        except Refused as refused:
+        except RequestRefused as refused:
             # A refusal is an answer like any other, so that order and trace hold for it, too.
             channel = AnswerChannel(link, events=False, headers=refused.headers)
             body = b"".join(wire.response(refused.raw_id, "error", refused.error))
-            return _whole(channel, refused.status, body, silent=request.method == "HEAD"), None
+            return _complete_answer(
+                channel, refused.status, body, silent=request.method == "HEAD"
+            ), None
 
     def gone(self, link: Link) -> None:
         """Forget a closed TCP connection, and the client that is known only by it."""
@@ -79,7 +81,9 @@ class Exchanges:
         self._require_local(request.headers)
         path = request.target.partition("?")[0]
         if path != PATH and not path.startswith(f"{PATH}/"):
-            raise Refused(404, wire.INVALID_REQUEST, f"nothing here; the server is at {PATH}")
+            raise RequestRefused(
+                404, wire.INVALID_REQUEST, f"nothing here; the server is at {PATH}"
+            )
         if request.method == "POST":
             return self._post(request, path, link)
         if request.method in ("GET", "DELETE") and self.engine.options.era != "26":
@@ -87,25 +91,27 @@ class Exchanges:
             if session is not None:
                 return self._stream_or_end(request, session, link)
         allowed = "POST" if self.engine.options.era == "26" else "GET, POST, DELETE"
-        raise Refused(405, wire.INVALID_REQUEST, "this method is not allowed here", allow=allowed)
+        raise RequestRefused(
+            405, wire.INVALID_REQUEST, "this method is not allowed here", allow=allowed
+        )
 
     def _require_local(self, headers: Mapping[str, str]) -> None:
         """Both Host and Origin name this machine: a web page must not reach the server."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if _host_of(f"//{host}") not in self._hosts:
-            raise Refused(403, wire.INVALID_REQUEST, "this Host is not allowed")
+            raise RequestRefused(403, wire.INVALID_REQUEST, "this Host is not allowed")
         if origin is not None and _host_of(origin) not in self._hosts:
-            raise Refused(403, wire.INVALID_REQUEST, "this Origin is not allowed")
+            raise RequestRefused(403, wire.INVALID_REQUEST, "this Origin is not allowed")
 
     # Connections.
 
     def _session(self, headers: Mapping[str, str]) -> Connection | None:
         """The session that a request names. Raises `RequestRefused` if there is none."""
-        name = headers.get(SESSION)
+        name = headers.get(SESSION_HEADER)
         if name is None:
             return None
         if name not in self._sessions:
-            raise Refused(404, -32001, "there is no such session")
+            raise RequestRefused(404, -32001, "there is no such session")
         return self._sessions[name]
 
     def _new_session(self) -> tuple[str, Connection]:
@@ -122,10 +128,10 @@ class Exchanges:
             return
         for name, each in list(self._sessions.items()):
             # A session that waits for an answer is used, however long that takes.
-            if now - each.used > IDLE_SESSION and not each.exchanges:
+            if now - each.used > SESSION_IDLE_MS and not each.exchanges:
                 self.engine.forget(self._sessions.pop(name), "server")
         if len(self._sessions) + len(self._paths) >= limit:
-            raise Refused(503, wire.INTERNAL_ERROR, "too many sessions")
+            raise RequestRefused(503, wire.INTERNAL_ERROR, "too many sessions")
 
     def _by_path(self, path: str) -> Connection:
         if path not in self._paths:
@@ -149,7 +155,7 @@ class Exchanges:
         except wire.Malformed as problem:
             self.engine.violation(None, str(problem), size=len(request.body))
             code = wire.INVALID_REQUEST if str(problem) == "batch" else wire.PARSE_ERROR
-            raise Refused(400, code, f"the body is not one message: {problem}") from None
+            raise RequestRefused(400, code, f"the body is not one message: {problem}") from None
         more: tuple[tuple[str, str], ...] = ()
         era: eras.Era = "26" if self._is_modern(message, headers) else "25"
         if era == "26":
@@ -165,10 +171,10 @@ class Exchanges:
         if not headers.get("content-type", "").startswith("application/json"):
             self.engine.violation(connection, "content type")
         self.engine.accept(connection, message)
-        events = _EVENTS in headers.get("accept", "")
+        events = _EVENT_STREAM in headers.get("accept", "")
         channel = AnswerChannel(link, events=events, headers=more)
         if message.sort != "request":
-            return _whole(channel, 202, b""), connection
+            return _complete_answer(channel, 202, b""), connection
         self.engine.begin(connection, message, channel, era)
         return channel, connection
 
@@ -182,7 +188,7 @@ class Exchanges:
     def _require_version(self, headers: Mapping[str, str]) -> None:
         version = headers.get("mcp-protocol-version")
         if version is not None and version not in eras.LEGACY:
-            raise Refused(400, wire.INVALID_REQUEST, "this revision is not supported")
+            raise RequestRefused(400, wire.INVALID_REQUEST, "this revision is not supported")
 
     def _require_headers(
         self, connection: Connection, message: Message, headers: Mapping[str, str]
@@ -199,9 +205,9 @@ class Exchanges:
         if message.method in ("tools/call", "prompts/get", "resources/read"):
             expected["mcp-name"] = message.params.get(TARGETS[message.method])
         for name, value in expected.items():
-            if value is None or _decoded(headers.get(name)) != value:
+            if value is None or _decode_header(headers.get(name)) != value:
                 self.engine.violation(connection, "header mismatch", header=name)
-                raise _Mismatch(message, name)
+                raise _HeaderMismatch(message, name)
 
     def _stream_or_end(
         self, request: Request, session: Connection, link: Link
@@ -210,18 +216,18 @@ class Exchanges:
         if request.method == "DELETE":
             self._sessions = {k: v for k, v in self._sessions.items() if v is not session}
             self.engine.forget(session, "client")
-            return _whole(channel, 200, b""), None
-        if _EVENTS not in request.headers.get("accept", ""):
-            raise Refused(406, wire.INVALID_REQUEST, f"this stream is {_EVENTS}")
+            return _complete_answer(channel, 200, b""), None
+        if _EVENT_STREAM not in request.headers.get("accept", ""):
+            raise RequestRefused(406, wire.INVALID_REQUEST, f"this stream is {_EVENT_STREAM}")
         streams = sum(len(each.streams) for each in self.engine.connections.values())
         if streams >= self.engine.caps.streams:
-            raise Refused(503, wire.INTERNAL_ERROR, "too many event streams")
+            raise RequestRefused(503, wire.INTERNAL_ERROR, "too many event streams")
         channel.begin_events()
         session.streams.append(channel)
         return channel, session
 
 
-class _Mismatch(Refused):
+class _HeaderMismatch(RequestRefused):
     """A header contradicts the body; the error carries the id of the request."""
 
     def __init__(self, message: Message, header: str) -> None:
@@ -230,7 +236,7 @@ class _Mismatch(Refused):
         self.raw_id = message.raw_id
 
 
-def _whole(
+def _complete_answer(
     channel: AnswerChannel, status: int, body: bytes, *, silent: bool = False
 ) -> AnswerChannel:
     """An answer that is complete at once; a silent one only gives the length of its body."""
@@ -249,7 +255,7 @@ def _host_of(url: str) -> str | None:
         return None
 
 
-def _decoded(value: str | None) -> str | None:
+def _decode_header(value: str | None) -> str | None:
     """A header value; other characters than plain ASCII come as `=?base64?…?=`."""
     if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
         return value

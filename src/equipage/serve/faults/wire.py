@@ -75,10 +75,10 @@ def parse(data: bytes) -> Message:
     if not isinstance(body, dict) or "jsonrpc" not in body:
         raise Malformed("malformed")
     raw_id = bytes(_decode_id(data).id) if "id" in body else b""
-    return Message(_sort(body), body, len(data), raw_id, tuple(_oddities(body)))
+    return Message(_message_sort(body), body, len(data), raw_id, tuple(_oddities(body)))
 
 
-def _sort(body: dict[str, Any]) -> Sort:
+def _message_sort(body: dict[str, Any]) -> Sort:
     if "result" in body or "error" in body:
         return "response"
     if not isinstance(body.get("method"), str):
@@ -100,21 +100,21 @@ def _oddities(body: dict[str, Any]) -> Iterator[str]:
 
 def encode(value: Any) -> bytes:
     """A JSON value in one piece."""
-    return _escaped(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return _encode_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def _escaped(text: str) -> bytes:
+def _encode_text(text: str) -> bytes:
     """UTF-8; half a surrogate pair, which UTF-8 cannot express, as its JSON escape."""
     return text.encode("utf-8", "backslashreplace")
 
 
-class Quoted(msgspec.Struct, frozen=True):
+class TextPayload(msgspec.Struct, frozen=True):
     """A payload in a place for text: its bytes become a JSON string."""
 
     payload: Generated
 
 
-def pieces(value: Any) -> Pieces:
+def encode_pieces(value: Any) -> Pieces:
     """A JSON value that may hold payloads, made while it is read. A piece is about 64 KiB."""
     buffer = bytearray()
     for each in _parts(value):
@@ -132,12 +132,12 @@ def is_streamed(value: Any) -> bool:
         return _payload(value) is not None or any(is_streamed(each) for each in value.values())
     if isinstance(value, list | tuple):
         return any(is_streamed(each) for each in value)
-    return isinstance(value, Quoted)
+    return isinstance(value, TextPayload)
 
 
 def _parts(value: Any) -> Iterator[bytes]:
-    if isinstance(value, Quoted):
-        yield from _string(value.payload.generator.stream())
+    if isinstance(value, TextPayload):
+        yield from _json_string(value.payload.generator.stream())
     elif not is_streamed(value):
         yield encode(value)
     elif isinstance(value, dict):
@@ -147,7 +147,7 @@ def _parts(value: Any) -> Iterator[bytes]:
         elif payload.produces_json:
             yield from payload.generator.stream()
         else:
-            yield from _string(payload.generator.stream())
+            yield from _json_string(payload.generator.stream())
     else:
         yield from _collection(b"[]", (_parts(each) for each in value))
 
@@ -173,13 +173,13 @@ def _collection(brackets: bytes, members: Iterable[Iterator[bytes]]) -> Iterator
     yield brackets[1:]
 
 
-def _string(chunks: Iterator[bytes]) -> Iterator[bytes]:
+def _json_string(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Bytes as a JSON string; what is not UTF-8 becomes the replacement character."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     yield b'"'
     for chunk in chunks:
-        yield _escaped(json.dumps(decoder.decode(chunk), ensure_ascii=False)[1:-1])
-    yield _escaped(json.dumps(decoder.decode(b"", True), ensure_ascii=False)[1:-1]) + b'"'
+        yield _encode_text(json.dumps(decoder.decode(chunk), ensure_ascii=False)[1:-1])
+    yield _encode_text(json.dumps(decoder.decode(b"", True), ensure_ascii=False)[1:-1]) + b'"'
 
 
 def response(raw_id: bytes, member: Literal["result", "error"], value: Any) -> Pieces:
@@ -189,7 +189,7 @@ def response(raw_id: bytes, member: Literal["result", "error"], value: Any) -> P
         yield head + encode(value) + b"}"
         return
     yield head
-    yield from pieces(value)
+    yield from encode_pieces(value)
     yield b"}"
 
 
@@ -211,6 +211,6 @@ class Frame(msgspec.Struct, frozen=True):
         return head + (b"}" if params is None else b',"params":' + encode(params) + b"}")
 
 
-def error(code: int, message: str, data: Any = None) -> dict[str, Any]:
+def error_body(code: int, message: str, data: Any = None) -> dict[str, Any]:
     body = {"code": code, "message": message}
     return body if data is None else {**body, "data": data}

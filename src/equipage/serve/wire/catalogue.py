@@ -10,14 +10,14 @@ from urllib.parse import unquote
 
 import msgspec
 
-from equipage.core.frozen import thawed
+from equipage.core.frozen import unfreeze
 from equipage.serve.skills import SkillFile
 from equipage.serve.snapshot import Snapshot
 from equipage.serve.tools import Tool
 
 #: `dotted` keeps the dots of ids; `plain` is for clients that accept none.
 NameStyle = Literal["dotted", "plain"]
-PAGE = 100
+PAGE_SIZE = 100
 #: Our own keys in `_meta`.
 EXECUTION, CODE, ISOLATION = "equipage/execution", "equipage/code", "equipage/isolation"
 _HEADER = "x-mcp-header"
@@ -55,7 +55,7 @@ class Catalogue(msgspec.Struct, frozen=True):
     skills: Mapping[str, dict[str, Any]]
 
 
-def normal(uri: str) -> str:
+def normalize_uri(uri: str) -> str:
     """An address with its escapes resolved once, to compare it with others."""
     return unquote(uri)
 
@@ -72,7 +72,7 @@ def catalogue_of(snapshot: Snapshot, style: NameStyle = "dotted") -> Catalogue:
         ids = " and ".join(f"`{each.pack.id}`" for each in tools)
         problem = f"{ids} would both be named `{name}`" if len(tools) > 1 else None
         for tool in tools:
-            reason = problem or _unacceptable(name, tool)
+            reason = problem or _refusal_reason(name, tool)
             if reason is not None:
                 refused[tool.pack.id] = (reason,)
             else:
@@ -86,23 +86,23 @@ def catalogue_of(snapshot: Snapshot, style: NameStyle = "dotted") -> Catalogue:
         entries,
         refused,
         {file.uri: skill.resource(file) for skill, file in pairs},
-        {normal(file.uri): file for _, file in pairs},
+        {normalize_uri(file.uri): file for _, file in pairs},
         folders,
         {each.uri: each.entry() for each in snapshot.skills},
     )
 
 
-def _unacceptable(name: str, tool: Tool) -> str | None:
+def _refusal_reason(name: str, tool: Tool) -> str | None:
     """Why clients would drop a tool, or all tools because of this one."""
     if len(name) > 128:
         return "its name has more than 128 characters"
     schema = tool.pack.input_schema
     if not isinstance(schema, Mapping) or schema.get("type") != "object":
         return "its input schema must have `type: object` at the top"
-    return _bad_header(thawed(schema))
+    return _header_problem(unfreeze(schema))
 
 
-def _bad_header(schema: dict[str, Any]) -> str | None:
+def _header_problem(schema: dict[str, Any]) -> str | None:
     """What is wrong with arguments that are to be headers, too."""
     seen: set[str] = set()
     waiting: list[tuple[Any, bool]] = [(schema, True)]
@@ -137,7 +137,7 @@ def _entry(name: str, tool: Tool, snapshot: Snapshot) -> Entry:
     changes = network or forks or writes
     legacy: dict[str, Any] = {
         "name": name,
-        "inputSchema": thawed(pack.input_schema),
+        "inputSchema": unfreeze(pack.input_schema),
         "annotations": {
             "readOnlyHint": not changes,
             **({"destructiveHint": True} if changes else {}),
@@ -150,7 +150,7 @@ def _entry(name: str, tool: Tool, snapshot: Snapshot) -> Entry:
         legacy["title"] = words.title
     # Clients expect one; an empty text would be worse than the name.
     legacy["description"] = words.description or words.title or f"The tool {pack.id}."
-    output = thawed(pack.output_schema)
+    output = unfreeze(pack.output_schema)
     has_mapping = isinstance(output, dict) and output.get("type") == "object"
     # A schema that is just `true` says nothing.
     modern = {**legacy, "outputSchema": output} if isinstance(output, dict) else legacy
@@ -175,7 +175,9 @@ class BadCursor(ValueError):
     """A cursor that we did not make."""
 
 
-def page(keys: Sequence[str], cursor: str | None, size: int = PAGE) -> tuple[list[str], str | None]:
+def page(
+    keys: Sequence[str], cursor: str | None, size: int = PAGE_SIZE
+) -> tuple[list[str], str | None]:
     """The keys of one page of sorted keys, and the cursor of the next. Raises `BadCursor`."""
     start = 0
     if cursor is not None:

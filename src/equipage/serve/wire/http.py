@@ -50,7 +50,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 App = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 
-class Door:
+class TokenMiddleware:
     """Lets requests with the token through, once they are whole. Without a token, every request."""
 
     def __init__(self, app: App, token: str | None) -> None:
@@ -67,14 +67,14 @@ class Door:
             more = (b"www-authenticate", b'Bearer error="invalid_token"')
             await _refuse(send, 401, b"invalid_token", more)
             return
-        if not _is_plain(scope):
+        if not _has_plain_host(scope):
             await _refuse(send, 421, b"invalid_host", (b"connection", b"close"))
             return
         # A length beside chunks: another reader might see the end of the request elsewhere.
         if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
             await _refuse(send, 400, b"ambiguous_length", (b"connection", b"close"))
             return
-        parts = await self._read(receive, _length(scope))
+        parts = await self._read(receive, _content_length(scope))
         if parts is None:
             await _refuse(send, 408, b"incomplete_body", (b"connection", b"close"))
             return
@@ -149,14 +149,14 @@ async def _messages(receive: Receive) -> list[dict[str, Any]]:
 _PORT = re.compile(rb":[0-9]{1,5}\Z")
 
 
-def _is_plain(scope: dict[str, Any]) -> bool:
+def _has_plain_host(scope: dict[str, Any]) -> bool:
     """Whether `Host` and `Origin` end with their host or a port: `mcp` compares what is before."""
     given = [value for name, value in scope["headers"] if name in (b"host", b"origin")]
     hosts = [_PORT.sub(b"", each.partition(b"//")[2] or each) for each in given]
     return all(b":" not in each or each.endswith(b"]") for each in hosts)
 
 
-def _length(scope: dict[str, Any]) -> int:
+def _content_length(scope: dict[str, Any]) -> int:
     given = dict(scope["headers"]).get(b"content-length", b"0")
     return int(given) if given.isdigit() else 0
 
@@ -181,7 +181,7 @@ def principal_of(ctx: Any) -> str:
     return hashlib.sha256(shown.encode()).hexdigest()[:16] if shown else ""
 
 
-class _Patient(H11Protocol):
+class _TimedConnection(H11Protocol):
     """A connection that does not send a request in time is closed."""
 
     _timer: asyncio.TimerHandle | None = None
@@ -212,7 +212,7 @@ class _Patient(H11Protocol):
             self.transport.close()
 
 
-def listening(address: Address) -> socket.socket:
+def open_listener(address: Address) -> socket.socket:
     """A socket that listens. Raises `OSError`."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
@@ -243,10 +243,10 @@ async def serve_http(
         allowed_origins=[f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")],
     )
     app = server.streamable_http_app(transport_security=security, max_request_body_size=MAX_BODY)
-    door = Door(cast(App, app), token)
+    door = TokenMiddleware(cast(App, app), token)
     config = uvicorn.Config(
         door,
-        http=_Patient,
+        http=_TimedConnection,
         ws="none",
         lifespan="on",
         log_level="warning",

@@ -24,7 +24,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
 from equipage.core.diagnostics import UsageError
-from equipage.serve.children import settle, writable
+from equipage.serve.children import mark_done, wait_writable
 
 #: The longest line, in bytes.
 MAX_LINE = 4 * 1024 * 1024
@@ -36,11 +36,11 @@ MAX_REFUSALS = 4 * 1024 * 1024
 #: more than that, nothing more is read.
 MAX_UNDER_WAY = 2_000
 #: How often the number of calls is checked again, in seconds.
-_PAUSE = 0.05
+_POLL_SECONDS = 0.05
 #: The bytes that a waiting answer takes beside its text.
-_KEPT = 128
+_ENTRY_OVERHEAD = 128
 #: How long the last of them may take after the client closed its end, in seconds.
-_LAST = 2.0
+_DRAIN_SECONDS = 2.0
 _CHUNK = 1 << 16
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
 
@@ -132,7 +132,7 @@ class Pipes:
             try:
                 # Waiting on the loop instead of in a thread: a read that blocks in a thread cannot
                 # be cancelled.
-                await _readable(loop, self._input)
+                await _wait_readable(loop, self._input)
                 data = os.read(self._input, _CHUNK)
             except (PermissionError, NotImplementedError):  # a file has no events
                 data = await loop.run_in_executor(None, os.read, self._input, _CHUNK)
@@ -145,7 +145,7 @@ class Pipes:
         while len(asyncio.all_tasks()) > MAX_UNDER_WAY:
             if self._is_closed():
                 return False
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_POLL_SECONDS)
         return True
 
     def _is_closed(self) -> bool:
@@ -164,7 +164,7 @@ class Pipes:
                 try:
                     view = view[os.write(self._output, view) :]
                 except BlockingIOError:
-                    await writable(loop, self._output)
+                    await wait_writable(loop, self._output)
 
     def close(self) -> None:
         """Leave the pipe as it was found: others may use it after us."""
@@ -172,9 +172,9 @@ class Pipes:
             os.set_blocking(self._output, True)
 
 
-async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
+async def _wait_readable(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
     ready = loop.create_future()
-    loop.add_reader(descriptor, settle, ready)
+    loop.add_reader(descriptor, mark_done, ready)
     try:
         await ready
     finally:
@@ -197,7 +197,7 @@ class _Refusals:
 
     def put(self, line: bytes) -> None:
         self._lines.append(line)
-        self._size += len(line) + _KEPT
+        self._size += len(line) + _ENTRY_OVERHEAD
         self._sent.clear()
         self._more.set()
 
@@ -209,13 +209,13 @@ class _Refusals:
             while self._lines:
                 with contextlib.suppress(OSError):
                     await self._pipes.write(self._lines[0])
-                self._size -= len(self._lines.popleft()) + _KEPT
+                self._size -= len(self._lines.popleft()) + _ENTRY_OVERHEAD
             self._sent.set()
 
     async def sent(self) -> None:
         """Wait a moment until every answer is written."""
         if self._lines:
-            with anyio.move_on_after(_LAST):
+            with anyio.move_on_after(_DRAIN_SECONDS):
                 await self._sent.wait()
 
 
@@ -233,14 +233,14 @@ async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
         async with to_server:
             async for data in pipes.chunks():
                 for line in splitter.feed(data):
-                    await _take(line, refusals, to_server)
+                    await _forward_line(line, refusals, to_server)
                     if refusals.too_many:
                         group.cancel_scope.cancel()
                         return
                 if not await pipes.calmed():
                     return
             for line in splitter.feed(b""):
-                await _take(line, refusals, to_server)
+                await _forward_line(line, refusals, to_server)
             await refusals.sent()
 
     async def write() -> None:
@@ -263,7 +263,7 @@ async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
         raise UsageError("the client sends lines that are not messages, and reads no answers")
 
 
-async def _take(line: bytes | None, refusals: _Refusals, to_server: Any) -> None:
+async def _forward_line(line: bytes | None, refusals: _Refusals, to_server: Any) -> None:
     """Pass a message on, or answer that it is none."""
     if line is not None and not line.strip():
         return

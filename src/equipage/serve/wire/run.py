@@ -15,13 +15,13 @@ from equipage.serve.platform import Platform
 from equipage.serve.snapshot import Snapshot
 from equipage.serve.tools import Settings
 from equipage.serve.wire.catalogue import Catalogue, NameStyle, catalogue_of
-from equipage.serve.wire.http import Address, listening, principal_of, serve_http, url_of
+from equipage.serve.wire.http import Address, open_listener, principal_of, serve_http, url_of
 from equipage.serve.wire.lines import Pipes, serve_lines
-from equipage.serve.wire.server import Served, build
+from equipage.serve.wire.server import ServedCatalogue, build
 
 Note = Callable[[str], None]
 #: How long files must be quiet before they are looked at again, in milliseconds.
-_QUIET = 100
+_QUIET_MS = 100
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -52,8 +52,8 @@ async def _serve(
     pipes = Pipes() if plan.address is None else None
     engine = Engine(catalogue.snapshot.tools, plan.settings, plan.platform, observer=plan.observer)
     private = plan.token is not None
-    served = Served(catalogue, engine, watched=bool(plan.watched), private=private)
-    serving = asyncio.ensure_future(_transport(served, plan, pipes, note))
+    served = ServedCatalogue(catalogue, engine, watched=bool(plan.watched), private=private)
+    serving = asyncio.ensure_future(_run_transport(served, plan, pipes, note))
 
     def stop(number: int) -> None:
         caught.append(number)
@@ -66,7 +66,7 @@ async def _serve(
             loop.add_signal_handler(number, stop, number)
     watching = asyncio.ensure_future(_watch(served, plan, again, note)) if plan.watched else None
     if watching is not None:
-        watching.add_done_callback(lambda task: _say_end(task, note))
+        watching.add_done_callback(lambda task: _note_watch_end(task, note))
     try:
         # Not awaited itself: a cancellation by a signal is the usual end, not an error.
         await asyncio.wait([serving])
@@ -83,7 +83,9 @@ async def _serve(
     return 0
 
 
-async def _transport(served: Served, plan: Plan, pipes: Pipes | None, note: Note) -> None:
+async def _run_transport(
+    served: ServedCatalogue, plan: Plan, pipes: Pipes | None, note: Note
+) -> None:
     if pipes is not None:
         try:
             await serve_lines(build(served), pipes)
@@ -91,7 +93,7 @@ async def _transport(served: Served, plan: Plan, pipes: Pipes | None, note: Note
             pipes.close()
         return
     assert plan.address is not None
-    listener = listening(plan.address)
+    listener = open_listener(plan.address)
     with listener:
         note(f"listening on {url_of(plan.address, listener)}")
         server = build(served, principal_of)
@@ -101,9 +103,11 @@ async def _transport(served: Served, plan: Plan, pipes: Pipes | None, note: Note
 # Changes on the disk.
 
 
-async def _watch(served: Served, plan: Plan, again: Callable[[], Snapshot], note: Note) -> None:
+async def _watch(
+    served: ServedCatalogue, plan: Plan, again: Callable[[], Snapshot], note: Note
+) -> None:
     """Load again when files change; what cannot be loaded leaves the old set in place."""
-    async for _ in _changes(plan.watched):
+    async for _ in _watch_paths(plan.watched):
         try:
             snapshot = await asyncio.to_thread(again)
         except LoadError as error:
@@ -120,7 +124,7 @@ async def _watch(served: Served, plan: Plan, again: Callable[[], Snapshot], note
         await served.replace(catalogue)
 
 
-def _say_end(watching: asyncio.Future[None], note: Note) -> None:
+def _note_watch_end(watching: asyncio.Future[None], note: Note) -> None:
     """Say why changes are not noticed any more: the server goes on with what it has."""
     problem = None if watching.cancelled() else watching.exception()
     if problem is not None:
@@ -128,8 +132,8 @@ def _say_end(watching: asyncio.Future[None], note: Note) -> None:
         note(f"not reloaded any more: {why}; start the server again to serve changes")
 
 
-async def _changes(paths: Sequence[str]) -> AsyncIterator[None]:
+async def _watch_paths(paths: Sequence[str]) -> AsyncIterator[None]:
     from watchfiles import awatch
 
-    async for _ in awatch(*paths, debounce=400, step=_QUIET, recursive=True):
+    async for _ in awatch(*paths, debounce=400, step=_QUIET_MS, recursive=True):
         yield None

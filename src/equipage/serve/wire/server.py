@@ -28,7 +28,15 @@ from mcp.shared.exceptions import MCPError
 from equipage import __version__
 from equipage.serve.engine import Engine
 from equipage.serve.outcome import Result
-from equipage.serve.wire.catalogue import CODE, EXECUTION, BadCursor, Catalogue, Entry, normal, page
+from equipage.serve.wire.catalogue import (
+    CODE,
+    EXECUTION,
+    BadCursor,
+    Catalogue,
+    Entry,
+    normalize_uri,
+    page,
+)
 
 MODERN = "2026-07-28"
 SKILLS = "io.modelcontextprotocol/skills"
@@ -56,7 +64,7 @@ class _FolderParams(types.PaginatedRequestParams):
     uri: str
 
 
-class Served:
+class ServedCatalogue:
     """What is served now, and who must hear of a change."""
 
     def __init__(self, catalogue: Catalogue, engine: Engine, *, watched: bool, private: bool):
@@ -95,11 +103,13 @@ class Served:
         return {"ttlMs": self.hint.ttl_ms, "cacheScope": self.hint.scope}
 
 
-def build(served: Served, principal: Callable[[Any], str] = lambda _ctx: "") -> Server[Any]:
+def build(
+    served: ServedCatalogue, principal: Callable[[Any], str] = lambda _ctx: ""
+) -> Server[Any]:
     """The server. `principal` says who makes a request."""
     handlers = _Handlers(served, principal)
     catalogue = served.catalogue
-    server = _Announcing(
+    server = _AnnouncingServer(
         "equipage",
         version=__version__,
         title="equipage",
@@ -125,7 +135,7 @@ def build(served: Served, principal: Callable[[Any], str] = lambda _ctx: "") -> 
 _CHANGES = NotificationOptions(tools_changed=True, resources_changed=True)
 
 
-class _Announcing(Server[Any]):
+class _AnnouncingServer(Server[Any]):
     """Announces changes of its lists over every transport; that of HTTP passes no options."""
 
     def create_initialization_options(
@@ -150,7 +160,7 @@ def _is_modern(ctx: Any) -> bool:
 class _Handlers:
     """One method for each request."""
 
-    def __init__(self, served: Served, principal: Callable[[Any], str]) -> None:
+    def __init__(self, served: ServedCatalogue, principal: Callable[[Any], str]) -> None:
         self.served, self.principal = served, principal
 
     def input_schema(self, name: str) -> Any:
@@ -203,7 +213,7 @@ class _Handlers:
 
     async def read_resource(self, ctx: Any, params: Any) -> Any:
         # Addresses are compared in one form, because clients escape them differently.
-        file = self.served.catalogue.files.get(normal(str(params.uri)))
+        file = self.served.catalogue.files.get(normalize_uri(str(params.uri)))
         if file is None:
             code = types.INVALID_PARAMS if _is_modern(ctx) else _RESOURCE_NOT_FOUND
             raise MCPError(code, "Resource not found", {"uri": str(params.uri)})
@@ -216,8 +226,10 @@ class _Handlers:
 
     async def read_folder(self, ctx: Any, params: Any) -> Any:
         folders = self.served.catalogue.folders
-        wanted = normal(params.uri).rstrip("/")
-        found = next((inner for uri, inner in folders.items() if normal(uri) == wanted), None)
+        wanted = normalize_uri(params.uri).rstrip("/")
+        found = next(
+            (inner for uri, inner in folders.items() if normalize_uri(uri) == wanted), None
+        )
         if found is None:
             raise MCPError(types.INVALID_PARAMS, "There is no such folder", {"uri": params.uri})
         by_uri = {each["uri"]: each for each in found}
@@ -232,9 +244,9 @@ class _Handlers:
         return _page_result(ctx, result, more)
 
     async def get_skill(self, ctx: Any, params: Any) -> Any:
-        wanted = normal(params.uri)
+        wanted = normalize_uri(params.uri)
         skills = self.served.catalogue.skills
-        found = next((entry for uri, entry in skills.items() if normal(uri) == wanted), None)
+        found = next((entry for uri, entry in skills.items() if normalize_uri(uri) == wanted), None)
         if found is None:
             raise MCPError(types.INVALID_PARAMS, "There is no such skill", {"uri": params.uri})
         return {"skill": found, **self.served.caching(ctx)}

@@ -17,8 +17,8 @@ from math import isfinite
 from typing import Any, Final
 
 from equipage.core.path import Path
-from equipage.core.text import expression
-from equipage.syntax import Parsed, Place, Range, Touched
+from equipage.core.text import lazy_regex
+from equipage.syntax import ContainingScalar, Parsed, Place, Range
 from equipage.syntax.yaml.scalars import NUMBER_STARTS, SPECIALS, resolve_plain
 
 
@@ -29,8 +29,8 @@ def load(text: str, *, merge: bool = False, oddities: bool = True) -> Parsed:
     `irregularities`, unless the caller wants no `oddities`. With `merge`, `<<` is applied. An empty
     text has the value None.
     """
-    text = _without_mark(text)
-    value = _taken(text)
+    text = _replace_byte_order_mark(text)
+    value = _take_peeked_value(text)
     if value is None:
         value = read_simple(text)
     if value is not None:
@@ -42,10 +42,10 @@ def load(text: str, *, merge: bool = False, oddities: bool = True) -> Parsed:
 
 
 #: The last text that was peeked at, and its value; at most one.
-_LOOKED_AT: list[tuple[str, Any]] = []
+_PEEKED: list[tuple[str, Any]] = []
 
 
-def look_at(text: str) -> Any:
+def peek_value(text: str) -> Any:
     """The value of a text that the caller may load next, kept for that `load`.
 
     Raises `SyntaxProblem`. Peeking at or loading another text discards it.
@@ -53,21 +53,21 @@ def look_at(text: str) -> Any:
     value = read_simple(text)
     if value is None:
         return load(text, oddities=False).value
-    _LOOKED_AT[:] = [(text, value)]
+    _PEEKED[:] = [(text, value)]
     return value
 
 
-def forget() -> None:
+def forget_peeked() -> None:
     """Discard the value of `peek_value`: the text will not be loaded."""
-    _LOOKED_AT.clear()
+    _PEEKED.clear()
 
 
-def _taken(text: str) -> Any:
+def _take_peeked_value(text: str) -> Any:
     """The value that `peek_value` kept for this very text; None if there is none."""
-    if not _LOOKED_AT:
+    if not _PEEKED:
         return None
     try:
-        known, value = _LOOKED_AT.pop()
+        known, value = _PEEKED.pop()
     except IndexError:
         return None
     return value if known is text else None
@@ -87,14 +87,14 @@ def _import_pyyaml() -> None:
         raise
 
 
-def _without_mark(text: str) -> str:
+def _replace_byte_order_mark(text: str) -> str:
     """The text with a line break for a byte order mark, which the parser would not count."""
     return "\n" + text[1:] if text.startswith("\ufeff") else text
 
 
 def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:
     """The places of those `paths` that exist in the first document of `text`."""
-    wanted, text = list(paths), _without_mark(text)
+    wanted, text = list(paths), _replace_byte_order_mark(text)
     found = locate_simple(text, wanted)
     if found is not None:
         return found
@@ -104,7 +104,7 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
     return places.locate(text, wanted, merge=merge)
 
 
-def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
+def scalars_at(text: str, ranges: list[Range]) -> list[ContainingScalar | bool | None]:
     """For each of the ascending `ranges`, the scalar that contains it.
 
     False if the range cuts through structure, None if it holds nothing of the document (a comment,
@@ -116,7 +116,7 @@ def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
     _import_pyyaml()
     from equipage.syntax.yaml import places
 
-    return places.scalars_at(_without_mark(text), ranges)
+    return places.scalars_at(_replace_byte_order_mark(text), ranges)
 
 
 # ----------------------------------------------------------------------------------- the fast lane
@@ -146,7 +146,7 @@ _MAX_FLOW_DEPTH = 16
 _WRITTEN_NAME = r"(?:[^\W\d]|\$)[\w$./-]{0,99}+"
 _MAX_NAME = 100
 _KEY = rf"{_WRITTEN_NAME}|\"[\w$./ -]{{1,99}}\"|'[\w$./ -]{{1,99}}'"
-_NAME = expression(_WRITTEN_NAME)
+_NAME = lazy_regex(_WRITTEN_NAME)
 #: A plain scalar. Its first character is not an indicator of YAML; a `:` inside is not followed by
 #: a blank, a `#` does not follow one.
 _PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?>(?:[^:#]++|:(?=[^ ])|(?<! )#)*)"
@@ -159,62 +159,62 @@ _PLAIN_STARTS = frozenset(
 )
 
 #: `key: value`, `- value` or `- key: value`, with blanks and a comment around it.
-_ENTRY = expression(
+_ENTRY = lazy_regex(
     rf"(?P<indent> {{0,{_MAX_INDENT}}})(?P<item>- )?"
     rf"(?:(?P<key>{_KEY}):(?= |$))?"
     rf" *(?:(?P<plain>{_PLAIN})|(?P<quoted>{_QUOTED})|(?P<flow>{_FLOW}))?"
     r"(?: *| +#.*|(?<= )#.*)"  # a plain value takes the blanks behind it, too
 )
-_FLOW_KEY = expression(rf"({_KEY}): +")
+_FLOW_KEY = lazy_regex(rf"({_KEY}): +")
 #: Between brackets a plain scalar has words and single runs of blanks, and ends at `,`, `]` or `}`.
 _FLOW_WORD = r"[\w$/.+~*-]"
-_FLOW_SCALAR = expression(
+_FLOW_SCALAR = lazy_regex(
     rf"(?:(?P<quoted>{_QUOTED})"
     rf"|(?P<plain>(?:[\w$/.+~]|-(?=\w))(?>(?:{_FLOW_WORD}++| +(?={_FLOW_WORD}))*)))"
     r" *(?=[,\]}])"
 )
 #: A list of single words, none of which is a number: `[read, search]`.
 _WORD = r"(?:[^\W\d]|[$/])[\w$/.+~*-]*+"
-_FLOW_WORDS = expression(rf"\[ *{_WORD}(?>(?: *, *{_WORD})*) *\]")
-_END = "\0"  #: ends a flow collection; no line holds it, so nothing looks behind the end
+_FLOW_WORDS = lazy_regex(rf"\[ *{_WORD}(?>(?: *, *{_WORD})*) *\]")
+_END_OF_TEXT = "\0"  #: ends a flow collection; no line holds it, so nothing looks behind the end
 
-_OPEN: Final[Any] = object()  #: no value on this line: deeper lines hold it, or it is null
+_NO_VALUE_YET: Final[Any] = object()  #: no value on this line: deeper lines hold it, or it is null
 _COLLECTIONS: frozenset[type] = frozenset({list, dict})
 
 #: Column, whether it is an item of a list, key, value, and what copies the value for its place.
 _Entry = tuple[int, bool, str | None, Any, Callable[[Any], Any] | None]
 #: A blank line or a comment.
-_SILENT: Final[_Entry] = (-1, False, None, None, None)
+_EMPTY_LINE: Final[_Entry] = (-1, False, None, None, None)
 #: Lines that were taken apart before.
-_KNOWN: dict[str, _Entry] = {}
-_MAX_KNOWN = 10_000
-_WORTH_KEEPING = 120
-_WORTH_A_TRY = 1_000
+_KNOWN_LINES: dict[str, _Entry] = {}
+_MAX_KNOWN_LINES = 10_000
+_MAX_KEPT_LENGTH = 120
+_MAX_UNREPEATED_LINES = 1_000
 
 
-class _Doubt(Exception):
+class _NotSimple(Exception):
     """Raised for a text that is not simple: the parser has to read it."""
 
 
 def read_simple(text: str) -> Any:
     """The value of `text`: a mapping or a list. None if the parser should read it."""
     try:
-        return _read(text)
-    except _Doubt:
+        return _read_lines(text)
+    except _NotSimple:
         return None
 
 
 def locate_simple(text: str, paths: Iterable[Path]) -> dict[Path, Place] | None:
     """The places of those `paths` that exist. None if the parser should look."""
     try:
-        located = _Located(text)
+        located = _SimpleLocator(text)
         found = ((path, located.place(path)) for path in paths)
         return {path: place for path, place in found if place is not None}
-    except _Doubt:
+    except _NotSimple:
         return None
 
 
-def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = None) -> Any:
+def _read_lines(text: str, numbers: dict[tuple[int, str | int | None], int] | None = None) -> Any:
     """The value of `text`; `numbers` gets the line of each entry, by the id of its holder."""
     root: Any = None
     current: Any = None  # the collection that the last line belonged to
@@ -225,13 +225,13 @@ def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = N
     child: Any
     unknown = 0  # lines that were not seen before
     for number, line in enumerate(text.split("\n")):
-        entry = _KNOWN.get(line)
+        entry = _KNOWN_LINES.get(line)
         if entry is None:
-            entry = _taken_apart(line)
+            entry = _split_line(line)
             unknown += 1
             # A text that hardly repeats itself gains nothing from being remembered.
-            if unknown < _WORTH_A_TRY or unknown * 2 < number:
-                _remember(line, entry)
+            if unknown < _MAX_UNREPEATED_LINES or unknown * 2 < number:
+                _remember_line(line, entry)
         column, is_item, key, value, copy = entry
         if column == here and is_item is in_list:
             pass  # as in most lines, the next entry of the same collection
@@ -254,7 +254,7 @@ def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = N
                 here, current = around.pop()  # the end of a list that is as deep as its key
                 in_list = current.__class__ is list
             if column != here or is_item is not in_list:
-                raise _Doubt
+                raise _NotSimple
         open_key = None
         if copy is not None:
             value = copy(value)
@@ -269,14 +269,14 @@ def _read(text: str, numbers: dict[tuple[int, str | int | None], int] | None = N
             around.append((here, current))
             here, current, in_list = column + 2, child, False
         if key in current:
-            raise _Doubt
-        if value is _OPEN:
+            raise _NotSimple
+        if value is _NO_VALUE_YET:
             value, open_key = None, key
         current[key] = value
         if numbers is not None:
             numbers[id(current), key] = number
     if root is None:
-        raise _Doubt
+        raise _NotSimple
     return root
 
 
@@ -286,42 +286,43 @@ def _copier(value: Any) -> Callable[[Any], Any] | None:
         return None
     parts: Iterable[Any] = value.values() if isinstance(value, dict) else value
     if any(each.__class__ in _COLLECTIONS for each in parts):
-        return _copy
+        return _deep_copy
     return dict.copy if isinstance(value, dict) else list.copy
 
 
-def _copy(value: Any) -> Any:
+def _deep_copy(value: Any) -> Any:
     """A copy of a collection and of all that are in it."""
     if value.__class__ is list:
-        return [_copy(each) if each.__class__ in _COLLECTIONS else each for each in value]
+        return [_deep_copy(each) if each.__class__ in _COLLECTIONS else each for each in value]
     return {
-        key: _copy(each) if each.__class__ in _COLLECTIONS else each for key, each in value.items()
+        key: _deep_copy(each) if each.__class__ in _COLLECTIONS else each
+        for key, each in value.items()
     }
 
 
-def _remember(line: str, entry: _Entry) -> None:
-    if len(line) < _WORTH_KEEPING:
-        if len(_KNOWN) >= _MAX_KNOWN:
-            _KNOWN.clear()
-        _KNOWN[line] = entry
+def _remember_line(line: str, entry: _Entry) -> None:
+    if len(line) < _MAX_KEPT_LENGTH:
+        if len(_KNOWN_LINES) >= _MAX_KNOWN_LINES:
+            _KNOWN_LINES.clear()
+        _KNOWN_LINES[line] = entry
 
 
-def _taken_apart(line: str) -> _Entry:
+def _split_line(line: str) -> _Entry:
     """Split a line into its entry. Raises `_NotSimple`."""
     # Tabs, controls, line breaks beyond ASCII, byte order marks and lone surrogates:
     if not line.isprintable():
-        raise _Doubt
+        raise _NotSimple
     body = line.lstrip(" ")
     if not body or body[0] == "#":
-        return _SILENT
+        return _EMPTY_LINE
     if len(line) > _MAX_LINE:
-        raise _Doubt
+        raise _NotSimple
     column = len(line) - len(body)
-    usual = _usual(body, column) if column <= _MAX_INDENT else None
-    return _unusual(line) if usual is None else usual
+    usual = _split_simple_line(body, column) if column <= _MAX_INDENT else None
+    return _split_any_line(line) if usual is None else usual
 
 
-def _usual(body: str, column: int) -> _Entry | None:
+def _split_simple_line(body: str, column: int) -> _Entry | None:
     """Split a line that has no comment and no extra blanks; None if it may have some.
 
     It is taken apart by a few searches, because `_ENTRY` takes as long as a parser does. Of every
@@ -340,7 +341,7 @@ def _usual(body: str, column: int) -> _Entry | None:
         if (not is_plain and not _NAME.fullmatch(key)) or key in SPECIALS:
             return None
         if not written:
-            return column, is_item, key, _OPEN, None
+            return column, is_item, key, _NO_VALUE_YET, None
     elif is_item and body:
         key, written = None, body
     else:
@@ -358,7 +359,7 @@ def _usual(body: str, column: int) -> _Entry | None:
             return None
         return column, is_item, key, written[1:-1], None
     if first in _BRACKETS and written[-1] in "]}":
-        value = _collection(written)
+        value = _flow_value(written)
         return column, is_item, key, value, _copier(value)
     return None
 
@@ -367,14 +368,14 @@ def _number_or_text(written: str) -> Any:
     """The value of a plain scalar that begins like a number. Raises `_NotSimple`."""
     if len(written) < 10 and written.isdecimal() and written.isascii():
         return int(written)
-    return _scalar(written)
+    return _plain_value(written)
 
 
-def _unusual(line: str) -> _Entry:
+def _split_any_line(line: str) -> _Entry:
     """Split any simple line. Raises `_NotSimple`."""
     match = _ENTRY.fullmatch(line)
     if match is None:
-        raise _Doubt
+        raise _NotSimple
     indent, item, key, plain, quoted, flow = match.groups()
     if plain is not None:
         value: Any = plain.rstrip(" ")
@@ -384,92 +385,92 @@ def _unusual(line: str) -> _Entry:
     elif quoted is not None:
         value = quoted[1:-1]
     else:
-        value = _OPEN if flow is None else _collection(flow)
+        value = _NO_VALUE_YET if flow is None else _flow_value(flow)
     if key is not None:
         if key[0] in "\"'":
             key = key[1:-1]
         elif key in SPECIALS:
-            raise _Doubt  # `true` and `null` are not strings
-    elif not item or value is _OPEN:
-        raise _Doubt
+            raise _NotSimple  # `true` and `null` are not strings
+    elif not item or value is _NO_VALUE_YET:
+        raise _NotSimple
     return len(indent), item is not None, key, value, _copier(value)
 
 
-def _name(written: str) -> str:
+def _key_name(written: str) -> str:
     """The name that a key means."""
     if written[0] in "\"'":
         return written[1:-1]
     if resolve_plain(written).__class__ is not str:
-        raise _Doubt  # `true` and `null` are not strings
+        raise _NotSimple  # `true` and `null` are not strings
     return written
 
 
-def _scalar(written: str) -> Any:
+def _plain_value(written: str) -> Any:
     try:
         value = resolve_plain(written)
     except ValueError:
-        raise _Doubt from None
+        raise _NotSimple from None
     if isinstance(value, float) and not isfinite(value):
-        raise _Doubt
+        raise _NotSimple
     return value
 
 
 # ------------------------------------------------------------------- flow collections on one line
 
 
-def _collection(written: str) -> Any:
+def _flow_value(written: str) -> Any:
     """The value of a text that is one flow collection."""
     if _FLOW_WORDS.fullmatch(written):
         return [SPECIALS.get(each, each) for each in map(str.strip, written[1:-1].split(","))]
     if written.count("[") + written.count("{") > _MAX_FLOW_DEPTH:
-        raise _Doubt
-    value, end = _flow(written + _END, 0)
+        raise _NotSimple
+    value, end = _read_flow(written + _END_OF_TEXT, 0)
     if end != len(written):
-        raise _Doubt
+        raise _NotSimple
     return value
 
 
-def _flow(text: str, at: int) -> tuple[Any, int]:
+def _read_flow(text: str, at: int) -> tuple[Any, int]:
     """The flow collection or scalar that starts at `at`, and where the text goes on."""
     if text[at] == "[":
-        return _flow_list(text, at)
+        return _read_flow_list(text, at)
     if text[at] == "{":
-        return _flow_mapping(text, at)
+        return _read_flow_mapping(text, at)
     match = _FLOW_SCALAR.match(text, at)
     if match is None:
-        raise _Doubt
+        raise _NotSimple
     quoted, plain = match.groups()
-    return (quoted[1:-1] if plain is None else _scalar(plain)), match.end()
+    return (quoted[1:-1] if plain is None else _plain_value(plain)), match.end()
 
 
-def _flow_list(text: str, at: int) -> tuple[list[Any], int]:
+def _read_flow_list(text: str, at: int) -> tuple[list[Any], int]:
     items: list[Any] = []
-    at = _after("[", text, at)
+    at = _skip_mark("[", text, at)
     while text[at] != "]":
         if items:
-            at = _after(",", text, at)
-        item, at = _flow(text, at)
+            at = _skip_mark(",", text, at)
+        item, at = _read_flow(text, at)
         items.append(item)
-    return items, _after("]", text, at)
+    return items, _skip_mark("]", text, at)
 
 
-def _flow_mapping(text: str, at: int) -> tuple[dict[str, Any], int]:
+def _read_flow_mapping(text: str, at: int) -> tuple[dict[str, Any], int]:
     mapping: dict[str, Any] = {}
-    at = _after("{", text, at)
+    at = _skip_mark("{", text, at)
     while text[at] != "}":
         if mapping:
-            at = _after(",", text, at)
+            at = _skip_mark(",", text, at)
         match = _FLOW_KEY.match(text, at)
-        if match is None or _name(match[1]) in mapping:
-            raise _Doubt
-        mapping[_name(match[1])], at = _flow(text, match.end())
-    return mapping, _after("}", text, at)
+        if match is None or _key_name(match[1]) in mapping:
+            raise _NotSimple
+        mapping[_key_name(match[1])], at = _read_flow(text, match.end())
+    return mapping, _skip_mark("}", text, at)
 
 
-def _after(mark: str, text: str, at: int) -> int:
+def _skip_mark(mark: str, text: str, at: int) -> int:
     """Skip the `mark` that must be at `at` and the blanks after it; returns the new offset."""
     if text[at] != mark:
-        raise _Doubt
+        raise _NotSimple
     at += 1
     while text[at] == " ":
         at += 1
@@ -479,14 +480,14 @@ def _after(mark: str, text: str, at: int) -> int:
 # ----------------------------------------------------------------------------------------- places
 
 
-class _Located:
+class _SimpleLocator:
     """A text that was read with the line of every entry. What is inside a flow collection, and a
     value that is not written at all, are left to the parser."""
 
     def __init__(self, text: str) -> None:
         """Raises `_NotSimple`."""
         self.numbers: dict[tuple[int, str | int | None], int] = {}
-        self.root = _read(text, self.numbers)
+        self.root = _read_lines(text, self.numbers)
         self.lines = text.split("\n")
         self.starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
 
@@ -496,7 +497,7 @@ class _Located:
         for step in path:
             if (id(value), step) not in self.numbers:
                 if value.__class__ in _COLLECTIONS and not self._is_block(value):
-                    raise _Doubt  # a flow collection may have it
+                    raise _NotSimple  # a flow collection may have it
                 return None
             number = self.numbers[id(value), step]
             value = value[step]
@@ -504,15 +505,15 @@ class _Located:
         if self._is_block(value):
             written = self._block_range(value)
         if written is None:
-            raise _Doubt
+            raise _NotSimple
         return Place(written, key if path and isinstance(path[-1], str) else None)
 
     def _is_block(self, value: Any) -> bool:
-        return value.__class__ in _COLLECTIONS and (id(value), _first(value)) in self.numbers
+        return value.__class__ in _COLLECTIONS and (id(value), _first_step(value)) in self.numbers
 
     def _block_range(self, value: Any) -> Range:
         """From the first key or dash of a block collection to the end of its last value."""
-        first = self.numbers[id(value), _first(value)]
+        first = self.numbers[id(value), _first_step(value)]
         line = self.lines[first]
         column = len(line) - len(line.lstrip(" "))
         if line[column] == "-" and value.__class__ is dict:
@@ -523,7 +524,7 @@ class _Located:
             number, value = self.numbers[id(value), last], value[last]
         _, written = self._ranges(number)
         if written is None:
-            raise _Doubt
+            raise _NotSimple
         return self.starts[first] + column, written[1]
 
     def _ranges(self, number: int) -> tuple[Range | None, Range | None]:
@@ -537,6 +538,6 @@ class _Located:
         return key, next((each for each in values if each is not None), None)
 
 
-def _first(value: Any) -> str | int | None:
+def _first_step(value: Any) -> str | int | None:
     """The key or index of the first entry of a collection; None for an empty mapping."""
     return next(iter(value), None) if value.__class__ is dict else 0

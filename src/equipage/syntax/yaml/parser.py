@@ -27,12 +27,12 @@ from yaml.reader import Reader, ReaderError
 from yaml.scanner import Scanner, ScannerError
 
 from equipage.core import codes
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.syntax import MAX_DEPTH, Irregularity, Range
-from equipage.syntax.yaml.scalars import TooLong, resolve_plain, resolve_tagged
+from equipage.syntax.yaml.scalars import NumberTooLong, resolve_plain, resolve_tagged
 
 #: An escape in double quotes, and the number of its character if it gives one.
-_ESCAPE = expression(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)
+_ESCAPE = lazy_regex(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)
 
 
 class _PythonParser(Reader, Scanner, _Grammar):
@@ -76,7 +76,7 @@ ENDS = frozenset({MappingEndEvent, SequenceEndEvent})
 
 #: Anchors and tags in front of a node, with the blanks behind them. Of `&an:chor x` the name is
 #: `an`, and the text that follows it is the node.
-_PROPERTIES = expression(r"(?:&[0-9A-Za-z_-]+\s*|![^\s,\[\]{}]*\s+)+")
+_PROPERTIES = lazy_regex(r"(?:&[0-9A-Za-z_-]+\s*|![^\s,\[\]{}]*\s+)+")
 
 
 def content_range(event: Any, text: str) -> Range:
@@ -101,7 +101,7 @@ def scalar_value(event: Any) -> object:
             return resolve_plain(event.value)
         if not quoted and event.tag not in (None, "!"):
             return resolve_tagged(event.tag, event.value)
-    except TooLong:
+    except NumberTooLong:
         pass
     return event.value
 
@@ -112,7 +112,7 @@ def scalar_value(event: Any) -> object:
 _MAX_SYNTAX_ERRORS = 20
 
 #: A key in the first column, bare or in quotes, with its colon.
-_TOP_LEVEL_KEY = expression(
+_TOP_LEVEL_KEY = lazy_regex(
     r"""^(?:[A-Za-z_$][^\s#:]*|"[^"\n]*"|'[^'\n]*')[ \t]*:(?=[ \t\r\n]|$)""", re.MULTILINE
 )
 
@@ -138,7 +138,7 @@ def syntax_errors(text: str, first: Exception) -> Iterator[Irregularity]:
     Blocks after the broken one are independent of it: a top-level key behind the error cannot
     belong to an open quote or bracket, because the parser looked for their end up to the error.
     """
-    error = _described(first, text, 0)
+    error = _describe_error(first, text, 0)
     yield error
     count, offset = 1, max(error.range[0], 0)
     while count < _MAX_SYNTAX_ERRORS:
@@ -169,11 +169,11 @@ def _block_error(block: str, start: int) -> Irregularity | None:
             elif kind is StreamEndEvent:
                 return None
     except (MarkedYAMLError, ReaderError) as error:
-        return _described(error, block, start)
+        return _describe_error(error, block, start)
     return None
 
 
-def _described(error: Exception, text: str, shift: int) -> Irregularity:
+def _describe_error(error: Exception, text: str, shift: int) -> Irregularity:
     """An exception of the parser as an irregularity, with libyaml's own message."""
     offset = error_offset(error, text)
     place = (offset + shift, min(offset + 1, len(text)) + shift)

@@ -22,11 +22,11 @@ from yaml.events import (
 from yaml.reader import ReaderError
 
 from equipage.core import codes
-from equipage.core.diagnostics import MOST_FACTS
+from equipage.core.diagnostics import MAX_FACTS_PER_CODE
 from equipage.core.path import ROOT, Path
-from equipage.syntax import MAX_DEPTH, Irregularity, Place, Range, Touched
+from equipage.syntax import MAX_DEPTH, ContainingScalar, Irregularity, Place, Range
 from equipage.syntax.nodes import (
-    EVERYTHING,
+    WANT_EVERYTHING,
     Alias,
     Collection,
     Entries,
@@ -34,9 +34,9 @@ from equipage.syntax.nodes import (
     PathTrie,
     Scalar,
     TreeBuilder,
+    find_places,
     key_text,
     name_of,
-    places,
     range_of,
     target_of,
     value_of,
@@ -49,7 +49,7 @@ from equipage.syntax.yaml.parser import (
     error_offset,
     scalar_value,
 )
-from equipage.syntax.yaml.scalars import is_core_tag, is_too_long, known_tag, resolve_tagged
+from equipage.syntax.yaml.scalars import is_core_tag, is_known_tag, is_too_long, resolve_tagged
 
 
 def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:
@@ -58,10 +58,10 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
     With `merge`, what `<<` brings in is placed where it is written.
     """
     wanted = list(paths)
-    return places(_compose(text, PathTrie.of(wanted), merge=merge), wanted)
+    return find_places(_compose(text, PathTrie.of(wanted), merge=merge), wanted)
 
 
-def _compose(text: str, wanted: PathTrie = EVERYTHING, *, merge: bool = False) -> Node | None:
+def _compose(text: str, wanted: PathTrie = WANT_EVERYTHING, *, merge: bool = False) -> Node | None:
     """The root of the first document, None if there is none. With `merge`, `<<` is applied."""
     get_event = Parser(text).get_event
     # A search of the text is cheaper than looking at every mapping.
@@ -101,7 +101,7 @@ def _compose(text: str, wanted: PathTrie = EVERYTHING, *, merge: bool = False) -
                 end = content_range(last or collection.event, text)[1]
                 collection.end = max(collection.start, end)
                 if merge and collection.is_mapping:
-                    _merge(collection)
+                    _apply_merge(collection)
         elif kind is StreamEndEvent or (kind is DocumentStartEvent and last is not None):
             return tree.root
 
@@ -114,7 +114,7 @@ def _may_be_odd(event: Any, value: object) -> bool:
     return is_wide or (isinstance(value, float) and not isfinite(value))
 
 
-def _merge(mapping: Collection) -> None:
+def _apply_merge(mapping: Collection) -> None:
     """Apply `<<`. The mappings it names are complete: a node cannot name one that is open."""
     own = mapping.entries
     if "<<" not in own:
@@ -159,7 +159,7 @@ def _merge_sources(given: Node | None) -> list[Node | None]:
 # ------------------------------------------------------------------- what is odd about a text
 
 
-def survey(text: str, *, merge: bool) -> list[Irregularity]:
+def find_oddities(text: str, *, merge: bool) -> list[Irregularity]:
     """Everything odd in a text that `construct` accepted, with its places, in order."""
     found: list[Irregularity] = []
     # A stack and no recursion: findings are sorted at the end, so the order does not matter.
@@ -167,37 +167,37 @@ def survey(text: str, *, merge: bool) -> list[Irregularity]:
     while left:
         node, path, is_key = left.pop()
         assert node is not None  # the tree is whole
-        found += _odd_tag(node, path, text)
+        found += _check_tag(node, path, text)
         if isinstance(node, Collection) and node.is_mapping:
-            found += _odd_keys(node, path, text, merge=merge)
+            found += _check_keys(node, path, text, merge=merge)
             for key, value in node.pairs():
-                if _is_worth_it(key):
+                if _may_hold_oddity(key):
                     left.append((key, path, True))
-                if _is_worth_it(value):
+                if _may_hold_oddity(value):
                     left.append((value, (*path, name_of(key)), False))
         elif isinstance(node, Collection):
             left += [
                 (each, (*path, index), False)
                 for index, each in enumerate(node.children)
-                if _is_worth_it(each)
+                if _may_hold_oddity(each)
             ]
         elif isinstance(node, Scalar) and not is_key:
-            found += _odd_number(node, path)
+            found += _check_number(node, path)
     return sorted(found, key=lambda each: each.range)
 
 
-def _is_worth_it(node: Node | None) -> bool:
+def _may_hold_oddity(node: Node | None) -> bool:
     """Whether a node may be odd, or hold something that is: nearly all scalars are ordinary."""
     return not isinstance(node, Scalar) or node.event is not None
 
 
-def _odd_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
+def _check_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
     event = node.event
     tag = getattr(event, "tag", None)
     if tag is None:
         return
     value = resolve_tagged(tag, event.value) if isinstance(node, Scalar) else ()
-    if not known_tag(tag, value):
+    if not is_known_tag(tag, value):
         # The event has the tag as it was resolved; people look for what they wrote.
         start = text.find("!", event.start_mark.index)
         end = next((i for i in range(start, len(text)) if text[i] in " \t\r\n,[]{}"), len(text))
@@ -206,7 +206,7 @@ def _odd_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
         yield Irregularity(codes.UNKNOWN_TAG, (start, end), path, values)
 
 
-def _odd_number(node: Scalar, path: Path) -> Iterator[Irregularity]:
+def _check_number(node: Scalar, path: Path) -> Iterator[Irregularity]:
     value, event = node.value, node.event
     if event is None:
         return
@@ -216,7 +216,9 @@ def _odd_number(node: Scalar, path: Path) -> Iterator[Irregularity]:
         yield Irregularity(codes.NUMBER_TOO_LONG, range_of(node), path, {"digits": len(value)})
 
 
-def _odd_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> Iterator[Irregularity]:
+def _check_keys(
+    mapping: Collection, path: Path, text: str, *, merge: bool
+) -> Iterator[Irregularity]:
     """Keys that are not strings, repeated keys, and `<<` if it is not applied or cannot be."""
     seen: dict[str, Range] = {}
     repeated = 0
@@ -225,7 +227,7 @@ def _odd_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> Ite
         place, key = range_of(node), value_of(node)
         name = key_text(key)
         if not isinstance(key, str):
-            sort = _sort(key)
+            sort = _sort_of_key(key)
             # A collection as a key has no short name, so its text is shown.
             shown = name if sort == "scalar" else text[slice(*place)] or "null"
             values = {"key": shown, "quoted": shown, "sort": sort}
@@ -234,20 +236,20 @@ def _odd_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> Ite
             if not merge:
                 yield Irregularity(codes.MERGE_KEY, place, (*path, "<<"))
             else:
-                yield from _wrong_sources(value, (*path, "<<"), text)
+                yield from _check_merge_sources(value, (*path, "<<"), text)
             continue
         first = seen.setdefault(name, place)
         if first is not place:
             repeated += 1
-            if repeated <= MOST_FACTS:
+            if repeated <= MAX_FACTS_PER_CODE:
                 also = (("first here", first),)
                 yield Irregularity(codes.DUPLICATE_KEY, place, (*path, name), {"key": name}, also)
-    if repeated > MOST_FACTS:
-        more, values = repeated - MOST_FACTS, {"key": name}
+    if repeated > MAX_FACTS_PER_CODE:
+        more, values = repeated - MAX_FACTS_PER_CODE, {"key": name}
         yield Irregularity(codes.DUPLICATE_KEY, place, (*path, name), values, more=more)
 
 
-def _wrong_sources(value: Node | None, path: Path, text: str) -> Iterator[Irregularity]:
+def _check_merge_sources(value: Node | None, path: Path, text: str) -> Iterator[Irregularity]:
     """The value of a `<<`, if it is not what can be merged."""
     assert value is not None
     sources = _merge_sources(value)
@@ -257,7 +259,7 @@ def _wrong_sources(value: Node | None, path: Path, text: str) -> Iterator[Irregu
         yield Irregularity(codes.WRONG_TYPE, place, path, values)
 
 
-def _sort(key: object) -> str:
+def _sort_of_key(key: object) -> str:
     """The type of a key that is not text, in a word; each kind decides what to do with it."""
     if isinstance(key, dict | list):
         return "collection"
@@ -268,19 +270,19 @@ def _sort(key: object) -> str:
 
 # ---------------------------------------------------------------------- the scalar at an offset
 
-_NODES = STARTS | {ScalarEvent, AliasEvent}
+_NODE_EVENTS = STARTS | {ScalarEvent, AliasEvent}
 
 
-def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
+def scalars_at(text: str, ranges: list[Range]) -> list[ContainingScalar | bool | None]:
     """What is written at each of the ascending `ranges`; see `equipage.syntax.yaml.scalars_at`."""
-    result: list[Touched | bool | None] = [None] * len(ranges)
+    result: list[ContainingScalar | bool | None] = [None] * len(ranges)
     try:
-        for event, path, is_key in _walk(text):
+        for event, path, is_key in _walk_nodes(text):
             start, end = event.start_mark.index, event.end_mark.index
-            for number in _touched_by(start, end, ranges):
+            for number in _ranges_touched_by(start, end, ranges):
                 low, high = ranges[number]
                 contains = event.__class__ is ScalarEvent and start <= low and high <= end
-                result[number] = contains and Touched(tuple(path), is_key, (start, end))
+                result[number] = contains and ContainingScalar(tuple(path), is_key, (start, end))
     except (MarkedYAMLError, ReaderError) as error:
         offset = error_offset(error, text)
         for number, (low, high) in enumerate(ranges):
@@ -289,7 +291,7 @@ def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
     return result
 
 
-def _walk(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
+def _walk_nodes(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
     """The event of each node of the first document, its path, and whether it is a key.
 
     The path is one list that changes as the walk goes on; the walk ends where it gets too deep.
@@ -301,7 +303,7 @@ def _walk(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
     while len(path) <= MAX_DEPTH:
         event = get_event()
         kind = event.__class__
-        if kind in _NODES:
+        if kind in _NODE_EVENTS:
             is_key = bool(key_next) and key_next[-1]
             # In a list the last step counts; in a mapping keys and values take turns.
             if path and isinstance(path[-1], int):
@@ -322,7 +324,7 @@ def _walk(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
         started = started or kind is DocumentStartEvent
 
 
-def _touched_by(start: int, end: int, ranges: list[Range]) -> Iterator[int]:
+def _ranges_touched_by(start: int, end: int, ranges: list[Range]) -> Iterator[int]:
     """The numbers of the ranges that a node from `start` to `end` touches."""
     for number in range(bisect.bisect_left(ranges, start, key=lambda each: each[1]), len(ranges)):
         low, high = ranges[number]

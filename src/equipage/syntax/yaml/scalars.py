@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 
 SPECIALS: dict[str, object] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -13,7 +13,7 @@ SPECIALS: dict[str, object] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 #: The numbers of the core schema, one group for each way to convert them.
-_NUMBER = expression(
+_NUMBER = lazy_regex(
     r"(?P<decimal>[-+]?[0-9]+)"
     r"|(?P<octal>0o[0-7]+)"
     r"|(?P<hexadecimal>0x[0-9a-fA-F]+)"
@@ -22,13 +22,13 @@ _NUMBER = expression(
     r"|(?P<nan>\.(?:nan|NaN|NAN))"
 )
 NUMBER_STARTS = frozenset("+-.0123456789")
-_CORE = "tag:yaml.org,2002:"
+_CORE_TAG_PREFIX = "tag:yaml.org,2002:"
 #: The tags of the core schema that only some plain scalars agree with.
 _TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "null": type(None)}
 _WRITABLE_BITS = 14_000  #: about 4,200 decimal digits
 
 
-class TooLong(ValueError):
+class NumberTooLong(ValueError):
     """An integer with more digits than Python converts in reasonable time."""
 
 
@@ -44,14 +44,14 @@ def resolve_plain(text: str) -> object:
         try:
             return int(text)
         except ValueError:
-            raise TooLong from None
+            raise NumberTooLong from None
     if form == "float":
         return float(text)
     if form == "octal" or form == "hexadecimal":
         # Python reads any number of these digits, but could not write the number in decimal.
         value = int(text[2:], 8 if form == "octal" else 16)
         if value.bit_length() > _WRITABLE_BITS:
-            raise TooLong
+            raise NumberTooLong
         return value
     if form == "infinity":
         return float("-inf" if text[0] == "-" else "inf")
@@ -62,28 +62,28 @@ def is_too_long(text: str) -> bool:
     """Whether an unquoted scalar is an integer with too many digits."""
     try:
         resolve_plain(text)
-    except TooLong:
+    except NumberTooLong:
         return True
     return False
 
 
 def resolve_tagged(tag: str, text: str) -> object:
     """The value of a scalar with an explicit tag; unknown tags are inert and leave text."""
-    wanted = _TYPES.get(tag.removeprefix(_CORE))
+    wanted = _TYPES.get(tag.removeprefix(_CORE_TAG_PREFIX))
     if wanted is None:
         return text
     try:
         value = resolve_plain(text)
         if wanted is float and type(value) is int:
             return float(value)
-    except (TooLong, OverflowError):
+    except (NumberTooLong, OverflowError):
         return text
     return value if type(value) is wanted else text
 
 
-def known_tag(tag: str, value: object) -> bool:
+def is_known_tag(tag: str, value: object) -> bool:
     """Whether a tag is part of the core schema and agrees with what the node holds."""
-    name = tag.removeprefix(_CORE)
+    name = tag.removeprefix(_CORE_TAG_PREFIX)
     if name in _TYPES:
         return not isinstance(value, str)
     return tag == "!" or name in {"str", "seq", "map"}
@@ -91,4 +91,4 @@ def known_tag(tag: str, value: object) -> bool:
 
 def is_core_tag(tag: str) -> bool:
     """Whether a tag is one of the core schema that not every value agrees with."""
-    return tag.startswith(_CORE) and tag.removeprefix(_CORE) in _TYPES
+    return tag.startswith(_CORE_TAG_PREFIX) and tag.removeprefix(_CORE_TAG_PREFIX) in _TYPES

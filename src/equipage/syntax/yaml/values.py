@@ -24,12 +24,12 @@ from yaml.reader import ReaderError
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
-from equipage.core.text import expression
+from equipage.core.text import lazy_regex
 from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem, lone_surrogates
 from equipage.syntax.nodes import key_text
 from equipage.syntax.yaml.parser import Parser, syntax_errors
-from equipage.syntax.yaml.places import survey
-from equipage.syntax.yaml.scalars import TooLong, known_tag, resolve_plain, resolve_tagged
+from equipage.syntax.yaml.places import find_oddities
+from equipage.syntax.yaml.scalars import NumberTooLong, is_known_tag, resolve_plain, resolve_tagged
 
 #: How many nodes aliases may add to a document. The plain size of a file is never punished.
 MAX_ALIAS_NODES = 250_000
@@ -38,7 +38,7 @@ CHARACTERS_PER_NODE = 64
 #: No real file declares more short forms of tags, and the parser compares each with all before it.
 MAX_TAG_DIRECTIVES = 100
 #: A directive at the beginning of a line; YAML 1.1 has three more line breaks than other formats.
-_TAG_DIRECTIVE = expression(r"(?:^|(?<=[\r\n\x85\u2028\u2029]))%TAG\b")
+_TAG_DIRECTIVE = lazy_regex(r"(?:^|(?<=[\r\n\x85\u2028\u2029]))%TAG\b")
 
 
 def parse(text: str, *, merge: bool, oddities: bool = True) -> Parsed:
@@ -47,28 +47,28 @@ def parse(text: str, *, merge: bool, oddities: bool = True) -> Parsed:
         for number, match in enumerate(_TAG_DIRECTIVE.finditer(text)):
             if number == MAX_TAG_DIRECTIVES:
                 problem = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
-                raise _refused(codes.YAML_SYNTAX, *match.span(), problem=problem, hint=None)
+                raise _problem_at(codes.YAML_SYNTAX, *match.span(), problem=problem, hint=None)
     try:
         value, odd, further = construct(text, merge=merge)
     except (MarkedYAMLError, ReaderError) as error:
         raise SyntaxProblem(syntax_errors(text, error)) from None
     except UnicodeEncodeError:  # libyaml reads UTF-8
         raise SyntaxProblem(lone_surrogates(text)) from None
-    found = survey(text, merge=merge) if odd and oddities else []
+    found = find_oddities(text, merge=merge) if odd and oddities else []
     if further is not None:
         found.append(Irregularity(codes.EXTRA_DOCUMENT, (further, further + 3)))
     return Parsed(value, tuple(found))
 
 
-def _refused(code: Code, start: int, end: int, **values: object) -> SyntaxProblem:
+def _problem_at(code: Code, start: int, end: int, **values: object) -> SyntaxProblem:
     return SyntaxProblem([Irregularity(code, (start, end), values=values)])
 
 
 #: What plain scalars mean, by their spelling: files of one kind repeat the same words. What is odd
 #: is not kept, so that it is noticed in every text.
-_PLAIN: dict[str, object] = {}
-_MAX_PLAIN = 20_000
-_WORTH_KEEPING = 64
+_KNOWN_SCALARS: dict[str, object] = {}
+_MAX_KNOWN_SCALARS = 20_000
+_MAX_KEPT_LENGTH = 64
 
 
 def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
@@ -81,9 +81,9 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
     get_event = Parser(text).get_event
     builder = _Builder(merge=merge)
     anchors = builder.anchors
-    if len(_PLAIN) > _MAX_PLAIN:
-        _PLAIN.clear()
-    plain = _PLAIN
+    if len(_KNOWN_SCALARS) > _MAX_KNOWN_SCALARS:
+        _KNOWN_SCALARS.clear()
+    plain = _KNOWN_SCALARS
     may_merge = "<<" in text
     odd = False
     nodes = 0  # how many there are so far, those that aliases add included
@@ -106,18 +106,18 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                     spelled = value
                     try:
                         value = resolve_plain(spelled)
-                    except TooLong:
+                    except NumberTooLong:
                         odd = True  # and too long to be kept
                     if value.__class__ is float and not isfinite(value):
                         odd = True
-                    elif len(spelled) < _WORTH_KEEPING:
+                    elif len(spelled) < _MAX_KEPT_LENGTH:
                         plain[spelled] = value
             else:
                 # In quotes or with a tag; `!` alone means text, as quotes do.
                 if not quoted and event.tag is not None and event.tag != "!":
                     value = resolve_tagged(event.tag, value)
                     is_odd_number = value.__class__ is float and not isfinite(value)
-                    if is_odd_number or not known_tag(event.tag, value):
+                    if is_odd_number or not is_known_tag(event.tag, value):
                         odd = True
                 if may_merge and value == "<<":
                     builder.literal[id(current), len(current)] = current
@@ -147,7 +147,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             current.append(mapping)
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             anchor = event.anchor
-            if event.tag is not None and not known_tag(event.tag, ()):
+            if event.tag is not None and not is_known_tag(event.tag, ()):
                 odd = True
             nodes += 1
             stack.append((current, anchor, nodes))
@@ -158,7 +158,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                 builder.deepest = depth
             if depth > MAX_DEPTH:
                 start, end = event.start_mark.index, event.end_mark.index
-                raise _refused(codes.NESTING_TOO_DEEP, start, end, limit=MAX_DEPTH)
+                raise _problem_at(codes.NESTING_TOO_DEEP, start, end, limit=MAX_DEPTH)
             current = []
         elif kind is SequenceEndEvent:
             items = current
@@ -214,17 +214,17 @@ class _Builder:
         """What an alias repeats, and its weight; both must stay within the limits."""
         name, start, end = event.anchor, event.start_mark.index, event.end_mark.index
         if name not in self.anchors:
-            raise _refused(codes.UNDEFINED_ALIAS, start, end, name=name)
+            raise _problem_at(codes.UNDEFINED_ALIAS, start, end, name=name)
         known = self.anchors[name]
         if isinstance(known, int):
-            raise _refused(codes.RECURSIVE_ALIAS, start, end, name=name)
+            raise _problem_at(codes.RECURSIVE_ALIAS, start, end, name=name)
         value, size, own_depth = known
         self.deepest = max(self.deepest, depth + own_depth)
         if depth + own_depth > MAX_DEPTH:
-            raise _refused(codes.NESTING_TOO_DEEP, start, end, limit=MAX_DEPTH)
+            raise _problem_at(codes.NESTING_TOO_DEEP, start, end, limit=MAX_DEPTH)
         self.added += size
         if self.added > MAX_ALIAS_NODES:
-            raise _refused(codes.ALIAS_BOMB, start, end, name=name, limit=MAX_ALIAS_NODES)
+            raise _problem_at(codes.ALIAS_BOMB, start, end, name=name, limit=MAX_ALIAS_NODES)
         return value, size
 
     def mapping(self, items: list[object]) -> dict[str, object]:
@@ -260,7 +260,7 @@ class _Builder:
                     self.added += len(each)
         if self.added > MAX_ALIAS_NODES:
             mark = event.start_mark.index
-            raise _refused(codes.ALIAS_BOMB, mark, mark, name="<<", limit=MAX_ALIAS_NODES)
+            raise _problem_at(codes.ALIAS_BOMB, mark, mark, name="<<", limit=MAX_ALIAS_NODES)
         result.update((key, value) for key, value in mapping.items() if key != "<<")
         if literal:
             result["<<"] = items[literal[-1] + 1]

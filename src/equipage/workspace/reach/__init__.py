@@ -16,13 +16,13 @@ import msgspec
 
 from equipage.core.path import ROOT, Path
 from equipage.kinds.mcp import dialect_of
-from equipage.loading.kind import Kind, Sensitive
+from equipage.loading.kind import Format, Sensitive
 from equipage.loading.outcome import Outcome
 from equipage.loading.tree import get, walk
 from equipage.workspace.reach.clients import program_of, subjects_of, value_with_defaults
 from equipage.workspace.reach.order import Difference, Step
-from equipage.workspace.reach.order import order as _ordered
-from equipage.workspace.reach.rows import Row, anything, mode
+from equipage.workspace.reach.order import difference_between as _ordered
+from equipage.workspace.reach.rows import Row, allows_each_value, mode
 from equipage.workspace.reach.subjects import Subject
 from equipage.workspace.reach.values import (
     EFFECTS,
@@ -44,18 +44,18 @@ __all__ = [
     "Grant",
     "Reach",
     "Step",
+    "add_inherited",
+    "compare_by_patterns",
+    "compare_reaches",
     "covers",
     "differences",
     "is_unrestricted",
-    "joined",
-    "order",
-    "order_by_patterns",
     "reach_of_value",
     "reaches_of",
 ]
 
 #: Sorts of subjects that add reach by existing. Settings only change the reach of others.
-_ACTORS = frozenset({"agent", "command", "skill", "tool", "team"})
+_ACTING_SORTS = frozenset({"agent", "command", "skill", "tool", "team"})
 
 
 def reaches_of(outcome: Outcome, *, file: str | None = None) -> tuple[Reach, ...]:
@@ -74,7 +74,7 @@ def reaches_of(outcome: Outcome, *, file: str | None = None) -> tuple[Reach, ...
 
 
 def reach_of_value(
-    kind: Kind, plain: Any, file: str, *, usual_modes: bool = True
+    kind: Format, plain: Any, file: str, *, usual_modes: bool = True
 ) -> tuple[Reach, ...]:
     """The reach of everything that the plain configuration of a file describes.
 
@@ -82,19 +82,23 @@ def reach_of_value(
     """
     subjects = subjects_of(kind.name)
     if subjects is None:
-        guessed = list(_guessed(kind.presentation.sensitive, plain, file))
+        guessed = list(_guess_grants(kind.presentation.sensitive, plain, file))
         if not guessed:
             return ()
         grants = tuple(each for each in guessed if usual_modes or not _is_usual_mode(each))
-        return (Reach(*_listed(kind, plain, file), kind.name, _program(kind, file), file, grants),)
+        return (
+            Reach(
+                *_name_and_sort(kind, plain, file), kind.name, _program(kind, file), file, grants
+            ),
+        )
     plain = value_with_defaults(kind.name, plain)
     found: list[Reach] = []
     for subject, plan in zip(subjects, _plans(kind.name), strict=True):
-        found += _described(kind, subject, plan, plain, file, usual_modes)
-    return tuple(_told_apart(found)) if len(found) > 1 else tuple(found)
+        found += _reaches_of_subject(kind, subject, plan, plain, file, usual_modes)
+    return tuple(_number_equal_names(found)) if len(found) > 1 else tuple(found)
 
 
-def _told_apart(reaches: Iterable[Reach]) -> Iterator[Reach]:
+def _number_equal_names(reaches: Iterable[Reach]) -> Iterator[Reach]:
     """Number the reaches of one file that share a name, so that none hides another."""
     counts: dict[tuple[str, str], int] = {}
     for each in reaches:
@@ -123,7 +127,7 @@ def _plans(kind: str) -> tuple[_Plan, ...]:
     )
 
 
-def _granted(plan: _Plan, value: Any) -> Iterator[Grant]:
+def _grants_of_plan(plan: _Plan, value: Any) -> Iterator[Grant]:
     """What the rows of a plan grant in a configuration."""
     known = value if isinstance(value, dict) else {}
     for row, key, absent in plan:
@@ -133,25 +137,25 @@ def _granted(plan: _Plan, value: Any) -> Iterator[Grant]:
             yield from row.grants(value)
 
 
-def _described(
-    kind: Kind, subject: Subject, plan: _Plan, plain: Any, file: str, usual_modes: bool
+def _reaches_of_subject(
+    kind: Format, subject: Subject, plan: _Plan, plain: Any, file: str, usual_modes: bool
 ) -> Iterator[Reach]:
     if not subject.at:
-        grants = _placed(_granted(plan, plain), ROOT, file, usual_modes=usual_modes)
-        name, listed = _listed(kind, plain, file)
+        grants = _place_grants(_grants_of_plan(plan, plain), ROOT, file, usual_modes=usual_modes)
+        name, listed = _name_and_sort(kind, plain, file)
         sort = subject.sort or listed
         # A list of servers has no name; that of the first server would change with the list.
         name = posixpath.basename(file) if sort == "servers" else name
         program, precedence = _program(kind, file), subject.precedence
         yield Reach(name, sort, kind.name, program, file, grants, precedence=precedence)
         return
-    for path, value in _entries(plain, subject.at):
+    for path, value in _entries_at(plain, subject.at):
         if not isinstance(value, dict):
             continue
         named = (value.get(key) for key in subject.names)
         is_entry = isinstance(path[-1], int)
         name = next((each for each in named if isinstance(each, str)), "") if is_entry else ""
-        grants = _placed(_granted(plan, value), path, file, usual_modes=usual_modes)
+        grants = _place_grants(_grants_of_plan(plan, value), path, file, usual_modes=usual_modes)
         yield Reach(
             name or str(path[-1]),
             subject.sort,
@@ -164,18 +168,18 @@ def _described(
         )
 
 
-def _listed(kind: Kind, plain: Any, file: str) -> tuple[str, str]:
+def _name_and_sort(kind: Format, plain: Any, file: str) -> tuple[str, str]:
     """The name and the sort of a whole file."""
     item = next(iter(kind.presentation.listing(plain, file)), None)
     return (item.name, item.sort) if item is not None else (file, "file")
 
 
-def _program(kind: Kind, file: str) -> str:
+def _program(kind: Format, file: str) -> str:
     """The client that reads a file; lists of servers have one kind, whatever their client."""
     return dialect_of(file).tool if kind.name == "mcp" else program_of(kind.name)
 
 
-def _placed(
+def _place_grants(
     grants: Iterable[Grant], below: Path, file: str, *, usual_modes: bool = True
 ) -> tuple[Grant, ...]:
     """The grants with their file, and with paths from the root of the configuration.
@@ -193,12 +197,12 @@ def _placed(
         placed = Grant(each.sort, each.name, each.effect, file, path, *flags, each.hidden)
         if not each.base or each.name != EVERYTHING:
             found.append(placed)
-        elif each.sort not in bases or _narrower(placed, bases[each.sort]):
+        elif each.sort not in bases or _is_narrower(placed, bases[each.sort]):
             bases[each.sort] = placed
     return (*bases.values(), *found)
 
 
-def _narrower(grant: Grant, other: Grant) -> bool:
+def _is_narrower(grant: Grant, other: Grant) -> bool:
     """Whether a grant takes precedence: a written one first, then a stricter one."""
     return (not grant.default, -EFFECTS.index(grant.effect)) > (
         not other.default,
@@ -206,29 +210,29 @@ def _narrower(grant: Grant, other: Grant) -> bool:
     )
 
 
-def _entries(value: Any, at: tuple[str, ...], path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
+def _entries_at(value: Any, at: tuple[str, ...], path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
     if not at:
         yield path, value
     elif at[0] != EVERYTHING:
         inner = value.get(at[0]) if isinstance(value, dict) else None
         if inner is not None:
-            yield from _entries(inner, at[1:], (*path, at[0]))
+            yield from _entries_at(inner, at[1:], (*path, at[0]))
     else:
         entries: Any = value.items() if isinstance(value, dict) else ()
         for step, each in enumerate(value) if isinstance(value, list) else entries:
-            yield from _entries(each, at[1:], (*path, step))
+            yield from _entries_at(each, at[1:], (*path, step))
 
 
 # Kinds without a table, such as those of installed packages: by what they call permissions.
 
 
-def _guessed(sensitive: Sequence[Sensitive], plain: Any, file: str) -> Iterator[Grant]:
+def _guess_grants(sensitive: Sequence[Sensitive], plain: Any, file: str) -> Iterator[Grant]:
     for each in sensitive:
         if each.what == "permission":
-            yield from _placed(_of_sensitive(each, plain), ROOT, file)
+            yield from _place_grants(_grants_by_pattern(each, plain), ROOT, file)
 
 
-def _of_sensitive(each: Sensitive, plain: Any) -> Iterator[Grant]:
+def _grants_by_pattern(each: Sensitive, plain: Any) -> Iterator[Grant]:
     """What the values of one pattern grant. Its own pattern is part of each name."""
     expression = each.expression()
     fixed = tuple(each.pattern.split("."))
@@ -238,33 +242,35 @@ def _of_sensitive(each: Sensitive, plain: Any) -> Iterator[Grant]:
         if expression.fullmatch("".join(f"{step}\0" for step in path))
     ]
     if not paths and EVERYTHING not in each.pattern:
-        yield from _unsaid(each, fixed)
+        yield from _grants_of_absent(each, fixed)
     for path in paths:
         # A part of a value that was read as a whole counts once.
         if any(path[:depth] in paths for depth in range(len(path))):
             continue
-        yield from _said(each, get(plain, path), path)
+        yield from _grants_of_value(each, get(plain, path), path)
 
 
-def _said(each: Sensitive, value: Any, path: Path) -> Iterator[Grant]:
+def _grants_of_value(each: Sensitive, value: Any, path: Path) -> Iterator[Grant]:
     if each.order and not isinstance(value, dict | list):
         yield from mode("x", *each.order, default=each.default).read(
             mode("x", *each.order, default=each.default), value, path
         )
         return
     effect: Effect = "allows" if each.widens == "more" else "denies"
-    for grant in anything("x").read(anything("x"), value, path):
+    for grant in allows_each_value("x").read(allows_each_value("x"), value, path):
         if isinstance(get(value, grant.path[len(path) :], None), bool):
-            switch = Row((), "mode", anything("x").read, order=(False, True), default=False)
+            switch = Row(
+                (), "mode", allows_each_value("x").read, order=(False, True), default=False
+            )
             yield from mode("x", *switch.order, default=False).read(
                 switch, get(value, grant.path[len(path) :]), grant.path
             )
         else:
             yield msgspec.structs.replace(grant, effect=effect)
-    yield _everything_else(each, "denies" if effect == "allows" else "allows", path)
+    yield _grant_for_rest(each, "denies" if effect == "allows" else "allows", path)
 
 
-def _unsaid(each: Sensitive, path: Path) -> Iterator[Grant]:
+def _grants_of_absent(each: Sensitive, path: Path) -> Iterator[Grant]:
     """The grants that an absent permission means."""
     if each.order:
         row = mode("x", *each.order, default=each.default)
@@ -275,15 +281,13 @@ def _unsaid(each: Sensitive, path: Path) -> Iterator[Grant]:
             grant = next(row.read(row, "\0", path))
             yield msgspec.structs.replace(grant, name=f"{grant.mode} = anything", default=True)
     elif isinstance(each.default, tuple):
-        yield from _said(each, list(each.default), path)
+        yield from _grants_of_value(each, list(each.default), path)
     else:
         wide = each.widens == "fewer" or each.absent == "everything"
-        yield _everything_else(each, "allows" if wide else "denies", path, default=True)
+        yield _grant_for_rest(each, "allows" if wide else "denies", path, default=True)
 
 
-def _everything_else(
-    each: Sensitive, effect: Effect, path: Path, *, default: bool = False
-) -> Grant:
+def _grant_for_rest(each: Sensitive, effect: Effect, path: Path, *, default: bool = False) -> Grant:
     name = f"{'.'.join(step for step in path if isinstance(step, str))} = *"
     return Grant("setting", name, effect, path=path, base=True, default=default)
 
@@ -291,23 +295,25 @@ def _everything_else(
 # Comparing.
 
 
-def order(before: Reach | None, after: Reach | None, kind: Kind | None = None) -> Difference:
+def compare_reaches(
+    before: Reach | None, after: Reach | None, kind: Format | None = None
+) -> Difference:
     """How a reach changed, the farthest widening first.
 
     An agent that is new had no reach, one that is gone has none. Where settings are missing, what
     the client does without them counts; that needs the `kind`, or a reach to take it from.
     """
     if before is None and after is not None:
-        before = _without(after, kind)
+        before = _reach_when_absent(after, kind)
     elif after is None and before is not None:
-        after = _without(before, kind)
+        after = _reach_when_absent(before, kind)
     return _ordered(before, after)
 
 
-def order_by_patterns(sensitive: Sequence[Sensitive], before: Any, after: Any) -> Difference:
+def compare_by_patterns(sensitive: Sequence[Sensitive], before: Any, after: Any) -> Difference:
     """How two values differ in what they allow, by the patterns of their permissions alone."""
     sides = (
-        Reach("", "settings", "", "", "", tuple(_guessed(sensitive, value, "")))
+        Reach("", "settings", "", "", "", tuple(_guess_grants(sensitive, value, "")))
         for value in (before, after)
     )
     return _ordered(*sides)
@@ -317,39 +323,39 @@ def differences(before: Iterable[Reach], after: Iterable[Reach]) -> list[Differe
     """The subjects whose reach changed, those that widened most first."""
     old = {each.key: each for each in before}
     new = {each.key: each for each in after}
-    found = [order(old.get(key), new.get(key)) for key in dict.fromkeys((*old, *new))]
+    found = [compare_reaches(old.get(key), new.get(key)) for key in dict.fromkeys((*old, *new))]
     return sorted((each for each in found if each.steps), key=lambda each: -each.far)
 
 
-def _without(reach: Reach, kind: Kind | None) -> Reach | None:
+def _reach_when_absent(reach: Reach, kind: Format | None) -> Reach | None:
     """The reach that holds without a subject; None if there is none."""
-    if reach.sort in _ACTORS:
+    if reach.sort in _ACTING_SORTS:
         return None
-    grants = _defaults(reach.kind) if kind is None or subjects_of(kind.name) else ()
+    grants = _default_grants(reach.kind) if kind is None or subjects_of(kind.name) else ()
     if kind is not None and subjects_of(kind.name) is None:
-        grants = tuple(_guessed(kind.presentation.sensitive, {}, reach.file))
+        grants = tuple(_guess_grants(kind.presentation.sensitive, {}, reach.file))
     return msgspec.structs.replace(reach, grants=grants, inherited=())
 
 
 @lru_cache(256)
-def _defaults(kind: str) -> tuple[Grant, ...]:
+def _default_grants(kind: str) -> tuple[Grant, ...]:
     """What holds for the whole of a kind without any file of it."""
     for subject in subjects_of(kind) or ():
         if not subject.at:
             grants = (each for row in subject.rows for each in row.grants({}))
-            return _placed(grants, ROOT, "")
+            return _place_grants(grants, ROOT, "")
     return ()
 
 
 # What an agent inherits from its project.
 
 #: Folders of clients: what lies beside one is the project that it configures.
-_FOLDERS = frozenset(
+_CLIENT_FOLDERS = frozenset(
     {".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor", ".github", ".vscode", ".roo"}
     | {".kiro", ".zed", ".amp", ".agents", ".defect", ".windsurf", "skills", "agents", ".copilot"}
 )
 #: Files of other clients that a client reads, as the beginning of their path in the project.
-_ALSO = {
+_ALSO_READ_PATHS = {
     "GitHub Copilot": (".mcp.json", ".claude/skills/", ".agents/skills/", ".github/skills/"),
     "Claude Code": (".claude/skills/",),
     "Codex": (".agents/skills/", ".codex/skills/"),
@@ -360,16 +366,18 @@ _ALSO = {
     "defect": (".mcp.json", ".defect/"),
 }
 #: What an agent inherits: everything but who else there is.
-_GIVING = frozenset({"settings", "servers", "hooks", "policy", "plugin", "extension", "modes"})
+_INHERITED_SORTS = frozenset(
+    {"settings", "servers", "hooks", "policy", "plugin", "extension", "modes"}
+)
 
 
-def joined(reaches: Sequence[Reach]) -> list[Reach]:
+def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
     """The reaches, each agent's with what its project gives it.
 
     Settings, servers and hooks count for the agents of their client in and below the folder that
     they configure; skills are there for every agent of a client that reads them.
     """
-    giving = [each for each in reaches if each.sort in _GIVING or each.sort == "skill"]
+    giving = [each for each in reaches if each.sort in _INHERITED_SORTS or each.sort == "skill"]
     files = {each.file for each in giving}
     # The agents of a client in one folder inherit the same: one tuple for all of them.
     known: dict[tuple[str, str, str], tuple[Grant, ...]] = {}
@@ -378,35 +386,37 @@ def joined(reaches: Sequence[Reach]) -> list[Reach]:
         if each.sort not in ("agent", "team"):
             found.append(each)
             continue
-        key = (each.program, _base(each.file), each.file if each.file in files else "")
+        key = (each.program, _configured_folder(each.file), each.file if each.file in files else "")
         if key not in known:
             known[key] = tuple(
                 grant
                 for other in giving
-                if other.file != each.file and _reads(each, other)
-                for grant in _given(other)
+                if other.file != each.file and _counts_for(each, other)
+                for grant in _inheritable_grants(other)
             )
         found.append(msgspec.structs.replace(each, inherited=known[key]))
     return found
 
 
-def _reads(agent: Reach, other: Reach) -> bool:
+def _counts_for(agent: Reach, other: Reach) -> bool:
     """Whether what a file says counts for an agent."""
-    base = _base(other.file)
+    base = _configured_folder(other.file)
     inside = other.file[len(base) :].lstrip("/")
-    same = other.program == agent.program or inside.startswith(_ALSO.get(agent.program, ("\0",)))
-    return same and (not base or f"{_base(agent.file)}/".startswith(f"{base}/"))
+    same = other.program == agent.program or inside.startswith(
+        _ALSO_READ_PATHS.get(agent.program, ("\0",))
+    )
+    return same and (not base or f"{_configured_folder(agent.file)}/".startswith(f"{base}/"))
 
 
-def _given(other: Reach) -> Iterator[Grant]:
+def _inheritable_grants(other: Reach) -> Iterator[Grant]:
     if other.sort == "skill":
         yield Grant("skill", other.name, "allows", other.file)
         return
     yield from (each for each in other.grants if not each.default)
 
 
-def _base(file: str) -> str:
+def _configured_folder(file: str) -> str:
     """The folder that a file configures: the one around the first folder of a client."""
     parts = posixpath.dirname(file).split("/")
-    ends = [number for number, part in enumerate(parts) if part in _FOLDERS]
+    ends = [number for number, part in enumerate(parts) if part in _CLIENT_FOLDERS]
     return "/".join(parts[: ends[0]] if ends else parts)

@@ -7,29 +7,35 @@ import msgspec
 from equipage.workspace.reach.rows import (
     Row,
     allows,
-    anything,
+    allows_each_value,
+    allows_only,
+    any_change_widens,
     asks,
+    default_effect,
     denies,
-    embedded,
     guards,
-    has,
     hooks,
     mode,
     narrows,
-    opaque,
     runs,
+    runs_commands_in,
     servers,
-    usually,
     variables,
     widens,
 )
-from equipage.workspace.reach.subjects import BANG, PLUGIN, Subject, named, one
+from equipage.workspace.reach.subjects import (
+    BANG_COMMAND,
+    PLUGIN_ROWS,
+    Subject,
+    file_names,
+    whole_file,
+)
 
 #: The modes of Claude Code from narrow to wide.
 MODES = ("plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions")
 
-_CLAUDE_SETTINGS = (
-    usually("tool", "asks"),
+_SETTINGS_ROWS = (
+    default_effect("tool", "asks"),
     allows("permissions/allow"),
     asks("permissions/ask"),
     denies("permissions/deny"),
@@ -38,7 +44,7 @@ _CLAUDE_SETTINGS = (
     mode("permissions/disableBypassPermissionsMode", "disable", "", default=""),
     mode("permissions/disableAutoMode", "disable", "", default=""),
     mode("disableAutoMode", "disable", "", default=""),
-    opaque("autoMode"),
+    any_change_widens("autoMode"),
     allows("permissions/additionalDirectories", "path"),
     narrows("sandbox/enabled"),
     widens("sandbox/autoAllowBashIfSandboxed", default=True),
@@ -47,12 +53,12 @@ _CLAUDE_SETTINGS = (
     widens("sandbox/enableWeakerNestedSandbox"),
     widens("sandbox/enableWeakerNetworkIsolation"),
     allows("sandbox/excludedCommands", "program"),
-    anything("sandbox/ignoreViolations"),
+    allows_each_value("sandbox/ignoreViolations"),
     allows("sandbox/filesystem/allowWrite", "path"),
     denies("sandbox/filesystem/denyWrite", "path"),
     allows("sandbox/filesystem/allowRead", "path"),
     denies("sandbox/filesystem/denyRead", "path"),
-    usually("host", "asks"),
+    default_effect("host", "asks"),
     allows("sandbox/network/allowedDomains", "host"),
     denies("sandbox/network/deniedDomains", "host"),
     narrows("sandbox/network/strictAllowlist"),
@@ -61,35 +67,35 @@ _CLAUDE_SETTINGS = (
     widens("sandbox/network/allowAllUnixSockets"),
     allows("sandbox/network/allowUnixSockets", "path"),
     # Another proxy than that of the client decides which hosts are reached.
-    opaque("sandbox/network/httpProxyPort"),
-    opaque("sandbox/network/socksProxyPort"),
-    opaque("sandbox/network/tlsTerminate"),
-    anything("sandbox/network/allowMachLookup"),
-    opaque("sandbox/enabledPlatforms"),
+    any_change_widens("sandbox/network/httpProxyPort"),
+    any_change_widens("sandbox/network/socksProxyPort"),
+    any_change_widens("sandbox/network/tlsTerminate"),
+    allows_each_value("sandbox/network/allowMachLookup"),
+    any_change_widens("sandbox/enabledPlatforms"),
     runs("sandbox/ripgrep/command"),
     runs("sandbox/bwrapPath"),
     runs("sandbox/socatPath"),
-    usually("server", "asks"),
+    default_effect("server", "asks"),
     widens("enableAllProjectMcpServers"),
     allows("enabledMcpjsonServers", "server"),
     denies("disabledMcpjsonServers", "server", plain=True),
-    has("allowedMcpServers", "server", absent="asks"),
+    allows_only("allowedMcpServers", "server", absent="asks"),
     denies("deniedMcpServers", "server"),
     hooks("hooks"),
     widens("disableAllHooks"),
     narrows("allowManagedHooksOnly"),
     narrows("allowManagedPermissionRulesOnly"),
     narrows("allowManagedMcpServersOnly"),
-    has("allowedHttpHookUrls", "host", absent="asks"),
-    has("httpHookAllowedEnvVars", "variable", absent="asks"),
-    has("sshHostAllowlist", "host", absent="asks"),
+    allows_only("allowedHttpHookUrls", "host", absent="asks"),
+    allows_only("httpHookAllowedEnvVars", "variable", absent="asks"),
+    allows_only("sshHostAllowlist", "host", absent="asks"),
     mode("skillOverrides/*", "off", "user-invocable-only", "name-only", "on", default="on"),
     allows("enabledPlugins", "plugin"),
     allows("extraKnownMarketplaces", "plugin"),
-    anything("extraKnownMarketplaces"),
-    has("strictKnownMarketplaces", "plugin", absent="asks"),
+    allows_each_value("extraKnownMarketplaces"),
+    allows_only("strictKnownMarketplaces", "plugin", absent="asks"),
     denies("blockedMarketplaces", "plugin"),
-    opaque("strictPluginOnlyCustomization"),
+    any_change_widens("strictPluginOnlyCustomization"),
     *(
         narrows(name)
         for name in (
@@ -112,12 +118,12 @@ _CLAUDE_SETTINGS = (
     widens("channelsEnabled"),
     widens("allowAllClaudeAiMcps"),
     widens("remoteControlAtStartup"),
-    anything("useAutoModeDuringPlan"),
-    anything("browserExternalPageTools"),
-    anything("allowedChannelPlugins", "plugin"),
-    anything("pluginConfigs", "plugin"),
-    anything("sshConfigs", "host"),
-    anything("worktree"),
+    allows_each_value("useAutoModeDuringPlan"),
+    allows_each_value("browserExternalPageTools"),
+    allows_each_value("allowedChannelPlugins", "plugin"),
+    allows_each_value("pluginConfigs", "plugin"),
+    allows_each_value("sshConfigs", "host"),
+    allows_each_value("worktree"),
     servers("managedMcpServers"),
     narrows("respectGitignore", default=True),
     allows("plansDirectory", "path"),
@@ -143,42 +149,42 @@ _CLAUDE_SETTINGS = (
 )
 
 #: Commands in a block of a text of Claude Code.
-_BLOCK = r"```![ \t]*\n(.*?)\n[ \t]*```"
+_COMMAND_BLOCK = r"```![ \t]*\n(.*?)\n[ \t]*```"
 
 #: What commands and skills of Claude Code share; other tools read most of it, too.
-_CALLED = (
-    usually("tool", "asks"),
+_INVOCABLE_ROWS = (
+    default_effect("tool", "asks"),
     allows("allowed-tools"),
     denies("disallowed-tools"),
     narrows("disable-model-invocation"),
     narrows("hide-from-slash-command-tool"),
     hooks("hooks"),
-    embedded("body", BANG),
-    embedded("body", _BLOCK),
+    runs_commands_in("body", BANG_COMMAND),
+    runs_commands_in("body", _COMMAND_BLOCK),
     # In a fork, another agent than the one that calls it does the work.
     allows("agent", "agent"),
 )
 
 
-def _of_plugin(before: str) -> tuple[Row, ...]:
+def _plugin_rows(before: str) -> tuple[Row, ...]:
     """What only plugins of Claude Code say, in a manifest or in an entry of a marketplace."""
     return (
         runs(f"{before}monitors/*/command"),
-        named(f"{before}monitors"),
+        file_names(f"{before}monitors"),
         allows(f"{before}dependencies", "plugin"),
         # Of the settings of a plugin, these alone apply.
-        *(_prefixed(f"{before}settings/", each) for each in PLUGIN_SETTINGS),
-        embedded(f"{before}commands/*/content", BANG),
-        embedded(f"{before}commands/*/content", _BLOCK),
+        *(_prefix_row(f"{before}settings/", each) for each in PLUGIN_SETTINGS),
+        runs_commands_in(f"{before}commands/*/content", BANG_COMMAND),
+        runs_commands_in(f"{before}commands/*/content", _COMMAND_BLOCK),
         allows(f"{before}commands/*/allowedTools"),
         # A server that writes to the session by itself.
-        anything(f"{before}channels/*/server"),
+        allows_each_value(f"{before}channels/*/server"),
         widens(f"{before}defaultEnabled", default=True),
-        anything(f"{before}experimental"),
+        allows_each_value(f"{before}experimental"),
     )
 
 
-def _prefixed(before: str, row: Row) -> Row:
+def _prefix_row(before: str, row: Row) -> Row:
     return msgspec.structs.replace(row, at=(*before.rstrip("/").split("/"), *row.at))
 
 
@@ -188,8 +194,8 @@ PLUGIN_SETTINGS = (allows("agent", "agent"), runs("subagentStatusLine/command"))
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
     # Claude Code.
-    "claude-agent": one(
-        has("tools"),
+    "claude-agent": whole_file(
+        allows_only("tools"),
         denies("disallowedTools"),
         mode("permissionMode", *MODES, default="default"),
         allows("skills", "skill"),
@@ -198,31 +204,31 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         # Without a worktree of its own, it writes where everybody works.
         guards("isolation"),
         # Files that it reads and writes from one session to the next.
-        anything("memory"),
+        allows_each_value("memory"),
     ),
-    "claude-command": one(*_CALLED),
-    "claude-settings": one(*_CLAUDE_SETTINGS),
-    "claude-hooks": one(hooks("hooks"), named("modules")),
-    "claude-plugin": one(*PLUGIN, *_of_plugin("")),
-    "claude-marketplace": one(
-        anything("plugins/*/source", "plugin"),
+    "claude-command": whole_file(*_INVOCABLE_ROWS),
+    "claude-settings": whole_file(*_SETTINGS_ROWS),
+    "claude-hooks": whole_file(hooks("hooks"), file_names("modules")),
+    "claude-plugin": whole_file(*PLUGIN_ROWS, *_plugin_rows("")),
+    "claude-marketplace": whole_file(
+        allows_each_value("plugins/*/source", "plugin"),
         servers("plugins/*/mcpServers"),
         servers("plugins/*/lspServers"),
         hooks("plugins/*/hooks"),
         allows("plugins/*/agents", "agent"),
         allows("plugins/*/commands", "agent"),
         allows("plugins/*/skills", "skill"),
-        *_of_plugin("plugins/*/"),
+        *_plugin_rows("plugins/*/"),
         # Whether the plugin or its entry here says what there is.
-        opaque("plugins/*/strict"),
-        anything("metadata/pluginRoot", "path"),
-        anything("renames", "plugin"),
+        any_change_widens("plugins/*/strict"),
+        allows_each_value("metadata/pluginRoot", "path"),
+        allows_each_value("renames", "plugin"),
         allows("allowCrossMarketplaceDependenciesOn", "plugin"),
     ),
-    "claude-lsp": one(servers("servers")),
+    "claude-lsp": whole_file(servers("servers")),
     # No load is of these kinds: `views.parts` reads such files of plugins.
-    "claude-plugin-settings": one(*PLUGIN_SETTINGS, sort="settings"),
-    "claude-monitors": one(runs("monitors/*/command"), sort="settings"),
+    "claude-plugin-settings": whole_file(*PLUGIN_SETTINGS, sort="settings"),
+    "claude-monitors": whole_file(runs("monitors/*/command"), sort="settings"),
     # Skills, whichever client reads them.
-    "skill": one(*_CALLED, allows("allowedTools")),  # as Qwen Code names the field
+    "skill": whole_file(*_INVOCABLE_ROWS, allows("allowedTools")),  # as Qwen Code names the field
 }

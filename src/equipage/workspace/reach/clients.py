@@ -14,20 +14,20 @@ from equipage.workspace.reach import claude, editors, packages, terminals
 from equipage.workspace.reach.rows import (
     Row,
     allows,
-    anything,
+    allows_each_value,
+    allows_names_among,
     denies,
     hooks,
     mode,
     narrows,
-    only,
     servers,
     widens,
 )
-from equipage.workspace.reach.subjects import Subject, one
+from equipage.workspace.reach.subjects import Subject, whole_file
 from equipage.workspace.reach.values import Precedence
 
 #: Findings about the policy of a project.
-_OF_POLICY = ("policy-forbids", "policy-not-pinned")
+_POLICY_CODES = ("policy-forbids", "policy-not-pinned")
 
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
@@ -36,10 +36,10 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     **terminals.TABLES,
     **packages.TABLES,
     # The seeds' own kinds.
-    "profile": one(
+    "profile": whole_file(
         Row(("tools", "allow"), "tool", allows("x").read, otherwise="denies"), hooks("hooks")
     ),
-    "settings": one(
+    "settings": whole_file(
         mode("sandbox/mode", *SANDBOXES, default=DEFAULT_SANDBOX),
         widens("tools/fetch/enabled", default=True),
         mode("capabilities/web_search/mode", "disabled", "delegate", default="disabled"),
@@ -48,25 +48,25 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows("providers/*/base_url", "host"),
         allows("providers/*/auth_header", "variable"),
         allows("providers/*/api_key_env", "variable"),
-        anything("providers/*/headers"),
-        anything("http/proxy", "host"),
+        allows_each_value("providers/*/headers"),
+        allows_each_value("http/proxy", "host"),
     ),
     # The settings of equipage itself: what is not looked at is not judged, and a policy that
     # forbids less lets agents do more.
-    "project": one(
-        anything("exclude"),
-        anything("include"),
+    "project": whole_file(
+        allows_each_value("exclude"),
+        allows_each_value("include"),
         narrows("conventions", default=True),
-        anything("kinds"),
-        only("ignore", *_OF_POLICY),
-        only("per-file-ignores/*", *_OF_POLICY),
+        allows_each_value("kinds"),
+        allows_names_among("ignore", *_POLICY_CODES),
+        allows_names_among("per-file-ignores/*", *_POLICY_CODES),
         *(denies(f"policy/never/{name}s", name) for name in ("tool", "server", "host", "program")),
         denies("policy/never/modes", "setting"),
         narrows("policy/pins"),
-        anything("policy/may-widen"),
+        allows_each_value("policy/may-widen"),
         sort="settings",
     ),
-    "agent_md": one(Row(("profile", "tools"), "tool", allows("x").read, otherwise="denies")),
+    "agent_md": whole_file(Row(("profile", "tools"), "tool", allows("x").read, otherwise="denies")),
     "blueprint": tuple(
         Subject((Row(at, "tool", allows("x").read, otherwise="denies"),), (group, "*"), "agent")
         for group, at in (
@@ -75,15 +75,15 @@ TABLES: dict[str, tuple[Subject, ...]] = {
             ("runners", ("runner", "tools")),
         )
     ),
-    "toolpack": one(
+    "toolpack": whole_file(
         allows("caps/network", "host"),
         allows("caps/filesystem/read", "path"),
         Row(("caps", "filesystem", "write"), "path", allows("x").read),
         widens("caps/subprocess"),
         allows("env/passthrough", "variable"),
-        anything("execution", "program"),
-        anything("timeoutMs"),
-        anything("limits"),
+        allows_each_value("execution", "program"),
+        allows_each_value("timeoutMs"),
+        allows_each_value("limits"),
         sort="tool",
     ),
 }
@@ -138,7 +138,7 @@ def precedence_of(kind: str) -> Precedence:
 def value_with_defaults(kind: str, value: Any) -> Any:
     """The value with what its format gives an agent that says nothing."""
     if kind == "profile" and isinstance(value, dict) and not value.get("tools"):
-        from equipage.kinds.defect.profile_model import READ_ONLY  # its load imported it, too
+        from equipage.kinds.defect.profile_model import READ_ONLY_TOOLS  # its load imported it, too
 
-        return {**value, "tools": {"allow": list(READ_ONLY)}}
+        return {**value, "tools": {"allow": list(READ_ONLY_TOOLS)}}
     return value

@@ -20,9 +20,9 @@ from equipage.workspace.reach.values import (
 How = Literal["widened", "narrowed"]
 #: How far a step goes that lets everything of a sort through, everything of a server or a tool, or
 #: something new that runs or is sent to; other names count one for each effect.
-_EVERYTHING, _MANY, _SERVER = 10_000, 50, 100
+_EVERYTHING_WEIGHT, _GROUP_WEIGHT, _HEAVY_WEIGHT = 10_000, 50, 100
 #: Sorts of which one more is more than one tool more: each brings code or a place to send to.
-_HEAVY = frozenset({"server", "program", "host", "plugin"})
+_HEAVY_SORTS = frozenset({"server", "program", "host", "plugin"})
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -71,15 +71,15 @@ class Difference(msgspec.Struct, frozen=True):
         return wider or -sum(each.far for each in self.steps)
 
 
-def order(before: Reach | None, after: Reach | None) -> Difference:
+def difference_between(before: Reach | None, after: Reach | None) -> Difference:
     """How a reach changed. A subject that is new had no reach; one that is gone has none."""
-    steps = [*_modes(before, after), *_names(before, after)]
-    steps = [*_without_implied(steps)]
+    steps = [*_mode_steps(before, after), *_name_steps(before, after)]
+    steps = [*_drop_implied(steps)]
     steps.sort(key=lambda each: (each.how != "widened", -each.far, each.sort, each.name))
     return Difference(before, after, tuple(steps))
 
 
-def _modes(before: Reach | None, after: Reach | None) -> Iterator[Step]:
+def _mode_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:
     old, new = _levels(before), _levels(after)
     for mode in dict.fromkeys((*old, *new)):
         was, now = old.get(mode), new.get(mode)
@@ -87,9 +87,9 @@ def _modes(before: Reach | None, after: Reach | None) -> Iterator[Step]:
         levels = [_level(was, now), _level(now, was)]
         if levels[0] == levels[1]:
             continue
-        far = abs(levels[1] - levels[0]) * _SERVER
+        far = abs(levels[1] - levels[0]) * _HEAVY_WEIGHT
         if levels[1] > levels[0] and now is not None and now.widest:
-            far += _EVERYTHING
+            far += _EVERYTHING_WEIGHT
         shown = now or was
         assert shown is not None
         how: How = "widened" if levels[1] > levels[0] else "narrowed"
@@ -108,13 +108,13 @@ def _levels(reach: Reach | None) -> dict[str, Grant]:
     return {each.mode: each for each in reach.grants if each.level is not None}
 
 
-def _names(before: Reach | None, after: Reach | None) -> Iterator[Step]:
+def _name_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:
     """The names that either side mentions, judged by both."""
     sides = [each for each in (before, after) if each is not None]
     named = dict.fromkeys(
         (grant.sort, grant.name) for reach in sides for grant in reach.grants if grant.level is None
     )
-    hidden = [_hidden(reach) for reach in (before, after)]
+    hidden = [_hidden_values(reach) for reach in (before, after)]
     for sort, name in named:
         was, now = (
             None if reach is None else reach.deciding(sort, name) for reach in (before, after)
@@ -134,7 +134,7 @@ def _names(before: Reach | None, after: Reach | None) -> Iterator[Step]:
         yield Step(how, sort, name, effects[0], effects[1], far, was, now)
 
 
-def _hidden(reach: Reach | None) -> dict[tuple[str, str], list[str]]:
+def _hidden_values(reach: Reach | None) -> dict[tuple[str, str], list[str]]:
     """The hidden values of a reach by what they are about, each in order."""
     found: dict[tuple[str, str], list[str]] = {}
     for each in () if reach is None else reach.grants:
@@ -152,13 +152,13 @@ def _effect(grant: Grant | None, other: Grant | None) -> Effect:
 
 def _weight(sort: str, name: str, grant: Grant | None) -> int:
     if grant is not None and grant.name == name and is_unrestricted(grant):
-        return _EVERYTHING
+        return _EVERYTHING_WEIGHT
     if name.endswith(("/*", "(*)")) or name == EVERYTHING:
-        return _MANY
-    return _SERVER if sort in _HEAVY else 1
+        return _GROUP_WEIGHT
+    return _HEAVY_WEIGHT if sort in _HEAVY_SORTS else 1
 
 
-def _without_implied(steps: Sequence[Step]) -> Iterator[Step]:
+def _drop_implied(steps: Sequence[Step]) -> Iterator[Step]:
     """The steps without those that a wider one of the same sort and effects already says."""
     for each in steps:
         is_implied = any(

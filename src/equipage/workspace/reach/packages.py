@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from equipage.workspace.reach.rows import allows, inputs, runs, servers
-from equipage.workspace.reach.subjects import Subject, one
+from equipage.workspace.reach.subjects import Subject, whole_file
 
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
-    "goose-recipe": one(
+    "goose-recipe": whole_file(
         servers("extensions"),
         allows("sub_recipes/*/path", "agent"),
         runs("retry/checks/*/command"),
         runs("retry/on_failure"),
     ),
     # MCP servers.
-    "mcp": one(servers("servers"), *inputs("inputs"), sort="servers"),
+    "mcp": whole_file(servers("servers"), *inputs("inputs"), sort="servers"),
 }

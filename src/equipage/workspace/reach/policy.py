@@ -13,13 +13,13 @@ from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Fact, Shown
 from equipage.core.path import Path
 from equipage.kinds.mcp.launchers import Launch, launch_of
-from equipage.loading.outcome import Outcome, place_more
+from equipage.loading.outcome import Outcome, place_in_outcome
 from equipage.loading.tree import get, walk
 from equipage.workspace.reach import Grant, Reach, covers, reaches_of
-from equipage.workspace.reach.rows import divided, words_of
+from equipage.workspace.reach.rows import command_words, split_command
 
 #: The lists of a policy → the sort of things that each is about.
-SORTS = {
+SORTS_BY_LIST = {
     "tools": "tool",
     "servers": "server",
     "modes": "mode",
@@ -36,28 +36,28 @@ def policy_findings(
     facts: dict[tuple[Any, ...], Fact] = {}
     reaches = reaches_of(outcome)
     for reach in reaches:
-        for listed, sort in SORTS.items():
+        for listed, sort in SORTS_BY_LIST.items():
             for pattern in never.get(listed, ()):
-                for grant in _against(reach, sort, pattern):
+                for grant in _violating_grants(reach, sort, pattern):
                     # A pattern is violated once at each place, however many grants are there.
                     facts.setdefault(
-                        (grant.path, pattern), _forbidden(outcome, reach, grant, pattern)
+                        (grant.path, pattern), _forbidden_fact(outcome, reach, grant, pattern)
                     )
     found = list(facts.values())
     loaded = outcome.loaded() if pins else None
     if loaded is not None:
         for path, launch in launches_in(loaded.to_dict(show_env=False)):
             if launch.pin is None:
-                place = _written(outcome, path)
+                place = _nearest_written_path(outcome, path)
                 found.append(
                     codes.POLICY_NOT_PINNED.at(
                         place, package=Shown(launch.package), launcher=launch.launcher
                     )
                 )
-    return place_more(outcome, found) if found else []
+    return place_in_outcome(outcome, found) if found else []
 
 
-def _against(reach: Reach, sort: str, pattern: str) -> Iterator[Grant]:
+def _violating_grants(reach: Reach, sort: str, pattern: str) -> Iterator[Grant]:
     """The grants of a reach that allow what a pattern forbids."""
     if sort == "mode":
         for grant in reach.of(sort):
@@ -74,20 +74,20 @@ def _against(reach: Reach, sort: str, pattern: str) -> Iterator[Grant]:
             yield grant
 
 
-def _forbidden(outcome: Outcome, reach: Reach, grant: Grant, pattern: str) -> Fact:
+def _forbidden_fact(outcome: Outcome, reach: Reach, grant: Grant, pattern: str) -> Fact:
     if grant.default:
         thing = f"every {grant.sort}, because `{grant.field}` is absent"
     else:
         thing = f"the {grant.sort} `{grant.name}`"
     return codes.POLICY_FORBIDS.at(
-        _written(outcome, grant.path),
+        _nearest_written_path(outcome, grant.path),
         agent=Shown(f"{reach.sort} `{reach.name}`"),
         thing=Shown(thing),
         pattern=Shown(pattern),
     )
 
 
-def _written(outcome: Outcome, path: Path) -> Path:
+def _nearest_written_path(outcome: Outcome, path: Path) -> Path:
     """The path, or the nearest one above it that is written: an absent field has no place."""
     value = outcome.tree.value if outcome.tree is not None else None
     while path and get(value, path, _MISSING) is _MISSING:
@@ -107,10 +107,10 @@ def commands_among(nodes: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, li
     """Every command line among the nodes of a configuration, divided into words, with its path."""
     for path, value in nodes:
         if isinstance(value, dict):
-            words = words_of(value) if "command" in value or "cmd" in value else []
+            words = command_words(value) if "command" in value or "cmd" in value else []
             if words:
                 key = "command" if "command" in value else "cmd"
                 alone = len(words) == 1 and " " in words[0]
-                yield (*path, key), divided(words[0]) if alone else words
+                yield (*path, key), split_command(words[0]) if alone else words
         elif isinstance(value, str) and path and path[-1] in ("bash", "powershell", "run"):
-            yield path, divided(value)
+            yield path, split_command(value)

@@ -12,7 +12,7 @@ from equipage.workspace.reach.rows import Row, allows, hooks, servers
 from equipage.workspace.reach.values import Grant, Precedence
 
 #: A command in a text of Claude Code or OpenCode.
-BANG = r"!`([^`\n]+)`"
+BANG_COMMAND = r"!`([^`\n]+)`"
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -25,7 +25,9 @@ class Subject(msgspec.Struct, frozen=True):
     precedence: Precedence = "strictest"
 
 
-def one(*rows: Row, sort: str = "", precedence: Precedence = "strictest") -> tuple[Subject, ...]:
+def whole_file(
+    *rows: Row, sort: str = "", precedence: Precedence = "strictest"
+) -> tuple[Subject, ...]:
     """The subjects of a file that is one subject as a whole."""
     return (Subject(rows, sort=sort, precedence=precedence),)
 
@@ -33,7 +35,7 @@ def one(*rows: Row, sort: str = "", precedence: Precedence = "strictest") -> tup
 # Rows for a field that has one meaning as a text, and another as a table.
 
 
-def named(field: str, sort: str = "program") -> Row:
+def file_names(field: str, sort: str = "program") -> Row:
     """Paths of files; a table in place of a path is the content of such a file."""
 
     def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
@@ -44,7 +46,7 @@ def named(field: str, sort: str = "program") -> Row:
     return Row(tuple(field.split("/")), sort, read)
 
 
-def off(field: str) -> Row:
+def disabled_when_false(field: str) -> Row:
     """A field that is `false` to disable a feature."""
 
     def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
@@ -55,7 +57,7 @@ def off(field: str) -> Row:
 
 
 #: What a plugin brings, for every client with plugins.
-PLUGIN = (
+PLUGIN_ROWS = (
     servers("mcpServers"),
     hooks("hooks"),
     servers("lspServers"),

@@ -5,42 +5,48 @@ from __future__ import annotations
 from equipage.workspace.reach.rows import (
     actions,
     allows,
-    anything,
+    allows_each_value,
+    allows_only,
+    any_change_widens,
     asks,
+    default_effect,
     denies,
-    embedded,
-    has,
     hooks,
     hosts,
     mode,
     narrows,
-    opaque,
     rules,
     runs,
+    runs_commands_in,
     servers,
-    usually,
     variables,
     widens,
 )
-from equipage.workspace.reach.subjects import BANG, PLUGIN, Subject, off, one
+from equipage.workspace.reach.subjects import (
+    BANG_COMMAND,
+    PLUGIN_ROWS,
+    Subject,
+    disabled_when_false,
+    whole_file,
+)
 
 #: A command in a text of Gemini.
-_BRACES = r"!\{([^}]*)\}"
+_BRACED_COMMAND = r"!\{([^}]*)\}"
 
-_OPENCODE_AGENT = (
-    usually("tool", "allows"),
-    usually("tool", "asks", "external_directory"),
-    usually("tool", "asks", "doom_loop"),
-    usually("tool", "asks", "read(*.env)"),
-    usually("tool", "asks", "read(*.env.*)"),
-    usually("tool", "allows", "read(*.env.example)"),
+_OPENCODE_AGENT_ROWS = (
+    default_effect("tool", "allows"),
+    default_effect("tool", "asks", "external_directory"),
+    default_effect("tool", "asks", "doom_loop"),
+    default_effect("tool", "asks", "read(*.env)"),
+    default_effect("tool", "asks", "read(*.env.*)"),
+    default_effect("tool", "allows", "read(*.env.example)"),
     allows("tools"),
     actions("permission"),
     narrows("disable"),
 )
 
 #: A project is read only if it is trusted, and then commands may write in it.
-_CODEX = (
+_CODEX_ROWS = (
     mode(
         "sandbox_mode",
         "read-only",
@@ -56,15 +62,15 @@ _CODEX = (
     narrows("sandbox_workspace_write/exclude_slash_tmp"),
     narrows("sandbox_workspace_write/exclude_tmpdir_env_var"),
     servers("mcp_servers"),
-    anything("skills", "skill"),
-    anything("tools"),
-    has("tools/web_search/allowed_domains", "host", absent="asks"),
+    allows_each_value("skills", "skill"),
+    allows_each_value("tools"),
+    allows_only("tools/web_search/allowed_domains", "host", absent="asks"),
     hooks("hooks"),
 )
 
-_GEMINI_TOOLS = (
-    has("tools/core", absent="asks"),
-    has("coreTools", absent="asks"),
+_GEMINI_ROWS = (
+    allows_only("tools/core", absent="asks"),
+    allows_only("coreTools", absent="asks"),
     allows("tools/allowed"),
     allows("allowedTools"),
     asks("tools/confirmationRequired"),
@@ -81,7 +87,7 @@ _GEMINI_TOOLS = (
     allows("tools/sandboxAllowedPaths", "path"),
     runs("tools/discoveryCommand"),
     runs("tools/callCommand"),
-    has("mcp/allowed", "server", absent="asks"),
+    allows_only("mcp/allowed", "server", absent="asks"),
     denies("mcp/excluded", "server", plain=True),
     runs("mcp/serverCommand"),
     servers("mcpServers"),
@@ -92,11 +98,11 @@ _GEMINI_TOOLS = (
     narrows("security/disableYoloMode"),
     narrows("security/disableAlwaysAllow"),
     narrows("security/blockGitExtensions"),
-    has("security/allowedExtensions", "plugin", absent="asks"),
+    allows_only("security/allowedExtensions", "plugin", absent="asks"),
     narrows("security/toolSandboxing"),
     widens("security/enablePermanentToolApproval"),
     widens("security/autoAddToPolicyByDefault"),
-    opaque("security/environmentVariableRedaction"),
+    any_change_widens("security/environmentVariableRedaction"),
     allows("policyPaths", "path"),
     allows("adminPolicyPaths", "path"),
     hooks("hooks"),
@@ -108,37 +114,39 @@ _GEMINI_TOOLS = (
     allows("context/fileName", "path"),
     widens("context/loadMemoryFromIncludeDirectories"),
     runs("tools/shell/pager"),
-    opaque("advanced/excludedEnvVars"),
-    opaque("admin"),
-    anything("agents", "agent"),
-    anything("experimental"),
-    opaque("extensions", "plugin"),
+    any_change_widens("advanced/excludedEnvVars"),
+    any_change_widens("admin"),
+    allows_each_value("agents", "agent"),
+    allows_each_value("experimental"),
+    any_change_widens("extensions", "plugin"),
     narrows("security/enableConseca"),
     # The names of the first version, which Gemini still takes.
     narrows("sandbox"),
     runs("mcpServerCommand"),
     runs("toolDiscoveryCommand"),
     runs("toolCallCommand"),
-    has("allowMCPServers", "server", absent="asks"),
+    allows_only("allowMCPServers", "server", absent="asks"),
     denies("excludeMCPServers", "server", plain=True),
     allows("includeDirectories", "path"),
     allows("contextFileName", "path"),
     widens("loadMemoryFromIncludeDirectories"),
     narrows("folderTrust"),
     narrows("enableHooks", default=True),
-    opaque("fileFiltering"),
+    any_change_widens("fileFiltering"),
 )
 
 
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
     # OpenCode: the last pattern that matches counts.
-    "opencode-agent": one(*_OPENCODE_AGENT, precedence="last"),
-    "opencode-command": one(embedded("body", BANG), allows("agent", "agent")),
+    "opencode-agent": whole_file(*_OPENCODE_AGENT_ROWS, precedence="last"),
+    "opencode-command": whole_file(
+        runs_commands_in("body", BANG_COMMAND), allows("agent", "agent")
+    ),
     "opencode-config": (
         Subject(
             (
-                *_OPENCODE_AGENT,
+                *_OPENCODE_AGENT_ROWS,
                 servers("mcp"),
                 runs("lsp/*/command"),
                 runs("formatter/*/command"),
@@ -146,68 +154,70 @@ TABLES: dict[str, tuple[Subject, ...]] = {
                 allows("skills/paths", "path"),
                 allows("skills/urls", "host"),
                 allows("instructions", "path"),
-                anything("provider/*/npm", "plugin"),
+                allows_each_value("provider/*/npm", "plugin"),
                 hooks("experimental/hook"),
-                anything("server", "host"),
+                allows_each_value("server", "host"),
                 hosts("provider/*/options/baseURL"),
                 hosts("enterprise/url"),
                 mode("share", "disabled", "manual", "auto", default="manual"),
                 widens("autoshare"),
                 allows("default_agent", "agent"),
-                anything("experimental"),
-                off("lsp"),
-                off("formatter"),
+                allows_each_value("experimental"),
+                disabled_when_false("lsp"),
+                disabled_when_false("formatter"),
                 variables("lsp/*/env"),
                 variables("formatter/*/environment"),
                 narrows("lsp/*/disabled"),
                 narrows("formatter/*/disabled"),
-                anything("provider/*/options/apiKey"),
-                anything("provider/*/options/headers"),
+                allows_each_value("provider/*/options/apiKey"),
+                allows_each_value("provider/*/options/headers"),
             ),
             precedence="last",
         ),
-        Subject(_OPENCODE_AGENT, ("agent", "*"), "agent", precedence="last"),
-        Subject(_OPENCODE_AGENT, ("mode", "*"), "agent", precedence="last"),
+        Subject(_OPENCODE_AGENT_ROWS, ("agent", "*"), "agent", precedence="last"),
+        Subject(_OPENCODE_AGENT_ROWS, ("mode", "*"), "agent", precedence="last"),
         Subject(
-            (embedded("template", BANG), allows("agent", "agent")), ("command", "*"), "command"
+            (runs_commands_in("template", BANG_COMMAND), allows("agent", "agent")),
+            ("command", "*"),
+            "command",
         ),
     ),
     # Codex.
-    "codex-agent": one(*_CODEX),
-    "codex-config": one(
-        *_CODEX,
-        opaque("default_permissions"),
-        opaque("permissions"),
+    "codex-agent": whole_file(*_CODEX_ROWS),
+    "codex-config": whole_file(
+        *_CODEX_ROWS,
+        any_change_widens("default_permissions"),
+        any_change_widens("permissions"),
         widens("allow_login_shell", default=True),
         mode("shell_environment_policy/inherit", "none", "core", "all", default="all"),
         denies("shell_environment_policy/exclude", "variable"),
-        has("shell_environment_policy/include_only", "variable"),
+        allows_only("shell_environment_policy/include_only", "variable"),
         widens("shell_environment_policy/ignore_default_excludes"),
-        opaque("apps"),
+        any_change_widens("apps"),
         widens("agents/enabled", default=True),
-        anything("features"),
-        anything("profiles"),
-        opaque("shell_environment_policy/set"),
-        anything("browser_use"),
-        anything("computer_use"),
+        allows_each_value("features"),
+        allows_each_value("profiles"),
+        any_change_widens("shell_environment_policy/set"),
+        allows_each_value("browser_use"),
+        allows_each_value("computer_use"),
         mode("projects/*/trust_level", "untrusted", "trusted", default="untrusted"),
         allows("plugins", "plugin"),
         allows("marketplaces", "plugin"),
         runs("notify"),
-        opaque("agents/max_depth"),
-        opaque("agents/max_concurrent_threads_per_session"),
-        opaque("agents/max_threads"),
-        opaque("windows"),
-        opaque("project_root_markers"),
+        any_change_widens("agents/max_depth"),
+        any_change_widens("agents/max_concurrent_threads_per_session"),
+        any_change_widens("agents/max_threads"),
+        any_change_widens("windows"),
+        any_change_widens("project_root_markers"),
         widens("shell_environment_policy/experimental_use_profile"),
         widens("experimental_use_unified_exec_tool"),
-        anything("otel", "host"),
-        anything("tool_suggest"),
-        anything("model_provider", "host"),
-        anything("oss_provider", "host"),
+        allows_each_value("otel", "host"),
+        allows_each_value("tool_suggest"),
+        allows_each_value("model_provider", "host"),
+        allows_each_value("oss_provider", "host"),
         # What goes to a provider with each request, and the program that signs in.
         *(
-            anything(f"model_providers/*/{name}")
+            allows_each_value(f"model_providers/*/{name}")
             for name in ("env_key", "env_http_headers", "http_headers", "query_params", "auth")
         ),
         *(
@@ -221,26 +231,28 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         hosts("openai_base_url"),
         allows("project_doc_fallback_filenames", "path"),
     ),
-    "codex-hooks": one(hooks("hooks")),
+    "codex-hooks": whole_file(hooks("hooks")),
     # What the rules themselves say, `views.codex_rules` reads.
-    "codex-rules": one(usually("tool", "asks"), sort="policy"),
-    "codex-skill-metadata": one(
+    "codex-rules": whole_file(default_effect("tool", "asks"), sort="policy"),
+    "codex-skill-metadata": whole_file(
         widens("policy/allow_implicit_invocation", default=True),
         # Servers that the skill wants.
         *(
-            anything(f"dependencies/tools/*/{name}", "server")
+            allows_each_value(f"dependencies/tools/*/{name}", "server")
             for name in ("type", "value", "transport", "url", "command")
         ),
         sort="skill",
     ),
-    "codex-plugin": one(*PLUGIN, anything("apps")),
+    "codex-plugin": whole_file(*PLUGIN_ROWS, allows_each_value("apps")),
     # Gemini CLI and Qwen Code.
-    "gemini-settings": one(*_GEMINI_TOOLS),
-    "gemini-extension": one(
-        denies("excludeTools", plain=True), servers("mcpServers"), anything("migratedTo", "plugin")
+    "gemini-settings": whole_file(*_GEMINI_ROWS),
+    "gemini-extension": whole_file(
+        denies("excludeTools", plain=True),
+        servers("mcpServers"),
+        allows_each_value("migratedTo", "plugin"),
     ),
-    "gemini-policy": one(
-        usually("tool", "asks"),
+    "gemini-policy": whole_file(
+        default_effect("tool", "asks"),
         rules(
             "rule",
             "toolName",
@@ -252,32 +264,32 @@ TABLES: dict[str, tuple[Subject, ...]] = {
             "modes",
             "subagent",
         ),
-        opaque("safety_checker"),
+        any_change_widens("safety_checker"),
         precedence="first",
     ),
-    "gemini-agent": one(
-        has("tools"),
+    "gemini-agent": whole_file(
+        allows_only("tools"),
         servers("mcpServers"),
         hosts("agent_card_url"),
-        anything("agent_card_json", "host"),
-        anything("auth"),
+        allows_each_value("agent_card_json", "host"),
+        allows_each_value("auth"),
     ),
-    "gemini-command": one(embedded("prompt", _BRACES)),
-    "qwen-settings": one(
-        *_GEMINI_TOOLS,
+    "gemini-command": whole_file(runs_commands_in("prompt", _BRACED_COMMAND)),
+    "qwen-settings": whole_file(
+        *_GEMINI_ROWS,
         allows("permissions/allow"),
         asks("permissions/ask"),
         denies("permissions/deny"),
     ),
-    "qwen-agent": one(
-        has("tools"),
+    "qwen-agent": whole_file(
+        allows_only("tools"),
         denies("disallowedTools"),
         mode("approvalMode", "plan", "default", "auto-edit", "yolo", default="default"),
         sort="agent",
     ),
     # Amp: the first rule that matches counts.
-    "amp-settings": one(
-        usually("tool", "asks"),
+    "amp-settings": whole_file(
+        default_effect("tool", "asks"),
         rules(
             "amp.permissions",
             "tool",
@@ -293,13 +305,13 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows("amp.guardedFiles.allowlist", "path"),
         allows("amp.toolbox.path", "path"),
         allows("amp.skills.path", "path"),
-        opaque("amp.mcpPermissions", "server"),
+        any_change_widens("amp.mcpPermissions", "server"),
         servers("amp.mcpServers"),
         precedence="first",
     ),
-    "goose-config": one(
+    "goose-config": whole_file(
         mode("GOOSE_MODE", "chat", "approve", "smart_approve", "auto", default="auto"),
-        opaque("GOOSE_ALLOWLIST"),
+        any_change_widens("GOOSE_ALLOWLIST"),
         servers("extensions"),
     ),
 }

@@ -117,14 +117,14 @@ class Reach(msgspec.Struct, frozen=True):
 
 
 #: Sorts with names that match only themselves: a star of a command is a star, `***` hides a secret.
-_LITERAL = frozenset({"program", "setting", "guard"})
+_LITERAL_SORTS = frozenset({"program", "setting", "guard"})
 
 
 def _is_about(grant: Grant, name: str) -> bool:
     """Whether a grant says something about all that a name matches."""
     if grant.name == name:
         return True
-    if grant.sort in _LITERAL and not grant.base:
+    if grant.sort in _LITERAL_SORTS and not grant.base:
         return grant.name == EVERYTHING
     if not covers(grant.name, name, grant.sort):
         return False
@@ -157,7 +157,7 @@ def covers(wide: str, narrow: str, sort: str = "tool") -> bool:
 
 
 #: Tools whose brackets hold paths: a single star in them ends at a slash.
-_OF_PATHS = ("Read(", "Edit(", "Write(", "read ", "write ")
+_PATH_TOOLS = ("Read(", "Edit(", "Write(", "read ", "write ")
 
 
 @lru_cache(4096)
@@ -166,16 +166,18 @@ def _pattern(wide: str, is_path: bool) -> re.Pattern[str]:
     tool, bracket, what = wide.partition("(")
     if not bracket:
         # `Bash` matches `Bash(git:*)`, and `mcp__github` every tool of that server.
-        return re.compile(f"{_stars(tool, is_path)}(?:\\(.*\\)|__.*)?", re.DOTALL)
+        return re.compile(f"{_expand_stars(tool, is_path)}(?:\\(.*\\)|__.*)?", re.DOTALL)
     what = what.removesuffix(")")
-    paths = is_path or wide.startswith(_OF_PATHS)
+    paths = is_path or wide.startswith(_PATH_TOOLS)
     if not paths and what.endswith((":*", " *")):
         # A command with any arguments, or with none.
-        return re.compile(f"{re.escape(tool)}\\({_stars(what[:-2])}(?:[ :].*)?\\)", re.DOTALL)
-    return re.compile(f"{re.escape(tool)}\\({_stars(what, paths)}\\)", re.DOTALL)
+        return re.compile(
+            f"{re.escape(tool)}\\({_expand_stars(what[:-2])}(?:[ :].*)?\\)", re.DOTALL
+        )
+    return re.compile(f"{re.escape(tool)}\\({_expand_stars(what, paths)}\\)", re.DOTALL)
 
 
-def _stars(text: str, is_path: bool = False) -> str:
+def _expand_stars(text: str, is_path: bool = False) -> str:
     one = "(?:(?!\\*\\*)[^/])*" if is_path else ".*"
     # A star with a backslash is one: some clients have lists in which it means nothing more.
     parts = re.split(r"(\\\*|\*\*|\*)", text)

@@ -17,7 +17,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
-from equipage.core.text import expression, nearest
+from equipage.core.text import lazy_regex, nearest
 from equipage.kinds.conventions.claude import codes, permissions
 from equipage.kinds.conventions.tools.claude import TOOLS
 from equipage.loading.model import describe, type_info
@@ -35,17 +35,17 @@ EVENTS = (
 )
 # fmt: on
 #: Events whose matcher is compared with the name of a tool.
-_OF_TOOLS = frozenset(
+_TOOL_EVENTS = frozenset(
     {"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "PermissionDenied"}
 )
 #: Events whose matcher is one of a few words.
-_WORDS = {
+_MATCHER_WORDS = {
     "SessionStart": frozenset({"startup", "resume", "clear", "compact"}),
     "PreCompact": frozenset({"manual", "auto"}),
     "PostCompact": frozenset({"manual", "auto"}),
 }
 #: A matcher of these characters alone is a list of exact names.
-_EXACT = expression(r"[\w\-,| ]*")
+_EXACT_NAMES = lazy_regex(r"[\w\-,| ]*")
 #: What a handler of a type must have, and what it may have.
 _HANDLERS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "command": (
@@ -62,27 +62,27 @@ _HANDLERS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "http": (("url",), {"headers": dict[str, str], "allowedEnvVars": list[str]}),
     "mcp_tool": (("server", "tool"), {"input": dict[str, Any]}),
 }
-_COMMON = {"if": str, "statusMessage": str, "once": bool}
+_COMMON_KEYS = {"if": str, "statusMessage": str, "once": bool}
 #: Seconds above which a limit was most likely meant in milliseconds.
-_LONG = 3600
+_LONG_TIMEOUT_SECONDS = 3600
 #: A path below one of the two folders that commands may name, as the shell sees it.
-_PATH = expression(
+_PATH = lazy_regex(
     r"""\$\{?(?P<root>CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT)\}?"?(?P<path>/[^\s"'`;|&<>()$*?]+)"""
 )
-_UNQUOTED = expression(r"(?:^|\s)\$\{CLAUDE_PLUGIN_ROOT\}")
+_UNQUOTED = lazy_regex(r"(?:^|\s)\$\{CLAUDE_PLUGIN_ROOT\}")
 
 
-class Place(msgspec.Struct, frozen=True):
+class HookRoots(msgspec.Struct, frozen=True):
     """Where hooks are: what the two variables of their commands mean."""
 
     project: str | None = None
     plugin: str | None = None
 
 
-def check(hooks: Any, path: Path, session: Session, place: Place) -> Iterator[Fact]:
+def check(hooks: Any, path: Path, session: Session, place: HookRoots) -> Iterator[Fact]:
     """What is wrong with a table of hooks."""
     if not isinstance(hooks, dict):
-        yield unfit(path, "a mapping of events", hooks)
+        yield wrong_type(path, "a mapping of events", hooks)
         return
     for event, groups in hooks.items():
         here = (*path, event)
@@ -90,13 +90,13 @@ def check(hooks: Any, path: Path, session: Session, place: Place) -> Iterator[Fa
             guess = nearest(event, EVENTS)
             yield codes.HOOK_EVENT_UNKNOWN.at(here, part="key", event=Shown(event), nearest=guess)
         elif not isinstance(groups, list):
-            yield unfit(here, "a list", groups)
+            yield wrong_type(here, "a list", groups)
         else:
             for number, group in enumerate(groups):
-                yield from _group(group, event, (*here, number), session, place)
+                yield from _check_group(group, event, (*here, number), session, place)
 
 
-def unfit(path: Path, expected: str, value: Any) -> Fact:
+def wrong_type(path: Path, expected: str, value: Any) -> Fact:
     """A value of a wrong type, because of which Claude Code leaves something out."""
     found = Shown(value, as_found=True)
     return core_codes.WRONG_TYPE.at(
@@ -104,22 +104,26 @@ def unfit(path: Path, expected: str, value: Any) -> Fact:
     )
 
 
-def _group(group: Any, event: str, path: Path, session: Session, place: Place) -> Iterator[Fact]:
+def _check_group(
+    group: Any, event: str, path: Path, session: Session, place: HookRoots
+) -> Iterator[Fact]:
     if not isinstance(group, dict):
-        yield unfit(path, "a mapping with `matcher` and `hooks`", group)
+        yield wrong_type(path, "a mapping with `matcher` and `hooks`", group)
         return
     handlers = group.get("hooks")
     if not isinstance(handlers, list):
         reason = "it has no list `hooks`"
-        yield codes.HOOK_UNLOADABLE.at(path, what="entry", reason=reason, lost=_lost(event))
+        yield codes.HOOK_UNLOADABLE.at(
+            path, what="entry", reason=reason, lost=_describe_loss(event)
+        )
         return
     if "matcher" in group:
-        yield from _matcher(group["matcher"], event, (*path, "matcher"))
+        yield from _check_matcher(group["matcher"], event, (*path, "matcher"))
     for number, handler in enumerate(handlers):
-        yield from _handler(handler, event, (*path, "hooks", number), session, place)
+        yield from _check_handler(handler, event, (*path, "hooks", number), session, place)
 
 
-def _lost(event: str) -> str:
+def _describe_loss(event: str) -> str:
     """What Claude Code leaves out because of an entry that it cannot load."""
     whole = event in ("PreToolUse", "PermissionRequest")
     return "everything else in the file" if whole else "nothing else"
@@ -128,23 +132,23 @@ def _lost(event: str) -> str:
 # Matchers.
 
 
-def _matcher(matcher: Any, event: str, path: Path) -> Iterator[Fact]:
+def _check_matcher(matcher: Any, event: str, path: Path) -> Iterator[Fact]:
     if not isinstance(matcher, str):
-        yield unfit(path, "text", matcher)
-    elif event in _OF_TOOLS or event in _WORDS:
-        reason = _never(matcher, event)
+        yield wrong_type(path, "text", matcher)
+    elif event in _TOOL_EVENTS or event in _MATCHER_WORDS:
+        reason = _never_matches_reason(matcher, event)
         if reason is not None:
             yield codes.HOOK_NEVER_FIRES.at(path, matcher=Shown(matcher), reason=reason)
 
 
-def _never(matcher: str, event: str) -> str | None:
+def _never_matches_reason(matcher: str, event: str) -> str | None:
     """Why a matcher never matches, in words; None if it may."""
     if matcher in ("", "*"):
         return None
-    if _EXACT.fullmatch(matcher):
+    if _EXACT_NAMES.fullmatch(matcher):
         names = [name.strip() for name in re.split(r"[|,]", matcher) if name.strip()]
-        return _unknown_names(names, event) if names else None
-    if event in _OF_TOOLS and re.fullmatch(r"\w+\(.*\)", matcher):
+        return _unknown_names_reason(names, event) if names else None
+    if event in _TOOL_EVENTS and re.fullmatch(r"\w+\(.*\)", matcher):
         return "it is compared with the name of the tool alone; what the call is about goes to `if`"
     try:
         re.compile(matcher)
@@ -159,9 +163,9 @@ def _never(matcher: str, event: str) -> str | None:
     return None
 
 
-def _unknown_names(names: list[str], event: str) -> str | None:
-    known = _WORDS.get(event, TOOLS - permissions.GONE.keys())
-    if event in _OF_TOOLS and any(name.startswith("mcp__") for name in names):
+def _unknown_names_reason(names: list[str], event: str) -> str | None:
+    known = _MATCHER_WORDS.get(event, TOOLS - permissions.REMOVED_TOOLS.keys())
+    if event in _TOOL_EVENTS and any(name.startswith("mcp__") for name in names):
         servers = [name for name in names if name.startswith("mcp__")]
         if len(servers) < len(names) or any("__" in each[5:] for each in servers):
             return None
@@ -169,10 +173,10 @@ def _unknown_names(names: list[str], event: str) -> str | None:
         return f"a server has no tool of this name; write `{server}__.*`"
     if any(name in known for name in names):
         return None
-    if event in _OF_TOOLS and any(" " in name for name in names):
+    if event in _TOOL_EVENTS and any(" " in name for name in names):
         return "names are divided by `|`"
-    sort = "tool" if event in _OF_TOOLS else "word"
-    gone = next((name for name in names if name in permissions.GONE), None)
+    sort = "tool" if event in _TOOL_EVENTS else "word"
+    gone = next((name for name in names if name in permissions.REMOVED_TOOLS), None)
     if gone is not None:
         return f"there is no tool `{gone}` any more"
     guess = nearest(names[0], known)
@@ -185,19 +189,21 @@ def _unknown_names(names: list[str], event: str) -> str | None:
 # Handlers.
 
 
-def _handler(
-    handler: Any, event: str, path: Path, session: Session, place: Place
+def _check_handler(
+    handler: Any, event: str, path: Path, session: Session, place: HookRoots
 ) -> Iterator[Fact]:
     if not isinstance(handler, dict):
-        yield unfit(path, "a mapping with `type`", handler)
+        yield wrong_type(path, "a mapping with `type`", handler)
         return
     kind = handler.get("type")
-    reason = _unloadable(handler, kind)
+    reason = _unloadable_reason(handler, kind)
     if reason is not None:
-        yield codes.HOOK_UNLOADABLE.at(path, what="handler", reason=reason, lost=_lost(event))
+        yield codes.HOOK_UNLOADABLE.at(
+            path, what="handler", reason=reason, lost=_describe_loss(event)
+        )
         return
     required, optional = _HANDLERS[str(kind)]
-    known = (*required, *optional, *_COMMON, "type", "timeout", "onFailure")
+    known = (*required, *optional, *_COMMON_KEYS, "type", "timeout", "onFailure")
     for key in handler.keys() - set(known):
         guess = nearest(key, [name for name in known if name not in handler])
         if guess is not None:
@@ -205,18 +211,21 @@ def _handler(
                 (*path, key), part="key", field=Shown(key), owner="a hook", nearest=guess
             )
     timeout = handler.get("timeout")
-    if isinstance(timeout, int | float) and timeout > _LONG:
+    if isinstance(timeout, int | float) and timeout > _LONG_TIMEOUT_SECONDS:
         yield codes.HOOK_TIMEOUT_LONG.at((*path, "timeout"), seconds=Shown(timeout))
     condition = handler.get("if")
-    if isinstance(condition, str) and (wrong := permissions.problem(condition, "deny")) is not None:
+    if (
+        isinstance(condition, str)
+        and (wrong := permissions.rule_problem(condition, "deny")) is not None
+    ):
         yield codes.HOOK_NEVER_FIRES.at(
             (*path, "if"), matcher=Shown(condition), reason=wrong.reason
         )
     if isinstance(handler.get("command"), str):
-        yield from _command(handler["command"], "args" in handler, path, session, place)
+        yield from _check_command(handler["command"], "args" in handler, path, session, place)
 
 
-def _unloadable(handler: dict[str, Any], kind: Any) -> str | None:
+def _unloadable_reason(handler: dict[str, Any], kind: Any) -> str | None:
     """Why Claude Code cannot load a handler, in words; None if it can."""
     if not isinstance(kind, str) or kind not in _HANDLERS:
         found = "no `type`" if kind is None else "a `type` that does not exist"
@@ -227,7 +236,7 @@ def _unloadable(handler: dict[str, Any], kind: Any) -> str | None:
     for key in required:
         if not isinstance(handler.get(key), str):
             return f"a handler of type `{kind}` needs `{key}` with text"
-    for key, wanted in {**optional, **_COMMON}.items():
+    for key, wanted in {**optional, **_COMMON_KEYS}.items():
         if key in handler and not _fits(handler[key], wanted):
             return f"`{key}` must be {describe(type_info(wanted))}"
     timeout = handler.get("timeout", 1)
@@ -248,8 +257,8 @@ def _fits(value: Any, wanted: Any) -> bool:
     return True
 
 
-def _command(
-    command: str, has_args: bool, path: Path, session: Session, place: Place
+def _check_command(
+    command: str, has_args: bool, path: Path, session: Session, place: HookRoots
 ) -> Iterator[Fact]:
     """The files that a command names exist, and survive blanks in the path of their folder."""
     place_of = {"CLAUDE_PROJECT_DIR": place.project, "CLAUDE_PLUGIN_ROOT": place.plugin}

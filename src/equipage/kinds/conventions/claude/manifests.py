@@ -9,11 +9,11 @@ from typing import Any
 
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
-from equipage.core.text import expression, nearest
+from equipage.core.text import lazy_regex, nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.conventions.claude import codes, hooks
-from equipage.kinds.conventions.claude.hooks import Place
+from equipage.kinds.conventions.claude.hooks import HookRoots
 from equipage.kinds.conventions.codes import NAME_FORM
 from equipage.kinds.conventions.tools.claude import KEBAB
 from equipage.kinds.tables import Convention
@@ -23,12 +23,12 @@ from equipage.syntax.document import load_value
 
 #: Names that pass as Anthropic's own.
 _OFFICIAL = r"official[^a-z0-9]*(?:anthropic|claude)|(?:anthropic|claude)[^a-z0-9]*official"
-_RESERVED = expression(
+_RESERVED_NAME = lazy_regex(
     r"(?:claude|anthropics?|cc-plugin)-|(?:claude|anthropics?|claude-code|claude-mods)\Z"
     rf"|.*(?:{_OFFICIAL})",
     re.IGNORECASE,
 )
-_RESERVED_MARKET = expression(
+_RESERVED_MARKET_NAME = lazy_regex(
     rf".*(?:{_OFFICIAL})|(?:anthropic|claude)[^a-z0-9]*(?:marketplace|plugins|official)",
     re.IGNORECASE,
 )
@@ -53,31 +53,31 @@ _FIRST_PARTY = frozenset(
     )
 )
 #: The marketplaces that can be added from repositories of Anthropic alone.
-_TAKEN_MARKETS = _FIRST_PARTY | {
+_RESERVED_MARKETS = _FIRST_PARTY | {
     "anthropic-plugin-directory",
     "claude-community",
     "claude-plugin-directory",
     "claude-plugins-community",
 }
 #: A scheme and something behind it; any scheme is accepted.
-_ADDRESS = expression(r"[a-z][a-z0-9+.-]*:.", re.IGNORECASE)
+_ADDRESS = lazy_regex(r"[a-z][a-z0-9+.-]*:.", re.IGNORECASE)
 #: How the bundles of servers end, which may lie elsewhere.
-_BUNDLES = (".mcpb", ".dxt")
+_BUNDLE_SUFFIXES = (".mcpb", ".dxt")
 #: Fields with paths → how a path may end, and whether it must be a folder.
-_PATHS: dict[str, tuple[tuple[str, ...], bool]] = {
+_PATH_FIELDS: dict[str, tuple[tuple[str, ...], bool]] = {
     "commands": ((), False),
     "agents": ((".md",), False),
     "skills": ((), True),
     "outputStyles": ((), False),
     "themes": ((), False),
     "hooks": ((".json",), False),
-    "mcpServers": ((".json", *_BUNDLES), False),
+    "mcpServers": ((".json", *_BUNDLE_SUFFIXES), False),
     "lspServers": ((".json",), False),
     "monitors": ((".json",), False),
 }
 #: Fields that may be left out, but not be null.
 _NEVER_NULL = (
-    *_PATHS,
+    *_PATH_FIELDS,
     *("author", "channels", "defaultEnabled", "dependencies", "description", "displayName"),
     *("homepage", "keywords", "license", "repository", "settings", "userConfig", "version"),
 )
@@ -93,12 +93,12 @@ _SOURCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def _root(session: Session) -> str:
+def _plugin_root(session: Session) -> str:
     """The folder of the plugin or marketplace: the one that holds `.claude-plugin`."""
     return os.path.dirname(os.path.dirname(session.path))
 
 
-def _refused(path: Path, field: str, reason: str, hint: str | None = None) -> Fact:
+def _refusal(path: Path, field: str, reason: str, hint: str | None = None) -> Fact:
     return codes.MANIFEST_REFUSED.at(path, field=field, reason=reason, hint=hint)
 
 
@@ -109,38 +109,40 @@ def plugin_is_accepted(_convention: Convention, _config: Any, session: Session) 
     """What keeps Claude Code from loading a plugin, or a part of it."""
     manifest = session.documents[0].value if session.documents else None
     if isinstance(manifest, dict):
-        yield from _name(manifest, (), lambda name: _is_anthropics(name, manifest, session))
-        yield from _definition(manifest, (), _root(session), session)
+        yield from _check_name(
+            manifest, (), lambda name: _is_anthropic_plugin(name, manifest, session)
+        )
+        yield from _check_definition(manifest, (), _plugin_root(session), session)
 
 
-def _name(table: dict[str, Any], path: Path, is_own: Callable[[str], bool]) -> Iterator[Fact]:
+def _check_name(table: dict[str, Any], path: Path, is_own: Callable[[str], bool]) -> Iterator[Fact]:
     """The name of a plugin, which may be a reserved one if it is Anthropic's own."""
     name = table.get("name")
     if not isinstance(name, str) or not name:
         return  # the table reports that
-    if _RESERVED.match(name) and not is_own(name):
-        yield _refused((*path, "name"), "name", "is reserved: it passes as Anthropic's own")
+    if _RESERVED_NAME.match(name) and not is_own(name):
+        yield _refusal((*path, "name"), "name", "is reserved: it passes as Anthropic's own")
     else:
-        yield from _form(name, path)
+        yield from _check_name_form(name, path)
 
 
-def _form(name: str, path: Path) -> Iterator[Fact]:
+def _check_name_form(name: str, path: Path) -> Iterator[Fact]:
     if re.search(r"\s", name):
-        yield _refused((*path, "name"), "name", "must not hold blanks", "use hyphens")
+        yield _refusal((*path, "name"), "name", "must not hold blanks", "use hyphens")
     elif not re.fullmatch(r"[A-Za-z0-9._-]+", name):
-        yield _refused((*path, "name"), "name", "may hold letters, digits, `.`, `_` and `-` only")
+        yield _refusal((*path, "name"), "name", "may hold letters, digits, `.`, `_` and `-` only")
     elif not KEBAB.allows(name):
         yield NAME_FORM.at(
             (*path, "name"), name=Shown(name), tool="Claude.ai", rule=KEBAB.words, better=None
         )
 
 
-def _is_anthropics(name: str, manifest: dict[str, Any], session: Session) -> bool:
+def _is_anthropic_plugin(name: str, manifest: dict[str, Any], session: Session) -> bool:
     """Whether a plugin is Anthropic's own. A manifest does not say so for sure: the marketplace
     around it that lists it decides, and without one the author has to be believed."""
-    folder = _root(session)
+    folder = _plugin_root(session)
     while session.files.is_within(folder, session.root):
-        market = _read(os.path.join(folder, ".claude-plugin", "marketplace.json"), session)
+        market = _read_manifest(os.path.join(folder, ".claude-plugin", "marketplace.json"), session)
         entries = market.get("plugins") if isinstance(market, dict) else None
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, dict) and entry.get("name") == name:
@@ -148,43 +150,49 @@ def _is_anthropics(name: str, manifest: dict[str, Any], session: Session) -> boo
         if folder == os.path.dirname(folder):
             break
         folder = os.path.dirname(folder)
-    return _is_of_anthropic(manifest.get("author"))
+    return _mentions_anthropic(manifest.get("author"))
 
 
-def _is_of_anthropic(who: Any) -> bool:
+def _mentions_anthropic(who: Any) -> bool:
     words = who.values() if isinstance(who, dict) else (who,)
     return any(isinstance(each, str) and "anthropic" in each.lower() for each in words)
 
 
-def _definition(
+def _check_definition(
     table: dict[str, Any], path: Path, root: str | None, session: Session
 ) -> Iterator[Fact]:
     """The fields that a manifest and an entry of a marketplace share. Without a root, no path can
     be looked up."""
     homepage = table.get("homepage")
     if isinstance(homepage, str) and not _ADDRESS.match(homepage):
-        yield _refused((*path, "homepage"), "homepage", "must be an address", "write `https://…`")
+        yield _refusal((*path, "homepage"), "homepage", "must be an address", "write `https://…`")
     for field in _NEVER_NULL:
         if field in table and table[field] is None:
-            yield _null((*path, field))
-    for field, (endings, is_folder) in _PATHS.items():
+            yield _null_refusal((*path, field))
+    for field, (endings, is_folder) in _PATH_FIELDS.items():
         for place, written in _paths_in(table.get(field), (*path, field)):
             # A bundle at an address is not fetched.
-            if field == "mcpServers" and _ADDRESS.match(written) and written.endswith(_BUNDLES):
+            if (
+                field == "mcpServers"
+                and _ADDRESS.match(written)
+                and written.endswith(_BUNDLE_SUFFIXES)
+            ):
                 continue
-            reason = _malformed(written, endings)
+            reason = _path_problem(written, endings)
             if reason is not None:
-                yield _refused(place, field, reason)
+                yield _refusal(place, field, reason)
             elif root is not None:
-                yield from _missing(place, field, written, root, session, is_folder=is_folder)
+                yield from _check_path_exists(
+                    place, field, written, root, session, is_folder=is_folder
+                )
     # Hooks may be a path, which was looked up above, or the hooks themselves.
     inline = table.get("hooks")
     if isinstance(inline, dict):
-        yield from hooks.check(inline, (*path, "hooks"), session, Place(plugin=root))
-    yield from _asked(table.get("userConfig"), (*path, "userConfig"))
-    yield from _commands(table.get("commands"), (*path, "commands"))
-    yield from _dependencies(table.get("dependencies"), (*path, "dependencies"))
-    yield from _servers(table, path)
+        yield from hooks.check(inline, (*path, "hooks"), session, HookRoots(plugin=root))
+    yield from _check_user_config(table.get("userConfig"), (*path, "userConfig"))
+    yield from _check_commands(table.get("commands"), (*path, "commands"))
+    yield from _check_dependencies(table.get("dependencies"), (*path, "dependencies"))
+    yield from _check_servers(table, path)
 
 
 def extension_is_accepted(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
@@ -192,7 +200,9 @@ def extension_is_accepted(_convention: Convention, config: Any, session: Session
     named = config.get("contextFileName") if isinstance(config, dict) else None
     root = os.path.dirname(session.path)
     for place, written in _paths_in(named, ("contextFileName",)):
-        yield from _missing(place, "contextFileName", written, root, session, is_folder=False)
+        yield from _check_path_exists(
+            place, "contextFileName", written, root, session, is_folder=False
+        )
 
 
 def _paths_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
@@ -207,12 +217,12 @@ def _paths_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
                 yield (*path, name, "source"), each["source"]
 
 
-def _null(path: Path) -> Fact:
+def _null_refusal(path: Path) -> Fact:
     field = str(path[-1])
-    return _refused(path, field, "must not be null", f"leave `{field}` out")
+    return _refusal(path, field, "must not be null", f"leave `{field}` out")
 
 
-def _malformed(written: str, endings: tuple[str, ...]) -> str | None:
+def _path_problem(written: str, endings: tuple[str, ...]) -> str | None:
     if not written.startswith("./"):
         return "must start with `./`"
     if ".." in written.split("/"):
@@ -222,7 +232,7 @@ def _malformed(written: str, endings: tuple[str, ...]) -> str | None:
     return None
 
 
-def _missing(
+def _check_path_exists(
     place: Path, field: str, written: str, root: str, session: Session, *, is_folder: bool
 ) -> Iterator[Fact]:
     file = os.path.normpath(os.path.join(root, written))
@@ -237,39 +247,39 @@ def _missing(
         yield codes.MANIFEST_PATH_MISSING.at(place, field=field, file=Shown(written), reason=reason)
 
 
-def _asked(value: Any, path: Path) -> Iterator[Fact]:
+def _check_user_config(value: Any, path: Path) -> Iterator[Fact]:
     """The names of values that a plugin asks for become names of variables."""
     for name in value if isinstance(value, dict) else ():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             reason = "has a name that is not made of letters, digits and `_`"
-            yield _refused((*path, name), "userConfig", reason)
+            yield _refusal((*path, name), "userConfig", reason)
 
 
-def _commands(value: Any, path: Path) -> Iterator[Fact]:
+def _check_commands(value: Any, path: Path) -> Iterator[Fact]:
     for name, each in value.items() if isinstance(value, dict) else ():
         given = {"source", "content"} & each.keys() if isinstance(each, dict) else set[str]()
         if len(given) != 1:
-            yield _refused((*path, name), "commands", "needs either `source` or `content`")
+            yield _refusal((*path, name), "commands", "needs either `source` or `content`")
 
 
-def _dependencies(value: Any, path: Path) -> Iterator[Fact]:
+def _check_dependencies(value: Any, path: Path) -> Iterator[Fact]:
     for at, each in enumerate(value if isinstance(value, list) else ()):
         name = each.get("name") if isinstance(each, dict) else each
         if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+(?:@[\w.-]+)?", name):
-            yield _refused((*path, at), "dependencies", "must name a plugin")
+            yield _refusal((*path, at), "dependencies", "must name a plugin")
 
 
-def _servers(table: dict[str, Any], path: Path) -> Iterator[Fact]:
+def _check_servers(table: dict[str, Any], path: Path) -> Iterator[Fact]:
     """One server that Claude Code cannot read makes it refuse all of the field."""
     for field in ("mcpServers", "lspServers"):
         servers = table.get(field)
         for name, each in servers.items() if isinstance(servers, dict) else ():
-            reason = _unreadable(each, field)
+            reason = _server_problem(each, field)
             if reason is not None:
-                yield _refused((*path, field, name), field, f"has a server that {reason}")
+                yield _refusal((*path, field, name), field, f"has a server that {reason}")
 
 
-def _unreadable(server: Any, field: str) -> str | None:
+def _server_problem(server: Any, field: str) -> str | None:
     if not isinstance(server, dict):
         return "is not a mapping"
     if field == "lspServers":
@@ -303,11 +313,11 @@ def marketplace_is_accepted(
     market = session.documents[0].value if session.documents else None
     if not isinstance(market, dict):
         return
-    yield from _market_name(market)
+    yield from _check_market_name(market)
     is_first_party = str(market.get("name")).lower() in _FIRST_PARTY
     metadata = market.get("metadata")
     has_root = isinstance(metadata, dict) and isinstance(metadata.get("pluginRoot"), str)
-    base = _root(session)
+    base = _plugin_root(session)
     if isinstance(metadata, dict) and has_root:
         base = os.path.join(base, metadata["pluginRoot"])
     seen: dict[str, int] = {}
@@ -317,8 +327,8 @@ def marketplace_is_accepted(
         if not isinstance(entry, dict):
             continue  # the table reports that
         # The names of Anthropic's own plugins are reserved in the marketplaces of others.
-        yield from _name(entry, path, lambda _name: is_first_party)
-        yield from _entry(entry, path, base, session, is_bare_allowed=has_root)
+        yield from _check_name(entry, path, lambda _name: is_first_party)
+        yield from _check_entry(entry, path, base, session, is_bare_allowed=has_root)
         name = entry.get("name")
         if isinstance(name, str):
             first = seen.setdefault(name, number)
@@ -329,27 +339,27 @@ def marketplace_is_accepted(
                 )
 
 
-def _market_name(market: dict[str, Any]) -> Iterator[Fact]:
+def _check_market_name(market: dict[str, Any]) -> Iterator[Fact]:
     name = market.get("name")
     if not isinstance(name, str) or not name:
         return  # the table reports that
-    if name.lower() in _TAKEN_MARKETS:
+    if name.lower() in _RESERVED_MARKETS:
         # Whose repository it is in, only the owner tells; the validator does not ask.
-        if not _is_of_anthropic(market.get("owner")):
+        if not _mentions_anthropic(market.get("owner")):
             reason = "is reserved: only a repository of Anthropic can be added under it"
-            yield _refused(("name",), "name", reason)
-    elif _RESERVED_MARKET.match(name):
-        yield _refused(("name",), "name", "is reserved: it passes as Anthropic's own")
+            yield _refusal(("name",), "name", reason)
+    elif _RESERVED_MARKET_NAME.match(name):
+        yield _refusal(("name",), "name", "is reserved: it passes as Anthropic's own")
     else:
-        yield from _form(name, ())
+        yield from _check_name_form(name, ())
 
 
-def _entry(
+def _check_entry(
     entry: dict[str, Any], path: Path, base: str, session: Session, *, is_bare_allowed: bool
 ) -> Iterator[Fact]:
     for field in _NEVER_NULL_IN_ENTRY:
         if field in entry and entry[field] is None:
-            yield _null((*path, field))
+            yield _null_refusal((*path, field))
     source = entry.get("source")
     root = None
     if isinstance(source, str):
@@ -359,32 +369,34 @@ def _entry(
         is_relative = source.startswith("./") or source == "." or (is_bare and is_bare_allowed)
         if not is_relative or ".." in source.split("/"):
             reason = "must start with `./` and stay inside the marketplace"
-            yield _refused((*path, "source"), "source", reason)
+            yield _refusal((*path, "source"), "source", reason)
         else:
-            root = os.path.normpath(os.path.join(base if is_bare else _root(session), source))
+            root = os.path.normpath(
+                os.path.join(base if is_bare else _plugin_root(session), source)
+            )
     elif isinstance(source, dict):
-        yield from _source(source, (*path, "source"))
+        yield from _check_source(source, (*path, "source"))
     else:
         reason = "is missing" if source is None else "must be text or a mapping"
-        yield _refused(path, "source", reason)
+        yield _refusal(path, "source", reason)
     # The paths of an entry are those of the plugin, which may not be here.
-    yield from _definition(entry, path, None, session)
+    yield from _check_definition(entry, path, None, session)
     if root is not None and session.files.is_within(root, session.root):
-        yield from _version(entry, path, root, session)
+        yield from _check_version(entry, path, root, session)
 
 
-def _source(source: dict[str, Any], path: Path) -> Iterator[Fact]:
+def _check_source(source: dict[str, Any], path: Path) -> Iterator[Fact]:
     kind = source.get("source")
     if not isinstance(kind, str) or kind not in _SOURCES:
-        yield _refused(path, "source", "must have a `source` of " + ", ".join(_SOURCES))
+        yield _refusal(path, "source", "must have a `source` of " + ", ".join(_SOURCES))
         return
     required, optional = _SOURCES[kind]
     for key in required:
         if not isinstance(source.get(key), str):
-            yield _refused(path, "source", f"of type `{kind}` needs `{key}`")
+            yield _refusal(path, "source", f"of type `{kind}` needs `{key}`")
     sha = source.get("sha")
     if isinstance(sha, str) and not re.fullmatch(r"[0-9a-f]{40}", sha):
-        yield _refused((*path, "sha"), "sha", "must be a commit of 40 digits in lower case")
+        yield _refusal((*path, "sha"), "sha", "must be a commit of 40 digits in lower case")
     # Claude Code ignores what it does not know: the newest commit would be installed instead.
     for key in ("branch", "tag", "commit", "rev", "revision", "version"):
         if key in source and key not in (*required, *optional):
@@ -395,12 +407,14 @@ def _source(source: dict[str, Any], path: Path) -> Iterator[Fact]:
             )
 
 
-def _version(entry: dict[str, Any], path: Path, root: str, session: Session) -> Iterator[Fact]:
+def _check_version(
+    entry: dict[str, Any], path: Path, root: str, session: Session
+) -> Iterator[Fact]:
     """The version of an entry equals that of the manifest, which counts."""
     listed = entry.get("version")
     if not isinstance(listed, str):
         return
-    manifest = _read(os.path.join(root, ".claude-plugin", "plugin.json"), session)
+    manifest = _read_manifest(os.path.join(root, ".claude-plugin", "plugin.json"), session)
     version = manifest.get("version") if isinstance(manifest, dict) else None
     if isinstance(version, str) and version != listed:
         yield codes.MANIFEST_VERSION_DIFFERS.at(
@@ -411,7 +425,7 @@ def _version(entry: dict[str, Any], path: Path, root: str, session: Session) -> 
         )
 
 
-def _read(file: str, session: Session) -> Any:
+def _read_manifest(file: str, session: Session) -> Any:
     """The value of another manifest; None if it cannot be read."""
     if not session.files.exists(file):
         return None

@@ -15,15 +15,15 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Severity, Shown
 from equipage.core.path import Path
-from equipage.core.text import expression, nearest
+from equipage.core.text import lazy_regex, nearest
 from equipage.kinds.conventions.claude import codes
 from equipage.kinds.conventions.tools.claude import TOOLS
 
-Lists = Literal["allow", "ask", "deny"]
-LISTS: tuple[Lists, ...] = ("deny", "ask", "allow")
+ListName = Literal["allow", "ask", "deny"]
+LIST_NAMES: tuple[ListName, ...] = ("deny", "ask", "allow")
 
 #: Tools of earlier versions → the tool that does their work now, where there is one.
-GONE: dict[str, str | None] = {
+REMOVED_TOOLS: dict[str, str | None] = {
     "MultiEdit": "Edit",
     "LS": "Read",
     "NotebookRead": "Read",
@@ -34,7 +34,7 @@ GONE: dict[str, str | None] = {
     "TodoRead": None,
 }
 #: Tools whose rules have no path → the tool whose rules cover them.
-_WITHOUT_PATHS = {
+_TOOLS_WITHOUT_PATHS = {
     "Write": "Edit",
     "MultiEdit": "Edit",
     "NotebookEdit": "Edit",
@@ -42,11 +42,11 @@ _WITHOUT_PATHS = {
     "LS": "Read",
     "NotebookRead": "Read",
 }
-_WITHOUT_PREFIXES = frozenset({"Read", "Edit", "Write", "Glob", "MultiEdit", "NotebookEdit"})
+_TOOLS_WITHOUT_PREFIXES = frozenset({"Read", "Edit", "Write", "Glob", "MultiEdit", "NotebookEdit"})
 _SHELLS = frozenset({"Bash", "PowerShell"})
 #: Where absolute paths begin; `/` at the start of a rule means the folder of the project.
-_ABSOLUTE = expression(r"/(?:home|Users|etc|tmp|var|usr|opt|root|mnt|private)/")
-_LONGEST = 10_000
+_ABSOLUTE_PATH = lazy_regex(r"/(?:home|Users|etc|tmp|var|usr|opt|root|mnt|private)/")
+_MAX_RULE_LENGTH = 10_000
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ def parse(text: str) -> Rule | None:
     return Rule(text[:opening], text[opening + 1 : -1])
 
 
-def problem(text: str, listed: Lists) -> Problem | None:
+def rule_problem(text: str, listed: ListName) -> Problem | None:
     """What is wrong with a rule in one of the lists; None if it can match."""
     if not text.strip():
         return Problem("invalid", "it is empty")
@@ -85,21 +85,21 @@ def problem(text: str, listed: Lists) -> Problem | None:
         return Problem("invalid", "the brackets are empty", rule.tool)
     tool = rule.tool
     if tool.startswith("mcp__"):
-        return _of_server(tool, rule.what, listed)
+        return _server_rule_problem(tool, rule.what, listed)
     if "*" in tool:
         if listed == "allow":
             return Problem("invalid", "a rule that allows must name its tool in full")
         # `*` replaces a part of a name, and no name holds blanks or colons.
-        return _of_unknown(tool, rule.what) if re.search(r"[^\w*-]", tool) else None
+        return _unknown_tool_problem(tool, rule.what) if re.search(r"[^\w*-]", tool) else None
     if tool[:1].islower() and not tool.startswith("mcp_"):
-        better = _with(nearest(tool, TOOLS) or tool.capitalize(), rule.what)
+        better = _format_rule(nearest(tool, TOOLS) or tool.capitalize(), rule.what)
         return Problem("invalid", "names of tools start with a capital letter", better)
-    if tool not in TOOLS or tool in GONE:
-        return _of_unknown(tool, rule.what)
-    return None if rule.what is None or rule.what == "*" else _of_tool(tool, rule.what)
+    if tool not in TOOLS or tool in REMOVED_TOOLS:
+        return _unknown_tool_problem(tool, rule.what)
+    return None if rule.what is None or rule.what == "*" else _brackets_problem(tool, rule.what)
 
 
-def _of_server(tool: str, what: str | None, listed: Lists) -> Problem | None:
+def _server_rule_problem(tool: str, what: str | None, listed: ListName) -> Problem | None:
     if what is not None:
         return Problem("invalid", "rules for MCP servers take no brackets", tool)
     server = tool.removeprefix("mcp__").partition("__")[0]
@@ -108,39 +108,39 @@ def _of_server(tool: str, what: str | None, listed: Lists) -> Problem | None:
     return None
 
 
-def _with(tool: str | None, what: str | None) -> str | None:
+def _format_rule(tool: str | None, what: str | None) -> str | None:
     """A rule as text: `tool`, or `tool(what)`."""
     return tool if tool is None or what is None else f"{tool}({what})"
 
 
-def _of_unknown(tool: str, what: str | None) -> Problem:
-    if tool in GONE:
+def _unknown_tool_problem(tool: str, what: str | None) -> Problem:
+    if tool in REMOVED_TOOLS:
         reason = f"there is no tool `{tool}` any more"
-        return Problem("never", reason, _with(GONE[tool], what))
+        return Problem("never", reason, _format_rule(REMOVED_TOOLS[tool], what))
     if re.match(r"\w+[ :\[]", tool):
         return Problem("never", "what a rule is about belongs in round brackets")
-    guess = nearest(tool, TOOLS - GONE.keys())
-    return Problem("never", f"there is no tool `{tool}`", _with(guess, what))
+    guess = nearest(tool, TOOLS - REMOVED_TOOLS.keys())
+    return Problem("never", f"there is no tool `{tool}`", _format_rule(guess, what))
 
 
-def _of_tool(tool: str, what: str) -> Problem | None:
+def _brackets_problem(tool: str, what: str) -> Problem | None:
     """What is wrong with the brackets of a tool that exists."""
-    if what.endswith(":*") and tool in _WITHOUT_PREFIXES:
+    if what.endswith(":*") and tool in _TOOLS_WITHOUT_PREFIXES:
         return Problem("invalid", "`:*` is only for commands", f"{tool}({what[:-2]}*)")
-    if tool in _WITHOUT_PATHS:
-        instead = _WITHOUT_PATHS[tool]
+    if tool in _TOOLS_WITHOUT_PATHS:
+        instead = _TOOLS_WITHOUT_PATHS[tool]
         reason = f"rules of `{tool}` take no path: those of `{instead}` count for it"
         return Problem("never", reason, f"{instead}({what})")
     if tool == "WebFetch" and not what.startswith("domain:"):
         host = re.sub(r"\A[a-z]+://|/.*", "", what)
         return Problem("invalid", "it must name a host", f"WebFetch(domain:{host})")
-    if tool in ("Read", "Edit") and _ABSOLUTE.match(what):
+    if tool in ("Read", "Edit") and _ABSOLUTE_PATH.match(what):
         reason = "a path that starts with `/` begins at the folder of the project"
         return Problem("never", reason, f"{tool}(/{what})")
-    return _of_command(tool, what) if tool in _SHELLS else None
+    return _command_problem(tool, what) if tool in _SHELLS else None
 
 
-def _of_command(tool: str, what: str) -> Problem | None:
+def _command_problem(tool: str, what: str) -> Problem | None:
     if what.startswith(":*"):
         return Problem("invalid", "a command must precede `:*`")
     if what != what.lstrip():
@@ -160,7 +160,7 @@ def check(permissions: Any, path: Path) -> Iterator[Fact]:
     """What is wrong with the rules below `permissions`."""
     lists = {
         name: entries
-        for name in LISTS
+        for name in LIST_NAMES
         if isinstance(permissions, dict) and isinstance(entries := permissions.get(name), list)
     }
     for name, entries in lists.items():
@@ -171,13 +171,13 @@ def check(permissions: Any, path: Path) -> Iterator[Fact]:
                 yield core_codes.WRONG_TYPE.at(
                     place, severity="error", expected=expected, found=found, hint=None
                 )
-            elif len(text) <= _LONGEST and (wrong := problem(text, name)) is not None:
-                yield _fact(wrong, text, name, place)
-    yield from _shadowed(lists, path)
-    yield from _leaky(lists.get("deny", []), path)
+            elif len(text) <= _MAX_RULE_LENGTH and (wrong := rule_problem(text, name)) is not None:
+                yield _problem_fact(wrong, text, name, place)
+    yield from _check_shadowed_rules(lists, path)
+    yield from _check_leaky_denials(lists.get("deny", []), path)
 
 
-def _fact(wrong: Problem, text: str, listed: Lists, place: Path) -> Fact:
+def _problem_fact(wrong: Problem, text: str, listed: ListName, place: Path) -> Fact:
     if wrong.kind == "invalid":
         return codes.RULE_INVALID.at(
             place, rule=Shown(text), reason=wrong.reason, better=wrong.better
@@ -189,10 +189,10 @@ def _fact(wrong: Problem, text: str, listed: Lists, place: Path) -> Fact:
     )
 
 
-def _shadowed(lists: dict[Lists, list[Any]], path: Path) -> Iterator[Fact]:
+def _check_shadowed_rules(lists: dict[ListName, list[Any]], path: Path) -> Iterator[Fact]:
     """Rules that a rule of an earlier list makes useless: the first list that matches decides."""
     seen: dict[str, Path] = {}
-    for name in LISTS:
+    for name in LIST_NAMES:
         entries = lists.get(name, [])
         for number, text in enumerate(entries):
             rule = parse(text) if isinstance(text, str) else None
@@ -209,7 +209,7 @@ def _shadowed(lists: dict[Lists, list[Any]], path: Path) -> Iterator[Fact]:
                 seen.setdefault(text, (*path, name, number))
 
 
-def _leaky(deny: Sequence[Any], path: Path) -> Iterator[Fact]:
+def _check_leaky_denials(deny: Sequence[Any], path: Path) -> Iterator[Fact]:
     """`Read` alone takes the tool away, but the shell still reads every file."""
     if any(text in ("Bash", "Bash(*)", "*") for text in deny):
         return

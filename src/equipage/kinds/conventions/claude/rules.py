@@ -13,7 +13,7 @@ from equipage.core.path import Path
 from equipage.core.source import Span
 from equipage.core.text import Guesses, nearest
 from equipage.kinds.conventions.claude import codes, hooks, instructions, manifests, permissions
-from equipage.kinds.conventions.claude.hooks import Place
+from equipage.kinds.conventions.claude.hooks import HookRoots
 from equipage.kinds.conventions.codes import EXTENSION_NOT_READ, UNKNOWN_REFERENCE
 from equipage.kinds.conventions.tools.claude import MODELS
 from equipage.kinds.tables import Convention
@@ -44,7 +44,7 @@ def _plugin_of(session: Session) -> str | None:
         around.append(folder)
         if session.files.exists(os.path.join(folder, ".claude-plugin", "plugin.json")):
             return folder
-        listed = _listed_by(folder, session)
+        listed = _plugins_listed_in(folder, session)
         plugin = next((each for each in around if each in listed), None)
         if plugin is not None:
             return plugin
@@ -54,7 +54,7 @@ def _plugin_of(session: Session) -> str | None:
     return None
 
 
-def _listed_by(folder: str, session: Session) -> set[str]:
+def _plugins_listed_in(folder: str, session: Session) -> set[str]:
     """The folders of the plugins that the marketplace of a folder lists."""
     data = session.files.peek(os.path.join(folder, ".claude-plugin", "marketplace.json"))
     try:
@@ -72,25 +72,25 @@ def _listed_by(folder: str, session: Session) -> set[str]:
     }
 
 
-def settings_hold(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+def settings_are_valid(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
     """Settings without values that switch off the whole file, rules that match, hooks that run."""
     document = session.documents[0].value if session.documents else None
     if not isinstance(document, dict):
         return
-    yield from _nulls(document)
+    yield from _check_nulls(document)
     rights = document.get("permissions")
     yield from permissions.check(rights, ("permissions",))
     mode = rights.get("defaultMode") if isinstance(rights, dict) else None
     if mode == "bypassPermissions" and _project_of(session.path) is not None:
         path = ("permissions", "defaultMode")
         yield codes.MODE_IGNORED.at(path, mode=Shown(mode))
-    yield from _servers_exist(document, session)
+    yield from _check_servers_exist(document, session)
     if "hooks" in document:
-        place = Place(project=_project_of(session.path))
+        place = HookRoots(project=_project_of(session.path))
         yield from hooks.check(document["hooks"], ("hooks",), session, place)
 
 
-def _nulls(document: dict[str, Any]) -> Iterator[Fact]:
+def _check_nulls(document: dict[str, Any]) -> Iterator[Fact]:
     """`null` is a value of a wrong type, too: the whole file is dropped."""
     tables: dict[Path, dict[str, Any]] = {(): document}
     for name in ("permissions", "sandbox"):
@@ -105,7 +105,7 @@ def _nulls(document: dict[str, Any]) -> Iterator[Fact]:
                 )
 
 
-def hooks_file_holds(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+def hooks_file_is_valid(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """The hooks of a plugin are below `hooks`, and run."""
     document = session.documents[0].value if session.documents else None
     plugin = _plugin_of(session)
@@ -113,27 +113,27 @@ def hooks_file_holds(_convention: Convention, _config: Any, session: Session) ->
     if not isinstance(document, dict) or plugin is None:
         return
     modules = document.get("modules", ())
-    yield from _modules_load(modules, session)
+    yield from _check_modules(modules, session)
     outside = [key for key in document if key in hooks.EVENTS]
     for event in outside if "hooks" in document else ():
         reason = "it is beside `hooks`, not below it"
         yield codes.HOOK_UNLOADABLE.at((event,), part="key", what="event", reason=reason)
     if "hooks" in document:
-        yield from hooks.check(document["hooks"], ("hooks",), session, Place(plugin=plugin))
+        yield from hooks.check(document["hooks"], ("hooks",), session, HookRoots(plugin=plugin))
     elif outside or not modules:
         reason = "the events must be below `hooks`" if outside else "there is no `hooks`"
         yield codes.HOOK_UNLOADABLE.at(part="key", what="file", reason=reason)
 
 
-def _modules_load(modules: Any, session: Session) -> Iterator[Fact]:
+def _check_modules(modules: Any, session: Session) -> Iterator[Fact]:
     """The modules that a file of hooks names exist, relative to its folder."""
     if not isinstance(modules, list | tuple):
-        yield hooks.unfit(("modules",), "a list", modules)
+        yield hooks.wrong_type(("modules",), "a list", modules)
         return
     for number, each in enumerate(modules):
         path = ("modules", number)
         if not isinstance(each, str):
-            yield hooks.unfit(path, "text", each)
+            yield hooks.wrong_type(path, "text", each)
             continue
         file = os.path.normpath(os.path.join(os.path.dirname(session.path), each))
         if session.files.is_within(file, session.root) and not session.files.exists(file):
@@ -141,23 +141,25 @@ def _modules_load(modules: Any, session: Session) -> Iterator[Fact]:
             yield codes.HOOK_UNLOADABLE.at(path, what="module", reason=reason)
 
 
-def header_hooks_hold(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+def header_hooks_are_valid(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
     """The hooks in the header of an agent, a command or a skill run."""
     found = config.get("hooks") if isinstance(config, dict) else None
     if isinstance(found, dict) and found:
         project, plugin = _project_of(session.path), _plugin_of(session)
         if convention.kind == "claude-agent" and project is None and plugin is not None:
             return  # an agent may not bring hooks with a plugin: Claude Code leaves them out
-        yield from hooks.check(found, ("hooks",), session, Place(project, plugin))
+        yield from hooks.check(found, ("hooks",), session, HookRoots(project, plugin))
 
 
 #: What no agent may bring with a plugin: Claude Code leaves it out.
-_NOT_OF_PLUGINS = ("hooks", "mcpServers", "permissionMode")
+_FIELDS_PLUGINS_CANNOT_SET = ("hooks", "mcpServers", "permissionMode")
 
 
-def plugin_may_bring_it(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+def plugin_agent_fields_count(
+    _convention: Convention, config: Any, session: Session
+) -> Iterator[Fact]:
     """An agent of a plugin has only fields that count there."""
-    written = [each for each in _NOT_OF_PLUGINS if get(config, (each,))]
+    written = [each for each in _FIELDS_PLUGINS_CANNOT_SET if get(config, (each,))]
     if written and _project_of(session.path) is None and _plugin_of(session) is not None:
         owner, others = "an agent of a plugin", "other agents"
         for name in written:
@@ -191,7 +193,7 @@ def model_exists(_convention: Convention, config: Any, session: Session) -> Iter
         )
 
 
-def _servers_exist(document: dict[str, Any], session: Session) -> Iterator[Fact]:
+def _check_servers_exist(document: dict[str, Any], session: Session) -> Iterator[Fact]:
     """The servers that settings approve or refuse by name are in the `.mcp.json` of the project."""
     project = _project_of(session.path)
     data = session.files.peek(os.path.join(project, ".mcp.json")) if project is not None else None
@@ -231,11 +233,11 @@ def skill_is_read(convention: Convention, _config: Any, session: Session) -> Ite
 
 #: Kind → its rules.
 RULES: dict[str, tuple[Rule, ...]] = {
-    "claude-settings": (settings_hold,),
-    "claude-hooks": (hooks_file_holds,),
-    "claude-agent": (header_hooks_hold, plugin_may_bring_it, model_exists),
-    "claude-command": (header_hooks_hold, model_exists),
-    "skill": (header_hooks_hold, instructions.links_lead_somewhere, skill_is_read),
+    "claude-settings": (settings_are_valid,),
+    "claude-hooks": (hooks_file_is_valid,),
+    "claude-agent": (header_hooks_are_valid, plugin_agent_fields_count, model_exists),
+    "claude-command": (header_hooks_are_valid, model_exists),
+    "skill": (header_hooks_are_valid, instructions.links_lead_somewhere, skill_is_read),
     "claude-rule": (instructions.imports_exist, instructions.links_lead_somewhere),
     "instructions": (
         instructions.imports_exist,

@@ -14,8 +14,8 @@ from equipage.kinds.tables import (
     NameRule,
     Names,
     Table,
-    by_name,
     list_of,
+    mapping_of,
     tool_list,
 )
 
@@ -119,7 +119,7 @@ Report each problem with file and line, the worst first. Do not edit anything.
 )
 
 #: Fields that commands and skills share.
-CALLED = (
+COMMAND_AND_SKILL_FIELDS = (
     Field("argument-hint", "the arguments, as the menu shows them: `[file] [line]`", _TEXTS),
     Field("arguments", "names for the arguments; the text uses them as `$name`", _TEXTS),
     Field("model", "the model to use while it runs"),
@@ -147,7 +147,7 @@ COMMAND = Convention(
         Field("description", "what it does; the menu shows this text"),
         Field("name", "a name to show; the file gives the name to call it by"),
         tool_list("allowed-tools", "tools it may use without asking the user", split=", "),
-        *CALLED,
+        *COMMAND_AND_SKILL_FIELDS,
         Field("user-invocable", "whether people may call it; `false` hides it in the menu", bool),
         Field("hide-from-slash-command-tool", "whether Claude must not call it", str | bool),
     ),
@@ -162,14 +162,14 @@ Explain what changed since $ARGUMENTS, for people who use the program.
 """,
 )
 
-_WHO = (
+_PERSON_FIELDS = (
     Field("name", "the name", required="error"),
     Field("email", "the address for mail"),
     Field("url", "the address of a web page"),
 )
-_PERSON = Group("the author of a plugin", _WHO)
+_PERSON = Group("the author of a plugin", _PERSON_FIELDS)
 #: What a plugin asks its user for. Claude Code refuses the manifest for any other key.
-_ASKED = Group(
+_USER_CONFIG = Group(
     "a value that a plugin asks for",
     (
         Field(
@@ -195,14 +195,14 @@ _CHANNEL = Group(
     (
         Field("server", "the MCP server that sends the messages", required="error"),
         Field("displayName", "the name that people see"),
-        Field("userConfig", "values to ask the user for", by_name(_ASKED)),
+        Field("userConfig", "values to ask the user for", mapping_of(_USER_CONFIG)),
     ),
     unknown="error",
 )
-_OWNER = Group("the owner of a marketplace", _WHO)
+_OWNER = Group("the owner of a marketplace", _PERSON_FIELDS)
 
 #: What a manifest and an entry of a marketplace share.
-_DEFINITION = (
+_DEFINITION_FIELDS = (
     Field("version", "the version of the plugin"),
     Field("description", "what the plugin adds"),
     Field("displayName", "the name that people see"),
@@ -222,7 +222,11 @@ _DEFINITION = (
     Field("monitors", "programs whose output Claude follows", str | tuple[Table, ...]),
     Field("channels", "MCP servers that send messages into a session", list_of(_CHANNEL)),
     Field("settings", "settings that hold while the plugin is on", Table),
-    Field("userConfig", "values to ask the user for when the plugin is turned on", by_name(_ASKED)),
+    Field(
+        "userConfig",
+        "values to ask the user for when the plugin is turned on",
+        mapping_of(_USER_CONFIG),
+    ),
     Field("dependencies", "plugins that it needs", tuple[Any, ...]),
     Field("defaultEnabled", "whether it is on once it is installed", bool),
     Field("experimental", "features that may still change", Any),
@@ -240,7 +244,7 @@ PLUGIN = Convention(
     fields=(
         Field("name", "the name; it precedes the names of all parts", required="error"),
         Field("$schema", "the address of the JSON Schema, for editors"),
-        *_DEFINITION,
+        *_DEFINITION_FIELDS,
         # A marketplace needs these three right; here they do nothing.
         Field("category", "the category it is listed under", Any),
         Field("tags", "words to find it by", Any),
@@ -263,7 +267,7 @@ _ENTRY = Group(
         Field("name", "the name of the plugin", required="error"),
         # Whether it can be found is a matter of rules.
         Field("source", "where the plugin comes from", Any),
-        *_DEFINITION,
+        *_DEFINITION_FIELDS,
         Field("category", "the category it is listed under"),
         Field("tags", "words to find it by", Names),
         Field("strict", "whether the manifest of the plugin must list all its parts", bool),
@@ -345,7 +349,7 @@ LSP = Convention(
     syntax="json",
     suffixes=(".json",),
     wraps="servers",
-    fields=(Field("servers", "the language servers, by name", by_name(_LANGUAGE_SERVER)),),
+    fields=(Field("servers", "the language servers, by name", mapping_of(_LANGUAGE_SERVER)),),
     example_path=".lsp.json",
     example="""\
 {

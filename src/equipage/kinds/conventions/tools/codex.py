@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.conventions.tools.hooks import events, matched
+from equipage.kinds.conventions.tools.hooks import events_group, matcher_group
 from equipage.kinds.tables import Convention, Field, Group, Names, Table, either, list_of
 
 TOOL = "Codex"
@@ -46,7 +46,7 @@ _WRITE = Group(
     ),
 )
 # A file of an agent may set these as well, and then they hold for that agent alone.
-_WORKING = (
+_FIELDS_SHARED_WITH_AGENTS = (
     Field("model", "the model to use"),
     Field("model_reasoning_effort", "how much the model reasons"),
     Field(
@@ -111,9 +111,9 @@ _HANDLER = Group(
         Field("model", "a model, which Codex does not use yet"),
     ),
 )
-_ENTRY = matched("an entry of the hooks of Codex", _HANDLER)
+_ENTRY = matcher_group("an entry of the hooks of Codex", _HANDLER)
 _STATE = Field("state", "which hooks are trusted", Table)
-_HOOKS = events("the hooks of Codex", _EVENTS, _ENTRY, _STATE)
+_HOOKS = events_group("the hooks of Codex", _EVENTS, _ENTRY, _STATE)
 
 # `Any` is the type of what only the user may set: Codex ignores it in a project.
 CONFIG = Convention(
@@ -127,7 +127,7 @@ CONFIG = Convention(
     mismatch="error",
     servers=TOOL,
     fields=(
-        *_WORKING,
+        *_FIELDS_SHARED_WITH_AGENTS,
         Field("default_permissions", "the permission profile to start with", restricts=True),
         Field("permissions", "permission profiles, by name", Table, restricts=True),
         Field("allow_login_shell", "whether commands may use a login shell", bool, restricts=True),
@@ -296,7 +296,7 @@ AGENT = Convention(
         Field("description", "when to use it; others choose it by this text", required="error"),
         Field("developer_instructions", "the prompt", required="error"),
         Field("nickname_candidates", "names to show for each run of it", Names),
-        *(each for each in _WORKING if each.name != "developer_instructions"),
+        *(each for each in _FIELDS_SHARED_WITH_AGENTS if each.name != "developer_instructions"),
         Field("hooks", "programs that run at certain events while it works", Any),
     ),
     example_path=".codex/agents/NAME.toml",

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.conventions.tools.hooks import events
-from equipage.kinds.tables import Convention, Field, Group, Names, Table, by_name, tool_list
+from equipage.kinds.conventions.tools.hooks import events_group
+from equipage.kinds.tables import Convention, Field, Group, Names, Table, mapping_of, tool_list
 
 TOOL = "GitHub Copilot"
 
@@ -161,7 +161,7 @@ HOOKS = Convention(
         Field(
             "hooks",
             "what runs, by event",
-            events("the hooks of Copilot", _EVENTS, _HOOK),
+            events_group("the hooks of Copilot", _EVENTS, _HOOK),
             required="warning",
         ),
         Field("disableAllHooks", "whether none of them runs", bool),
@@ -284,7 +284,7 @@ SETTINGS = Convention(
         Field(
             "extraKnownMarketplaces",
             "marketplaces, by name",
-            by_name(
+            mapping_of(
                 Group(
                     "a marketplace of Copilot",
                     (

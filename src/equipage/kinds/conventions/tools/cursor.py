@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.conventions.tools.hooks import events
+from equipage.kinds.conventions.tools.hooks import events_group
 from equipage.kinds.tables import Convention, Field, Group, Names, Table, list_of
 
 TOOL = "Cursor"
@@ -129,7 +129,7 @@ HOOKS = Convention(
         Field(
             "hooks",
             "what runs, by event",
-            events("the hooks of Cursor", _EVENTS, _HOOK),
+            events_group("the hooks of Cursor", _EVENTS, _HOOK),
             required="warning",
         ),
         Field("$schema", "the schema for editors"),

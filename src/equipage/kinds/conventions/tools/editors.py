@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.conventions.tools.hooks import events
+from equipage.kinds.conventions.tools.hooks import events_group
 from equipage.kinds.tables import Convention, Field, Group, Names, Table, list_of
 
 #: Lists of MCP servers: `kinds.mcp` checks what is in them.
@@ -95,7 +95,7 @@ WINDSURF_HOOKS = Convention(
         Field(
             "hooks",
             "what runs, by event",
-            events("the hooks of Windsurf", _WINDSURF_EVENTS, _WINDSURF_HOOK),
+            events_group("the hooks of Windsurf", _WINDSURF_EVENTS, _WINDSURF_HOOK),
             required="warning",
         ),
     ),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from equipage.kinds.conventions.tools.hooks import events, matched
+from equipage.kinds.conventions.tools.hooks import events_group, matcher_group
 from equipage.kinds.tables import (
     Convention,
     Field,
@@ -119,18 +119,18 @@ _HANDLER = Group(
         Field("env", "environment variables to add", Table),
     ),
 )
-_ENTRY = matched(
+_ENTRY = matcher_group(
     "an entry of the hooks of Gemini CLI",
     _HANDLER,
     Field("sequential", "whether the hooks run one after the other", bool),
 )
 # Keys of older versions, now in `hooksConfig`. They are not events, and Gemini CLI skips them.
-_NO_EVENTS = (
+_LEGACY_HOOK_KEYS = (
     Field("enabled", "an old form: use `hooksConfig`", Any),
     Field("disabled", "an old form: use `hooksConfig`", Any),
     Field("notifications", "an old form: use `hooksConfig`", Any),
 )
-_HOOKS = events("the hooks of Gemini CLI", _EVENTS, _ENTRY, *_NO_EVENTS)
+_HOOKS = events_group("the hooks of Gemini CLI", _EVENTS, _ENTRY, *_LEGACY_HOOK_KEYS)
 _SERVERS = dict[str, dict[str, Any]]
 _SANDBOX = Group(
     "a sandbox of Gemini CLI",
@@ -144,7 +144,7 @@ _SANDBOX = Group(
 )
 # fmt: off
 #: Settings as the first version wrote them; they are moved at the start.
-_OLD = (
+_LEGACY_SETTINGS = (
     "coreTools", "excludeTools", "allowedTools", "contextFileName", "sandbox", "autoAccept",
     "theme", "vimMode", "checkpointing", "preferredEditor", "selectedAuthType", "hideTips",
     "hideBanner", "hideFooter", "hideWindowTitle", "maxSessionTurns", "mcpServerCommand",
@@ -282,7 +282,10 @@ SETTINGS = Convention(
             )
         ),
         Field("useWriteTodos", "whether it keeps a list of tasks", bool),
-        *(Field(name, "an old name, which Gemini CLI moves to its place", Any) for name in _OLD),
+        *(
+            Field(name, "an old name, which Gemini CLI moves to its place", Any)
+            for name in _LEGACY_SETTINGS
+        ),
     ),
     example_path=".gemini/settings.json",
     example="""\

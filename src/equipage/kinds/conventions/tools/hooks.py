@@ -11,7 +11,7 @@ from typing import Any
 from equipage.kinds.tables import Field, Group, list_of
 
 
-def events(title: str, names: Iterable[str], entries: Any, *more: Field) -> Group:
+def events_group(title: str, names: Iterable[str], entries: Any, *more: Field) -> Group:
     """The table of hooks by event: each event holds a list of `entries`."""
     fields = tuple(
         Field(name, f"what runs at the event `{name}`", list_of(entries), restricts=True)
@@ -20,7 +20,7 @@ def events(title: str, names: Iterable[str], entries: Any, *more: Field) -> Grou
     return Group(title, (*fields, *more), unknown="acts")
 
 
-def matched(title: str, handler: Group, *more: Field) -> Group:
+def matcher_group(title: str, handler: Group, *more: Field) -> Group:
     """A matcher, and the handlers that run for what it matches."""
     return Group(
         title,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from equipage.kinds.tables import Convention, Field, Group, Names, Table, by_name
+from equipage.kinds.tables import Convention, Field, Group, Names, Table, mapping_of
 
 TOOL = "OpenCode"
 
@@ -29,7 +29,7 @@ _COLOR = Annotated[
         pattern=r"^(#[0-9a-fA-F]{6}|primary|secondary|accent|success|warning|error|info)$"
     ),
 ]
-_OF_AGENT = (
+_AGENT_FIELDS = (
     Field("description", "when to use it; other agents choose it by this text"),
     _MODE,
     Field("model", "the model, as `provider/model`"),
@@ -59,13 +59,13 @@ _OF_AGENT = (
     Field("color", "its colour: a hexadecimal number or a name of the theme", _COLOR),
     Field("options", "further options for the provider of the model", Table),
 )
-_OF_COMMAND = (
+_COMMAND_FIELDS = (
     Field("description", "what it does; the menu shows this text"),
     Field("agent", "the agent that runs it", refers="agent"),
     Field("model", "the model to use, as `provider/model`"),
     Field("subtask", "whether it always runs in an agent of its own", bool),
 )
-_AGENT = Group("an agent of OpenCode", _OF_AGENT, unknown="ignore")
+_AGENT = Group("an agent of OpenCode", _AGENT_FIELDS, unknown="ignore")
 
 CONFIG = Convention(
     kind="opencode-config",
@@ -93,15 +93,15 @@ CONFIG = Convention(
         Field("provider", "providers of models, by name", Table),
         Field("disabled_providers", "providers that are not used", Names, restricts=True),
         Field("enabled_providers", "the only providers that are used", Names, restricts=True),
-        Field("agent", "agents, by name", by_name(_AGENT), instead=("agents",)),
-        Field("mode", "an old form of `agent`", by_name(_AGENT), instead=("modes",)),
+        Field("agent", "agents, by name", mapping_of(_AGENT), instead=("agents",)),
+        Field("mode", "an old form of `agent`", mapping_of(_AGENT), instead=("modes",)),
         Field(
             "command",
             "commands, by name",
-            by_name(
+            mapping_of(
                 Group(
                     "a command of OpenCode",
-                    (Field("template", "the prompt", required="error"), *_OF_COMMAND),
+                    (Field("template", "the prompt", required="error"), *_COMMAND_FIELDS),
                 )
             ),
             instead=("commands",),
@@ -178,9 +178,9 @@ AGENT = Convention(
     built_in={"agent": _AGENTS},
     # OpenCode makes a text of whatever the name is.
     fields=(
-        _OF_AGENT[0],
+        _AGENT_FIELDS[0],
         Field("name", "the name; by default that of the file", Any),
-        *_OF_AGENT[1:],
+        *_AGENT_FIELDS[1:],
     ),
     example_path=".opencode/agents/NAME.md",
     example="""\
@@ -207,7 +207,7 @@ COMMAND = Convention(
     mismatch="error",
     fields=(
         Field("name", "a name to show; the file gives the name to call it by"),
-        *_OF_COMMAND,
+        *_COMMAND_FIELDS,
         Field("template", "the prompt, instead of the text below the header"),
     ),
     example_path=".opencode/commands/NAME.md",

@@ -15,21 +15,21 @@ _NAME = NameRule(
     equals="folder",
 )
 
-_NAMED = (
+_NAME_AND_DESCRIPTION = (
     Field("name", "the name of the skill and of its folder", required="warning"),
     Field("description", "what it does and when to use it", required="warning"),
 )
-_DESCRIBED = replace(_NAMED[1], required="error")
+_REQUIRED_DESCRIPTION = replace(_NAME_AND_DESCRIPTION[1], required="error")
 #: The other fields of the open specification.
-_OPEN = (
+_OPEN_FIELDS = (
     Field("license", "the licence, or the file that holds it"),
     Field("compatibility", "what it needs: programs, packages, the network"),
     Field("metadata", "anything else, as text by name", Table),
     tool_list("allowed-tools", "tools it may use without asking the user", split=", "),
 )
 #: What Claude Code adds. Many skills that other tools read have some of these fields.
-_ADDED = (
-    *claude.CALLED,
+_CLAUDE_FIELDS = (
+    *claude.COMMAND_AND_SKILL_FIELDS,
     Field(
         "user-invocable",
         "whether people may call it; `false` hides it in the menu",
@@ -51,7 +51,7 @@ OPEN = Convention(
     name=_NAME,
     built_in={"agent": claude.AGENTS},
     longest={"description": 1024, "compatibility": 500},
-    fields=(*_NAMED, *_OPEN, *_ADDED),
+    fields=(*_NAME_AND_DESCRIPTION, *_OPEN_FIELDS, *_CLAUDE_FIELDS),
     example_path="skills/NAME/SKILL.md",
     example="""\
 ---
@@ -70,7 +70,7 @@ CLAUDE = replace(
     header_optional=True,
     tools=claude.TOOLS,
     # The folder names the skill.
-    fields=(replace(_NAMED[0], required=None), *OPEN.fields[1:]),
+    fields=(replace(_NAME_AND_DESCRIPTION[0], required=None), *OPEN.fields[1:]),
     example_path=".claude/skills/NAME/SKILL.md",
 )
 
@@ -81,14 +81,22 @@ CODEX = replace(
     OPEN,
     tool="Codex",
     reader="codex",
-    fields=(replace(_NAMED[0], required=None), _DESCRIBED, *OPEN.fields[2:]),
+    fields=(
+        replace(_NAME_AND_DESCRIPTION[0], required=None),
+        _REQUIRED_DESCRIPTION,
+        *OPEN.fields[2:],
+    ),
 )
 GEMINI = replace(
     OPEN,
     tool="Gemini CLI",
     reader="gemini",
     identity="field",
-    fields=(replace(_NAMED[0], required="error"), _DESCRIBED, *OPEN.fields[2:]),
+    fields=(
+        replace(_NAME_AND_DESCRIPTION[0], required="error"),
+        _REQUIRED_DESCRIPTION,
+        *OPEN.fields[2:],
+    ),
 )
 
 #: Does not offer a skill without a name; any name will do.
@@ -99,7 +107,12 @@ OPENCODE = replace(
     identity="field",
     reader="opencode",
     longest={"description": 1024},
-    fields=(replace(_NAMED[0], required="error"), _NAMED[1], *_OPEN, *_ADDED),
+    fields=(
+        replace(_NAME_AND_DESCRIPTION[0], required="error"),
+        _NAME_AND_DESCRIPTION[1],
+        *_OPEN_FIELDS,
+        *_CLAUDE_FIELDS,
+    ),
     example_path=".opencode/skills/NAME/SKILL.md",
 )
 

@@ -12,9 +12,9 @@ from equipage.kinds.tables import (
     Group,
     Names,
     Table,
-    by_name,
     either,
     list_of,
+    mapping_of,
     tool_list,
 )
 
@@ -191,20 +191,20 @@ Every public function has a docstring that says what is promised.
 )
 
 #: Continue takes a block from elsewhere instead of having it written down.
-_USES = (
+_USES_FIELDS = (
     Field("uses", "a block that is taken over: `owner/name`, or the address of a file"),
     Field("with", "values for the inputs of that block", Table),
     Field("override", "what differs from that block", Table),
 )
 
 
-def _of_continue(title: str, *fields: Field) -> Group:
+def _continue_group(title: str, *fields: Field) -> Group:
     """An entry of a list of Continue: written down, or taken over with `uses`."""
     needed = tuple(
         msgspec.structs.replace(field, instead=("uses",)) if field.required else field
         for field in fields
     )
-    return Group(title, (*needed, *_USES), unknown="ignore")
+    return Group(title, (*needed, *_USES_FIELDS), unknown="ignore")
 
 
 _ROLE = Literal["chat", "autocomplete", "embed", "rerank", "edit", "apply", "summarize", "subagent"]
@@ -228,7 +228,7 @@ CONTINUE_CONFIG = Convention(
             "models",
             "the models",
             list_of(
-                _of_continue(
+                _continue_group(
                     "a model of Continue",
                     Field("name", "the name that people see", required="warning"),
                     Field("provider", "who serves it, such as `ollama`", required="warning"),
@@ -244,7 +244,7 @@ CONTINUE_CONFIG = Convention(
             "mcpServers",
             "MCP servers",
             list_of(
-                _of_continue(
+                _continue_group(
                     "a server of Continue",
                     Field("name", "the name that people see", required="warning"),
                     Field("command", "the program to start"),
@@ -266,7 +266,7 @@ CONTINUE_CONFIG = Convention(
             list_of(
                 either(
                     str,
-                    _of_continue(
+                    _continue_group(
                         "a rule of Continue",
                         Field("name", "the name that people see", required="warning"),
                         Field("rule", "the text", required="warning"),
@@ -280,7 +280,7 @@ CONTINUE_CONFIG = Convention(
             "prompts",
             "commands that people call",
             list_of(
-                _of_continue(
+                _continue_group(
                     "a prompt of Continue",
                     Field("name", "the name by which it is called", required="warning"),
                     Field("prompt", "the text", required="warning"),
@@ -292,7 +292,7 @@ CONTINUE_CONFIG = Convention(
             "context",
             "what people may add to a question",
             list_of(
-                _of_continue(
+                _continue_group(
                     "a context provider of Continue",
                     Field("provider", "what is added, such as `diff`", required="warning"),
                     Field("params", "its settings", Any),
@@ -303,7 +303,7 @@ CONTINUE_CONFIG = Convention(
             "docs",
             "web pages to read",
             list_of(
-                _of_continue(
+                _continue_group(
                     "a page of Continue",
                     Field("name", "the name that people see", required="warning"),
                     Field("startUrl", "where to begin", required="warning"),
@@ -383,7 +383,7 @@ GOOSE_CONFIG = Convention(
         ),
         Field("GOOSE_MAX_TURNS", "how many turns it takes without a person", int),
         Field("GOOSE_ALLOWLIST", "a list of the extensions that may be installed", restricts=True),
-        Field("extensions", "servers and parts of Goose, by name", by_name(_GOOSE_EXTENSION)),
+        Field("extensions", "servers and parts of Goose, by name", mapping_of(_GOOSE_EXTENSION)),
     ),
     example_path="goose/config.yaml",
     example="""\
