@@ -373,14 +373,6 @@ OF_CLIENTS: list[tuple[dict[str, Any], dict[str, str]]] = [
         {".zed/settings.json": {"agent": {"profiles": {"a": {"tools": {"read_file": True, "terminal": False}}}}}},
         {"read files": "allows", "write files": "denies*", "run commands": "denies", "use the network": "denies*"},
     ),
-    (
-        {"team.yaml": "version: '2'\nagents:\n  root:\n    model: openai/m\n    description: d\n    instruction: i\n    toolsets:\n    - {type: filesystem, tools: [read_file]}\n    - {type: shell}\n"},
-        {"read files": "asks", "write files": "denies", "run commands": "asks*", "use the network": "denies*"},
-    ),
-    (
-        {"config/agents.yaml": "a:\n  role: r\n  goal: g\n  backstory: b\n  allow_code_execution: true\n"},
-        {"run commands": "allows", "start agents": "denies*"},
-    ),
 ]  # fmt: skip
 
 
