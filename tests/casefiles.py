@@ -103,7 +103,7 @@ class Case:
         if self.settings.get("check"):
             return self.check().diagnostics, None
         outcome = self.load()
-        loaded = outcome.loaded()
+        loaded = outcome.loaded_or_none()
         return outcome.diagnostics, loaded.to_dict() if loaded else None
 
     def load_layers(self, layers: dict[str, Any]) -> tuple[Sequence[Diagnostic], Any]:

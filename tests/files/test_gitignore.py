@@ -200,7 +200,7 @@ def test_lines(patterns: str, path: str, expected: bool | None) -> None:
     # A first look at what lines have in common with a path never says no for one of them.
     rules, plain = Ignores("/r/", parse_ignores(patterns)), path.rstrip("/")
     name, is_folder = plain.rpartition("/")[2], path.endswith("/")
-    assert rules.ignore(f"/r/{plain}", name, is_folder=is_folder) is bool(expected)
+    assert rules.is_ignored(f"/r/{plain}", name, is_folder=is_folder) is bool(expected)
 
 
 @needs_git

@@ -846,12 +846,12 @@ def test_a_link_that_was_one_a_moment_ago_is_looked_at_again(
     walk = sandbox._Walk(reference)
     walk.roots = [str(allowed)]
     try:
-        walk.start(str(allowed))
-        assert walk.down([reference]) is not None
+        walk.start_at_root(str(allowed))
+        assert walk.descend([reference]) is not None
         assert walk.stack[-1][1] == str(allowed / "sub" / "b.txt")
         number.append(errno.EACCES)
         with pytest.raises(PermissionError):
-            walk.down(["..", "..", reference])
+            walk.descend(["..", "..", reference])
     finally:
         walk.close()
 

@@ -241,7 +241,7 @@ def test_what_is_asked_of_several_files_at_once_changes_nothing(seed: int) -> No
         )
         expected = next((decided for decided in alone if decided is not None), False)
         assert ignores is not None
-        assert ignores.ignore(path, name, is_folder=is_folder) is expected, each
+        assert ignores.is_ignored(path, name, is_folder=is_folder) is expected, each
 
 
 def test_many_lines_are_not_compared_at_once() -> None:
@@ -252,15 +252,15 @@ def test_many_lines_are_not_compared_at_once() -> None:
         lines += [f"{depth}x{number}*\n*{number}y{depth}\n" for number in range(10)]
         ignores = Ignores(base, parse_ignores("".join(lines)), ignores)
         # The third file is one too many.
-        assert ignores._hints.may_mean("/d/d/other", "other") is (depth == 2)
+        assert ignores._hints.may_match("/d/d/other", "other") is (depth == 2)
         for name in (f"{depth}name149", f"{depth}x9", f"9y{depth}", f"{depth}path9"):
-            assert ignores.ignore(base + name, name, is_folder=False), name
-        assert not ignores.ignore(f"{base}other", "other", is_folder=False)
+            assert ignores.is_ignored(base + name, name, is_folder=False), name
+        assert not ignores.is_ignored(f"{base}other", "other", is_folder=False)
     for texts in ([f"a{number}/*/b[c]" for number in range(51)], [f"n{n}" for n in range(1001)]):
         hints = parse_ignores("\n".join(texts)).hints
-        assert hints.may_mean("other", "other")
+        assert hints.may_match("other", "other")
         fewer = parse_ignores("\n".join(texts[1:])).hints
-        assert not fewer.may_mean("other", "other")
+        assert not fewer.may_match("other", "other")
 
 
 def test_a_pattern_full_of_stars_takes_no_time() -> None:

@@ -35,9 +35,9 @@ def test_a_look_takes_each_stamp_once(tmp_path: Path) -> None:
     Path(no).touch()
     assert look(path) == before
     assert look(no) is None
-    assert look.changed({path: before, no: None}) == set()
-    assert StampCache().changed({path: before, no: None}) == {path, no}
-    assert StampCache().changed({path: stamp_of(path)}) == set()
+    assert look.find_changed({path: before, no: None}) == set()
+    assert StampCache().find_changed({path: before, no: None}) == {path, no}
+    assert StampCache().find_changed({path: stamp_of(path)}) == set()
 
 
 def test_stamps_of_what_a_load_saw(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_stamps_of_what_a_load_saw(tmp_path: Path) -> None:
     assert known[str(tmp_path / "same")] == stamp  # it is what was read
     # Nothing says that this is still as it was: it counts as changed.
     assert known[later] not in (None, stamp_of(later))
-    assert later in StampCache().changed(known)
+    assert later in StampCache().find_changed(known)
     assert known_stamps(seen, {later: stamp_of(later)})[later] == stamp_of(later)
     assert known_stamps(seen, {later: None})[later] is None
     found = stamp_of(folder)
@@ -125,18 +125,18 @@ def test_folders_are_attended_to_once(events: Events, tmp_path: Path) -> None:
     a, b = str(tmp_path / "a"), str(tmp_path / "b")
     for each in (a, b):
         Path(each).mkdir()
-    events.attend({b, a, str(tmp_path / "no")})
+    events.listen_to({b, a, str(tmp_path / "no")})
     (first,) = Backend.made
     assert first.folders == [a, b]
     assert first.how == (False, False, watching.QUIET_MILLISECONDS, False, True)
-    events.attend({a, b})
+    events.listen_to({a, b})
     assert Backend.made == [first]
-    events.attend({a})
+    events.listen_to({a})
     assert first.closed
     assert Backend.made[1].folders == [a]
     events.close()
     assert Backend.made[1].closed
-    events.attend({a})
+    events.listen_to({a})
     assert len(Backend.made) == 3
     events.close()
     events.close()
@@ -146,7 +146,7 @@ def test_polling_may_be_asked_for(
     events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "1")
-    events.attend({str(tmp_path)})
+    events.listen_to({str(tmp_path)})
     assert Backend.made[0].how[1] is True
 
 
@@ -155,7 +155,7 @@ def test_a_folder_that_goes_at_that_moment_is_left_out(events: Events, tmp_path:
     a.mkdir()
     b.mkdir()
     Backend.problems = [FileNotFoundError]
-    events.attend({str(a), str(b)})
+    events.listen_to({str(a), str(b)})
     assert Backend.made[0].folders == [str(a), str(b)]
     events.close()
 
@@ -164,21 +164,21 @@ def test_a_folder_that_goes_at_that_moment_is_left_out(events: Events, tmp_path:
         return FileNotFoundError()
 
     Backend.problems = [going]
-    events.attend({str(a), str(b)})
+    events.listen_to({str(a), str(b)})
     assert Backend.made[1].folders == [str(a)]
 
 
 def test_a_watch_that_cannot_be_says_so(events: Events, tmp_path: Path) -> None:
     Backend.problems = [partial(OSError, 28, "no space")]
     with pytest.raises(UsageError, match=r"^cannot watch 1 folders: \[Errno 28\] no space$"):
-        events.attend({str(tmp_path)})
+        events.listen_to({str(tmp_path)})
 
 
 def test_waiting(events: Events, tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"^there is nothing to wait for before `attend`$"):
         events.wait()
     folder = str(tmp_path)
-    events.attend({folder})
+    events.listen_to({folder})
     (backend,) = Backend.made
     backend.events = ["timeout", {(1, f"{folder}/a"), (2, f"{folder}/b")}]
     assert events.wait() == {f"{folder}/a", f"{folder}/b"}
@@ -203,7 +203,7 @@ def test_waiting(events: Events, tmp_path: Path) -> None:
 
 def test_a_folder_that_was_replaced_is_attended_to_again(events: Events, tmp_path: Path) -> None:
     folder = str(tmp_path)
-    events.attend({folder})
+    events.listen_to({folder})
     Backend.made[0].events = [{(1, folder)}]
     assert events.wait() == {folder}
     first, second = Backend.made

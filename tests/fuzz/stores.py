@@ -86,7 +86,7 @@ def _lock() -> Surface:
             return
         for old, new in ((lock, found), (found, lock), (found, found)):
             changes = compare(old, new)
-            assert old != new or not (changes.sources or changes.matters)
+            assert old != new or not (changes.has_source_changes or changes.matters)
         assert workspace_lock.read(workspace_lock.write(found).encode()) == found
 
     code = ("views/workspace_lock.py", "views/lock_changes.py")

@@ -132,7 +132,7 @@ def check_frozen(config: Any) -> None:
 
 def check_outcome(outcome: Outcome, rng: random.Random) -> None:
     check_findings(outcome.diagnostics)
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     assert loaded is None or not outcome.errors
     assert loaded is not None or outcome.errors
     if loaded is not None:

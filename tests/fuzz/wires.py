@@ -142,7 +142,7 @@ def _lsp() -> Surface:
                 | ({"id": number} if asks else {})
             )  # fmt: skip
             server.handle(_read(data))
-            server.idle()
+            server.do_idle_work()
             _check_answers(sent, server)
             sent.clear()
 
@@ -395,7 +395,7 @@ def _faults() -> Surface:
                     each = channel.outbox.popleft()
                     assert isinstance(each, bytes)
                     written += len(each)
-                    engine.jobs.written(channel, len(each))
+                    engine.jobs.acknowledge_written(channel, len(each))
         assert written < 50_000_000
         return max(1, count)
 
@@ -467,7 +467,7 @@ def _http() -> Surface:
             if isinstance(request, Request):
                 channel, _ = exchanges.take(request, link)
                 assert channel is not None
-        exchanges.gone(link)
+        exchanges.forget_link(link)
 
     return Surface(_http_bytes, run, ("serve/faults/http.py", "serve/faults/web.py"))
 

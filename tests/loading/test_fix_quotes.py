@@ -28,7 +28,7 @@ def test_a_renamed_key(syntax: Syntax, text: str, fixed: str) -> None:
     found = codes.UNKNOWN_FIELD.at(
         ("nmae",), part="key", remedy=remedy, field="nmae", owner="a thing"
     )
-    (diagnostic,) = Placer(Tree.of(document), [document]).place([found])
+    (diagnostic,) = Placer(Tree.from_document(document), [document]).place([found])
     assert diagnostic.fix is not None
     (edit,) = diagnostic.fix.edits
     assert text[: edit.span.start] + edit.text + text[edit.span.end :] == fixed

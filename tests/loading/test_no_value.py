@@ -32,7 +32,7 @@ def test_what_has_no_value_has_an_error(name: str) -> None:
         for text in NOTHING:
             request = Request(env={})
             outcome = load_text(text, kind, request, name=f"f{extension}", base="/nowhere")
-            assert (outcome.loaded() is None) == bool(outcome.errors), (extension, text)
+            assert (outcome.loaded_or_none() is None) == bool(outcome.errors), (extension, text)
 
 
 @pytest.mark.parametrize("name", ["claude-lsp", "codex-hooks", "cursor-hooks"])

@@ -55,7 +55,7 @@ MAPS_OF_MAPS = st.recursive(
 
 
 def tree(value: Any, name: str = "base") -> Tree:
-    return Tree.of(Document(Source.of_text(name, ""), "yaml", value))
+    return Tree.from_document(Document(Source.of_text(name, ""), "yaml", value))
 
 
 def plain_merge(base: Any, over: Any) -> Any:
@@ -69,7 +69,7 @@ def plain_merge(base: Any, over: Any) -> Any:
 
 
 def origin_of(result: Tree, path: Path) -> tuple[str, Path]:
-    origin = result.story(path).origin
+    origin = result.provenance(path).origin
     return origin.document.source.name, origin.path
 
 
@@ -120,7 +120,7 @@ def test_merging_maps_is_associative(a: Any, b: Any, c: Any) -> None:
 
 def test_a_merged_map_keeps_its_place_and_names_the_override() -> None:
     merged = merge(tree({"a": {"x": 1}}), tree({"a": {"y": 2}}, "over"))
-    story = merged.story(("a",))
+    story = merged.provenance(("a",))
     assert story.origin.document.source.name == "base"
     assert [each.document.source.name for each in story.merged] == ["over"]
 
@@ -128,7 +128,7 @@ def test_a_merged_map_keeps_its_place_and_names_the_override() -> None:
 def test_a_replaced_list_is_wholly_that_of_the_override() -> None:
     merged = merge(tree({"l": [1, 2]}), tree({"l": [3]}, "over"))
     assert origin_of(merged, ("l", 0)) == ("over", ("l", 0))
-    assert [each.document.source.name for each in merged.story(("l",)).replaced] == ["base"]
+    assert [each.document.source.name for each in merged.provenance(("l",)).replaced] == ["base"]
 
 
 @pytest.mark.parametrize(
@@ -173,12 +173,12 @@ def test_an_override_does_not_come_through_the_include() -> None:
     directive = Origin(Document(Source.of_text("main", ""), "yaml", {}), ("$include",))
     included = tree({"a": 1, "b": 2})
     included = Tree(
-        included.value, included.origins.changed(via=(Via("included from here", directive),))
+        included.value, included.origins.replace(via=(Via("included from here", directive),))
     )
     merged = merge(included, tree({"b": 3, "c": 4}, "main"))
-    assert merged.story(("a",)).via
-    assert not merged.story(("b",)).via
-    assert not merged.story(("c",)).via
+    assert merged.provenance(("a",)).via
+    assert not merged.provenance(("b",)).via
+    assert not merged.provenance(("c",)).via
 
 
 @given(MAPS, VALUES)
@@ -208,8 +208,8 @@ def test_move_takes_the_origin_along_and_remembers_the_way_back() -> None:
     moved = move(tree({"tools": [1], "keep": 0}), ("tools",), ("baseline", "tools"))
     assert moved.value == {"keep": 0, "baseline": {"tools": [1]}}
     assert origin_of(moved, ("baseline", "tools", 0)) == ("base", ("tools", 0))
-    assert moved.authored(("baseline", "tools", 0)) == ("tools", 0)
-    assert moved.authored(("keep",)) == ("keep",)
+    assert moved.path_as_written(("baseline", "tools", 0)) == ("tools", 0)
+    assert moved.path_as_written(("keep",)) == ("keep",)
 
 
 def test_put_and_remove() -> None:
@@ -245,7 +245,7 @@ def test_every_operation_keeps_the_way_back() -> None:
         ),
         merge(moved, tree(1)),
     ):
-        assert changed.authored(("baseline", "tools", 0)) == ("tools", 0)
+        assert changed.path_as_written(("baseline", "tools", 0)) == ("tools", 0)
     listed = Tree([1], moved.origins, moved.moves)
     whole = merge(listed, tree([2]), lambda _path, _base, _over: "append")
     assert (whole.value, whole.moves) == ([1, 2], moved.moves)
@@ -334,8 +334,8 @@ def test_putting_many() -> None:
     changed = put_all(whole, {("a", "b"): "x", ("d", 1): "y"})
     assert changed.value == {"a": {"b": "x", "c": 2}, "d": [3, "y"]}
     one_by_one = put(put(whole, ("a", "b"), "x"), ("d", 1), "y")
-    assert changed.story(("d", 1)) == one_by_one.story(("d", 1))
-    assert changed.story(("a", "b")) == one_by_one.story(("a", "b"))
+    assert changed.provenance(("d", 1)) == one_by_one.provenance(("d", 1))
+    assert changed.provenance(("a", "b")) == one_by_one.provenance(("a", "b"))
 
 
 def test_grafting_a_new_key() -> None:
@@ -349,20 +349,20 @@ def test_what_was_brought_in_one_way() -> None:
         .origins.put(("a",), Origins(None, (Via("x"), Via("y"))))
         .put(("b", 0), Origins(None, (Via("y"),)))
     )
-    assert sorted(origins.brought("x")) == [("a",)]
-    assert sorted(origins.brought("y")) == [("a",), ("b", 0)]
-    assert list(origins.brought("z")) == []
+    assert sorted(origins.paths_brought_by("x")) == [("a",)]
+    assert sorted(origins.paths_brought_by("y")) == [("a",), ("b", 0)]
+    assert list(origins.paths_brought_by("z")) == []
 
 
 def layered(value: Any, name: str) -> Tree:
     plain = tree(value, name)
-    return Tree(plain.value, plain.origins.changed(via=(Via(f"{name} layer"), Via(f"{name} file"))))
+    return Tree(plain.value, plain.origins.replace(via=(Via(f"{name} layer"), Via(f"{name} file"))))
 
 
 def ways(result: Tree, path: Path) -> list[str]:
     """What brought a value, without the second step of each layer, which must always follow the
     first."""
-    steps = [via.how for via in result.story(path).via]
+    steps = [via.how for via in result.provenance(path).via]
     layers, files = (
         [each for each in steps if not each.endswith(" file")],
         [each for each in steps if each.endswith(" file")],
@@ -412,20 +412,20 @@ def test_every_leaf_came_with_the_layer_that_wrote_it(
 
 def test_layers_of_different_length() -> None:
     def brought(value: Any, *steps: str) -> Tree:
-        return Tree(value, tree(value, steps[0]).origins.changed(via=tuple(map(Via, steps))))
+        return Tree(value, tree(value, steps[0]).origins.replace(via=tuple(map(Via, steps))))
 
     user, project = brought({"a": 1}, "u"), brought({"n": {"x": 1}}, "p1", "p2", "p3")
     result = merge(merge(user, project), brought({"n": {"y": 2}}, "l"))
-    assert [via.how for via in result.story(("n", "x")).via] == ["p1", "p2", "p3"]
-    assert [via.how for via in result.story(("n", "y")).via] == ["l"]
+    assert [via.how for via in result.provenance(("n", "x")).via] == ["p1", "p2", "p3"]
+    assert [via.how for via in result.provenance(("n", "y")).via] == ["l"]
 
 
 def test_the_story_of_the_whole() -> None:
     whole = merge(layered({"a": 1}, "user"), tree({"b": 2}, "over"))
-    assert [via.how for via in whole.story(()).via] == ["user layer", "user file"]
-    assert [each.document.source.name for each in whole.story(()).merged] == ["over"]
+    assert [via.how for via in whole.provenance(()).via] == ["user layer", "user file"]
+    assert [each.document.source.name for each in whole.provenance(()).merged] == ["over"]
     replaced = merge(tree([1]), tree([2], "over"))
-    assert [each.document.source.name for each in replaced.story(()).replaced] == ["base"]
+    assert [each.document.source.name for each in replaced.provenance(()).replaced] == ["base"]
 
 
 def test_select_in_a_list_that_was_not_composed() -> None:
@@ -441,7 +441,7 @@ def test_select_in_a_list_that_was_not_composed() -> None:
 
 def test_select_keeps_what_the_list_replaced() -> None:
     result = select_entries(merge(tree({"l": [1]}), tree({"l": [2, 3]}, "over")), ("l",), [0])
-    assert [each.document.source.name for each in result.story(("l",)).replaced] == ["base"]
+    assert [each.document.source.name for each in result.provenance(("l",)).replaced] == ["base"]
 
 
 def test_select_keeps_the_origins_of_what_stays() -> None:
@@ -465,20 +465,20 @@ def test_moves_are_undone_the_last_one_first() -> None:
         (("e",), ("b",)),
     ]
     undone = MoveIndex(moves)
-    assert undone.path(("a", 1)) == ("c", 1)
-    assert undone.path(("d", "y")) == ("a", "x", "y")
-    assert undone.path(("b",)) == ("e",)
-    assert undone.path(("z",)) == ("z",)
-    assert undone.path(()) == ()
+    assert undone.undo(("a", 1)) == ("c", 1)
+    assert undone.undo(("d", "y")) == ("a", "x", "y")
+    assert undone.undo(("b",)) == ("e",)
+    assert undone.undo(("z",)) == ("z",)
+    assert undone.undo(()) == ()
 
 
 def through(whole: Tree, *hows: str) -> Tree:
     """The tree as something brought it."""
-    return Tree(whole.value, whole.origins.changed(via=tuple(map(Via, hows))))
+    return Tree(whole.value, whole.origins.replace(via=tuple(map(Via, hows))))
 
 
 def hows(whole: Tree, path: Path) -> list[str]:
-    return [via.how for via in whole.story(path).via]
+    return [via.how for via in whole.provenance(path).via]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
@@ -490,7 +490,7 @@ def test_a_part_of_a_composed_value_does_not_come_through_what_brings_its_new_ba
     included = through(tree({"x": {"a": 1, "y": 2}}, "a"), "include")
     composed = merge(included, tree({"x": {"y": 3, "z": 4, "list": [5]}}, "b"))
     assert hows(composed, ("x", "a")) == ["include"]
-    part = composed.at(("x",))
+    part = composed.subtree(("x",))
     names = [f"way {number}" for number in range(count)]
     whole = merge(through(tree(base, "c"), *names), part, lambda *_: "merge")
     appended = merge(
@@ -541,7 +541,7 @@ def test_removing_many_entries_of_one_mapping() -> None:
 
 def test_what_replaces_a_composed_value_names_the_place_that_lost() -> None:
     base = merge(tree({"k": {"a": 1}}), tree({"k": [1]}, "second"))
-    found = merge(base, tree({"k": "x"}, "third")).story(("k",))
+    found = merge(base, tree({"k": "x"}, "third")).provenance(("k",))
     assert [each.document.source.name for each in found.replaced] == ["base", "second"]
     assert [each.path for each in found.replaced] == [("k",), ("k",)]
 
@@ -550,13 +550,13 @@ def test_moves_that_follow_each_other_in_one_place() -> None:
     """The last move that brought a path here is undone first, also where an earlier one, of
     something around it, ends in the same place."""
     moves = [(("a",), ("x",)), (("b",), ("x", "y")), (("c",), ("x",)), (("x", "y"), ("z",))]
-    assert MoveIndex(moves).path(("z", "n")) == ("c", "y", "n")
-    assert MoveIndex(moves[:2]).path(("x", "y")) == ("b",)
-    assert MoveIndex(moves[:3]).path(("x", "y")) == ("c", "y")
-    assert MoveIndex(moves[:2]).path(("x", "n")) == ("a", "n")
+    assert MoveIndex(moves).undo(("z", "n")) == ("c", "y", "n")
+    assert MoveIndex(moves[:2]).undo(("x", "y")) == ("b",)
+    assert MoveIndex(moves[:3]).undo(("x", "y")) == ("c", "y")
+    assert MoveIndex(moves[:2]).undo(("x", "n")) == ("a", "n")
     twice = [(("a",), ("x", "y")), (("b",), ("x",)), (("c",), ("x", "y"))]
-    assert MoveIndex(twice).path(("x", "y")) == ("c",)
-    assert MoveIndex([(("a",), ("x",)), (("x",), ("x", "y")), (("b",), ("x",))]).path(
+    assert MoveIndex(twice).undo(("x", "y")) == ("c",)
+    assert MoveIndex([(("a",), ("x",)), (("x",), ("x", "y")), (("b",), ("x",))]).undo(
         ("x", "y")
     ) == ("b", "y")
 
@@ -565,7 +565,7 @@ def test_a_tree_knows_the_document_that_it_is_of() -> None:
     whole = tree({"a": {"b": 1}})
     composed = graft(whole, {("a",): tree({"b": 2}, "other")})
     assert composed.document.source.name == "base"
-    assert composed.at(("a",)).document.source.name == "other"
+    assert composed.subtree(("a",)).document.source.name == "other"
 
 
 @pytest.mark.parametrize(
@@ -583,5 +583,5 @@ def test_a_node_in_the_place_of_another_skips_what_brought_that(
     """What it skips and the other does not have is skipped further up."""
     node = Origins(via=(Via("c"),), skip=skip)
     other = Origins(via=tuple(map(Via, above)), skip=above_skip)
-    found = node.under(other)
+    found = node.inherit_via(other)
     assert ("".join(each.how for each in found.via), found.skip) == expected

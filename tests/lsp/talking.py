@@ -85,12 +85,12 @@ class Here:
         server, publisher = self.server, self.server.publisher
         for _ in range(200):
             while publisher._dirty:
-                server.idle()
+                server.do_idle_work()
             if publisher.is_idle:
                 return
             if publisher._survey is None:
                 publisher.survey_now()
-                server.idle()
+                server.do_idle_work()
             server.handle(server.inbox.get(timeout=10))
         raise AssertionError("the server does not come to rest")
 

@@ -47,7 +47,7 @@ def test_an_offset_comes_back(text: str, encoding: Encoding, offset: int) -> Non
 
 
 def test_a_stretch_that_is_the_wrong_way_round_is_turned() -> None:
-    assert Text("abc", "utf-16").replaced(Position(0, 2), Position(0, 1), "-").text == "a-c"
+    assert Text("abc", "utf-16").replace(Position(0, 2), Position(0, 1), "-").text == "a-c"
 
 
 @pytest.mark.parametrize("path", ["/a b/ü.yaml", "/a/#x?.md", "/100%/a.md", "/a:b/c"])

@@ -255,7 +255,7 @@ def test_any_order_of_any_messages_is_survived(
             answer = client.request(chance.choice(questions), {**params, "newName": "../x"})
             assert answer.get("error", {}).get("code") != -32603, answer
         while client.server.publisher._dirty and roll < 0.3:
-            client.server.idle()
+            client.server.do_idle_work()
     client.settle()
     assert not [each for each in client.sent if "a bug in equipage" in str(each)]
     assert "internal-error" not in str(client.sent)
@@ -266,7 +266,7 @@ def test_a_client_that_went_away_ends_the_server(tmp_path: Path) -> None:
     client = Here(None, is_alive=lambda _: False)
     assert client.server.ended is None
     client.server._client = 1
-    client.server.idle()
+    client.server.do_idle_work()
     assert client.server.ended == 1
 
 

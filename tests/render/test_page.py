@@ -352,7 +352,7 @@ def test_each_file_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert sorted(seen) == [f"./{name}" for name in names]
     assert found.lock is not None
     assert found.lock.changes is not None
-    assert not found.lock.changes.sources
+    assert not found.lock.changes.has_source_changes
     # A part of the project alone: the lock needs the rest.
     monkeypatch.chdir(tmp_path / ".claude")
     part = survey(["agents"], Request(env={}, shared=True))

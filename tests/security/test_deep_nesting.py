@@ -111,7 +111,7 @@ def test_what_parses_survives_the_later_stages_in_a_small_stack(
 
     def run() -> Outcome:
         outcome = load(sample, tmp_path, text)
-        loaded = outcome.loaded()
+        loaded = outcome.loaded_or_none()
         if loaded is not None:
             assert loaded.digest
             assert loaded.to_dict()

@@ -104,7 +104,7 @@ def everything_said(outcome: Outcome) -> str:
     said += "".join(map(str, outcome.diagnostics)) + repr(
         [each.help for each in outcome.diagnostics]
     )
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     if loaded is not None:
         said += json.dumps(loaded.to_dict(show_env=False)) + loaded.digest + repr(loaded)
     return said
@@ -138,7 +138,7 @@ def _structure(outcome: Outcome) -> object:
             return {"key" if key == "word" else key: keys(each) for key, each in value.items()}
         return [keys(each) for each in value] if isinstance(value, list) else None
 
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     return None if loaded is None else keys(loaded.to_dict())
 
 

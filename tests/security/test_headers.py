@@ -141,5 +141,5 @@ def test_a_header_that_had_to_be_mended_is_not_excused(
     skill = world.Sample("skill", ".claude/skills/s/SKILL.md", "")
     outcome = load(skill, tmp_path, f"---\nname: s\ndescription: Use it: now\n{line}\n---\nText.\n")
     assert {"header-not-yaml", code} <= world.codes(outcome), outcome.diagnostics
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     assert loaded is None or loaded.digest

@@ -22,7 +22,7 @@ def load(folder: Path, main: str, env: dict[str, str] | None = None) -> tuple[Ou
     options = {"library": str(folder / "library")}
     with Clock() as clock:
         outcome = lab.load(folder / "main.yaml", env=env or {}, options=options)
-        loaded = outcome.loaded()
+        loaded = outcome.loaded_or_none()
         if loaded is not None:
             assert loaded.digest
     world.no_bug(outcome.diagnostics)

@@ -416,9 +416,9 @@ def test_what_a_caller_does_to_a_result_reaches_no_other() -> None:
         async def wrong() -> bytes:
             raise AssertionError("the second call must wait for the first")
 
-        first = asyncio.ensure_future(cache.once("k", slow))
+        first = asyncio.ensure_future(cache.get_or_make("k", slow))
         await asyncio.sleep(0)
-        second = asyncio.ensure_future(cache.once("k", wrong))
+        second = asyncio.ensure_future(cache.get_or_make("k", wrong))
         await asyncio.sleep(0)
         second.cancel()
         await asyncio.sleep(0)
@@ -430,7 +430,7 @@ def test_what_a_caller_does_to_a_result_reaches_no_other() -> None:
             raise Failure("TIMEOUT", "late")
 
         with pytest.raises(Failure):
-            await cache.once("other", fails)
+            await cache.get_or_make("other", fails)
         assert cache.get("other") is None
 
     asyncio.run(main())

@@ -65,8 +65,8 @@ def test_what_was_weighed_is_not_walked_and_counts_the_same(
     shared: list[Any], times: int, allowed: int
 ) -> None:
     weights = WeightCache()
-    weights.note(shared)
-    weights.note("text")
+    weights.remember(shared)
+    weights.remember("text")
     value = [{"a": shared, "b": "x"}] * times
     assert outweighs(value, allowed, weights) is (weight(value) > allowed)
 

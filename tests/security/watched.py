@@ -91,7 +91,7 @@ def load_job(job: dict[str, Any]) -> list[str]:
             file.write(job["content"])
     request = Request(env=job.get("env", {}), options=job.get("options", {}))
     outcome = load_path(job["file"], format_named(job["kind"]), request)
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     text = "" if loaded is None else json.dumps(loaded.to_dict(), default=str) + loaded.digest
     return [*(each.code for each in outcome.diagnostics), text]
 

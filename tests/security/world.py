@@ -43,7 +43,7 @@ def server_with(free: str) -> str:
 
 def free_form(outcome: Outcome) -> Any:
     """What became of it."""
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     assert loaded is not None, outcome.diagnostics[:3]
     return loaded.config.baseline.tools[0].tool.input_schema["default"]
 

@@ -240,7 +240,7 @@ def test_a_thousand_tools(tmp_path: Path) -> None:
     start = time.process_time()
     while True:
         part, cursor = page(list(found.entries), cursor)
-        names += [found.entries[each].listed(modern=True)["name"] for each in part]
+        names += [found.entries[each].definition(modern=True)["name"] for each in part]
         if cursor is None:
             break
     assert time.process_time() - start < 0.5

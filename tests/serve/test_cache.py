@@ -43,7 +43,7 @@ def test_ten_at_once_make_one() -> None:
 
     async def main() -> None:
         cache = Cache(100_000, 100)
-        found = await asyncio.gather(*(cache.once("k", make) for _ in range(10)))
+        found = await asyncio.gather(*(cache.get_or_make("k", make) for _ in range(10)))
         assert [data for data, _ in found] == [b"x"] * 10
         assert [hit for _, hit in found].count(False) == 1
 
@@ -62,10 +62,10 @@ def test_a_failure_reaches_those_who_wait_and_is_not_kept() -> None:
     async def main() -> None:
         cache = Cache(100_000, 100)
         found = await asyncio.gather(
-            *(cache.once("k", fail) for _ in range(3)), return_exceptions=True
+            *(cache.get_or_make("k", fail) for _ in range(3)), return_exceptions=True
         )
         assert [type(each) for each in found] == [Failure] * 3
-        assert await cache.once("k", fine) == (b"x", False)
+        assert await cache.get_or_make("k", fine) == (b"x", False)
 
     asyncio.run(main())
 
@@ -82,9 +82,9 @@ def test_who_waits_for_a_cancelled_call_makes_the_result_itself() -> None:
             return b"x"
 
         cache = Cache(100_000, 100)
-        leader = asyncio.create_task(cache.once("k", make))
+        leader = asyncio.create_task(cache.get_or_make("k", make))
         await asyncio.sleep(0.01)
-        waiting = [asyncio.create_task(cache.once("k", make)) for _ in range(3)]
+        waiting = [asyncio.create_task(cache.get_or_make("k", make)) for _ in range(3)]
         await asyncio.sleep(0.01)
         assert len(started) == 1
         leader.cancel()
@@ -135,10 +135,10 @@ def test_a_result_is_kept_for_the_next_call_and_for_no_other() -> None:
 
     async def main() -> None:
         cache = Cache(100_000, 100)
-        assert await cache.once("k", lambda: make(b"x")) == (b"x", False)
-        assert await cache.once("k", lambda: make(b"other")) == (b"x", True)
-        assert await cache.once("l", lambda: make(b"y")) == (b"y", False)
-        assert await cache.once("l", lambda: make(b"other")) == (b"y", True)
+        assert await cache.get_or_make("k", lambda: make(b"x")) == (b"x", False)
+        assert await cache.get_or_make("k", lambda: make(b"other")) == (b"x", True)
+        assert await cache.get_or_make("l", lambda: make(b"y")) == (b"y", False)
+        assert await cache.get_or_make("l", lambda: make(b"other")) == (b"y", True)
 
     asyncio.run(main())
 

@@ -61,8 +61,8 @@ def test_an_output_that_is_no_object_is_hidden_from_older_clients(tmp_path: Path
     """One such schema makes them reject the whole list."""
     array = {"type": "array", "items": {"type": "integer"}}
     entry = catalogue(tmp_path, pack("a.b", "t:f", outputSchema=array)).entries["a.b"]
-    assert entry.listed(modern=True)["outputSchema"] == array
-    assert "outputSchema" not in entry.listed(modern=False)
+    assert entry.definition(modern=True)["outputSchema"] == array
+    assert "outputSchema" not in entry.definition(modern=False)
     assert not entry.has_mapping
 
 
@@ -194,8 +194,8 @@ def test_a_tool_as_clients_see_it(tmp_path: Path) -> None:
             }
         },
     }
-    assert entry.listed(modern=True) == expected
-    assert entry.listed(modern=False) == expected
+    assert entry.definition(modern=True) == expected
+    assert entry.definition(modern=False) == expected
     assert list(catalogue_of(taken, "plain").entries) == ["a_b_c"]
 
 

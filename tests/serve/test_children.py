@@ -89,12 +89,12 @@ def test_output_is_read_as_it_comes() -> None:
         assert (child.output, child.answered.done()) == (b"abcd\n", True)
         await pipes.says(b"e\n")  # a second line is no second answer
         assert not child.output_ended.done()
-        assert not child.overflowed
+        assert not child.has_overflowed
         os.close(pipes.output)
         await rounds()
         assert child.output_ended.done()
         assert not is_open(pipes.ends[1])
-        child.forget_answer()
+        child.reset()
         assert (child.output, child.errors, child.answered.done()) == (b"", b"", False)
 
     with_pipes(use)
@@ -108,7 +108,7 @@ def test_output_is_kept_up_to_its_cap(written: int, kept: int, overflows: bool) 
         child = pipes.child
         await pipes.says(b"x" * 4)
         await pipes.says(b"x" * (written - 4))
-        assert (len(child.output), child.overflowed) == (kept, overflows)
+        assert (len(child.output), child.has_overflowed) == (kept, overflows)
         # A process that writes without end has no reader any more.
         assert child.output_ended.done() is overflows
         assert is_open(pipes.ends[1]) is not overflows
@@ -123,7 +123,7 @@ def test_errors_are_kept_up_to_a_length() -> None:
         await pipes.complains(b"b" * 100)
         await pipes.complains(b"c")
         assert child.errors == b"a" * 2000 + b"b" * 48
-        child.forget_answer()
+        child.reset()
         assert child.errors == b""
         os.close(pipes.errors)
         await rounds()
@@ -201,7 +201,7 @@ def test_what_is_in_the_pipes_is_taken_at_once() -> None:
         os.write(pipes.output, b"x" * 200_00)
         os.close(pipes.output)
         pipes.child.drain_now()
-        assert pipes.child.overflowed
+        assert pipes.child.has_overflowed
         pipes.child.drain_now()
 
     with_pipes(use, cap=3)
@@ -567,7 +567,7 @@ def test_nothing_is_started_after_the_end() -> None:
 
     async def use(wire: Wire) -> None:
         await wire.started.close()
-        for start in (wire.started.spawn("it", {}, cap=5), wire.started.ready()):
+        for start in (wire.started.spawn("it", {}, cap=5), wire.started.ensure_started()):
             task = asyncio.ensure_future(start)
             await asyncio.wait([task])
             assert failure(task) == GONE
@@ -580,7 +580,7 @@ def test_a_system_without_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "fork")
 
     async def main() -> None:
-        await Children().ready()
+        await Children().ensure_started()
 
     with pytest.raises(Failure) as failed:
         asyncio.run(main())
@@ -597,7 +597,7 @@ def test_a_supervisor_is_started_once_and_ends_with_its_folder() -> None:
     async def main() -> tuple[str, int]:
         started = Children()
         assert started.home == ""
-        await asyncio.gather(started.ready(), started.ready())
+        await asyncio.gather(started.ensure_started(), started.ensure_started())
         ((process, home),) = started._started
         assert started.home == home
         assert started._socket is not None

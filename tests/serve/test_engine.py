@@ -788,7 +788,7 @@ def test_where_writing_cannot_be_denied_calls_share_no_folder(
             homes.append(result.data["HOME"])
             assert os.path.dirname(homes[-1]) == engine._children.home
         if fails:
-            engine._children._lose("x")
+            engine._children._fail_everything("x")
             engine._children.spawn = refuse  # type: ignore[method-assign]
             assert (await engine.call("a.b")).code == "UNAVAILABLE"
         home = engine._children.home

@@ -150,7 +150,7 @@ def test_tools_that_are_prepared_can_be_run(
     monkeypatch.setenv("KEY", "here")
     settings = Settings(allow=frozenset({"python"}), isolation="best", queue=7)
     (loaded,) = packs(tmp_path, pack("a.env", "t:env", env={"passthrough": ["KEY"]}))
-    with Runtime.of([prepare(loaded, settings, HERE)], settings) as calls:
+    with Runtime.from_tools([prepare(loaded, settings, HERE)], settings) as calls:
         assert calls.call("a.env").data["KEY"] == "here"
         assert calls._engine.settings is settings
 

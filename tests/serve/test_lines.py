@@ -275,13 +275,13 @@ def test_calls_under_way_are_waited_for_until_they_are_few(monkeypatch: pytest.M
     async def tried() -> list[bool]:
         calls = [asyncio.create_task(asyncio.sleep(60)) for _ in range(2)]
         async with asyncio.timeout(5):
-            few = await pipes.calmed()
+            few = await pipes.wait_until_calm()
             calls.append(asyncio.create_task(asyncio.sleep(0.01)))
-            fewer = await pipes.calmed()
+            fewer = await pipes.wait_until_calm()
             assert calls[-1].done()
             calls.append(asyncio.create_task(asyncio.sleep(60)))
             theirs.close()
-            return [few, fewer, await pipes.calmed()]
+            return [few, fewer, await pipes.wait_until_calm()]
 
     with ours, theirs:
         assert asyncio.run(tried()) == [True, True, False]
@@ -306,9 +306,9 @@ def test_answers_that_wait_are_counted_with_what_it_takes_to_keep_them() -> None
         for _ in range(2):
             refusals.put(bytes(half))
             refusals.put(bytes(half))
-            assert not refusals.too_many
+            assert not refusals.is_full
             refusals.put(b"")
-            assert refusals.too_many
+            assert refusals.is_full
             await refusals.sent()
         writing.cancel()
         return client.read

@@ -163,7 +163,7 @@ def test_one_process_answers_again_until_a_call_raises(folder: Path) -> None:
             child = await started.spawn("it", {}, cap=65536)
             answers = []
             for payload in ({"n": 1}, {"n": 2}, {}):
-                child.forget_answer()
+                child.reset()
                 child.feed(json.dumps({"input": payload}).encode() + b"\n", more=True)
                 await asyncio.wait_for(asyncio.shield(child.answered), 30)
                 answers.append(json.loads(child.output))
@@ -349,7 +349,7 @@ def test_without_the_server_every_process_ends_and_the_folder_is_removed(folder:
         home = started.home
         assert Path(home).is_dir()
         await started.forget("it")
-        started._lose("the server ends")  # the other end of its socket is closed now
+        started._fail_everything("the server ends")  # the other end of its socket is closed now
         supervisor, _ = started._started[0]
         assert await asyncio.to_thread(supervisor.wait, 30) == 0
         assert not Path(home).exists()  # nobody else has removed it yet
@@ -409,7 +409,7 @@ def test_a_message_may_come_byte_by_byte(control: tuple[Supervisor, socket.socke
     for _ in range(2):  # nothing of the second is taken with the first
         send(ours, {"op": "kill", "id": 7, "grace": 0})
     for _ in range(2):
-        supervisor._take()
+        supervisor._receive()
 
 
 def test_a_message_may_come_in_pieces_and_may_be_cut(
@@ -418,13 +418,13 @@ def test_a_message_may_come_in_pieces_and_may_be_cut(
     supervisor, ours = control
     data = json.dumps({"op": "kill", "id": 7, "grace": 0}).encode()
     ours.sendall(struct.pack(">I", len(data)) + data)
-    supervisor._take()  # no process has that number
+    supervisor._receive()  # no process has that number
     ours.sendall(struct.pack(">I", 100) + b"{")
     ours.close()
     with pytest.raises(EOFError):
-        supervisor._take()
+        supervisor._receive()
     with pytest.raises((EOFError, ConnectionError)):
-        supervisor._take()
+        supervisor._receive()
 
 
 def test_jails_are_forgotten_with_their_rules(
@@ -432,12 +432,12 @@ def test_jails_are_forgotten_with_their_rules(
 ) -> None:
     supervisor, ours = control
     send(ours, {"op": "define", "key": "it", "jail": spec(tmp_path, PROGRAM)})
-    supervisor._take()
+    supervisor._receive()
     assert received(ours) == {"defined": "it"}
     rules = supervisor.jails["it"].rules
     for _ in range(2):
         send(ours, {"op": "forget", "key": "it"})
-        supervisor._take()
+        supervisor._receive()
     assert supervisor.jails == {}
     if rules is not None:
         with pytest.raises(OSError, match="Bad file"):
@@ -456,7 +456,7 @@ def test_a_start_that_fails_is_answered_and_its_descriptors_are_closed(
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
     send(ours, {"op": "spawn", "id": 3, "key": "none"}, [writer, writer])
-    supervisor._take()
+    supervisor._receive()
     assert received(ours) == {"id": 3, "failed": "the tool is gone"}
 
     def fails() -> int:
@@ -465,7 +465,7 @@ def test_a_start_that_fails_is_answered_and_its_descriptors_are_closed(
     monkeypatch.setattr(os, "fork", fails)
     supervisor.jails["it"] = supervisor_module._Jail(spec(tmp_path, PROGRAM, **FREE, filter=False))
     send(ours, {"op": "spawn", "id": 4, "key": "it"}, [writer])
-    supervisor._take()
+    supervisor._receive()
     assert received(ours) == {"id": 4, "failed": "cannot start"}
     os.close(writer)
     assert os.read(reader, 1) == b""  # no copy of the other end is open
@@ -484,7 +484,7 @@ def test_a_start_is_remembered(
     supervisor.jails["it"] = supervisor_module._Jail(spec(tmp_path, PROGRAM, **changes))
     monkeypatch.setattr(os, "fork", lambda: 77)
     send(ours, {"op": "spawn", "id": 5, "key": "it"})
-    supervisor._take()
+    supervisor._receive()
     process = supervisor.by_number[5]
     assert supervisor.by_pid == {77: process}
     assert (process.number, process.pid, process.forks) == (5, 77, not asks)
@@ -508,7 +508,7 @@ def test_a_fork_that_is_gone_is_not_allowed_to_start(
         os.write(kernel, b"x")
     os.close(kernel)
     supervisor.selector.register(listener, selectors.EVENT_READ)
-    supervisor._allow(listener)
+    supervisor._allow_start(listener)
     assert not supervisor.selector.get_map()
     assert allowed == [listener] * asks
     if asks:
@@ -537,11 +537,11 @@ def test_processes_are_allowed_beside_those_that_are_there(
         during.setattr(os, "listdir", listdir)
         during.setattr(os, "stat", stat)
         during.setattr(time, "monotonic", lambda: now[0])
-        counted = [supervisor._processes()]
+        counted = [supervisor._process_limit()]
         tasks["1"].append("9")
         for later in (5, 0.1):
             now[0] += later
-            counted.append(supervisor._processes())
+            counted.append(supervisor._process_limit())
     # What was counted not long ago is not counted again.
     assert counted == [3 + 64, 3 + 64, 4 + 64]
 
@@ -593,15 +593,15 @@ def test_a_process_is_asked_first_and_then_ended() -> None:
         polite = started(supervisor, 1, sleeping())
         stubborn = started(supervisor, 2, sleeping(ignores=signal.SIGTERM))
         at_once = started(supervisor, 3, sleeping())
-        assert supervisor._patience() is None
+        assert supervisor._seconds_to_next_kill() is None
         supervisor._kill_overdue()
         now = time.monotonic()
         supervisor._kill(1, 60)
-        assert 59 < supervisor._patience() <= 60  # type: ignore[operator]
+        assert 59 < supervisor._seconds_to_next_kill() <= 60  # type: ignore[operator]
         supervisor._kill(2, 0.001)
         supervisor._kill(3, 0)
         supervisor._kill(9, 0)  # nobody has that number
-        assert supervisor._patience() == 0.0
+        assert supervisor._seconds_to_next_kill() == 0.0
         assert polite.kill_at >= now + 60
         supervisor._kill(1, 1000)  # once is enough
         assert polite.kill_at < now + 100

@@ -21,11 +21,11 @@ from equipage.syntax.nodes import (
 
 
 def test_a_trie_knows_what_is_wanted_at_each_step() -> None:
-    trie = PathTrie.of([("a", 0), ("a",), ()])
+    trie = PathTrie.from_paths([("a", 0), ("a",), ()])
     assert trie.path == ()
-    assert trie.at("a").path == ("a",)
-    assert trie.at("a").at(0).path == ("a", 0)
-    assert trie.at("b") is trie.at("a").at("0") is WANT_NOTHING
+    assert trie.child("a").path == ("a",)
+    assert trie.child("a").child(0).path == ("a", 0)
+    assert trie.child("b") is trie.child("a").child("0") is WANT_NOTHING
 
 
 def built(wanted: PathTrie = WANT_EVERYTHING) -> TreeBuilder:
@@ -37,7 +37,7 @@ def built(wanted: PathTrie = WANT_EVERYTHING) -> TreeBuilder:
         tree.open(start + 1, is_mapping=value is None)
         if value is None:
             tree.add(Scalar(start + 2, start + 3, "c"))
-        if tree.keeps:
+        if tree.is_keeping:
             tree.add(Scalar(start + 3, start + 4, value or 2))
         tree.close(start + 5)
     tree.close(16)
@@ -59,7 +59,7 @@ def test_the_last_of_equal_keys_counts() -> None:
     [([("b", "c")], ["b"]), ([("a", 0)], ["a", "a"]), ([("b",)], ["b"]), ([()], [])],
 )
 def test_an_entry_that_no_path_enters_is_not_kept(wanted: list[Path], kept: list[str]) -> None:
-    root = built(PathTrie.of(wanted)).root
+    root = built(PathTrie.from_paths(wanted)).root
     assert isinstance(root, Collection)
     assert [value_of(key) for key, _ in root.pairs()] == kept
     assert set(find_places(root, wanted)) == set(wanted)

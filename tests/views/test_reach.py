@@ -496,7 +496,7 @@ def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, ro
         )
         # What is above it must be there on both sides: a subject that comes is another way.
         if len(before) == len(after):
-            steps += [step for each in differences(before, after) for step in each.widened]
+            steps += [step for each in differences(before, after) for step in each.widening_steps]
     assert steps
 
 
@@ -549,17 +549,17 @@ def test_what_a_pattern_covers(wide: str, narrow: str, sort: str, expected: bool
 
 def test_a_grant_says_which_field_says_so_or_that_nothing_does() -> None:
     [reach] = reaches("claude-agent", agent(tools=["Read", "Bash"]), "a.md")
-    bash = reach.deciding("tool", "Bash(git log)")
+    bash = reach.deciding_grant("tool", "Bash(git log)")
     assert bash is not None
     assert (bash.file, bash.field, bash.default) == ("a.md", "tools[1]", False)
-    edit = reach.deciding("tool", "Edit")
+    edit = reach.deciding_grant("tool", "Edit")
     assert edit is not None
     assert (edit.effect, edit.field, edit.base) == ("denies", "tools", True)
     [everything] = reaches("claude-agent", agent())
-    [tools] = everything.of("tool")
+    [tools] = everything.grants_of("tool")
     assert (tools.name, tools.effect, tools.field, tools.default) == (EVERYTHING, "allows", "tools", True)  # fmt: skip
-    assert everything.unrestricted == ("tool",)
-    assert reach.unrestricted == ()
+    assert everything.unrestricted_sorts == ("tool",)
+    assert reach.unrestricted_sorts == ()
 
 
 def test_agents_have_names_and_places_where_a_file_holds_many() -> None:

@@ -173,7 +173,7 @@ def test_the_command_line_beats_the_settings() -> None:
 
 def test_roots_of_the_settings_reach_the_load() -> None:
     write(".", {"equipage.toml": "roots = ['shared']\n", "shared/x.txt": "x"})
-    request = project_of("a.yaml", Run()).applied(Request(env={}))
+    request = project_of("a.yaml", Run()).extend_request(Request(env={}))
     assert request.roots == (os.path.join(os.path.realpath("."), "shared"),)
 
 

@@ -226,10 +226,10 @@ def test_a_file_that_cannot_be_read_counts_as_seen_only_if_it_stayed_the_same(
     path = str(tmp_path / "big")
     (tmp_path / "big").write_text("too large, let us say")
     seen = Seen((path,))
-    assert StampCache().changed(known_stamps(seen, {})) == {path}
+    assert StampCache().find_changed(known_stamps(seen, {})) == {path}
     before = StampCache()
     before(path)
-    assert StampCache().changed(known_stamps(seen, before.stamps)) == set()
+    assert StampCache().find_changed(known_stamps(seen, before.stamps)) == set()
 
 
 def test_what_surrounds_a_file(tmp_path: Path) -> None:

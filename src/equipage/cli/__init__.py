@@ -104,7 +104,7 @@ def _run_command(options: Any) -> int:
         output.note(f"equipage: {error}")
         return USAGE
     except LoadError as error:
-        output.findings(error.diagnostics)
+        output.write_findings(error.diagnostics)
         return FOUND
     except BrokenPipeError:
         _leave_quietly()

@@ -29,11 +29,11 @@ def run(options: argparse.Namespace, output: Output) -> int:
     found = settled(load_all(paths_of(options), request_of(options), kind=options.kind))
     measures = _select_measures(budget_of(found), options)
     if options.output_format == "json":
-        output.json({"version": 1, "measures": [to_dict(each) for each in measures]})
+        output.write_json({"version": 1, "measures": [to_dict(each) for each in measures]})
     elif measures:
-        output.data(table(_HEAD, [_columns(each) for each in measures], output.style()))
+        output.write_data(table(_HEAD, [_columns(each) for each in measures], output.style()))
         shown = measures if options.parts else [each for each in measures if each.is_over]
-        output.data("".join(f"{line}\n" for line in _details(shown, output.style())))
+        output.write_data("".join(f"{line}\n" for line in _details(shown, output.style())))
     if not found:
         output.note(NOTHING_FOUND)
     elif not measures:

@@ -46,7 +46,7 @@ _MAX_FILES_NAMED = 3
 def run(options: argparse.Namespace, output: Output) -> int:
     files = check_input_of(options)
     _refuse_contradictions(options, files)
-    with files.over_disk():
+    with files.overlay_text():
         return _run(options, files, output)
 
 
@@ -78,7 +78,7 @@ def _run(options: argparse.Namespace, files: CheckInput, output: Output) -> int:
     if known is not None:
         # A check for single codes cannot know which entries are stale.
         partly = bool(options.select or options.ignore or options.kind)
-        report = known.applied(report, files.paths, partly=partly)
+        report = known.apply_to(report, files.paths, partly=partly)
     report = _add_code_links(report)
     # Set before anything is printed: the reader may close the pipe.
     code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
@@ -222,7 +222,7 @@ def _write(
     if options.quiet:
         report = msgspec.structs.replace(report, diagnostics=report.errors)
     for piece in _render_document(report, options.output_format, fixed):
-        output.data(piece)
+        output.write_data(piece)
     if options.statistics:
         output.note(*statistics(report).splitlines())
 
@@ -257,24 +257,24 @@ def _write_text(
     style, quiet = output.style(), options.quiet
     if fixed is not None and fixed.text is not None:
         # The fixed text is the data of the command, and findings are notes about it.
-        output.data(fixed.text)
-        output.pieces(text.render(report, output.style_of_notes(), quiet=quiet))
+        output.write_data(fixed.text)
+        output.write_rendered_notes(text.render(report, output.style_of_notes(), quiet=quiet))
         return
     if fixed is not None:
         from equipage.cli.fixing import describe_fixes
 
         for piece in describe_fixes(fixed.findings, style):
-            output.data(piece)
+            output.write_data(piece)
     if options.statistics:
-        output.data(statistics(report, quiet=quiet))
-        output.data(text.summary(report, style, quiet=quiet))
+        output.write_data(statistics(report, quiet=quiet))
+        output.write_data(text.summary(report, style, quiet=quiet))
         return
     limit = options.limit
     if limit is None:
         limit = _TERMINAL_LIMIT if output.is_terminal else 0
     concise = options.output_format == "concise"
     for piece in text.render(report, style, quiet=quiet, concise=concise, limit=limit):
-        output.data(piece)
+        output.write_data(piece)
 
 
 def _role(file: FileReport) -> str:
@@ -363,7 +363,7 @@ def _watch(
         else:
             pieces = text.render(turn.report, output.style(), quiet=options.quiet)
         for piece in pieces:
-            output.data(piece)
+            output.write_data(piece)
         output.flush()
         if not number:
             output.note("equipage: watching; press Ctrl-C to stop")

@@ -62,7 +62,7 @@ class FileDiff(msgspec.Struct, frozen=True):
 
     @property
     def widens(self) -> bool:
-        return any(each.widened for each in self.reach)
+        return any(each.widening_steps for each in self.reach)
 
     @property
     def status(self) -> str:
@@ -78,13 +78,13 @@ class FileDiff(msgspec.Struct, frozen=True):
 
     def written_path(self, change: Change) -> str:
         """The path of a change as its author writes it."""
-        loaded = self._side(change)
+        loaded = self._loaded_side(change)
         written = Paths(loaded).shown(Paths(loaded).authored(Paths(loaded).unshown(change.path)))
         return format_path(written) or "(everything)"
 
     def place(self, change: Change) -> tuple[str, int] | tuple[None, None]:
         """The file and line of the new value; of the old one if it was removed."""
-        return _place(self._side(change), change.path)
+        return _place(self._loaded_side(change), change.path)
 
     def old_place(self, change: Change) -> tuple[str, int] | tuple[None, None]:
         """The file and line of the old value, if there are both."""
@@ -92,7 +92,7 @@ class FileDiff(msgspec.Struct, frozen=True):
             return None, None
         return _place(self.before, change.was)
 
-    def _side(self, change: Change) -> Loaded[Any]:
+    def _loaded_side(self, change: Change) -> Loaded[Any]:
         loaded = self.before if change.how == "removed" or self.after is None else self.after
         assert loaded is not None
         return loaded
@@ -168,15 +168,15 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
     unknown = [_fill_file_name(each, single) for each in unjudged(old, new)]
     output.code = _exit_code(before, diffs, unknown, options, output, failed=failed)
     if options.output_format == "json":
-        output.json(_to_dict(before, after, diffs, unknown, failed=failed))
+        output.write_json(_to_dict(before, after, diffs, unknown, failed=failed))
     elif options.output_format == "markdown":
-        output.data(
+        output.write_data(
             render_markdown(
                 _differences_widest_first(diffs), [each for each in unknown if each.counts]
             )
         )
     elif diffs or unknown or not failed:
-        output.data("".join(f"{line}\n" for line in _lines(diffs, unknown, output.style())))
+        output.write_data("".join(f"{line}\n" for line in _lines(diffs, unknown, output.style())))
     return output.code
 
 
@@ -229,7 +229,7 @@ def _load_side(side: Side, options: argparse.Namespace, output: Output) -> Loads
         failed = any(each.severity == "error" for each in problems)
         what = "errors" if failed else "links that are not followed"
         output.note(f"equipage: {side.label} has {what}:")
-        output.findings(problems)
+        output.write_findings(problems)
     return found
 
 
@@ -237,8 +237,8 @@ def _compare_files(
     old: dict[str, Outcome], new: dict[str, Outcome], single: str, *, show_env: bool
 ) -> Iterator[FileDiff]:
     for name in sorted({*old, *new}):
-        before = old[name].loaded() if name in old else None
-        after = new[name].loaded() if name in new else None
+        before = old[name].loaded_or_none() if name in old else None
+        after = new[name].loaded_or_none() if name in new else None
         if name in new and after is None:
             continue  # its errors were printed
         kind = (new.get(name) or old[name]).kind

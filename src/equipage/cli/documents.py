@@ -38,7 +38,7 @@ _PLACEHOLDER = re.compile(r"\b(?:NAME|WORD)\b")
 def schema(options: argparse.Namespace, output: Output) -> int:
     """`equipage schema`: the JSON Schema of a kind."""
     found = schema_for(format_named(options.kind))
-    output.data(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
+    output.write_data(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
     return OK
 
 
@@ -53,7 +53,7 @@ def new(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(f"`{options.name}` is not a valid name: use letters, digits, `-` and `_`")
     text = _fill_placeholders(example, options.name)
     if options.stdout:
-        output.data(text)
+        output.write_data(text)
         return OK
     # Written with `/`, which is not the separator of every system.
     path = _fill_placeholders(kind.presentation.example_path, options.name)
@@ -62,7 +62,7 @@ def new(options: argparse.Namespace, output: Output) -> int:
         write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project)
     except NotWritten as error:
         raise UsageError(f"cannot write {path}: {error}") from None
-    output.data(f"{path}\n")
+    output.write_data(f"{path}\n")
     # The path alone does not show every kind.
     run = Run()
     is_clear = recognise(path, project_of(path, run), run).kind == kind.name
@@ -93,5 +93,5 @@ def completion(options: argparse.Namespace, output: Output) -> int:
                 # shtab reads this attribute, which argparse does not know.
                 completes = shtab.DIR if action.metavar == "DIR" else shtab.FILE
                 action.complete = completes  # type: ignore[attr-defined]
-    output.data(shtab.complete(root, options.shell))
+    output.write_data(shtab.complete(root, options.shell))
     return OK

@@ -86,7 +86,7 @@ def fix_text(
             break
         text = own.text
         fixed += own.fixed
-        with files.over_disk(text.encode("utf-8")):
+        with files.overlay_text(text.encode("utf-8")):
             report = check()
     return FixResult(report, tuple(fixed), {}, text)
 
@@ -164,7 +164,7 @@ def show_diff(report: Report, output: Output, *, unsafe: bool = False) -> bool:
         hiding = msgspec.structs.replace(each, source=before, text=mask_secrets(each.text))
         for line in re.findall(r"[^\n]*\n", diff(hiding)):
             role = next((role for start, role in _COLOURS.items() if line.startswith(start)), None)
-            output.data(style.paint(role, line.rstrip("\n")) + "\n" if role else line)
+            output.write_data(style.paint(role, line.rstrip("\n")) + "\n" if role else line)
     _note_unfixed(refused, {}, output)
     # An error without a place: the file could not be read, so it may need fixes as well.
     unseen = [each for each in report.errors if each.span is None]

@@ -102,7 +102,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     proposals = list(_proposals(report))
     if options.dry_run:
         for each in proposals:
-            output.data(f"# {each.path}: {each.purpose}\n{each.text}\n")
+            output.write_data(f"# {each.path}: {each.purpose}\n{each.text}\n")
         output.note(summary)
         return OK
     output.note(summary)
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
                 write_new(os.path.join(*each.path.split("/")), each.text.encode(), root)
             except NotWritten as error:
                 raise UsageError(f"cannot write {each.path}: {error}") from None
-            output.data(f"{each.path}\n")
+            output.write_data(f"{each.path}\n")
     if report.errors or report.warnings:
         count = len(report.errors) + len(report.warnings)
         output.note(

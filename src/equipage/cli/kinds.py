@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace, output: Output) -> int:
     found = catalogue() if options.kind is None else [known_kind(options.kind)]
     if options.output_format == "json":
-        output.json({"version": 1, "kinds": msgspec.to_builtins(found)})
+        output.write_json({"version": 1, "kinds": msgspec.to_builtins(found)})
     elif options.kind is None:
         # Files come last: they are what does not fit on a narrow terminal.
         rows = [(each.kind, each.program, ", ".join(each.files)) for each in found]
-        output.data(table(("KIND", "READ BY", "FILES"), rows, output.style()))
+        output.write_data(table(("KIND", "READ BY", "FILES"), rows, output.style()))
         output.note("equipage: run `equipage kinds KIND` for the fields of a kind")
     else:
-        output.data("".join(f"{line}\n" for line in _lines(found[0], output.style())))
+        output.write_data("".join(f"{line}\n" for line in _lines(found[0], output.style())))
     return OK
 
 

@@ -26,7 +26,7 @@ class BaselineFile(msgspec.Struct, frozen=True):
     source: Source | None = None
     baseline: Baseline | None = None
 
-    def applied(self, report: Report, paths: Sequence[str], *, partly: bool) -> Report:
+    def apply_to(self, report: Report, paths: Sequence[str], *, partly: bool) -> Report:
         """Return the report without known findings, and with a finding for each stale entry.
 
         Entries are not stale if the files were checked only `partly`, for some codes.

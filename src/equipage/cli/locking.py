@@ -83,7 +83,7 @@ def _write_lock(text: str, options: argparse.Namespace, output: Output) -> None:
     if options.sign and output.path is None:
         raise UsageError("--sign needs a file to sign; add -o LOCK")
     path = output.path
-    output.data(text)
+    output.write_data(text)
     output.finish()  # the file must exist before it is signed or named in a note
     if options.sign and path is not None:
         _sign(path, options.sign)
@@ -107,7 +107,7 @@ def verify(options: argparse.Namespace, output: Output) -> int:
         output.note(
             f"equipage: there is no {_display_path(path)}; run `equipage lock` and commit it"
         )
-        output.data("")
+        output.write_data("")
         return FOUND if options.frozen else USAGE
     data = _read_bytes(path)
     old = _parse(path, data)
@@ -123,15 +123,15 @@ def verify(options: argparse.Namespace, output: Output) -> int:
         output.note(f"equipage: {_display_path(path)} covers {visible(', '.join(old.paths))} alone")
     for problem in problems:
         output.note(f"equipage: {problem}")
-    failed = found.matters or (options.frozen and found.sources)
+    failed = found.matters or (options.frozen and found.has_source_changes)
     output.code = FOUND if failed else OK
     if options.output_format == "json":
-        output.json(_to_dict(found, signer))
+        output.write_json(_to_dict(found, signer))
     else:
         lines = list(_change_lines(found, output.style()))
         if signer is not None:
             lines.append(f"signed by {visible(signer)}")
-        output.data("".join(f"{line}\n" for line in lines))
+        output.write_data("".join(f"{line}\n" for line in lines))
     return output.code
 
 
@@ -164,10 +164,10 @@ def _change_lines(found: Changes, style: Style) -> Iterator[str]:
         yield f"{style.paint('warning', 'meaning changed')}: {visible(name)}: {visible(what)}"
     for word in ("changed", "added", "removed"):
         yield from (f"source {word}: {visible(name)}" for name in getattr(found, word))
-    if not found.sources and not found.matters:
+    if not found.has_source_changes and not found.matters:
         yield "nothing changed"
         return
-    widened = sum(bool(each.widened) for each in found.reach)
+    widened = sum(bool(each.widening_steps) for each in found.reach)
     parts = [
         _format_count(len(found.changed) + len(found.added) + len(found.removed), "source"),
         _format_count(len({name for name, _ in found.meaning}), "meaning"),
@@ -185,7 +185,7 @@ def _to_dict(found: Changes, signer: str | None) -> dict[str, Any]:
 
     return {
         "version": 1,
-        "same": not found.sources and not found.matters,
+        "same": not found.has_source_changes and not found.matters,
         "sources": {word: list(getattr(found, word)) for word in ("changed", "added", "removed")},
         "meaning": [{"file": name, "change": what} for name, what in found.meaning],
         "reach": [reach_to_dict(each) for each in found.reach],

@@ -55,18 +55,18 @@ class Output:
         links = self.is_terminal and self.colour and os.environ.get("TERM") != "linux"
         return Style(colour=self.colour, width=self.width, fits=fits, links=links)
 
-    def data(self, text: str) -> None:
+    def write_data(self, text: str) -> None:
         """Write the output of the command."""
         if self.path is not None:
             self._written.append(text)
         elif sys.stdout is not None:  # it is None where standard output is closed
             write(sys.stdout, text)
 
-    def json(self, value: Any) -> None:
+    def write_json(self, value: Any) -> None:
         """Write data for other programs."""
         from equipage.render.json import dump_json
 
-        self.data(dump_json(value))
+        self.write_data(dump_json(value))
 
     def finish(self) -> None:
         """Write the file that the data goes to, if there is one, once. Raises `UsageError`."""
@@ -99,11 +99,13 @@ class Output:
         self.flush()
         write_to_stderr(text)
 
-    def findings(self, diagnostics: Iterable[Diagnostic]) -> None:
+    def write_findings(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Write findings that prevent the command from doing its work."""
         from equipage.render.text import render_finding
 
-        self.pieces(render_finding(each, self.style_of_notes()) + "\n" for each in diagnostics)
+        self.write_rendered_notes(
+            render_finding(each, self.style_of_notes()) + "\n" for each in diagnostics
+        )
 
     def style_of_notes(self) -> Style:
         """How to write for people on standard error."""
@@ -111,7 +113,7 @@ class Output:
 
         return Style(colour=self.colour_notes, width=self.width)
 
-    def pieces(self, rendered: Iterable[str]) -> None:
+    def write_rendered_notes(self, rendered: Iterable[str]) -> None:
         """Write to standard error what was rendered for it."""
         for each in rendered:
             self._note(each)

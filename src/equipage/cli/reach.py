@@ -53,11 +53,11 @@ def run(options: argparse.Namespace, output: Output) -> int:
     places = places_of(outcomes, reaches)
     if options.output_format == "json":
         rows = [_to_dict(each, places, options.why) for each in chosen]
-        output.json({"version": 1, "agents": rows})
+        output.write_json({"version": 1, "agents": rows})
     elif name is not None or options.why is not None:
         style = output.style()
         blocks = ("\n".join(_agent_lines(each, places, options.why, style)) for each in chosen)
-        output.data("\n\n".join(blocks) + "\n" if chosen else "")
+        output.write_data("\n\n".join(blocks) + "\n" if chosen else "")
     elif chosen:
         _write_table(chosen, output)
     if not agents:
@@ -102,7 +102,7 @@ def _write_table(chosen: Sequence[AgentRow], output: Output) -> None:
         )
         for matrix, agent, answers in chosen
     ]
-    output.data(table(head, rows, output.style()))
+    output.write_data(table(head, rows, output.style()))
     if any("*" in cell for row in rows for cell in row[2 : 2 + len(known)]):
         output.note(_DEFAULTS_NOTE)
 

@@ -80,7 +80,7 @@ def outcome_of(options: argparse.Namespace) -> Outcome:
 
 def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> Loaded[object]:
     """The configuration of a load, with a note if there are warnings. Raises `LoadError`."""
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     if loaded is None:
         # A kind of another package may read nothing, and only warn: that is said, too.
         raise LoadError(outcome.errors or outcome.diagnostics)
@@ -121,7 +121,7 @@ class CheckInput(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
     text: bytes | None = None
 
-    def over_disk(self, text: bytes | None = None) -> AbstractContextManager[None]:
+    def overlay_text(self, text: bytes | None = None) -> AbstractContextManager[None]:
         """Context manager in which the text, or a newer one, is read in place of the file."""
         if self.text is None:
             return nullcontext()

@@ -35,14 +35,14 @@ def run(options: argparse.Namespace, output: Output) -> int:
     else:
         raise unknown_code_error(options.code, codes)
     if options.output_format == "json":
-        output.json({"version": 1, "rules": [_to_dict(code) for code in chosen]})
+        output.write_json({"version": 1, "rules": [_to_dict(code) for code in chosen]})
     elif options.code is None:
         rows = [
             (code.name, code.severity, _mark_placeholders(code.words.message)) for code in chosen
         ]
-        output.data(table(("CODE", "SEVERITY", "MESSAGE"), rows, output.style()))
+        output.write_data(table(("CODE", "SEVERITY", "MESSAGE"), rows, output.style()))
     else:
-        output.data("\n".join(_lines(chosen[0], output.style())) + "\n")
+        output.write_data("\n".join(_lines(chosen[0], output.style())) + "\n")
     return OK
 
 

@@ -66,12 +66,12 @@ def run(options: argparse.Namespace, output: Output) -> int:
     _note_missing([by_id[wanted]], output)
     from equipage.serve.runtime import Runtime
 
-    with Runtime.of([by_id[wanted]], settings) as runtime:
+    with Runtime.from_tools([by_id[wanted]], settings) as runtime:
         result = runtime.call(wanted, arguments)
     if not result.ok:
         output.note(f"equipage: {result.text}")
         return FOUND
-    output.json(result.data)
+    output.write_json(result.data)
     return OK
 
 
@@ -103,7 +103,7 @@ def serve(options: argparse.Namespace, output: Output) -> int:
 
     catalogue = catalogue_of(snapshot, options.names)
     if options.dry_run:
-        output.data("".join(f"{line}\n" for line in plan(snapshot, catalogue.refused)))
+        output.write_data("".join(f"{line}\n" for line in plan(snapshot, catalogue.refused)))
         return OK
     for name, reasons in catalogue.refused.items():
         output.note(f"equipage: {name} is not served: {'; '.join(reasons)}")
@@ -145,13 +145,13 @@ def _serve(
     how = Plan(settings, this_platform(), address, token, options.names, watched, observer=log)
 
     # A reload must pass the same gate: a lock covers what was there, not what came since.
-    def again() -> Snapshot:
+    def reload() -> Snapshot:
         snapshot, _ = _load_tools(options.files, options)
         _require_trust(snapshot, {each.pack.id for each in snapshot.tools}, options, output)
         return snapshot
 
     try:
-        return serve(catalogue, how, again, lambda line: output.note(f"equipage: {line}"))
+        return serve(catalogue, how, reload, lambda line: output.note(f"equipage: {line}"))
     except OSError as error:
         raise UsageError(f"cannot listen on {options.host}: {error.strerror}") from None
 

@@ -91,7 +91,7 @@ def expect(options: argparse.Namespace, output: Output) -> int:
     if expectations.needs_bodies(wanted):
         expectations.require_bodies(options.trace, records)
     verdicts = expectations.judge(wanted, records)
-    output.data("".join(f"{each}\n" for each in verdicts))
+    output.write_data("".join(f"{each}\n" for each in verdicts))
     return OK if all(each.is_met for each in verdicts) else FOUND
 
 

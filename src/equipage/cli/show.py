@@ -42,9 +42,9 @@ _CONTRIBUTIONS = {
 def listing(options: argparse.Namespace, output: Output) -> int:
     rows = list_all(paths_of(options), request_of(options), kind=options.kind)
     if options.output_format == "json":
-        output.json({"version": 1, "items": [_row_to_dict(row) for row in rows]})
+        output.write_json({"version": 1, "items": [_row_to_dict(row) for row in rows]})
     elif rows:
-        output.data(table(_HEAD, [_columns(row) for row in rows], output.style()))
+        output.write_data(table(_HEAD, [_columns(row) for row in rows], output.style()))
     if not rows:
         output.note(NOTHING_FOUND)
         return OK
@@ -127,7 +127,7 @@ def show(options: argparse.Namespace, output: Output) -> int:
         each if options.show_env else paths.shown(each): placed for each, placed in places.items()
     }
     if options.output_format == "json":
-        output.json(
+        output.write_json(
             {"value": value, "origins": _origins_to_dict(named)} if options.annotate else value
         )
         return OK
@@ -135,7 +135,7 @@ def show(options: argparse.Namespace, output: Output) -> int:
 
     # Comments are found by their path in what is printed, which may be a part.
     comments = {each[len(path) :]: _origin_comment(placed) for each, placed in named.items()}
-    output.data(dump(value, comments, output.style().paint))
+    output.write_data(dump(value, comments, output.style().paint))
     return OK
 
 
@@ -226,9 +226,9 @@ def explain(options: argparse.Namespace, output: Output) -> int:
     loaded = loaded_of(outcome, options, output)
     story = loaded.explain(path_of(options.path), show_env=options.show_env)
     if options.output_format == "json":
-        output.json(_explanation_to_dict(story, outcome))
+        output.write_json(_explanation_to_dict(story, outcome))
     else:
-        output.data(
+        output.write_data(
             "".join(f"{line}\n" for line in _explanation_lines(story, outcome, output.style()))
         )
     return OK

@@ -139,7 +139,7 @@ class Words(msgspec.Struct, frozen=True):
     help: str | None = None  #: shown only when every value it names is present
     refusal: str | None = None  #: the message of a warning where a kind makes it an error
 
-    def at(self, severity: Severity) -> Words:
+    def adapt_to_severity(self, severity: Severity) -> Words:
         """The words for a finding of that severity: an error gets `refusal`, if there is one."""
         if self.refusal is None or severity != "error":
             return self

@@ -322,7 +322,7 @@ class WeightCache:
         #: by `id`; the value is kept, too, so that its `id` is not reused
         self._known: dict[int, tuple[Any, int]] = {}
 
-    def note(self, value: Any) -> None:
+    def remember(self, value: Any) -> None:
         if isinstance(value, dict | list) and id(value) not in self._known:
             self._known[id(value)] = value, weight(value)
 

@@ -90,9 +90,9 @@ class Guesses:
             if cost < self._left:
                 self._left -= cost
                 return guess
-        return self._nearest(name, names)
+        return self._search_nearest(name, names)
 
-    def _nearest(self, name: str, names: tuple[str, ...] | frozenset[str]) -> str | None:
+    def _search_nearest(self, name: str, names: tuple[str, ...] | frozenset[str]) -> str | None:
         spellings: dict[str, str] = {}
         for each in sorted(names)[:_MAX_KNOWN_NAMES] if isinstance(names, frozenset) else names:
             spellings.setdefault(normalise_spelling(each), each)
@@ -106,13 +106,13 @@ class Guesses:
 
         allowed = max(1, len(wanted) // 3)
         # Length and letters rule out most names before anything costly is asked.
-        near = list(self._affordable(wanted, plausible_matches(wanted, spellings, allowed)))
+        near = list(self._take_affordable(wanted, plausible_matches(wanted, spellings, allowed)))
         ranked = get_close_matches(wanted, near, n=_MAX_MEASURED_NAMES, cutoff=0.5)
         measured = [(edit_distance(wanted, each), rank, each) for rank, each in enumerate(ranked)]
         slips, _, best = min(measured, default=(allowed + 1, 0, ""))
         return spellings[best] if slips <= allowed else None
 
-    def _affordable(self, wanted: str, candidates: Iterable[str]) -> Iterator[str]:
+    def _take_affordable(self, wanted: str, candidates: Iterable[str]) -> Iterator[str]:
         for each in candidates:
             if self._left <= 0:
                 return
@@ -124,7 +124,7 @@ class Guesses:
 def _guess_with_cost(name: str, names: tuple[str, ...] | frozenset[str]) -> tuple[str | None, int]:
     """A guess and its cost; cached, because the files of a project repeat the same mistakes."""
     fresh = Guesses()
-    return fresh._nearest(name, names), _GUESSING_BUDGET - fresh._left
+    return fresh._search_nearest(name, names), _GUESSING_BUDGET - fresh._left
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -75,27 +75,29 @@ class Node(msgspec.Struct, frozen=True):
     @property
     def origin(self) -> Origin:
         """Where the reference is written."""
-        return self.tree.story(self.at).origin
+        return self.tree.provenance(self.at).origin
 
     def hole(self) -> Tree:
         return Tree(HOLE, self.tree.origins)
 
-    def bring(self, content: Tree, how: str) -> Tree:
+    def replace_with(self, content: Tree, how: str) -> Tree:
         """Put content in place of this node and record the directive that brought it."""
-        return self.placed(self.brought(content, how))
+        return self.put_in_place(self.add_via(content, how))
 
-    def brought(self, content: Tree, how: str) -> Tree:
+    def add_via(self, content: Tree, how: str) -> Tree:
         """Record in content the directive that brought it, but not what brought this node."""
         inner = content.origins
         via = (Via(how, self.origin), *inner.via)
         # A reference that an override changed stays part of the story.
-        replaced = self.tree.story(self.at).replaced + inner.replaced if self.at else inner.replaced
-        return Tree(content.value, inner.changed(via=via, replaced=replaced))
+        replaced = (
+            self.tree.provenance(self.at).replaced + inner.replaced if self.at else inner.replaced
+        )
+        return Tree(content.value, inner.replace(via=via, replaced=replaced))
 
-    def placed(self, tree: Tree) -> Tree:
+    def put_in_place(self, tree: Tree) -> Tree:
         """Put a tree in place of this node; what brought or preceded the node is kept."""
-        here, origins = self.tree.origins, tree.origins.under(self.tree.origins)
-        return Tree(tree.value, origins.changed(replaced=here.replaced + origins.replaced))
+        here, origins = self.tree.origins, tree.origins.inherit_via(self.tree.origins)
+        return Tree(tree.value, origins.replace(replaced=here.replaced + origins.replaced))
 
 
 class Expansion:
@@ -117,7 +119,7 @@ class Expansion:
         self.chain = chain
         self.facts: list[Fact] = [] if facts is None else facts
 
-    def inside(
+    def nest(
         self, chain: Mapping[Source, tuple[Via, ...]], documents: Iterable[Document] = ()
     ) -> Expansion:
         """An expansion inside this one, for a part that is reached through the files of `chain`."""
@@ -134,17 +136,17 @@ class Expansion:
         parts: dict[Path, Tree] = {}
         # Only the outermost directives are found here: each expands what is inside it.
         for path in self.find(tree):
-            part = tree.at(path)
+            part = tree.subtree(path)
             directive = next(each for each in self.directives if each.matches(part.value))
-            node = Node(part, where + path, (directive.key,), tree.story(path).via)
+            node = Node(part, where + path, (directive.key,), tree.provenance(path).via)
             parts[path] = directive.expand(node, self)
         return graft(tree, parts)
 
-    def walk_each(self, tree: Tree, where: Path) -> Tree:
+    def walk_values(self, tree: Tree, where: Path) -> Tree:
         """A mapping with the directives in each of its values replaced, though not itself."""
         parts: dict[Path, Tree] = {}
         for key, value in tree.value.items():
-            part = self.walk(tree.at((key,)), (*where, key))
+            part = self.walk(tree.subtree((key,)), (*where, key))
             # Values without directives stay shared with the tree.
             if part.value is not value:
                 parts[key,] = part
@@ -162,7 +164,7 @@ class Expansion:
             return find(tree.value, tests[0]) if tests else []
         return find(tree.value, lambda mapping: any(test(mapping) for test in tests))
 
-    def source(
+    def find_source(
         self,
         node: Node,
         policy: PathPolicy,
@@ -201,7 +203,7 @@ class Expansion:
         **values: object,
     ) -> None:
         """Add a finding about a part of a node, by default the reference, in the file it is in."""
-        origin = node.tree.story(node.at if at is None else at).origin
+        origin = node.tree.provenance(node.at if at is None else at).origin
         also = related_places(node.via)
         self.facts.append(Fact(code, values=values, part=part, origin=origin, also=also))
 

@@ -63,7 +63,7 @@ class File(Directive):
             roots = self.shelf  # only the library decides whether it deserves a warning
         bases = (folder, self.library)
         try:
-            source = expansion.source(node, self.policy, bases=bases, roots=roots)
+            source = expansion.find_source(node, self.policy, bases=bases, roots=roots)
         except FileProblem as problem:
             self._report_problem(node, folder, problem, expansion)
             return node.hole()
@@ -74,7 +74,7 @@ class File(Directive):
         content = self.contents.get(id(source))
         if content is None:
             content = self.contents[id(source)] = _load_content(source, node, expansion)
-        return node.bring(content, self.how)
+        return node.replace_with(content, self.how)
 
     def _report_problem(
         self, node: Node, folder: str, problem: FileProblem, expansion: Expansion
@@ -114,7 +114,7 @@ def _load_content(source: Source, node: Node, expansion: Expansion) -> Tree:
     if extension not in PARSED_EXTENSIONS:
         return _whole_file_tree(source, source.text)
     document, facts = parse(source, PARSED_EXTENSIONS[extension])
-    facts = expansion.session.strict(facts, PARSED_EXTENSIONS[extension])
+    facts = expansion.session.apply_severities(facts, PARSED_EXTENSIONS[extension])
     # The content becomes JSON: as in the original, a key that is not text is left out of it.
     odd = [each for each in facts if each.code == core_codes.NON_STRING_KEY]
     facts = [
@@ -123,7 +123,7 @@ def _load_content(source: Source, node: Node, expansion: Expansion) -> Tree:
     expansion.facts += [msgspec.structs.replace(each, also=(*each.also, *also)) for each in facts]
     if document is None:
         return _whole_file_tree(source, HOLE)
-    tree = Tree.of(expansion.session.adopt(document, facts))
+    tree = Tree.from_document(expansion.session.adopt(document, facts))
     if odd:
         return Tree(_remove_entries(tree.value, {each.path for each in odd}), tree.origins)
     return tree

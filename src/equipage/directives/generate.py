@@ -48,7 +48,7 @@ class Generated(msgspec.Struct, frozen=True, eq=False, rename={"params": KEY}):
     """The mapping under `$generate`, without defaults and with sizes as numbers."""
 
     @classmethod
-    def by(cls, generator: Generator) -> Generated:
+    def from_generator(cls, generator: Generator) -> Generated:
         return cls(freeze_plain(generator.to_dict()))
 
     @property
@@ -142,5 +142,5 @@ class Generate(Directive):
         if slot == "text" and not generator.produces_text:
             facts.append(codes.GENERATE_BINARY_TEXT.at(at, part="key", type=generator.type))
         if generator not in self.known:
-            self.known[generator] = Generated.by(generator)
+            self.known[generator] = Generated.from_generator(generator)
         return Tree(self.known[generator], node.tree.origins)

@@ -108,31 +108,31 @@ class Include(Directive):
 
     def resolve(self, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         """A stage: the tree with every `$include`, and then every implicit one, replaced."""
-        root = tree.story(ROOT).origin.document
+        root = tree.provenance(ROOT).origin.document
         expansion = Expansion(session, self, documents=(root,), chain={root.source: ()})
         tree = expansion.walk(tree)
         parts: dict[Path, Tree] = {}
         for path in self.implicit(tree.value):
-            story = tree.story(path)
+            story = tree.provenance(path)
             # The files that led to this text: those that include each other, and its own.
             chain = {root.source: story.via[:0]}
             for number, via in enumerate(story.via):
                 if via.at is not None:
                     chain.setdefault(via.at.document.source, story.via[:number])
             chain.setdefault(story.origin.document.source, story.via)
-            node = Node(tree.at(path), path, via=story.via)
-            parts[path] = self.expand(node, expansion.inside(chain))
+            node = Node(tree.subtree(path), path, via=story.via)
+            parts[path] = self.expand(node, expansion.nest(chain))
         return graft(tree, parts), expansion.facts
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
-        return self._part(node, expansion).tree
+        return self._expand_node(node, expansion).tree
 
-    def _part(self, node: Node, expansion: Expansion) -> _ExpandedInclude:
+    def _expand_node(self, node: Node, expansion: Expansion) -> _ExpandedInclude:
         """Expand a node; a hole, with a finding, if it fails."""
         if node.at:
             advice = "put it under `override:`, or remove it"
             expansion.report_siblings(node, OVERRIDE, advice=advice)
-        source = self._source(node, expansion)
+        source = self._find_source(node, expansion)
         if source is None:
             return _ExpandedInclude(node.hole())
         # Beyond the limit, files are only counted, for the advice; beyond the cap, not even that.
@@ -140,31 +140,33 @@ class Include(Directive):
             part = _ExpandedInclude(node.hole(), 1)
         else:
             chain = {**expansion.chain, source: (*node.via, Via(_VIA_TEXT, node.origin))}
-            inner = expansion.inside(chain)
-            part = self._composed(node, self._content(source, inner), inner)
+            inner = expansion.nest(chain)
+            part = self._compose(node, self._parse_content(source, inner), inner)
         depth = len(expansion.chain) - 1 + part.height
         return _ExpandedInclude(node.hole()) if self._is_too_deep(node, depth, expansion) else part
 
-    def _composed(self, node: Node, content: _Content, inner: Expansion) -> _ExpandedInclude:
+    def _compose(self, node: Node, content: _Content, inner: Expansion) -> _ExpandedInclude:
         """A file in place of a node: its override is merged over it, then the rest is expanded."""
         has_override = node.at and OVERRIDE in node.value
         # Nothing is known about an override of a file that could not be parsed.
         if not has_override or content.tree.value is HOLE:
-            whole = self._whole(content, (), inner)
-            return _ExpandedInclude(node.bring(whole.tree, _VIA_TEXT), whole.height, whole.reached)
-        override = _push_into_includes(content.tree.value, node.tree.at((OVERRIDE,)))
+            whole = self._expand_whole(content, (), inner)
+            return _ExpandedInclude(
+                node.replace_with(whole.tree, _VIA_TEXT), whole.height, whole.reached
+            )
+        override = _push_into_includes(content.tree.value, node.tree.subtree((OVERRIDE,)))
         touched = [
             path for path in content.includes if _touches_path(override.value, content, path)
         ]
-        whole = self._whole(content, tuple(touched), inner)
-        tree = merge(node.brought(whole.tree, _VIA_TEXT), override, _merge_strategy)
-        places = self._places(tree, [*touched, *find(override.value, self.matches)])
+        whole = self._expand_whole(content, tuple(touched), inner)
+        tree = merge(node.add_via(whole.tree, _VIA_TEXT), override, _merge_strategy)
+        places = self._outermost_includes(tree, [*touched, *find(override.value, self.matches)])
         # The includes of an override count as made inside the included file.
-        rest = self._expanded(content, tree, places, inner, {})
+        rest = self._expand_places(content, tree, places, inner, {})
         height = max(whole.height, rest.height)
-        return _ExpandedInclude(node.placed(rest.tree), height, whole.reached | rest.reached)
+        return _ExpandedInclude(node.put_in_place(rest.tree), height, whole.reached | rest.reached)
 
-    def _places(self, tree: Tree, paths: Iterable[Path]) -> list[Path]:
+    def _outermost_includes(self, tree: Tree, paths: Iterable[Path]) -> list[Path]:
         """Those of `paths` that lead to an include, without those inside another include."""
         found: dict[Path, None] = {}
         for path in sorted(paths, key=len):
@@ -174,7 +176,7 @@ class Include(Directive):
                 found[path] = None
         return list(found)
 
-    def _whole(
+    def _expand_whole(
         self, content: _Content, without: tuple[Path, ...], inner: Expansion
     ) -> _ExpandedInclude:
         """A file with its own includes expanded, `without` some of them."""
@@ -182,11 +184,11 @@ class Include(Directive):
         # What is fine elsewhere may close a cycle here, by leading to more than the file itself.
         if known is None or len(known.reached.keys() & inner.chain.keys()) > 1:
             places = [path for path in content.includes if path not in without]
-            known = self._expanded(content, content.tree, places, inner, content.parts)
+            known = self._expand_places(content, content.tree, places, inner, content.parts)
             content.wholes.setdefault(without, known)
         return known
 
-    def _expanded(
+    def _expand_places(
         self,
         content: _Content,
         tree: Tree,
@@ -201,14 +203,14 @@ class Include(Directive):
         reached: dict[Source, _Route] = {source: _Route((source,))}
         height = 0
         for path in places:
-            written = tree.story((*path, self.key)).origin.document.source
-            node = Node(tree.at(path), path, (self.key,), inner.chain.get(written, ()))
+            written = tree.provenance((*path, self.key)).origin.document.source
+            node = Node(tree.subtree(path), path, (self.key,), inner.chain.get(written, ()))
             part = known.get(path)
             if part is None:
-                if is_changed and self._is_one_too_many(node, inner):
+                if is_changed and self._exceeds_changed_limit(node, inner):
                     return _ExpandedInclude(node.hole())
-                part = known[path] = self._part(node, inner)
-            elif back := self._way_back(part, inner.chain):
+                part = known[path] = self._expand_node(node, inner)
+            elif back := self._shortest_route_back(part, inner.chain):
                 # Where the cycle closes, not where it was noticed: that depends on what was
                 # expanded before.
                 *nodes, last = (node, *back.nodes)
@@ -222,7 +224,7 @@ class Include(Directive):
                 reached.setdefault(each, _Route((source, *way.files), (node, *way.nodes)))
         return _ExpandedInclude(graft(tree, parts), 1 + height, reached)
 
-    def _content(self, source: Source, inner: Expansion) -> _Content:
+    def _parse_content(self, source: Source, inner: Expansion) -> _Content:
         """A file as it is written, parsed once."""
         known = self.contents.get(id(source))
         if known is not None:
@@ -235,20 +237,20 @@ class Include(Directive):
         also = related_places(inner.chain[source])
         inner.facts += [replace(each, also=(*each.also, *also)) for each in facts]
         # Where a variable has no value, the text has no meaning.
-        tree = punch_holes(Tree.of(document), document.failed_paths())
-        includes = inner.inside(inner.chain, (document,)).find(tree)
+        tree = punch_holes(Tree.from_document(document), document.failed_paths())
+        includes = inner.nest(inner.chain, (document,)).find(tree)
         content = self.contents[id(source)] = _Content(document, tree, includes)
         return content
 
     # ---------------------------------------------------------------------- what can be wrong
 
-    def _source(self, node: Node, expansion: Expansion) -> Source | None:
+    def _find_source(self, node: Node, expansion: Expansion) -> Source | None:
         """The file of the library that a node names; None, with a finding, if it cannot be read."""
         roots = self.shelf
         if not (isinstance(node.reference, str) and os.path.isabs(node.reference)):
             roots = (*self.shelf, *expansion.session.roots)  # for links in the library
         try:
-            source = expansion.source(node, self.policy, bases=(self.library,), roots=roots)
+            source = expansion.find_source(node, self.policy, bases=(self.library,), roots=roots)
         except FileProblem as problem:
             self._report_problem(node, problem, expansion)
             return None
@@ -257,7 +259,9 @@ class Include(Directive):
         self._report_cycle(node, (*expansion.chain, source), expansion)
         return None
 
-    def _way_back(self, part: _ExpandedInclude, chain: Iterable[Source]) -> _Route | None:
+    def _shortest_route_back(
+        self, part: _ExpandedInclude, chain: Iterable[Source]
+    ) -> _Route | None:
         """The shortest way by which a part leads to a file of the chain again."""
         ways = (part.reached[each] for each in chain if each in part.reached)
         return min(ways, key=lambda way: len(way.files), default=None)
@@ -270,7 +274,7 @@ class Include(Directive):
         chain = " → ".join(names)
         expansion.report(node, codes.INCLUDE_CYCLE, chain=chain, listed=f"{listed} ← cycle")
 
-    def _is_one_too_many(self, node: Node, expansion: Expansion) -> bool:
+    def _exceeds_changed_limit(self, node: Node, expansion: Expansion) -> bool:
         """Count an include that an override changed; returns whether there are too many."""
         self.changed += 1
         if self.changed <= MAX_CHANGED_INCLUDES:
@@ -291,16 +295,16 @@ class Include(Directive):
             if self.names is None:
                 self.names = session.files.names_below(self.library)
             cwd = session.files.cwd
-            values["referrer"] = node.tree.story(ROOT).origin.document.source.name
+            values["referrer"] = node.tree.provenance(ROOT).origin.document.source.name
             there = session.files.is_folder(os.path.join(cwd, self.library))
             name = display_name(os.path.join(cwd, self.library), cwd)
             values["library"] = name if there else f"{name}, which does not exist"
             is_folder = problem.code is core_codes.FILE_IS_DIRECTORY
             values["folder"] = shown if is_folder else None
-            values["nearest"] = self._meant(node.reference, self.names, session)
+            values["nearest"] = self._guess_file(node.reference, self.names, session)
         expansion.report(node, code, **values)
 
-    def _meant(self, reference: str, names: list[str], session: Session) -> str | None:
+    def _guess_file(self, reference: str, names: list[str], session: Session) -> str | None:
         """The file of the library that a reference was most likely meant for."""
         # A path from somewhere else, such as `library/a.yaml`, ends like one from the library.
         parts = reference.replace("\\", "/").split("/")
@@ -357,7 +361,7 @@ def _push_into_includes(base: Any, override: Tree) -> Tree:
         return override
     parts: dict[Path, Tree] = {}
     for key in filter(base.__contains__, over):
-        part = _push_into_includes(base[key], override.at((key,)))
+        part = _push_into_includes(base[key], override.subtree((key,)))
         if part.value is not over[key]:
             parts[key,] = part
     return graft(override, parts)

@@ -54,14 +54,14 @@ class Revision(Mapping[str, bytes]):
         self.name = name
         tree = _tree_number(name, folder)
         self.top = os.fsdecode(_run_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
-        self._entries = dict(self._listed(tree))
+        self._entries = dict(self._list_tree(tree))
         self._links = {
             path: number for path, (mode, number) in self._entries.items() if mode == _LINK_MODE
         }
         self._sorted: list[str] | None = None  #: the paths, once they are asked for by folder
         self._process: subprocess.Popen[bytes] | None = None
 
-    def _listed(self, tree: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    def _list_tree(self, tree: str) -> Iterator[tuple[str, tuple[str, str]]]:
         """The path of each file with its mode and the number of its object."""
         for line in filter(None, _run_git(self.top, "ls-tree", "-r", "-z", tree).split(b"\0")):
             head, _, name = line.partition(b"\t")
@@ -71,8 +71,8 @@ class Revision(Mapping[str, bytes]):
 
     def __getitem__(self, path: str) -> bytes:
         """Raises `_TooLarge`, which is a `KeyError`, too."""
-        _, number = self._followed(path)
-        return self._object(number, _MAX_OBJECT_BYTES)
+        _, number = self._find_entry(path)
+        return self._read_object(number, _MAX_OBJECT_BYTES)
 
     def __contains__(self, path: object) -> bool:
         """Whether there is a file; a link is one only if it leads to one."""
@@ -84,46 +84,46 @@ class Revision(Mapping[str, bytes]):
 
     def _mode(self, path: str) -> str | None:
         try:
-            return self._followed(path)[0]
+            return self._find_entry(path)[0]
         except KeyError:
             return None
 
-    def _followed(self, path: str) -> tuple[str, str]:
+    def _find_entry(self, path: str) -> tuple[str, str]:
         """The mode and the object of a file, links followed. Raises `KeyError`."""
-        return self._entries[self._resolved(path)]
+        return self._entries[self._resolve_links(path)]
 
-    def _resolved(self, path: str) -> str:
+    def _resolve_links(self, path: str) -> str:
         """A path with all links followed that it goes through. Raises `KeyError`."""
         for _ in range(_MAX_LINKS):
             link = next((each for each in (path, *parents_of(path)) if each in self._links), None)
             if link is None:
                 return path
-            path = posixpath.normpath(self._target(link) + path.removeprefix(link))
+            path = posixpath.normpath(self._link_target(link) + path.removeprefix(link))
         raise KeyError(path)
 
-    def _folder(self, path: str) -> str:
+    def _resolve_folder(self, path: str) -> str:
         """As `_resolve_links`, but the path itself if it goes through too many links."""
         try:
-            return self._resolved(path)
+            return self._resolve_links(path)
         except KeyError:
             return path
 
-    def _target(self, link: str) -> str:
+    def _link_target(self, link: str) -> str:
         """The path that a link leads to; `/` if the target is too long to be a path."""
         try:
-            target = os.fsdecode(self._object(self._links[link], _MAX_TARGET_BYTES))
+            target = os.fsdecode(self._read_object(self._links[link], _MAX_TARGET_BYTES))
         except _TooLarge:
             return "/"
         return posixpath.normpath(posixpath.join(posixpath.dirname(link), target))
 
     def names_below(self, folder: str) -> list[str]:
         """The paths of files below a folder, relative to it, in order."""
-        names, start = self._in_order(), self._folder(folder).rstrip("/") + "/"
+        names, start = self._sorted_paths(), self._resolve_folder(folder).rstrip("/") + "/"
         # The character after the slash is a zero.
         first, last = bisect_left(names, start), bisect_left(names, f"{start[:-1]}0")
         return [each.removeprefix(start) for each in names[first:last]]
 
-    def _in_order(self) -> list[str]:
+    def _sorted_paths(self) -> list[str]:
         if self._sorted is None:
             self._sorted = sorted(self._entries)
         return self._sorted
@@ -139,7 +139,7 @@ class Revision(Mapping[str, bytes]):
 
     def has_below(self, folder: str) -> bool:
         """Whether there is a file below a folder."""
-        names, start = self._in_order(), self._folder(folder).rstrip("/") + "/"
+        names, start = self._sorted_paths(), self._resolve_folder(folder).rstrip("/") + "/"
         first = bisect_left(names, start)
         return first < len(names) and names[first].startswith(start)
 
@@ -152,13 +152,15 @@ class Revision(Mapping[str, bytes]):
         links: list[str] = []
         for path in sorted(found, key=lambda each: _walk_order(each[len(start) :])):
             if self._is_candidate(path, start, agents, wanted) and not self.is_folder(path):
-                yield WalkResult(path, outside=path in self._links and self._leaves(path))
+                yield WalkResult(
+                    path, outside=path in self._links and self._leaves_repository(path)
+                )
             elif path in self._links and any(each in agents for each in path.split("/")):
                 links.append(path)
         # As on the disk: a link to a folder is followed where agents live, after all else.
         for link in links:
-            target = self._folder(link)
-            if self._leaves(link) and os.path.isdir(target) and "/.defect/" not in link:
+            target = self._resolve_folder(link)
+            if self._leaves_repository(link) and os.path.isdir(target) and "/.defect/" not in link:
                 yield WalkResult(link, outside=True)
             elif not is_below(link, target):
                 below = (f"{link}/{each}" for each in self.names_below(link))
@@ -179,9 +181,9 @@ class Revision(Mapping[str, bytes]):
         has_extension = of_tool and name.lower().endswith(EXTENSIONS)
         return has_extension or wanted.is_known(path) or wanted.is_claimed(path)
 
-    def _leaves(self, link: str) -> bool:
+    def _leaves_repository(self, link: str) -> bool:
         """Whether a link leads to something outside the repository."""
-        target = self._folder(link)
+        target = self._resolve_folder(link)
         return not is_below(target, self.top) and os.path.exists(target)
 
     def files(self) -> Files:
@@ -190,7 +192,7 @@ class Revision(Mapping[str, bytes]):
         files.contents = self
         return files
 
-    def _object(self, number: str, most: int) -> bytes:
+    def _read_object(self, number: str, most: int) -> bytes:
         """The content of an object. Raises `_TooLarge`, and then nothing of it was read."""
         if self._process is None:
             self._process = subprocess.Popen(

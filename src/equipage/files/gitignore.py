@@ -93,7 +93,7 @@ class _Hints(msgspec.Struct, frozen=True):
     #: prefixes of paths that a line matches whatever their names are
     open_in: tuple[str, ...] = ()
 
-    def may_mean(self, path: str, name: str) -> bool:
+    def may_match(self, path: str, name: str) -> bool:
         """Whether a line may match a path that ends with that name; False is certain."""
         if name in self.names or name.endswith(self.ends) or name.startswith(self.begins):
             return True
@@ -101,7 +101,7 @@ class _Hints(msgspec.Struct, frozen=True):
             return True
         return bool(self.parts) and any(each in name for each in self.parts)
 
-    def below(self, base: str, above: _Hints) -> _Hints:
+    def combine_with_parent(self, base: str, above: _Hints) -> _Hints:
         """Combine the hints of a file in the folder `base` with those of the folders above."""
         return _make_hints(
             self.names | above.names,
@@ -186,10 +186,10 @@ class Patterns:
     def hints(self) -> _Hints:
         """The hints for the lines of this file, with paths relative to it."""
         if self._hints is None:
-            self._hints = self._hints_of_lines()
+            self._hints = self._collect_hints()
         return self._hints
 
-    def _hints_of_lines(self) -> _Hints:
+    def _collect_hints(self) -> _Hints:
         begins = {each for each in self._stars if each}
         ends, parts, open_in = set(self._ends), set[str](), set[str]()
         for lines in self._others.values():
@@ -213,16 +213,16 @@ class Patterns:
         key = f"{name}/" if is_folder else name
         last = self._of_name.get(key)
         if last is None:
-            last = self._last_of_name(name, is_folder=is_folder)
+            last = self._last_line_for_name(name, is_folder=is_folder)
             if len(self._of_name) < _MAX_CACHED_NAMES:
                 self._of_name[key] = last
         if self.has_paths:
-            last = self._last_of_path(path, name, last, is_folder=is_folder)
+            last = self._last_line_for_path(path, name, last, is_folder=is_folder)
         return None if last < 0 else not self.patterns[last].negated
 
-    def _last_of_name(self, name: str, *, is_folder: bool) -> int:
+    def _last_line_for_name(self, name: str, *, is_folder: bool) -> int:
         """The number of the last line that matches a name in any folder, or -1."""
-        last = self._last_in(self._names.get(name, ()), -1, is_folder=is_folder)
+        last = self._last_applicable_line(self._names.get(name, ()), -1, is_folder=is_folder)
         befores = self._befores.get(name[:1], [])
         if name.endswith(self._ends):  # one comparison spares nearly all names a look at each end
             befores = [0, *befores]
@@ -232,28 +232,30 @@ class Patterns:
                 if after > room:
                     break
                 lines = self._stars[start].get(name[len(name) - after :], ())
-                last = self._last_in(lines, last, is_folder=is_folder)
+                last = self._last_applicable_line(lines, last, is_folder=is_folder)
         for key in ("", name[:1]):
-            last = self._last_other(self._others.get(key, ()), name, last, is_folder)
+            last = self._last_matching_glob(self._others.get(key, ()), name, last, is_folder)
         return last
 
-    def _last_of_path(self, path: str, name: str, last: int, *, is_folder: bool) -> int:
+    def _last_line_for_path(self, path: str, name: str, last: int, *, is_folder: bool) -> int:
         """The number of the last line that matches a path, or `last` if none comes after it."""
         if path in self._paths:
-            last = self._last_in(self._paths[path], last, is_folder=is_folder)
+            last = self._last_applicable_line(self._paths[path], last, is_folder=is_folder)
         folder = path[: len(path) - len(name)]
         known = self._in_folder
         if known is None or known[0] != folder:
-            known = self._in_folder = folder, self._tried_in(folder)
-        return self._last_other(known[1], path, last, is_folder) if known[1] else last
+            known = self._in_folder = folder, self._globs_for_folder(folder)
+        return self._last_matching_glob(known[1], path, last, is_folder) if known[1] else last
 
-    def _last_in(self, lines: Iterable[int], last: int, *, is_folder: bool) -> int:
+    def _last_applicable_line(self, lines: Iterable[int], last: int, *, is_folder: bool) -> int:
         for number in lines:
             if number > last and (is_folder or not self.patterns[number].folders_only):
                 last = number
         return last
 
-    def _last_other(self, lines: Iterable[_Line], subject: str, last: int, is_folder: bool) -> int:
+    def _last_matching_glob(
+        self, lines: Iterable[_Line], subject: str, last: int, is_folder: bool
+    ) -> int:
         for number, needed, ending in lines:
             if number <= last:
                 break
@@ -265,7 +267,7 @@ class Patterns:
                 return number
         return last
 
-    def _tried_in(self, folder: str) -> list[_Line]:
+    def _globs_for_folder(self, folder: str) -> list[_Line]:
         """The lines with wildcards that paths in a folder are compared with, from the last on."""
         anywhere = self._others.get("/", [])
         lines: list[_Line] = []
@@ -285,13 +287,13 @@ class Ignores:
         self.base = base  #: the folder of the patterns, absolute, with `/` at its end
         self.patterns = patterns
         self.above = above
-        self._hints: _Hints = patterns.hints.below(
+        self._hints: _Hints = patterns.hints.combine_with_parent(
             base, _Hints() if above is None else above._hints
         )
 
-    def ignore(self, path: str, name: str, *, is_folder: bool) -> bool:
+    def is_ignored(self, path: str, name: str, *, is_folder: bool) -> bool:
         """Whether an absolute path with that name at its end is ignored."""
-        if not self._hints.may_mean(path, name):
+        if not self._hints.may_match(path, name):
             return False  # nearly always
         # A pattern further down decides before those above.
         here: Ignores | None = self

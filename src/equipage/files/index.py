@@ -37,15 +37,15 @@ class TrackedFiles:
         self.names = names  #: sorted
 
     def has(self, name: str) -> bool:
-        wanted, found = self._at_or_after(name)
+        wanted, found = self._first_not_before(name)
         return found == wanted
 
     def has_below(self, folder: str) -> bool:
         """Whether there is a file below a folder, which ends with `/`."""
-        wanted, found = self._at_or_after(folder)
+        wanted, found = self._first_not_before(folder)
         return found.startswith(wanted)
 
-    def _at_or_after(self, name: str) -> tuple[bytes, bytes]:
+    def _first_not_before(self, name: str) -> tuple[bytes, bytes]:
         """The encoded name, and the first tracked name that does not sort before it, or NUL."""
         try:
             wanted = os.fsencode(name)

@@ -177,10 +177,10 @@ def open_inside(
         real = real_path(base)
         walk.roots = [real if root == base else real_path(root) for root in roots]
         # The base first, which may itself be below a root, then the reference from there.
-        walk.start(real)
+        walk.start_at_root(real)
         if real != walk.stack[0][1]:
-            walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
-        descriptor = walk.down(reference.split("/"))
+            walk.descend(posixpath.relpath(real, walk.stack[0][1]).split("/"))
+        descriptor = walk.descend(reference.split("/"))
         if descriptor is None:
             raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
         _, path = walk.stack.pop()  # the caller closes this one
@@ -217,15 +217,15 @@ class _Walk:
         self.stack: list[tuple[int, str]] = []
         self.links = 0
 
-    def start(self, real: str) -> None:
+    def start_at_root(self, real: str) -> None:
         """Begin at the root that contains `real`."""
         self.close()
-        root = self.root_of(real)
+        root = self.find_root(real)
         if root is None:
             raise escape_problem(self.reference, linked=self.links > 0)
         self.stack.append((os.open(root, OPEN_FLAGS | _DIRECTORY), root))
 
-    def root_of(self, real: str) -> str | None:
+    def find_root(self, real: str) -> str | None:
         """The root that contains a path without links."""
         return next((root for root in self.roots if is_below(real, root)), None)
 
@@ -234,7 +234,7 @@ class _Walk:
             os.close(descriptor)
         self.stack.clear()
 
-    def down(self, parts: list[str]) -> int | None:
+    def descend(self, parts: list[str]) -> int | None:
         """Walk `parts`; the descriptor of the last one if it is not a folder, else None."""
         pending = list(reversed(parts))
         while pending:
@@ -242,7 +242,7 @@ class _Walk:
             if part in ("", "."):
                 continue
             if part == "..":
-                self.up(pending)
+                self.ascend(pending)
                 continue
             if part.rstrip(". ").lower() in _VERSION_CONTROL_FOLDERS:  # also behind a link
                 raise FileProblem(codes.REFERENCE_PRIVATE, reference=self.reference)
@@ -252,7 +252,7 @@ class _Walk:
             except OSError as error:
                 if error.errno not in _LINK_ERRORS:
                     raise
-                self.follow(part, pending)
+                self.follow_link(part, pending)
                 continue
             # On the stack at once, so that `close` finds it whatever happens next.
             self.stack.append((descriptor, f"{where.rstrip('/')}/{part}"))
@@ -261,10 +261,10 @@ class _Walk:
                 if any(each not in ("", ".") for each in pending):
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 return descriptor
-            self.refuse(descriptor, status)
+            self.refuse_repository_once(descriptor, status)
         return None
 
-    def refuse(self, folder: int, status: os.stat_result) -> None:
+    def refuse_repository_once(self, folder: int, status: os.stat_result) -> None:
         """As `refuse_repository`, but skip folders that were checked and have not changed since."""
         changed = status.st_mtime_ns, status.st_ctime_ns
         identity = (status.st_dev, status.st_ino, *changed)
@@ -274,7 +274,7 @@ class _Walk:
         if self.plain is not None and max(changed) < time.time_ns() - _RECENT_NANOSECONDS:
             self.plain.add(identity)
 
-    def up(self, pending: list[str]) -> None:
+    def ascend(self, pending: list[str]) -> None:
         """One step up.
 
         If that leaves the root, the way goes on by name alone until it is inside another one:
@@ -285,14 +285,14 @@ class _Walk:
             return
         left = self.stack[0][1]
         here = posixpath.dirname(left)
-        while pending and self.root_of(here) is None:
+        while pending and self.find_root(here) is None:
             here = posixpath.normpath(posixpath.join(here, pending.pop()))
         if here == left != "/":  # it would reveal the name of the folder above
             raise escape_problem(self.reference, linked=self.links > 0)
-        self.start(here)  # raises unless a root contains it
-        self.down(posixpath.relpath(here, self.stack[0][1]).split("/"))
+        self.start_at_root(here)  # raises unless a root contains it
+        self.descend(posixpath.relpath(here, self.stack[0][1]).split("/"))
 
-    def follow(self, part: str, pending: list[str]) -> None:
+    def follow_link(self, part: str, pending: list[str]) -> None:
         """Put the target of a link in front of what is still to be walked."""
         self.links += 1
         if self.links > _MAX_LINKS:
@@ -306,7 +306,7 @@ class _Walk:
             pending.append(part)  # it was a link a moment ago; look again
             return
         if target.startswith("/"):
-            self.start(posixpath.normpath(target))
+            self.start_at_root(posixpath.normpath(target))
             target = posixpath.relpath(posixpath.normpath(target), self.stack[0][1])
         pending.extend(reversed(target.split("/")))
 

@@ -220,12 +220,12 @@ def walk(
             # For git a link is not a folder, whatever it leads to.
             is_plain = leads_on and not is_a_link
             is_ignored = here.tracked_only or (
-                ignores is not None and ignores.ignore(path, name, is_folder=is_plain)
+                ignores is not None and ignores.is_ignored(path, name, is_folder=is_plain)
             )
             if is_ignored and not (repository and repository.tracks(path, is_folder=is_plain)):
                 continue
             if not leads_on:
-                yield WalkResult(entry.path, outside=is_a_link and links.leaves(entry.path))
+                yield WalkResult(entry.path, outside=is_a_link and links.leaves_project(entry.path))
                 continue
             if is_entered:
                 below = _Folder(
@@ -313,7 +313,7 @@ def is_ignored(path: str, known: dict[str, Any] | None = None) -> bool:
         ignores = known[folder]
     own = is_folder(path) and not is_link(path)
     name = os.path.basename(path)
-    if ignores is None or not ignores.ignore(absolute, name, is_folder=own):
+    if ignores is None or not ignores.is_ignored(absolute, name, is_folder=own):
         return False
     root = repository_root(os.path.dirname(absolute))
     slashed = absolute.replace(os.sep, "/")
@@ -355,7 +355,10 @@ class _Links:
         allowed = target.startswith(self.boundary) and not holder.startswith(target)
         # Two links in one place show the files of their target twice: the first is enough. Profiles
         # are named by their links, so each of those is another one.
-        same: set[str | tuple[str, str]] = {holder + name, (self._place(link.absolute), target)}
+        same: set[str | tuple[str, str]] = {
+            holder + name,
+            (self._agent_folder(link.absolute), target),
+        }
         if "/.defect/" in link.absolute:
             same = {holder + name}
         if link.holds_agents and allowed and self.known.isdisjoint(same):
@@ -365,13 +368,13 @@ class _Links:
         is_outside = not target.startswith((self.boundary, self.start))
         return link.holds_agents and is_outside and "/.defect/" not in link.absolute
 
-    def _place(self, path: str) -> str:
+    def _agent_folder(self, path: str) -> str:
         """The part of a path that decides the kind of its files, such as `.claude/agents`."""
         steps = path.split("/")
         last = max((at for at, step in enumerate(steps) if step in self.agents), default=0)
         return "/".join(steps[last : last + 2])
 
-    def leaves(self, link: str) -> bool:
+    def leaves_project(self, link: str) -> bool:
         """Whether a link to a file leads out of the project. One that leads nowhere does not."""
         target = real_path(link)
         is_inside = target.replace(os.sep, "/").startswith((self.boundary, self.start))

@@ -39,7 +39,7 @@ class StampCache:
             self.stamps[path] = stamp_of(path)
         return self.stamps[path]
 
-    def changed(self, known: Stamps) -> set[str]:
+    def find_changed(self, known: Stamps) -> set[str]:
         """The paths whose stamp differs from the known one."""
         return {path for path, stamp in known.items() if self(path) != stamp}
 
@@ -93,7 +93,7 @@ class Events:
         self._notify: RustNotify | None = None
         self._make = _import_watcher()
 
-    def attend(self, folders: set[str]) -> None:
+    def listen_to(self, folders: set[str]) -> None:
         """Listen to these folders from now on. Earlier changes show only on the disk."""
         folders = set(filter(is_folder, folders))
         if folders == self._folders and self._notify is not None:
@@ -134,7 +134,7 @@ class Events:
                     # A watched folder was moved or replaced: the system no longer reports what
                     # happens in it, also if a folder of that name is there again.
                     self.close()
-                    self.attend(self._folders)
+                    self.listen_to(self._folders)
                 return touched
             if briefly:
                 return frozenset()

@@ -132,7 +132,7 @@ def _read_parameters(
             facts += found
         elif field.required:
             missing = True
-            at, expected = (*path, name) if name in params else path, parameter.expected
+            at, expected = (*path, name) if name in params else path, parameter.description
             code = codes.GENERATOR_PARAMETER_MISSING
             facts.append(code.at(at, type=cls.type, parameter=name, expected=expected))
     return None if missing or REFUSED in values.values() else values, tuple(facts)
@@ -180,5 +180,5 @@ def _type_schema(cls: type[Generator]) -> dict[str, object]:
             required.append(field.name)
         elif not parameter.nullable:
             taken = {"anyOf": [parameter.schema, {"type": "null"}]}
-        properties[field.name] = {"description": parameter.expected, **taken}
+        properties[field.name] = {"description": parameter.description, **taken}
     return {"title": cls.type, "properties": properties, "required": required}

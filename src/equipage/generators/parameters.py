@@ -37,7 +37,7 @@ class CompactJson(msgspec.Struct, frozen=True):
         return json.loads(self.text)
 
     @property
-    def encoded(self) -> bytes:
+    def utf8(self) -> bytes:
         return self.text.encode()
 
 
@@ -93,7 +93,7 @@ class Parameter(Protocol):
         """Whether null is a value here; elsewhere it means the parameter is absent."""
 
     @property
-    def expected(self) -> str:
+    def description(self) -> str:
         """What it takes, in words."""
 
     @property
@@ -115,7 +115,7 @@ class WholeNumber(msgspec.Struct, frozen=True):
     nullable: ClassVar[bool] = False
 
     @property
-    def expected(self) -> str:
+    def description(self) -> str:
         if self.maximum is None:
             return f"a whole number, {self.minimum} or more"
         return f"a whole number from {self.minimum} to {self.maximum}"
@@ -127,9 +127,9 @@ class WholeNumber(msgspec.Struct, frozen=True):
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         if not _is_whole(value):
-            return _refuse(_TYPE_CODE, path, self.expected, Shown(value, as_found=True))
+            return _refuse(_TYPE_CODE, path, self.description, Shown(value, as_found=True))
         if value < self.minimum or (self.maximum is not None and value > self.maximum):
-            return _refuse(_RANGE_CODE, path, self.expected, Shown(value))
+            return _refuse(_RANGE_CODE, path, self.description, Shown(value))
         if self.limit is not None and value > (most := getattr(limits, self.limit)):
             name, variable = path[-1], VARIABLES[self.limit]
             over = codes.GENERATOR_OVER_LIMIT
@@ -147,7 +147,7 @@ class ByteSize(msgspec.Struct, frozen=True):
     """A number of bytes within the payload limit, as a number or as words: 1048576, `1mb`."""
 
     nullable: ClassVar[bool] = False
-    expected: ClassVar[str] = "a number of bytes"
+    description: ClassVar[str] = "a number of bytes"
     schema: ClassVar[dict[str, object]] = {
         "anyOf": [
             {"type": "integer", "minimum": 0},
@@ -161,9 +161,9 @@ class ByteSize(msgspec.Struct, frozen=True):
             unreadable = codes.GENERATOR_SIZE_UNREADABLE
             return REFUSED, (unreadable.at(path, parameter=path[-1], found=Shown(value)),)
         if not _is_whole(size):
-            return _refuse(_TYPE_CODE, path, self.expected, Shown(value, as_found=True))
+            return _refuse(_TYPE_CODE, path, self.description, Shown(value, as_found=True))
         if size < 0:
-            return _refuse(_RANGE_CODE, path, f"{self.expected}, 0 or more", Shown(value))
+            return _refuse(_RANGE_CODE, path, f"{self.description}, 0 or more", Shown(value))
         if size > limits.max_payload_bytes:
             return REFUSED, (too_large_fact(size, path, limits),)
         return int(size), ()
@@ -173,12 +173,12 @@ class Text(msgspec.Struct, frozen=True):
     """Any string that UTF-8 can encode."""
 
     nullable: ClassVar[bool] = False
-    expected: ClassVar[str] = "a string"
+    description: ClassVar[str] = "a string"
     schema: ClassVar[dict[str, object]] = {"type": "string"}
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         if not isinstance(value, str):
-            return _refuse(_TYPE_CODE, path, self.expected, Shown(value, as_found=True))
+            return _refuse(_TYPE_CODE, path, self.description, Shown(value, as_found=True))
         try:
             value.encode()
         except UnicodeEncodeError:
@@ -190,7 +190,7 @@ class AnyJson(msgspec.Struct, frozen=True):
     """Any JSON value, null included; NaN and infinities become null, with a warning."""
 
     nullable: ClassVar[bool] = True
-    expected: ClassVar[str] = "any JSON value"
+    description: ClassVar[str] = "any JSON value"
     schema: ClassVar[dict[str, object]] = {}
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
@@ -214,7 +214,7 @@ class OneOf(msgspec.Struct, frozen=True):
     nullable: ClassVar[bool] = False
 
     @property
-    def expected(self) -> str:
+    def description(self) -> str:
         return f"one of {', '.join(self.words)}"
 
     @property
@@ -222,12 +222,14 @@ class OneOf(msgspec.Struct, frozen=True):
         return {"enum": list(self.words)}
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
-        return self.word(value, path, path[-1])
+        return self.read_word(value, path, path[-1])
 
-    def word(self, value: object, path: Path, parameter: str | int) -> Reading:
+    def read_word(self, value: object, path: Path, parameter: str | int) -> Reading:
         """One of the words, at a path that may be that of an entry of a list."""
         if not isinstance(value, str):
-            return _refuse(_TYPE_CODE, path, self.expected, Shown(value, as_found=True), parameter)
+            return _refuse(
+                _TYPE_CODE, path, self.description, Shown(value, as_found=True), parameter
+            )
         if value in self.words:
             return value, ()
         meant = nearest(value, self.words)
@@ -249,7 +251,7 @@ class SomeOf(msgspec.Struct, frozen=True):
     nullable: ClassVar[bool] = False
 
     @property
-    def expected(self) -> str:
+    def description(self) -> str:
         return f"a list of {', '.join(self.words)}"
 
     @property
@@ -258,10 +260,10 @@ class SomeOf(msgspec.Struct, frozen=True):
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-            return _refuse(_TYPE_CODE, path, self.expected, Shown(value, as_found=True))
+            return _refuse(_TYPE_CODE, path, self.description, Shown(value, as_found=True))
         if not value:
             return (), _makes_nothing(path)
-        word = OneOf(self.words).word
+        word = OneOf(self.words).read_word
         readings = [word(each, (*path, index), path[-1]) for index, each in enumerate(value)]
         kept = tuple(each for each, _ in readings)
         facts = tuple(each for _, found in readings for each in found)

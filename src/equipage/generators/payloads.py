@@ -70,7 +70,7 @@ class AnsiEscape(Generator, msgspec.Struct, frozen=True):
     def estimated_size(self) -> int:
         if not self.sequences:
             return 0
-        longest = self._longest()
+        longest = self._max_lengths()
         rounds, rest = divmod(self.count, len(self.sequences))
         sizes = [longest[name] for name in self.sequences]
         return rounds * sum(sizes) + sum(sizes[:rest])
@@ -80,14 +80,14 @@ class AnsiEscape(Generator, msgspec.Struct, frozen=True):
         return _RANDOM_SEQUENCES.isdisjoint(self.sequences[: self.count])
 
     def pieces(self) -> Pieces:
-        sources = self._sources()
+        sources = self._sequence_sources()
         names = islice(cycle(self.sequences), self.count)
         items = map(next, map(sources.__getitem__, names))
-        at_once = max(1, BLOCK // max(self._longest().values()))
+        at_once = max(1, BLOCK // max(self._max_lengths().values()))
         while piece := b"".join(islice(items, at_once)):
             yield piece
 
-    def _sources(self) -> dict[str, Iterator[bytes]]:
+    def _sequence_sources(self) -> dict[str, Iterator[bytes]]:
         """For each sequence an endless supply of it. A position draws its row, then its column."""
         positions = draw_numbers(self.seed, "ansi_escape/position", 1000)
         colors = draw_numbers(self.seed, "ansi_escape/color", 256)
@@ -100,7 +100,7 @@ class AnsiEscape(Generator, msgspec.Struct, frozen=True):
             "clear": repeat(b"\x1b[2J\x1b[H"),
         }
 
-    def _longest(self) -> dict[str, int]:
+    def _max_lengths(self) -> dict[str, int]:
         """The format's own estimate of each sequence: exact, or a bit above the longest draw."""
         text = len(self.payload.encode())
         fixed = {"cursor_move": 12, "color": 13, "clear": 7}
@@ -141,7 +141,7 @@ class BatchNotifications(Generator, msgspec.Struct, frozen=True):
 
     @property
     def _item(self) -> bytes:
-        params = b"" if self.params is None else b',"params":' + self.params.encoded
+        params = b"" if self.params is None else b',"params":' + self.params.utf8
         return b'{"jsonrpc":"2.0","method":' + _json_string(self.method) + params + b"}"
 
 
@@ -227,19 +227,19 @@ class NestedJson(Generator, msgspec.Struct, frozen=True):
     @property
     def estimated_size(self) -> int:
         openers = self._objects * len(self._object_opener) + (self.depth - self._objects)
-        return openers + len(self.inner.encoded) + self.depth
+        return openers + len(self.inner.utf8) + self.depth
 
     def pieces(self) -> Pieces:
         opener = self._object_opener
         if self.structure == "mixed":
             pairs, odd = divmod(self.depth, 2)
             yield from repeat_in_blocks(opener + b"[", pairs)
-            yield opener * odd + self.inner.encoded + b"}" * odd
+            yield opener * odd + self.inner.utf8 + b"}" * odd
             yield from repeat_in_blocks(b"]}", pairs)
         else:
             opener, closer = (opener, b"}") if self.structure == "object" else (b"[", b"]")
             yield from repeat_in_blocks(opener, self.depth)
-            yield self.inner.encoded
+            yield self.inner.utf8
             yield from repeat_in_blocks(closer, self.depth)
 
     @property
@@ -274,13 +274,13 @@ class RepeatedKeys(Generator, msgspec.Struct, frozen=True):
 
     @property
     def estimated_size(self) -> int:
-        member = self.key_length + 3 + len(self.value.encoded)
+        member = self.key_length + 3 + len(self.value.utf8)
         return 2 + self.count * member + max(0, self.count - 1)
 
     def pieces(self) -> Pieces:
         yield b"{"
         if self.key_length <= BLOCK:
-            member = b'"' + b"k" * self.key_length + b'":' + self.value.encoded
+            member = b'"' + b"k" * self.key_length + b'":' + self.value.utf8
             yield from join_repeated(member, self.count, b",")
         else:
             yield from self._long_members()
@@ -291,7 +291,7 @@ class RepeatedKeys(Generator, msgspec.Struct, frozen=True):
         for number in range(self.count):
             yield b',"' if number else b'"'
             yield from repeat_in_blocks(b"k", self.key_length)
-            yield b'":' + self.value.encoded
+            yield b'":' + self.value.utf8
 
 
 # ------------------------------------------------------------------------------------- unicode_spam
@@ -337,13 +337,13 @@ class UnicodeSpam(Generator, msgspec.Struct, frozen=True):
         return False
 
     def pieces(self) -> Pieces:
-        texts = self._mixed() if self.carrier else self._spam()
+        texts = self._mix_with_carrier() if self.carrier else self._spam()
         return whole_characters(map(str.encode, texts), self.bytes)
 
     def _spam(self) -> Iterator[str]:
         return draw_characters(self.seed, f"unicode_spam/{self.category}", TABLES[self.category])
 
-    def _mixed(self) -> Iterator[str]:
+    def _mix_with_carrier(self) -> Iterator[str]:
         """Mix characters of the category with those of the carrier, chosen at random."""
         carried = draw_characters(self.seed, "unicode_spam/carrier", self.carrier)
         taken = draw_bytes(self.seed, "unicode_spam/taken", _CARRIER_MASK)

@@ -107,7 +107,7 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
         return None, early  # any other problem follows from this one
     document, facts = parse(source, header.format, window=(header.start, header.end))
     if facts:
-        facts = session.strict(facts, header.format)
+        facts = session.apply_severities(facts, header.format)
     if facts and "{{" in source.text[header.start : header.end]:
         # `name: {{NAME}}` in a template: the value is a mapping, which is what its field reports.
         facts = [each for each in facts if each.code != core_codes.NON_STRING_KEY]
@@ -266,7 +266,7 @@ def keep_as_written(
     unquoted = [path for path in paths if isinstance(get(tree.value, path), (int, float))]
     if document.format != "yaml" or not unquoted:
         return tree, []
-    origins = {path: tree.story(path).origin for path in unquoted}
+    origins = {path: tree.provenance(path).origin for path in unquoted}
     places = document.locate(origin.path for origin in origins.values())
     facts: list[Fact] = []
     kept: dict[Path, str] = {}
@@ -312,7 +312,7 @@ def _recover_header(
         window=window,
         substituted_text=Substituted(found.text, tuple(_pieces(found))),
     )
-    odd = session.strict(irregularity_facts(document, parsed.irregularities), "yaml")
+    odd = session.apply_severities(irregularity_facts(document, parsed.irregularities), "yaml")
     if style.reader == "lines":
         return document, odd  # its client never reads YAML
     lost = _truncated_fields(parsed.value, yaml.load(read.text).value)

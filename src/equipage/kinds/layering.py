@@ -61,24 +61,24 @@ class LayeredFolder(msgspec.Struct, frozen=True):
     outside: Code | None = None
     """The code for a file of a project that a link takes from outside its repository."""
 
-    def layer(self, path: str, _env: Mapping[str, str] | None = None) -> LayerName | None:
+    def layer_of(self, path: str, _env: Mapping[str, str] | None = None) -> LayerName | None:
         """The layer of a file by its path; None if it lies in no such folder."""
         match = _layer_pattern(self.name, self.files).search(path.replace(os.sep, "/"))
         return None if match is None else "project" if match["dot"] else "user"
 
-    def above(self, folder: str) -> Iterator[LayerFolder]:
+    def project_folder(self, folder: str) -> Iterator[LayerFolder]:
         """This folder in the project that `folder` belongs to."""
         project = find_layer_folders(folder, env={}).project
         if project is not None:
             yield LayerFolder(os.path.join(project, self.name), "project")
 
-    def elsewhere(self, env: Mapping[str, str]) -> Iterator[LayerFolder]:
+    def user_folder(self, env: Mapping[str, str]) -> Iterator[LayerFolder]:
         """This folder in the user's own configuration."""
         user = find_layer_folders(env=env).user
         if user is not None:
             yield LayerFolder(os.path.join(user, self.name), "user")
 
-    def beside(self, folder: str) -> Iterator[tuple[str, Fact]]:
+    def check_folder(self, folder: str) -> Iterator[tuple[str, Fact]]:
         """Findings about the folder itself and about entries that are not files of the kind."""
         layer = os.path.dirname(folder)
         in_project = os.path.basename(layer) == PROJECT_FOLDER
@@ -218,7 +218,7 @@ class LayeredMapping(Mapping[str, T]):
     def loaded(self, name: str) -> Loaded[Any]:
         """The load behind a name, to `explain` and `locate` its values. Raises `KeyError`."""
         self[name]  # raises a KeyError that lists the known names
-        loaded = self._winners[name].outcome.loaded()
+        loaded = self._winners[name].outcome.loaded_or_none()
         assert loaded is not None
         return loaded
 

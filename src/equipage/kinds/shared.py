@@ -216,7 +216,7 @@ class KnownNames:
                 self._by_folder.setdefault(folder, set()).update(each.names)
         self._seen: dict[tuple[frozenset[str], tuple[str, ...]], frozenset[str]] = {}
 
-    def seen_from(self, path: str, also: frozenset[str] = frozenset()) -> frozenset[str]:
+    def visible_from(self, path: str, also: frozenset[str] = frozenset()) -> frozenset[str]:
         """The names of the project or plugin that a file belongs to, and of those around it.
 
         One set for all files that see the same names, with those in `also`.

@@ -185,21 +185,21 @@ class Convention(msgspec.Struct, frozen=True):
     example_path: str = "NAME.md"
 
     @property
-    def one(self) -> str:
+    def title_with_article(self) -> str:
         """The title with its article."""
         return f"{'an' if self.title[0] in 'AEIOUaeiou' else 'a'} {self.title}"
 
     @property
-    def names(self) -> frozenset[str]:
+    def field_names(self) -> frozenset[str]:
         return frozenset(field.name for field in self.fields)
 
     @property
-    def needed(self) -> frozenset[str]:
+    def mandatory_fields(self) -> frozenset[str]:
         """The fields without which the tool ignores the file."""
         return frozenset(field.name for field in self.fields if field.required == "error")
 
     @property
-    def restricting(self) -> frozenset[str]:
+    def restricting_fields(self) -> frozenset[str]:
         """The fields that restrict what an agent may do."""
         return frozenset(field.name for field in self.fields if field.restricts)
 

@@ -92,9 +92,9 @@ class Placer:
 
     def place(self, facts: Sequence[Fact]) -> list[Diagnostic]:
         """The diagnostics of `facts`, sorted by place, equal ones counted."""
-        return limit_findings(*self.place_some(facts))
+        return limit_findings(*self.place_and_count(facts))
 
-    def place_some(
+    def place_and_count(
         self, facts: Sequence[Fact], commented: Collection[str] = ()
     ) -> tuple[list[Diagnostic], Counter[Family]]:
         """The diagnostics of `facts`, and how many more of each family were left out.
@@ -105,12 +105,12 @@ class Placer:
         sources = [*self.sources, *(document.source for document in self.documents)]
         sources += [each.span.source for each in facts if each.span is not None]
         self.redactor = Redactor(self.documents, dict.fromkeys(sources))
-        facts = list(self._own_mistakes(facts))
-        shown, more = self._capped(facts, commented)
+        facts = list(self._drop_facts_of_refused_parts(facts))
+        shown, more = self._limit_facts(facts, commented)
         self._locate_all(shown)
         return merge_duplicates(map(self._diagnostic, shown)), more
 
-    def _capped(
+    def _limit_facts(
         self, facts: Sequence[Fact], commented: Collection[str]
     ) -> tuple[list[Fact], Counter[Family]]:
         """The facts to show, and how many others of each family there are.
@@ -144,16 +144,18 @@ class Placer:
         if each.span is not None:
             return each.span.source.name
         # A fact that only counts others has no place of its own, but belongs to a file.
-        story = self._story(msgspec.structs.replace(each, part="value") if each.more else each)
+        story = self._provenance_of(
+            msgspec.structs.replace(each, part="value") if each.more else each
+        )
         return self.file if story is None else story.origin.document.source.name
 
     def _place_of(self, each: Fact) -> object:
         if each.span is not None:
             return id(each.span.source), each.span.start, each.span.end
-        story = self._story(each)
+        story = self._provenance_of(each)
         return each.path if story is None else (id(story.origin.document), story.origin.path)
 
-    def _own_mistakes(self, facts: Sequence[Fact]) -> Iterator[Fact]:
+    def _drop_facts_of_refused_parts(self, facts: Sequence[Fact]) -> Iterator[Fact]:
         """Drop the facts about a key or value that parsing already refused.
 
         Both findings would have the same cause and the same correction.
@@ -168,7 +170,7 @@ class Placer:
         also_wrong: set[int] = set()
         left: list[Fact] = []
         for each in facts:
-            story = self._story(each) if refused else None
+            story = self._provenance_of(each) if refused else None
             if story is not None:
                 origin = story.origin
                 refusal = refused.get((id(origin.document.source), origin.path, each.part))
@@ -198,13 +200,13 @@ class Placer:
             changes = fact.remedy.changes if fact.remedy else ()
             subjects: list[Fact | Also | Change] = [fact, *fact.also, *changes]
             for each in subjects:
-                story = self._story(each)
+                story = self._provenance_of(each)
                 if story is not None:
                     yield story.origin
                     yield from (via.at for via in story.via if via.at is not None)
                     yield from story.merged
 
-    def _story(self, each: Fact | Also | Change) -> Provenance | None:
+    def _provenance_of(self, each: Fact | Also | Change) -> Provenance | None:
         """Where a fact's subject came from, unless the fact already says its span."""
         if each.span is not None or each.part == "nowhere":
             return None
@@ -212,50 +214,53 @@ class Placer:
             return Provenance(each.origin)
         if self.tree is None:
             return None
-        story = self.tree.story(each.path)
+        story = self.tree.provenance(each.path)
         if each.part == "key" and each.path and not story.origin.path:
             # The value is a whole other file; its key is where the file was brought in.
-            above = self.tree.story(each.path[:-1])
+            above = self.tree.provenance(each.path[:-1])
             return Provenance(above.origin.child(each.path[-1:]), above.via)
         return story
 
-    def _authored(self, each: Fact | Also) -> Path:
+    def _path_as_written(self, each: Fact | Also) -> Path:
         if each.origin is not None:
             path: Path = each.origin.path
             return path
         if each.span is not None or self.tree is None:
             return each.path
-        return self.undone.path(each.path)
+        return self.undone.undo(each.path)
 
     def _diagnostic(self, each: Fact) -> Diagnostic:
         code, redactor = each.code, self.redactor
-        story = self._story(each)
+        story = self._provenance_of(each)
         span = each.span or (self._span(story.origin, each.part) if story else None)
-        authored = self._authored(each)
+        authored = self._path_as_written(each)
         # A finding about a file outside the allowed folders shows none of its text.
         redactor.blind = span is not None and span.source.outside
         severity = each.severity or code.severity
-        words = code.words.at(severity)
+        words = code.words.adapt_to_severity(severity)
         found = Diagnostic(
             code=code.name,
             severity=severity,
             message=message_of(words, each.values, redactor),
             path=path_of(authored, redactor),
-            pointer=pointer(redactor.path(authored)),
+            pointer=pointer(redactor.redact_path(authored)),
             span=span,
             help=help_of(words, each.values, redactor),
             fix=self._fix(each.remedy) if each.remedy else None,
-            related=(*map(self._label, each.also), *(self._way(story) if story else ())),
+            related=(
+                *map(self._label, each.also),
+                *(self._provenance_labels(story) if story else ()),
+            ),
             file=None if span or each.part == "nowhere" else self.file,
         )
         return found.without_text_outside()
 
     def _label(self, also: Also) -> Label:
-        story = self._story(also)
+        story = self._provenance_of(also)
         span = also.span or (self._span(story.origin, also.part) if story else None)
-        return Label(span, also.message, path_of(self._authored(also), self.redactor))
+        return Label(span, also.message, path_of(self._path_as_written(also), self.redactor))
 
-    def _way(self, story: Provenance) -> Iterator[Label]:
+    def _provenance_labels(self, story: Provenance) -> Iterator[Label]:
         """Labels for the `<<`, the directives and the overrides that a value came through.
 
         The innermost directive comes first.
@@ -302,7 +307,7 @@ class Placer:
             source = change.span.source
             document = next((each for each in self.documents if each.source is source), None)
             return None if document is None else edit_of_span(document, change.span, change)
-        story = self._story(change)
+        story = self._provenance_of(change)
         if story is None:
             return None
         document, path = story.origin.document, story.origin.path
@@ -456,7 +461,7 @@ def finding(
 
 
 def _build_finding(code: Code, values: Mapping[str, object], **more: Any) -> Diagnostic:
-    words, redactor = code.words.at(more.get("severity", code.severity)), Redactor()
+    words, redactor = code.words.adapt_to_severity(more.get("severity", code.severity)), Redactor()
     message, advice = (word(words, values, redactor) for word in (message_of, help_of))
     return Diagnostic(
         **{"code": code.name, "severity": code.severity, "message": message, "help": advice, **more}

@@ -31,27 +31,27 @@ class VariableMask:
         self._documents = documents
 
     @cached_property
-    def touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
+    def values_with_variables(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
         """The names of the variables in each value, and how it was written; by its place."""
         return {
             (id(document), touch.path): (touch.names, touch.written)
             for document in self._documents
-            for touch in document.touches()
+            for touch in document.variable_uses()
             if not touch.is_key
         }
 
     @cached_property
-    def _keys(self) -> dict[str, str]:
+    def _written_keys(self) -> dict[str, str]:
         """Keys that a variable went into, and how they were written."""
         return {
             str(touch.path[-1]): touch.written
             for document in self._documents
-            for touch in document.touches()
+            for touch in document.variable_uses()
             if touch.is_key
         }
 
     @cached_property
-    def _escaped(self) -> Redactor:
+    def _leftover_redactor(self) -> Redactor:
         """Redacts what is left of values that changed the structure of a text."""
         from equipage.loading.wording import Redactor  # a load without findings needs it here alone
 
@@ -61,17 +61,19 @@ class VariableMask:
     @property
     def is_needed(self) -> bool:
         """Whether there is anything to hide: most configurations have no variables."""
-        return bool(self.touched or self._keys or self._escaped.texts)
+        return bool(
+            self.values_with_variables or self._written_keys or self._leftover_redactor.texts
+        )
 
-    def shown(self, path: Path) -> Path:
+    def mask_path(self, path: Path) -> Path:
         """The path, with keys that contain a variable as the author wrote them."""
-        return _rename_keys(path, self._keys)
+        return _rename_keys(path, self._written_keys)
 
-    def unshown(self, path: Path) -> Path:
+    def unmask_path(self, path: Path) -> Path:
         """The inverse of `mask_path`."""
-        return _rename_keys(path, {written: key for key, written in self._keys.items()})
+        return _rename_keys(path, {written: key for key, written in self._written_keys.items()})
 
-    def value(
+    def mask_value(
         self,
         value: Any,
         origin_of: Callable[[Path], Origin],
@@ -84,27 +86,27 @@ class VariableMask:
         """
         if isinstance(value, dict):
             return {
-                self._keys.get(key) or self._text(key, literal): self.value(
+                self._written_keys.get(key) or self._mask_text(key, literal): self.mask_value(
                     child, origin_of, literal, (*path, key)
                 )
                 for key, child in value.items()
             }
         if isinstance(value, list):
             return [
-                self.value(child, origin_of, literal, (*path, number))
+                self.mask_value(child, origin_of, literal, (*path, number))
                 for number, child in enumerate(value)
             ]
         # A leaf counts as it was written, wherever directives and merges moved it since.
         origin = written_origin(origin_of(path))
-        known = self.touched.get((id(origin.document), origin.path))
+        known = self.values_with_variables.get((id(origin.document), origin.path))
         if known is not None:
             return known[1]
         if isinstance(value, str):
-            return self._text(value, literal)
-        return self._escaped.texts.get(str(value), value)
+            return self._mask_text(value, literal)
+        return self._leftover_redactor.texts.get(str(value), value)
 
-    def _text(self, text: str, literal: Spelling | None) -> str:
-        hidden = self._escaped.text(text)
+    def _mask_text(self, text: str, literal: Spelling | None) -> str:
+        hidden = self._leftover_redactor.redact(text)
         return literal(text) if literal is not None and hidden == text else hidden
 
 

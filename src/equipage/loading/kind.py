@@ -247,7 +247,7 @@ class Format(msgspec.Struct, frozen=True):
     layering: Layering = Layering()
     presentation: Presentation = Presentation()
 
-    def severity(self, each: Fact, format: Syntax | None = None) -> Fact | None:  # noqa: A002
+    def adjust_severity(self, each: Fact, format: Syntax | None = None) -> Fact | None:  # noqa: A002
         """The fact with the severity this kind gives it; None if the kind allows it."""
         for name in (f"{format}:{each.code}", each.code):
             if name in self.strictness:
@@ -256,14 +256,18 @@ class Format(msgspec.Struct, frozen=True):
                 return None if wanted is None else msgspec.structs.replace(each, severity=wanted)
         return each
 
-    def cautious(self, each: Fact) -> Fact:
+    def mark_risky_remedy(self, each: Fact) -> Fact:
         """The fact, its remedy marked unsafe if it would change what an agent may do."""
         remedy = each.remedy
-        if remedy is None or not remedy.safe or not any(map(self._permits, remedy.changes)):
+        if (
+            remedy is None
+            or not remedy.safe
+            or not any(map(self._changes_permission, remedy.changes))
+        ):
             return each
         return msgspec.structs.replace(each, remedy=msgspec.structs.replace(remedy, safe=False))
 
-    def _permits(self, change: Change) -> bool:
+    def _changes_permission(self, change: Change) -> bool:
         """Whether a change writes a permission, or the key of one."""
         path = (*change.path[:-1], str(change.text)) if change.part == "key" else change.path
         sensitive = self.presentation.sensitive

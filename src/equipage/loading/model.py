@@ -193,34 +193,34 @@ class Collector:
                 self.holes = self.holes or any(each is HOLE for _, each in walk(value))
                 return value
             case types.UnionType():
-                return self._union(value, kind, path)
+                return self._check_union(value, kind, path)
             case types.StructType():
-                return self._struct(value, kind, path)
+                return self._check_struct(value, kind, path)
             case types.VarTupleType() | types.ListType():
-                return self._list(value, kind, path)
+                return self._check_list(value, kind, path)
             case types.DictType():
-                return self._dict(value, kind, path)
+                return self._check_dict(value, kind, path)
             case types.LiteralType() | types.EnumType():
-                return self._choice(value, kind, path)
+                return self._check_choice(value, kind, path)
         if not _fits(value, kind):
-            return self._mismatch(value, describe(kind), path)
+            return self._refuse_mismatch(value, describe(kind), path)
         if isinstance(kind, types.IntType | types.FloatType):
-            return self._number(value, kind, path)
-        return self._text(value, kind, path) if isinstance(kind, types.StrType) else value
+            return self._check_number(value, kind, path)
+        return self._check_text(value, kind, path) if isinstance(kind, types.StrType) else value
 
     # Collections.
 
-    def _struct(self, value: Any, kind: types.StructType, path: Path) -> Any:
+    def _check_struct(self, value: Any, kind: types.StructType, path: Path) -> Any:
         if type(value) is kind.cls or (self.whole and _converts(value, kind.cls)):
             return value  # most parts of a value with a mistake have none
         if value is None and self.shape.null_is_absent:
             value = {}
         if not isinstance(value, dict):
-            return self._mismatch(value, f"a mapping ({title(kind.cls)})", path)
+            return self._refuse_mismatch(value, f"a mapping ({title(kind.cls)})", path)
         result: dict[str, Any] = {}
         complete = True
         known = {field.encode_name: field for field in kind.fields}
-        value = self._one_level_down(value, kind, known, path)
+        value = self._report_missing_level(value, kind, known, path)
         for name, field in known.items():
             given = value.get(name, _NOTHING)
             # `key:` with nothing behind it is `null`, which authors write for “not set”.
@@ -231,14 +231,14 @@ class Collector:
                 before = len(self.facts)
                 given = self.check(given, field.type, (*path, name))
                 if path and name in getattr(kind.cls, "GUARDED", ()):
-                    self._harden(before)
+                    self._raise_to_errors(before)
                 if given is _NOTHING and expected is not None:
-                    self._expect(expected, (*path, name))
+                    self._reword_expectation(expected, (*path, name))
                 entry = getattr(kind.cls, "entries_as", {}).get(field.name)
                 if entry is not None:
-                    self._expect_entries(entry, (*path, name), before)
+                    self._reword_entry_expectations(entry, (*path, name), before)
             elif field.required:
-                self._missing(
+                self._refuse_missing(
                     name, title(kind.cls), expected or _describe_missing_value(field.type), path
                 )
             if given is not _NOTHING:
@@ -247,10 +247,10 @@ class Collector:
                 complete = False
         if kind.tag_field is not None:
             result[kind.tag_field] = kind.tag
-        self._unknown(value, kind, known, path)
+        self._report_unknown_keys(value, kind, known, path)
         return result if complete else _NOTHING
 
-    def _one_level_down(
+    def _report_missing_level(
         self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
     ) -> dict[str, Any]:
         """The mapping, with a hole for a part whose own fields are written in place of it.
@@ -271,7 +271,7 @@ class Collector:
                 value[field.encode_name] = HOLE
         return value
 
-    def _expect(self, expected: str, path: Path) -> None:
+    def _reword_expectation(self, expected: str, path: Path) -> None:
         """Use the words of the model for what was expected, where they say more than a type."""
         last = self.facts[-1] if self.facts else None
         if last is not None and last.code == codes.WRONG_TYPE and last.path == path:
@@ -279,14 +279,14 @@ class Collector:
             # Quotes around a number do not make a date of it, or whatever it should be.
             self.facts[-1] = msgspec.structs.replace(last, values=values, remedy=None)
 
-    def _expect_entries(self, expected: str, path: Path, first: int) -> None:
+    def _reword_entry_expectations(self, expected: str, path: Path, first: int) -> None:
         """Do the same for the entries of a list, in the facts from index `first` on."""
         for number, each in enumerate(self.facts[first:], start=first):
             if each.code == codes.WRONG_TYPE and each.path[:-1] == path:
                 values = {**each.values, "expected": expected, "hint": None}
                 self.facts[number] = msgspec.structs.replace(each, values=values, remedy=None)
 
-    def _unknown(
+    def _report_unknown_keys(
         self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
     ) -> None:
         shape, closed = self.shape, kind.cls in self.shape.closed
@@ -309,7 +309,7 @@ class Collector:
             if not closed and name.startswith(shape.exempt or ("\0",)):
                 continue
             where = None if path else shape.elsewhere.get(normalise_spelling(name))
-            guess = self._meant(name, free, kind.cls, path)
+            guess = self._guess_field(name, free, kind.cls, path)
             is_meant = name in shape.synonyms or normalise_spelling(name) == normalise_spelling(
                 guess or ""
             )
@@ -321,12 +321,12 @@ class Collector:
                 # It nearly has the name of a field beside it that restricts, but does not restrict.
                 twin = self.guesses.nearest(name, [each for each in guarded if each in value])
                 if twin is not None:
-                    fact = self._unknown_key((*path, name), twin, None, kind.cls, safe=None)
+                    fact = self._unknown_key_fact((*path, name), twin, None, kind.cls, safe=None)
                     self.facts.append(msgspec.structs.replace(fact, severity="error"))
                     continue
             # A key one slip away from a field is never silent, even where other keys are allowed
             # or the field is there as well.
-            slip = self._slip(name, guess, value, known) if where is None else None
+            slip = self._misspelled_field(name, guess, value, known) if where is None else None
             if severity is None and slip is None and guess not in guarded:
                 continue
             if not (guess or where or slip or acts) and shape.ignores and severity != "error":
@@ -338,7 +338,7 @@ class Collector:
                 continue
             # Where the field is there as well, a rename would make a second one of it.
             safe = None if guess is None else not shape.ignores and guess not in guarded
-            fact = self._unknown_key((*path, name), guess or slip, where, kind.cls, safe=safe)
+            fact = self._unknown_key_fact((*path, name), guess or slip, where, kind.cls, safe=safe)
             self.facts.append(msgspec.structs.replace(fact, severity=worst))
             made += 1
         if rest:
@@ -348,7 +348,7 @@ class Collector:
         if ignored:
             self.facts.append(_ignored_keys_note((*path, ignored[0]), ignored, kind.cls))
 
-    def _slip(
+    def _misspelled_field(
         self, name: str, guess: str | None, value: dict[str, Any], known: Collection[str]
     ) -> str | None:
         """The field that a key almost certainly misspells; None if there is none."""
@@ -358,13 +358,13 @@ class Collector:
             return guess if is_likely_typo(name, guess) else None
         return next((each for each in known if each in value and is_likely_typo(name, each)), None)
 
-    def _harden(self, first: int) -> None:
+    def _raise_to_errors(self, first: int) -> None:
         """Make the mismatches from index `first` on errors, because their field restricts."""
         for number, each in enumerate(self.facts[first:], start=first):
             if each.severity is None:
                 self.facts[number] = msgspec.structs.replace(each, severity="error")
 
-    def _unknown_key(
+    def _unknown_key_fact(
         self, place: Path, guess: str | None, where: str | None, cls: type, *, safe: bool | None
     ) -> Fact:
         """A finding about a key; `safe` says how safe a rename is, None that there is none."""
@@ -381,105 +381,111 @@ class Collector:
             return codes.FOREIGN_FIELD.at(place, part="key", **values, where=where)
         return codes.UNKNOWN_FIELD.at(place, part="key", remedy=remedy, **values)
 
-    def _meant(self, name: str, free: list[str], cls: type, path: Path) -> str | None:
+    def _guess_field(self, name: str, free: list[str], cls: type, path: Path) -> str | None:
         """The field a key was probably meant to be. A Struct may bring `SYNONYMS` of its own."""
         named: Mapping[str, str] = getattr(cls, "SYNONYMS", {}) if path else self.shape.synonyms
         synonyms = {other: field for other, field in named.items() if field in free}
         guess = self.guesses.nearest(name, [*free, *synonyms])
         return synonyms.get(guess, guess) if guess is not None else None
 
-    def _list(self, value: Any, kind: types.VarTupleType | types.ListType, path: Path) -> Any:
+    def _check_list(self, value: Any, kind: types.VarTupleType | types.ListType, path: Path) -> Any:
         if value is None and self.shape.null_is_absent:
             return []
         if not isinstance(value, list):
-            return self._mismatch(value, "a list", path, kind)
+            return self._refuse_mismatch(value, "a list", path, kind)
         if kind.min_length is not None and len(value) < kind.min_length:
             expected, found = f"a list of at least {kind.min_length}", str(len(value))
-            return self._refused(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
+            return self._refuse(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
         kept = (self.check(each, kind.item_type, (*path, at)) for at, each in enumerate(value))
         return [each for each in kept if each is not _NOTHING]
 
-    def _dict(self, value: Any, kind: types.DictType, path: Path) -> Any:
+    def _check_dict(self, value: Any, kind: types.DictType, path: Path) -> Any:
         if value is None and self.shape.null_is_absent:
             return {}
         if not isinstance(value, dict):
-            return self._mismatch(value, "a mapping", path)
+            return self._refuse_mismatch(value, "a mapping", path)
         kept = {key: self.check(each, kind.value_type, (*path, key)) for key, each in value.items()}
         return {key: each for key, each in kept.items() if each is not _NOTHING}
 
     # Choices.
 
-    def _union(self, value: Any, kind: types.UnionType, path: Path) -> Any:
+    def _check_union(self, value: Any, kind: types.UnionType, path: Path) -> Any:
         """Check against the one branch the value is meant for: by its tag, else by its type."""
         if value is None and _takes_null(kind):
             return None
         structs = [each for each in kind.types if isinstance(each, types.StructType)]
         # Comparing with every class would report the mismatches of all of them.
         if isinstance(value, dict) and len(structs) > 1:
-            return self._tagged(value, structs, path)
+            return self._check_tagged_union(value, structs, path)
         for each in kind.types:
             if _fits(value, each):
                 return self.check(value, each, path)
-        return self._mismatch(value, describe(kind), path, *kind.types)
+        return self._refuse_mismatch(value, describe(kind), path, *kind.types)
 
-    def _tagged(self, value: dict[str, Any], structs: list[types.StructType], path: Path) -> Any:
+    def _check_tagged_union(
+        self, value: dict[str, Any], structs: list[types.StructType], path: Path
+    ) -> Any:
         tag = structs[0].tag_field
         assert tag is not None
         branches = {str(each.tag): each for each in structs}
         given = value.get(tag, _NOTHING)
         if given is _NOTHING:
-            return self._missing(tag, "this mapping", f"one of {_join_quoted(branches)}", path)
+            return self._refuse_missing(
+                tag, "this mapping", f"one of {_join_quoted(branches)}", path
+            )
         if given is HOLE:
             self.holes = True
             return _NOTHING
         if not isinstance(given, str):
-            return self._mismatch(given, "text", (*path, tag))
+            return self._refuse_mismatch(given, "text", (*path, tag))
         if given not in branches:
-            return self._not_allowed(given, list(branches), (*path, tag))
+            return self._refuse_choice(given, list(branches), (*path, tag))
         return self.check(value, branches[given], path)
 
-    def _choice(self, value: Any, kind: types.LiteralType | types.EnumType, path: Path) -> Any:
+    def _check_choice(
+        self, value: Any, kind: types.LiteralType | types.EnumType, path: Path
+    ) -> Any:
         allowed = _allowed_values(kind)
         # To Python `true` equals 1, which may be among the values.
         if value in allowed and not isinstance(value, bool):
             return value
         if not isinstance(value, str):
-            return self._mismatch(value, describe(kind), path)
-        return self._not_allowed(value, list(map(str, allowed)), path)
+            return self._refuse_mismatch(value, describe(kind), path)
+        return self._refuse_choice(value, list(map(str, allowed)), path)
 
     # Scalars.
 
-    def _number(self, value: Any, kind: types.IntType | types.FloatType, path: Path) -> Any:
+    def _check_number(self, value: Any, kind: types.IntType | types.FloatType, path: Path) -> Any:
         low_ok = (kind.ge is None or value >= kind.ge) and (kind.gt is None or value > kind.gt)
         high_ok = (kind.le is None or value <= kind.le) and (kind.lt is None or value < kind.lt)
         if low_ok and high_ok and (isinstance(value, float) or value in _INT64 or kind.le is None):
             return value
         expected = describe(kind)
-        return self._refused(codes.OUT_OF_RANGE.at(path, found=Shown(value), expected=expected))
+        return self._refuse(codes.OUT_OF_RANGE.at(path, found=Shown(value), expected=expected))
 
-    def _text(self, value: str, kind: types.StrType, path: Path) -> Any:
+    def _check_text(self, value: str, kind: types.StrType, path: Path) -> Any:
         too_short = kind.min_length is not None and len(value) < kind.min_length
         too_long = kind.max_length is not None and len(value) > kind.max_length
         if too_short or too_long:
             found = f"{len(value)} characters" if value else "empty text"
             expected = describe(kind)
-            return self._refused(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
+            return self._refuse(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
         if kind.pattern is not None and not re.search(kind.pattern, value):
             fact = codes.PATTERN_MISMATCH.at(path, found=Shown(value), expected=kind.pattern)
-            return self._refused(fact)
+            return self._refuse(fact)
         return value
 
     # Findings. Each leaves nothing of the value.
 
-    def _refused(self, fact: Fact) -> Any:
+    def _refuse(self, fact: Fact) -> Any:
         self.facts.append(fact)
         return _NOTHING
 
-    def _missing(self, field: str, owner: str, expected: str, path: Path) -> Any:
+    def _refuse_missing(self, field: str, owner: str, expected: str, path: Path) -> Any:
         fact = codes.MISSING_FIELD.at(path, field=field, owner=owner, expected=expected)
-        return self._refused(fact)
+        return self._refuse(fact)
 
-    def _mismatch(self, value: Any, expected: str, path: Path, *kinds: types.Type) -> Any:
+    def _refuse_mismatch(self, value: Any, expected: str, path: Path, *kinds: types.Type) -> Any:
         hint = _hint(value, expected)
         lists = [each for each in kinds if isinstance(each, types.VarTupleType | types.ListType)]
         # Brackets help only if the value could be an entry.
@@ -497,11 +503,11 @@ class Collector:
             hint = "write a list with one entry for each"
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
         values: dict[str, Any] = {"expected": expected, "found": found, "hint": hint}
-        return self._refused(
+        return self._refuse(
             codes.WRONG_TYPE.at(path, remedy=_remedy_for_hint(path, hint), **values)
         )
 
-    def _not_allowed(self, value: str, allowed: list[str], path: Path) -> Any:
+    def _refuse_choice(self, value: str, allowed: list[str], path: Path) -> Any:
         guess = nearest(value, allowed)
         remedy = None
         if guess is not None:
@@ -509,7 +515,7 @@ class Collector:
             safe = not self.shape.ignores
             remedy = Remedy(f"change to `{guess}`", (Change(path, guess),), safe)
         values: dict[str, Any] = {"allowed": tuple(allowed), "nearest": guess}
-        return self._refused(
+        return self._refuse(
             codes.INVALID_VALUE.at(path, remedy=remedy, found=Shown(value), **values)
         )
 

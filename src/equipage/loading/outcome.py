@@ -63,21 +63,21 @@ class Outcome(msgspec.Struct, frozen=True):
 
     def result(self, *, strict: bool) -> Loaded[Any]:
         """The loaded configuration. Raises `LoadError`; with `strict`, for warnings too."""
-        loaded = self.loaded()
+        loaded = self.loaded_or_none()
         refused = strict and any(each.severity == "warning" for each in self.diagnostics)
         if loaded is None or refused:
             raise LoadError(self.diagnostics)
-        self._release()
+        self._release_large_texts()
         return loaded
 
-    def _release(self) -> None:
+    def _release_large_texts(self) -> None:
         """Release the texts of included files if they are large."""
         included = [each for each in self.documents if each.source is not self.sources[0]]
         if sum(len(each.source.data) for each in included) > _MAX_KEPT_BYTES:
             for document in included:
                 document.release(peek)
 
-    def loaded(self) -> Loaded[Any] | None:
+    def loaded_or_none(self) -> Loaded[Any] | None:
         """The result to hand to a program; None if there were errors."""
         if not self.ok or self.config is None or self.tree is None:
             return None
@@ -151,7 +151,7 @@ def _diagnostics(
     if not ignoring:
         return placer.place(facts), []
     # What a comment silences does not count among the findings that are shown.
-    placed, more = placer.place_some(session.facts, codes_in_comments(ignoring))
+    placed, more = placer.place_and_count(session.facts, codes_in_comments(ignoring))
     fixed = [each for each in placed if each.severity == "error" and not silence_errors]
     rest = [each for each in placed if each.severity != "error"] if fixed else placed
     later, hidden = session.kind.together.codes, {code for code, *_ in more}

@@ -100,7 +100,7 @@ def _load_source(source: Source, session: Session) -> Outcome:
         start = Span(source, 0, 0)
         session.add([codes.DOCUMENT_EMPTY.at(span=start, kind=session.kind.name, what=what)])
         return build_outcome(session, source)
-    tree = Tree.of(document)
+    tree = Tree.from_document(document)
     holes = (*document.failed_paths(), *_refused_numbers(document, session.facts))
     return check_tree(punch_holes(tree, holes) if holes else tree, session, source)
 
@@ -140,7 +140,7 @@ def build(tree: Tree, session: Session) -> tuple[Any, Tree]:
     # A merge key that is not applied has been reported: it is not an unknown key, too.
     reported = ("<<",) if any(each.code == codes.MERGE_KEY for each in session.facts) else ()
     config, plain, found = model.build(tree.value, kind.model, kind.shape, reported=reported)
-    session.add(map(kind.cautious, found))
+    session.add(map(kind.mark_risky_remedy, found))
     if any(map(_is_error, session.facts)):
         config = None  # no later check may excuse what is missing
     if config is not None and plain is not tree.value:
@@ -181,7 +181,7 @@ def _invisible_characters(session: Session, root: Source) -> Iterator[Fact]:
 
         for each in islice(find_invisible(source.text, source.data), _MAX_INVISIBLE_FINDINGS):
             span = Span(source, *each.range)
-            fact = session.kind.severity(
+            fact = session.kind.adjust_severity(
                 codes.INVISIBLE_CHARACTER.at(span=span, character=each.what)
             )
             if fact is not None:

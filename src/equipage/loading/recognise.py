@@ -74,7 +74,7 @@ class Recognised(msgspec.Struct, frozen=True):
     unread: str | None = None  #: what a file is that belongs to a tool and is not read
 
     @property
-    def gives_way(self) -> bool:
+    def is_guess_by_header(self) -> bool:
         """Whether the kind is a guess by the header, which another load of the file overrules."""
         return self.by == "header"
 
@@ -159,16 +159,16 @@ class _FolderContext:
         )
         self._headers: str | None = _NOT_LOOKED_UP
 
-    def headers(self, run: Run) -> str | None:
+    def header_folder(self, run: Run) -> str | None:
         """The folder, from the project root on, if headers of Markdown files count in it.
 
         Empty if they do not; `_IN_PLUGIN` if a plugin may decide; None if such files are ignored.
         """
         if self._headers is _NOT_LOOKED_UP:
-            self._headers = self._counting(run)
+            self._headers = self._find_header_folder(run)
         return self._headers
 
-    def _counting(self, run: Run) -> str | None:
+    def _find_header_folder(self, run: Run) -> str | None:
         path = f"{self.absolute}/file"
         if not self.conventions or is_below_skill(path, run):
             return None
@@ -213,7 +213,7 @@ def is_surely_unrecognised(path: str, project: Claims, run: Run) -> bool:
 
 def _header_says_nothing(path: str, name: str, around: _FolderContext, run: Run) -> bool:
     """Whether neither a plugin nor its header gives a Markdown file a kind."""
-    inside = around.headers(run)
+    inside = around.header_folder(run)
     if inside is None:
         return True
     data = None if inside == _IN_PLUGIN else run.files.peek(path)
@@ -238,14 +238,14 @@ def _cached_by_rows(make: Callable[[_Rows], T]) -> Callable[[], T]:
     """
     made: tuple[_Rows, T] | None = None
 
-    def of_rows() -> T:
+    def value_for_rows() -> T:
         nonlocal made
         known = made
         if known is None or known[0] is not registry.BUILT_IN:
             known = made = registry.BUILT_IN, make(registry.BUILT_IN)
         return known[1]
 
-    return of_rows
+    return value_for_rows
 
 
 @_cached_by_rows
@@ -333,7 +333,7 @@ def names_with_place(folder: str, silent: IrrelevantFolders | None = None) -> _N
     if not _is_place_folder(folder.rstrip("/"), IrrelevantFolders() if silent is None else silent):
         return _names_for_any_folder()  # nearly every folder
     open_ended, usual = _names_with_place()
-    return ALL_NAMES if any(rule.is_in(folder) for rule in open_ended) else usual
+    return ALL_NAMES if any(rule.matches_folder(folder) for rule in open_ended) else usual
 
 
 def _is_place_folder(folder: str, silent: IrrelevantFolders) -> bool:
@@ -346,13 +346,13 @@ def _is_place_folder(folder: str, silent: IrrelevantFolders) -> bool:
     if words.isdisjoint(steps):
         silent.add(folder)
         return False  # nearly always
-    return any(each.asks_in(folder) for each in _all_places())
+    return any(each.has_rules_for(folder) for each in _all_places())
 
 
 @_cached_by_rows
 def _required_steps(_rows: _Rows) -> frozenset[str | None]:
     """The steps of which a folder must have one to be a place; None among them if any will do."""
-    return frozenset(word for each in _all_places() for word in each.words)
+    return frozenset(word for each in _all_places() for word in each.required_steps)
 
 
 @_cached_by_rows

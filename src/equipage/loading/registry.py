@@ -312,7 +312,7 @@ class GlobRule(msgspec.Struct, frozen=True):
     name: str  #: the name, or its end if there are wildcards before it
     names: re.Pattern[str] | None  #: of the name, if it has wildcards
 
-    def is_in(self, folder: str) -> bool:
+    def matches_folder(self, folder: str) -> bool:
         """Whether the rule matches files in a folder, which ends with `/`."""
         if self.below:
             return self.below in folder
@@ -320,7 +320,7 @@ class GlobRule(msgspec.Struct, frozen=True):
             return folder.endswith(self.folder)  # of any if it asks for none
         return self.pattern.search(folder) is not None
 
-    def takes(self, name: str) -> bool:
+    def matches_name(self, name: str) -> bool:
         if self.names is None:
             return name == self.name
         return name.endswith(self.name) and self.names.fullmatch(name) is not None
@@ -380,11 +380,11 @@ class PlaceIndex:
         return {rule.name for rules in self._extensions.values() for rule in rules}
 
     @property
-    def words(self) -> Iterable[str | None]:
+    def required_steps(self) -> Iterable[str | None]:
         """The steps that rules require of a folder; None among them if one has only wildcards."""
         return self._words
 
-    def asks_in(self, folder: str) -> bool:
+    def has_rules_for(self, folder: str) -> bool:
         """Whether the folder of any rule matches an absolute folder, given without a final `/`."""
         return not self._words.keys().isdisjoint((None, *folder.split("/"))) and bool(
             self._in(folder)
@@ -402,7 +402,7 @@ class PlaceIndex:
             self._extensions.get("", ()) if extension else (),  # their names end with none
         ):
             for rule in rules:
-                if (found is None or rule.order < found.order) and rule.takes(name):
+                if (found is None or rule.order < found.order) and rule.matches_name(name):
                     found = rule
         return None if found is None else (found.kind, found.glob)
 
@@ -411,7 +411,7 @@ class PlaceIndex:
         steps = folder.split("/")
         words = [each for each in {None, *steps} if each in self._words]
         rules = [rule for each in words for rule in self._words[each]]
-        return tuple(each for each in rules if each.is_in(f"{folder}/"))
+        return tuple(each for each in rules if each.matches_folder(f"{folder}/"))
 
 
 def extension_of(name: str) -> str:

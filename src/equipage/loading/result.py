@@ -152,7 +152,7 @@ class Loaded(Generic[C]):
                 raise AttributeError(f"a loaded configuration never changes: cannot set {name!r}")
             object.__setattr__(self, name, value)
 
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+    def _compute_once(self, name: str, make: Callable[[], Any]) -> Any:
         """Call `make` once and keep what it returns."""
         if name not in self._derived:
             self._derived[name] = make()
@@ -179,7 +179,7 @@ class Loaded(Generic[C]):
         literal = escape_for_substitution if escaped and self._takes_variables else None
         if show_env:
             return plain if literal is None else map_texts(plain, literal)
-        return self._hidden(self._with_written_paths(plain), literal=literal)
+        return self._mask_variables(self._restore_written_paths(plain), literal=literal)
 
     @property
     def digest(self) -> str:
@@ -188,12 +188,12 @@ class Loaded(Generic[C]):
         It is the same on every machine, whatever the order of keys; no secret goes into it. Text
         that merely looks like a variable is written as its author would, so that it differs.
         """
-        return str(self._once("digest", self._digest))
+        return str(self._compute_once("digest", self._digest))
 
     def _digest(self) -> str:
         # Defaults are left out, so that a new field with a default does not change the digests that
         # people have stored.
-        return self._digest_of(self._with_written_paths(omit_defaults(self.config)))
+        return self._digest_of(self._restore_written_paths(omit_defaults(self.config)))
 
     def _digest_of(self, plain: Any) -> str:
         import hashlib  # slow to import, and most loads never ask
@@ -202,18 +202,20 @@ class Loaded(Generic[C]):
         # `$${X}` in a file is the text `${X}`, and a variable is written `${X}` here: only then
         # must the two be distinguished, which costs a walk over the value.
         alike = self._takes_variables and b"${" in text
-        hidden = self._hidden(plain, literal=escape_references if alike else None)
+        hidden = self._mask_variables(plain, literal=escape_references if alike else None)
         return hashlib.sha256(text if hidden is plain else canonical_json(hidden)).hexdigest()
 
-    def _portable(self) -> tuple[Any, str]:
+    def _portable_data(self) -> tuple[Any, str]:
         """The configuration as plain data with variables as `${NAME}`, and its digest.
 
         For callers that need both: most kinds are made into plain data once for the two.
         """
         if self._dump is not plain_data or hasattr(self.config, "without_defaults"):
             return self.to_dict(show_env=False), self.digest
-        plain = self._with_written_paths(plain_data(self.config))
-        return self._hidden(plain), self._once("digest", lambda: self._digest_of(plain))
+        plain = self._restore_written_paths(plain_data(self.config))
+        return self._mask_variables(plain), self._compute_once(
+            "digest", lambda: self._digest_of(plain)
+        )
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -223,34 +225,38 @@ class Loaded(Generic[C]):
         return tuple(dict.fromkeys(names))
 
     @property
-    def _hiding(self) -> VariableMask:
+    def _variable_mask(self) -> VariableMask:
         """Masks the values of variables in this load."""
-        found: VariableMask = self._once("hiding", lambda: VariableMask(self._documents))
+        found: VariableMask = self._compute_once("hiding", lambda: VariableMask(self._documents))
         return found
 
-    def _with_written_paths(self, plain: Any) -> Any:
+    def _restore_written_paths(self, plain: Any) -> Any:
         """Plain data with paths as written: absolute ones differ from machine to machine."""
-        for path in self._tree.origins.brought(MADE_ABSOLUTE):
-            origin = self._tree.story(path).origin
+        for path in self._tree.origins.paths_brought_by(MADE_ABSOLUTE):
+            origin = self._tree.provenance(path).origin
             holder = get(plain, path[:-1])
             if isinstance(holder, dict) and path[-1] in holder:
                 holder[path[-1]] = get(origin.document.value, origin.path)
         return plain
 
-    def _hidden(self, plain: Any, path: Path = ROOT, literal: Spelling | None = None) -> Any:
+    def _mask_variables(
+        self, plain: Any, path: Path = ROOT, literal: Spelling | None = None
+    ) -> Any:
         """Plain data at `path` with each leaf that has a variable in it as the author wrote it.
 
         `literal` spells text without variables.
         """
-        if not literal and not (self._takes_variables and self._hiding.is_needed):
+        if not literal and not (self._takes_variables and self._variable_mask.is_needed):
             return plain  # nothing is copied
-        return self._hiding.value(plain, lambda at: self._tree.story(path + at).origin, literal)
+        return self._variable_mask.mask_value(
+            plain, lambda at: self._tree.provenance(path + at).origin, literal
+        )
 
     # Places.
 
-    def _steps(self, path: str | Path) -> Path:
+    def _resolve_path(self, path: str | Path) -> Path:
         """A path into the configuration; one that only the author would write is translated."""
-        steps = self._hiding.unshown(_parse_given_path(path))
+        steps = self._variable_mask.unmask_path(_parse_given_path(path))
         if get(self._tree.value, steps, _MISSING) is not _MISSING:
             return steps
         # A kind may move what the author wrote, `tools` to `baseline.tools` for example: both are
@@ -260,13 +266,13 @@ class Loaded(Generic[C]):
                 steps = end + steps[len(start) :]
         return steps
 
-    def _moved(self, path: Path) -> Path:
+    def _keys_moved_from(self, path: Path) -> Path:
         """The keys that an author may write at `path` and that are moved elsewhere."""
         return tuple(start[-1] for start, _ in self._tree.moves if start and start[:-1] == path)
 
-    def _authored(self, path: Path) -> Path:
+    def _path_as_written(self, path: Path) -> Path:
         """A path of the configuration as the author would write it."""
-        return self._tree.authored(path)
+        return self._tree.path_as_written(path)
 
     def locate(self, path: str | Path) -> Span | None:
         """Where the value at `path` is written, None for a default.
@@ -276,32 +282,32 @@ class Loaded(Generic[C]):
         >>> loaded.locate("server.name").line, loaded.locate("unknown_methods")
         (1, None)
         """
-        steps = self._steps(path)
-        self._check(steps)
-        return self._places([steps])[steps].span
+        steps = self._resolve_path(path)
+        self._require_value(steps)
+        return self._locate_all([steps])[steps].span
 
-    def _places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
+    def _locate_all(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Where the values at many paths are written; each document is searched once."""
-        stories = {path: self._story(path) for path in paths}
+        stories = {path: self._provenance_of(path) for path in paths}
         spans = _spans_of(
             each
             for story in stories.values()
             for each in (story.origin, *_directive_origins(story))
         )
-        return {path: self._placed(path, story, spans) for path, story in stories.items()}
+        return {path: self._place_of(path, story, spans) for path, story in stories.items()}
 
-    def _story(self, path: Path) -> Provenance:
+    def _provenance_of(self, path: Path) -> Provenance:
         """The provenance of the value at `path`, with the place it is written at."""
-        story = self._tree.story(path)
+        story = self._tree.provenance(path)
         return msgspec.structs.replace(story, origin=written_origin(story.origin))
 
-    def _placed(
+    def _place_of(
         self, path: Path, story: Provenance, spans: dict[tuple[int, Path], Span]
     ) -> ValuePlace:
         origins = (via.at for via in story.via if via.at is not None)
         ways = (spans.get((id(each.document), each.path)) for each in origins)
         here = (id(story.origin.document), story.origin.path)
-        names, _ = self._hiding.touched.get(here, ((), ""))
+        names, _ = self._variable_mask.values_with_variables.get(here, ((), ""))
         # A default has no place of its own, although the mapping around it has one.
         if here not in spans or not _is_written(story.origin, get(self._tree.value, path)):
             return ValuePlace(None)
@@ -313,7 +319,7 @@ class Loaded(Generic[C]):
         Values from the environment are `${NAME}` unless `show_env`. Raises `UsageError` for a
         path that leads to no value.
         """
-        steps = self._steps(path)
+        steps = self._resolve_path(path)
         return self._explanations((steps,), show_env=show_env)[steps]
 
     def _explanations(
@@ -322,8 +328,8 @@ class Loaded(Generic[C]):
         """The explanations of the values at many paths; each document is searched once."""
         paths = tuple(paths)
         plain = self._dump(self.config)
-        stories = {path: self._story(path) for path in paths}
-        replaced = {path: tuple(self._replaced(path)) for path in paths}
+        stories = {path: self._provenance_of(path) for path in paths}
+        replaced = {path: tuple(self._replaced_origins(path)) for path in paths}
         origins = [
             each
             for path, story in stories.items()
@@ -336,7 +342,7 @@ class Loaded(Generic[C]):
             if value is _MISSING:
                 value = get(self._tree.value, path, _MISSING)
             if value is _MISSING:
-                found[path] = self._default(path)
+                found[path] = self._explain_default(path)
             else:
                 found[path] = self._explanation(path, value, story, replaced[path], spans, show_env)
         return found
@@ -350,14 +356,17 @@ class Loaded(Generic[C]):
         spans: Mapping[tuple[int, Path], Span],
         show_env: bool,
     ) -> Explanation:
-        authored = self._tree.authored(path)
+        authored = self._tree.path_as_written(path)
         if not _is_written(story.origin, value):
-            return Explanation(format_path(self._hiding.shown(authored)), value, ())
+            return Explanation(format_path(self._variable_mask.mask_path(authored)), value, ())
 
         def setting(origin: Origin, how: str, *, wins: bool = False) -> Setting:
             value, at = get(origin.document.value, origin.path), origin.path
             if not show_env:
-                value, at = self._hiding.value(value, origin.child), self._hiding.shown(at)
+                value, at = (
+                    self._variable_mask.mask_value(value, origin.child),
+                    self._variable_mask.mask_path(at),
+                )
             span = spans.get((id(origin.document), origin.path))
             return Setting(span, format_path(at), how, value, wins)
 
@@ -368,41 +377,45 @@ class Loaded(Generic[C]):
         through = [
             setting(via.at, via.how) if via.at else Setting(None, "", via.how) for via in story.via
         ]
-        touched = self._hiding.touched.get((id(story.origin.document), story.origin.path))
+        touched = self._variable_mask.values_with_variables.get(
+            (id(story.origin.document), story.origin.path)
+        )
         return Explanation(
-            format_path(authored if show_env else self._hiding.shown(authored)),
-            value if show_env else self._hidden(value, path),
+            format_path(authored if show_env else self._variable_mask.mask_path(authored)),
+            value if show_env else self._mask_variables(value, path),
             tuple(settings),
             tuple(through),
             touched[0] if touched else (),
         )
 
-    def _replaced(self, path: Path) -> Iterator[Origin]:
+    def _replaced_origins(self, path: Path) -> Iterator[Origin]:
         """The origins of what the value at `path` replaced, alone or with a value around it."""
         # A value may have gone with a mapping around it that was replaced as a whole.
         for depth in range(len(path) + 1):
-            for origin in self._tree.story(path[:depth]).replaced:
+            for origin in self._tree.provenance(path[:depth]).replaced:
                 before = origin.child(path[depth:])
                 if get(before.document.value, before.path, _MISSING) is not _MISSING:
                     yield before
 
-    def _check(self, steps: Path) -> None:
+    def _require_value(self, steps: Path) -> None:
         """Raise `UsageError`, with the nearest name, if there is no value at a path."""
         written = get(self._tree.value, steps, _MISSING) is not _MISSING
         if not written and get(self._dump(self.config), steps, _MISSING) is _MISSING:
-            self._default(steps)
+            self._explain_default(steps)
 
-    def _default(self, steps: Path) -> Explanation:
+    def _explain_default(self, steps: Path) -> Explanation:
         """The explanation of a default. Raises `UsageError` if there is no such value."""
         value: Any = self.config
         for number, step in enumerate(steps):
             known = _children(value)
             if step not in known:
-                beside = self._hiding.shown((*known, *self._moved(steps[:number])))
-                authored = self._tree.authored(steps[: number + 1])
-                raise no_value_error(self._hiding.shown(authored), beside)
+                beside = self._variable_mask.mask_path(
+                    (*known, *self._keys_moved_from(steps[:number]))
+                )
+                authored = self._tree.path_as_written(steps[: number + 1])
+                raise no_value_error(self._variable_mask.mask_path(authored), beside)
             value = known[step]
-        authored = self._hiding.shown(self._tree.authored(steps))
+        authored = self._variable_mask.mask_path(self._tree.path_as_written(steps))
         return Explanation(format_path(authored), plain_data(value), ())
 
     # Pickling.
@@ -425,19 +438,19 @@ def _restore_loaded(cls: type[Loaded[Any]], values: dict[str, Any]) -> Loaded[An
 
 def portable_data(loaded: Loaded[Any]) -> tuple[Any, str]:
     """The configuration of a load as plain data with variables as `${NAME}`, and its digest."""
-    return loaded._portable()
+    return loaded._portable_data()
 
 
 class Paths:
     """The paths of a load, for views and commands: as people write them, and where they lead."""
 
     def __init__(self, loaded: Loaded[Any]) -> None:
-        self.steps = loaded._steps
-        self.moved = loaded._moved
-        self.authored = loaded._authored
-        self.shown = loaded._hiding.shown
-        self.unshown = loaded._hiding.unshown
-        self.places = loaded._places
+        self.steps = loaded._resolve_path
+        self.moved = loaded._keys_moved_from
+        self.authored = loaded._path_as_written
+        self.shown = loaded._variable_mask.mask_path
+        self.unshown = loaded._variable_mask.unmask_path
+        self.places = loaded._locate_all
         self.explanations = loaded._explanations
 
 

@@ -38,7 +38,7 @@ def accept(
     places = frozenset(at)
     missing = set(places)
 
-    def widened(place: str, slot: Schema) -> Schema:
+    def widen_slot(place: str, slot: Schema) -> Schema:
         missing.discard(place)
         if places and place not in places:
             return slot
@@ -56,15 +56,16 @@ def accept(
 
     kept = {key: value for key, value in schema.items() if key in ("$schema", *_ANNOTATIONS)}
     rest = {key: value for key, value in schema.items() if key not in (*kept, "$defs")}
-    root = _change_slots("", rest, widened)
+    root = _change_slots("", rest, widen_slot)
     changed = {
-        each: _change_slots(each, definition, widened) for each, definition in definitions.items()
+        each: _change_slots(each, definition, widen_slot)
+        for each, definition in definitions.items()
     }
     if missing:
         raise ValueError(f"the schema has no {', '.join(sorted(missing))}")
     return {
         **kept,
-        **(widened("", root) if at_root else root),
+        **(widen_slot("", root) if at_root else root),
         "$defs": {**changed, **({} if fragment is None else {name: fragment})},
     }
 
@@ -97,18 +98,18 @@ def _takes_objects(slot: Schema, definitions: Schema) -> bool:
 def _change_slots(place: str, schema: Schema, change: Callable[[str, Schema], Schema]) -> Schema:
     """Apply `change` to every slot of a schema that describes a value below it."""
 
-    def changed(where: str, slot: Any) -> Any:
+    def change_slot(where: str, slot: Any) -> Any:
         return change(where, _change_slots(where, slot, change)) if isinstance(slot, dict) else slot
 
     result = dict(schema)
     for key in ("properties", "patternProperties"):
         if key in schema:
             result[key] = {
-                name: changed(f"{place}.{name}", slot) for name, slot in schema[key].items()
+                name: change_slot(f"{place}.{name}", slot) for name, slot in schema[key].items()
             }
     for key, mark in (("items", "[]"), ("additionalProperties", "{}")):
         if key in schema:
-            result[key] = changed(place + mark, schema[key])
+            result[key] = change_slot(place + mark, schema[key])
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
             result[key] = [_change_slots(place, each, change) for each in schema[key]]

@@ -191,7 +191,7 @@ class Run:
             found = self._caches[cls] = cls()
         return found
 
-    def prepared(self, kind: Format, request: Request) -> tuple[Any, Limits, list[Fact]]:
+    def prepare(self, kind: Format, request: Request) -> tuple[Any, Limits, list[Fact]]:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
         # Thousands of loads have one request: its options are checked once for each kind.
         known = self._prepared.get(kind.name)
@@ -221,7 +221,7 @@ class Session:
     ) -> None:
         self.kind = kind
         self.run = run
-        self.options, self.limits, facts = run.prepared(kind, request)
+        self.options, self.limits, facts = run.prepare(kind, request)
         self.facts = list(facts)  #: everything found so far
         self.env = request.env
         self.embedded = request.embedded
@@ -306,7 +306,7 @@ class Session:
         # An embedded text sees no environment: it may come from anywhere.
         env = self.env if reading.uses_environment and not self.embedded else None
         document, facts = parse(source, wanted, env=env, merge=reading.merge_keys)
-        return document, self.strict(facts, wanted)
+        return document, self.apply_severities(facts, wanted)
 
     def adopt(self, document: Document, facts: list[Fact] | None = None) -> Document:
         """Remember a document that a directive made itself, with its variables and oddities."""
@@ -314,9 +314,9 @@ class Session:
         self._read = None
         return document
 
-    def strict(self, facts: list[Fact], format: Syntax) -> list[Fact]:  # noqa: A002
+    def apply_severities(self, facts: list[Fact], format: Syntax) -> list[Fact]:  # noqa: A002
         """Facts about a text with the severities of the kind."""
-        judged = (self.kind.severity(each, format) for each in facts)
+        judged = (self.kind.adjust_severity(each, format) for each in facts)
         return [each for each in judged if each is not None]
 
     def refer(
@@ -328,7 +328,7 @@ class Session:
         """
         return self.files.refer(reference, bases, roots, policy, (self.root, *self.roots))
 
-    def noted(self, code: Code) -> bool:
+    def has_oddity(self, code: Code) -> bool:
         """Whether the text of any document of this load has this oddity."""
         return any(code in document.odd for document in self.documents)
 

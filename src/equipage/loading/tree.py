@@ -86,10 +86,10 @@ class Origins(msgspec.Struct, eq=False, gc=False):
     merged: tuple[Origin, ...] = ()
     skip: int = 0
 
-    def changed(self, **changes: Any) -> Origins:
+    def replace(self, **changes: Any) -> Origins:
         return msgspec.structs.replace(self, **changes)
 
-    def story(self, path: Path) -> Provenance:
+    def provenance(self, path: Path) -> Provenance:
         """The provenance of the value at `path`. This node must know its own origin."""
         assert self.here is not None
         if not path:
@@ -115,26 +115,26 @@ class Origins(msgspec.Struct, eq=False, gc=False):
             node = node.below.get(step) if node is not None else None
         return node
 
-    def at(self, path: Path) -> Origins:
+    def subtrie(self, path: Path) -> Origins:
         """The trie of the value at `path` alone, without what brought the values above it."""
-        node, origin = self.node(path), self.story(path).origin
-        return node.changed(here=origin) if node is not None else Origins(origin)
+        node, origin = self.node(path), self.provenance(path).origin
+        return node.replace(here=origin) if node is not None else Origins(origin)
 
     def put(self, path: Path, node: Origins) -> Origins:
         """This trie with `node` at `path`; what was known below is dropped."""
         if not path:
             return node
         inner = self.below.get(path[0], Origins()).put(path[1:], node)
-        return self.changed(below={**self.below, path[0]: inner})
+        return self.replace(below={**self.below, path[0]: inner})
 
-    def under(self, above: Origins) -> Origins:
+    def inherit_via(self, above: Origins) -> Origins:
         """This node in the place of `above`, with the `via` of both."""
         left = len(above.via) - self.skip
         # What `above` does not have is skipped further up.
         skip = above.skip + max(0, -left)
-        return self.changed(via=above.via[: max(0, left)] + self.via, skip=skip)
+        return self.replace(via=above.via[: max(0, left)] + self.via, skip=skip)
 
-    def brought(self, how: str) -> Iterator[Path]:
+    def paths_brought_by(self, how: str) -> Iterator[Path]:
         """The paths of the values that came to their place in this way."""
         stack: list[tuple[Path, Origins]] = [(ROOT, self)]
         while stack:
@@ -152,11 +152,11 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
     moves: tuple[tuple[Path, Path], ...] = ()
 
     @classmethod
-    def of(cls, document: Document) -> Tree:
+    def from_document(cls, document: Document) -> Tree:
         return cls(document.value, Origins(Origin(document)))
 
-    def story(self, path: Path) -> Provenance:
-        return self.origins.story(path)
+    def provenance(self, path: Path) -> Provenance:
+        return self.origins.provenance(path)
 
     @property
     def document(self) -> Document:
@@ -164,13 +164,13 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
         assert self.origins.here is not None
         return self.origins.here.document
 
-    def authored(self, path: Path) -> Path:
+    def path_as_written(self, path: Path) -> Path:
         """The path as the author would write it: moves undone, the last one first."""
-        return MoveIndex(self.moves).path(path) if self.moves else path
+        return MoveIndex(self.moves).undo(path) if self.moves else path
 
-    def at(self, path: Path) -> Tree:
+    def subtree(self, path: Path) -> Tree:
         """The part at `path` as a tree of its own."""
-        return Tree(get(self.value, path), self.origins.at(path))
+        return Tree(get(self.value, path), self.origins.subtrie(path))
 
 
 class MoveIndex:
@@ -182,15 +182,15 @@ class MoveIndex:
         for number, (_, end) in enumerate(moves):
             self._by_end.setdefault(end, []).append(number)
 
-    def path(self, path: Path) -> Path:
+    def undo(self, path: Path) -> Path:
         """The path before all moves."""
         before = len(self._moves)
-        while (last := self._last(path, before)) is not None:
+        while (last := self._last_move_to(path, before)) is not None:
             start, end = self._moves[last]
             path, before = start + path[len(end) :], last
         return path
 
-    def _last(self, path: Path, before: int) -> int | None:
+    def _last_move_to(self, path: Path, before: int) -> int | None:
         """The last move ahead of `before` that brought a path, or something around it, here."""
         found: int | None = None
         for depth in range(len(path) + 1) if before else ():
@@ -252,12 +252,12 @@ def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
         known = below.get(step, Origins())
         child = graft(Tree(None if ROOT in group else value[step], known), group)
         value[step], below[step] = child.value, child.origins
-    return Tree(value, tree.origins.changed(below=below), tree.moves)
+    return Tree(value, tree.origins.replace(below=below), tree.moves)
 
 
 def punch_holes(tree: Tree, paths: Iterable[Path]) -> Tree:
     """The tree with a hole at each of `paths`, which keeps its origin."""
-    return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in paths})
+    return graft(tree, {path: Tree(HOLE, tree.subtree(path).origins) for path in paths})
 
 
 def attach(tree: Tree, path: Path, part: Tree) -> Tree:
@@ -270,14 +270,14 @@ def put(
     tree: Tree, path: Path, value: Any, *, origin: Path | None = None, how: str = "normalised"
 ) -> Tree:
     """The tree with `value` at `path`, written where `origin` is, by default where `path` is."""
-    written = tree.story(path if origin is None else origin).origin
+    written = tree.provenance(path if origin is None else origin).origin
     return attach(tree, path, Tree(value, Origins(written, (Via(how),) if how else ())))
 
 
 def put_all(tree: Tree, values: Mapping[Path, Any], *, how: str = "normalised") -> Tree:
     """As `put`, for many values that are there; containers on the way are copied once."""
     via = (Via(how),) if how else ()
-    origins = {path: Origins(tree.story(path).origin, via) for path in values}
+    origins = {path: Origins(tree.provenance(path).origin, via) for path in values}
     return graft(tree, {path: Tree(value, origins[path]) for path, value in values.items()})
 
 
@@ -304,21 +304,21 @@ def remove_all(tree: Tree, paths: Iterable[Path]) -> Tree:
         value[step] = child.value
         if step in below:
             below[step] = child.origins
-    return Tree(value, tree.origins.changed(below=below), tree.moves)
+    return Tree(value, tree.origins.replace(below=below), tree.moves)
 
 
 def move(tree: Tree, start: Path, end: Path) -> Tree:
     """The tree with the mapping entry at `start` moved to `end`; its origins move with it."""
-    moved = attach(remove(tree, start), end, tree.at(start))
+    moved = attach(remove(tree, start), end, tree.subtree(start))
     return Tree(moved.value, moved.origins, (*tree.moves, (start, end)))
 
 
 def select_entries(tree: Tree, path: Path, numbers: Sequence[int]) -> Tree:
     """The tree with only those entries of the list at `path`; each keeps its origin."""
-    part, node = tree.at(path), tree.origins.node(path) or Origins()
-    below = {new: part.origins.at((old,)) for new, old in enumerate(numbers)}
+    part, node = tree.subtree(path), tree.origins.node(path) or Origins()
+    below = {new: part.origins.subtrie((old,)) for new, old in enumerate(numbers)}
     entries = [part.value[number] for number in numbers]
-    return attach(tree, path, Tree(entries, node.changed(below=below)))
+    return attach(tree, path, Tree(entries, node.replace(below=below)))
 
 
 def _set_at(value: Any, path: Path, new: Any) -> Any:
@@ -360,27 +360,27 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     if how != "merge" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
         # Replaced as a whole: the base is remembered as a place that lost, for `explain`.
         known = over.origins
-        replaced = (*base.origins.replaced, base.story(ROOT).origin, *known.replaced)
-        origins = known.changed(replaced=replaced, skip=above + known.skip)
+        replaced = (*base.origins.replaced, base.provenance(ROOT).origin, *known.replaced)
+        origins = known.replace(replaced=replaced, skip=above + known.skip)
         return Tree(over.value, origins, base.moves)
     value = dict(base.value)
     below = dict(base.origins.below)
     for key in over.value:
         child = _child_with_via(over, key)
         if key in value:
-            child = _merge(base.at((key,)), child, strategy, (*path, key), inner)
+            child = _merge(base.subtree((key,)), child, strategy, (*path, key), inner)
         else:
-            child = Tree(child.value, child.origins.changed(skip=inner + child.origins.skip))
+            child = Tree(child.value, child.origins.replace(skip=inner + child.origins.skip))
         value[key], below[key] = child.value, child.origins
     # The mapping keeps the place of its base; that of `over` becomes a related one.
-    merged = (*base.origins.merged, over.story(ROOT).origin, *over.origins.merged)
-    return Tree(value, base.origins.changed(below=below, merged=merged), base.moves)
+    merged = (*base.origins.merged, over.provenance(ROOT).origin, *over.origins.merged)
+    return Tree(value, base.origins.replace(below=below, merged=merged), base.moves)
 
 
 def _child_with_via(tree: Tree, step: str | int) -> Tree:
     """A child as a tree of its own, with the `via` of its parent."""
-    child = tree.at((step,))
-    return Tree(child.value, child.origins.under(tree.origins))
+    child = tree.subtree((step,))
+    return Tree(child.value, child.origins.inherit_via(tree.origins))
 
 
 def _append(base: Tree, over: Tree, inner: int) -> Tree:
@@ -388,5 +388,5 @@ def _append(base: Tree, over: Tree, inner: int) -> Tree:
     below = dict(base.origins.below)
     for number in range(len(over.value)):
         brought = _child_with_via(over, number).origins
-        below[count + number] = brought.changed(skip=inner + brought.skip)
-    return Tree([*base.value, *over.value], base.origins.changed(below=below), base.moves)
+        below[count + number] = brought.replace(skip=inner + brought.skip)
+    return Tree([*base.value, *over.value], base.origins.replace(below=below), base.moves)

@@ -85,7 +85,7 @@ class Redactor:
 
     def _learn(self, document: Document) -> None:
         """Remember the keys and values that contain a variable, and how the author wrote them."""
-        for touch in document.touches():
+        for touch in document.variable_uses():
             value = touch.path[-1] if touch.is_key else get(document.value, touch.path, HOLE)
             if touch.is_key:
                 self.keys[str(value)] = touch.written
@@ -100,7 +100,7 @@ class Redactor:
                 if len(line.strip()) >= _SHORTEST_SECRET:
                     self.texts[line.strip()] = f"${{{name}}}"
 
-    def text(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Text without any value of a variable in it.
 
         Of several values that begin at one place, the longest counts. The time does not grow with
@@ -130,7 +130,7 @@ class Redactor:
             lengths.setdefault(secret[:_SHORTEST_SECRET], set()).add(len(secret))
         return {beginning: sorted(found, reverse=True) for beginning, found in lengths.items()}
 
-    def value(self, value: object) -> str | None:
+    def written_form(self, value: object) -> str | None:
         """How to show a value that came from the environment, None if it did not."""
         if not isinstance(value, str | int | float):
             return None
@@ -154,7 +154,7 @@ class Redactor:
             return isinstance(value, str | int | float)
         return isinstance(value, str) and any(value in text for text in self.foreign_texts)
 
-    def path(self, path: Path) -> Path:
+    def redact_path(self, path: Path) -> Path:
         """A path whose keys are shown as the author wrote them; none of a file outside."""
         if self.blind:
             return ()
@@ -164,7 +164,7 @@ class Redactor:
             if not isinstance(step, str)
             else "…"
             if step in self.foreign
-            else keys.get(step, self.text(step))
+            else keys.get(step, self.redact(step))
             for step in path
         )
 
@@ -181,13 +181,13 @@ def _keys_and_scalars(value: Any) -> Iterator[object]:
 
 def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
     """A value of the input as a sentence may show it."""
-    secret = redactor.value(value)
+    secret = redactor.written_form(value)
     if secret is not None:
         return visible(secret)
     if redactor.hides(value):
         return type_name(value) if as_found else "…"
     if isinstance(value, str):
-        text = shorten(visible(mask_secrets(redactor.text(value))))
+        text = shorten(visible(mask_secrets(redactor.redact(value))))
         return (f"text `{text}`" if value else "empty text") if as_found else text
     if isinstance(value, dict | list | tuple) and as_found:
         return type_name(value)
@@ -197,7 +197,7 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
     if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
         digits = int(value.bit_length() * 0.30103) + 1  # the logarithm of 2
         return f"a number with {digits} digits"
-    text = shorten(visible(redactor.text(_plain_text(value))))
+    text = shorten(visible(redactor.redact(_plain_text(value))))
     if not as_found or value is None:
         return text
     if isinstance(value, bool):
@@ -228,7 +228,7 @@ def _values_in_words(values: Mapping[str, object], redactor: Redactor) -> dict[s
         elif isinstance(value, tuple) and value and isinstance(value[0], str | int):
             words[name] = visible(", ".join(f"`{each}`" for each in value))
         else:
-            words[name] = redactor.text(str(value))
+            words[name] = redactor.redact(str(value))
     return words
 
 
@@ -271,4 +271,4 @@ class _TolerantValues(dict[str, Any]):
 
 
 def path_of(path: Path, redactor: Redactor) -> str:
-    return visible(format_path(redactor.path(path)))
+    return visible(format_path(redactor.redact_path(path)))

@@ -98,7 +98,7 @@ def _item(each: _Offer, cursor: Cursor, opened: Opened) -> protocol.CompletionIt
 
 def _keys(context: Context, cursor: Cursor, opened: Opened, *, snippets: bool) -> Iterator[_Offer]:
     """The fields of the mapping at the cursor that it does not have yet."""
-    path = context.authored(cursor.path)
+    path = context.authored_path(cursor.path)
     fields = context.fields
     text, syntax = opened.text.text, syntax_of(opened.path)
     has_colon = re.compile(r"""["']?\s*[:=]""").match(text, cursor.end) is not None
@@ -120,7 +120,7 @@ def _keys(context: Context, cursor: Cursor, opened: Opened, *, snippets: bool) -
 
 def _reference_keys(context: Context, cursor: Cursor, opened: Opened) -> Iterator[_Offer]:
     """Keys that name something: an item of the server that a phase replaces, an event of hooks."""
-    path = context.authored(cursor.path)
+    path = context.authored_path(cursor.path)
     names = names_for(context.outcome, path) if path and isinstance(path[-1], str) else {}
     if path == ("hooks",) and context.outcome.kind.name.startswith("claude-"):
         names |= dict.fromkeys(EVENTS, "an event of Claude Code")
@@ -156,7 +156,7 @@ def _values(
     workspace: Workspace, opened: Opened, context: Context, cursor: Cursor
 ) -> Iterator[_Offer]:
     """What the place allows, what a directive may name, and names of the workspace."""
-    path = context.authored(cursor.path)
+    path = context.authored_path(cursor.path)
     key = next((step for step in reversed(path) if isinstance(step, str)), "")
     if key in _PATH_KEYS:
         yield from _paths(_base_folders(context, opened), cursor.word)

@@ -30,11 +30,11 @@ class Context(msgspec.Struct, frozen=True):
     def fields(self) -> Fields:
         return fields_of(self.outcome.kind.name)
 
-    def authored(self, path: Path) -> Path:
+    def authored_path(self, path: Path) -> Path:
         """A path of the text as the author of the whole configuration would write it."""
         tree = self.outcome.tree
         whole = (*self.prefix, *path)
-        return whole if tree is None or not self.prefix else tree.authored(whole)
+        return whole if tree is None or not self.prefix else tree.path_as_written(whole)
 
     @property
     def value(self) -> Any:
@@ -43,8 +43,8 @@ class Context(msgspec.Struct, frozen=True):
             return self.document.value
         return self.outcome.tree.value if self.outcome.tree is not None else None
 
-    def loaded(self) -> Loaded[Any] | None:
-        return self.outcome.loaded()
+    def loaded_or_none(self) -> Loaded[Any] | None:
+        return self.outcome.loaded_or_none()
 
     def is_current(self, opened: Opened) -> bool:
         """Whether the places of the document are those of the text as it is now."""

@@ -202,7 +202,7 @@ class _YamlLines:
 
     def read(self, line: str) -> tuple[int, str, str | None]:
         """Take a line; the column and rest behind its dashes, and its key if it has one."""
-        column, rest = self.dashes(line)
+        column, rest = self.open_lists(line)
         match = _KEY.match(rest)
         if match is None:
             return column, rest, None
@@ -219,7 +219,7 @@ class _YamlLines:
             self.block = column
         return column, rest, key
 
-    def dashes(self, line: str) -> tuple[int, str]:
+    def open_lists(self, line: str) -> tuple[int, str]:
         """Open the lists that the dashes of a line are entries of."""
         match = _LINE.match(line)
         assert match is not None
@@ -278,7 +278,7 @@ def _cursor_in_yaml(text: str, offset: int) -> Cursor:
         and before.strip(" ") != ""
     ):
         return _cursor_in_text(text, offset)
-    column, rest = reader.dashes(before)
+    column, rest = reader.open_lists(before)
     key = _KEY.match(rest)
     if key is not None:
         reader.read(before)

@@ -45,24 +45,24 @@ class Fields:
         self.schema = schema_for(kind)
         self.definitions: Schema = self.schema.get("$defs", {})
 
-    def at(self, path: Path, value: Any = None) -> list[Schema]:
+    def schemas_at(self, path: Path, value: Any = None) -> list[Schema]:
         """The schemas that a value at a path may follow; `value` is that of the whole file."""
         # Level by level: of each alternative, only those that fit the value so far are followed.
         here = list(self._branches(self.schema, value))
         for depth, step in enumerate(path):
             inner = get(value, path[: depth + 1])
-            below = [each for one in here for each in self._below(one, step)]
+            below = [each for one in here for each in self._schemas_below(one, step)]
             here = [each for one in below for each in self._branches(one, inner)]
         return here
 
     def fields_at(self, path: Path, value: Any = None) -> dict[str, FieldDescription]:
         """The fields of a mapping at a path."""
         found: dict[str, FieldDescription] = {}
-        for schema in self.at(path, value):
+        for schema in self.schemas_at(path, value):
             required = schema.get("required", ())
             for name, slot in schema.get("properties", {}).items():
                 if slot is not False:
-                    made = self._described((*path, name), slot, required=name in required)
+                    made = self._describe((*path, name), slot, required=name in required)
                     found.setdefault(name, made)
         return found
 
@@ -75,7 +75,7 @@ class Fields:
     def values_at(self, path: Path, value: Any = None) -> list[Any]:
         """The values that a place allows, where they can be listed."""
         found: dict[str, Any] = {}
-        for schema in self.at(path, value):
+        for schema in self.schemas_at(path, value):
             several = schema.get("enum", [schema["const"]] if "const" in schema else [])
             if schema.get("type") == "boolean":
                 several = [True, False]
@@ -84,12 +84,12 @@ class Fields:
         return list(found.values())
 
     def is_list(self, path: Path, value: Any = None) -> bool:
-        return any(each.get("type") == "array" for each in self.at(path, value))
+        return any(each.get("type") == "array" for each in self.schemas_at(path, value))
 
     def takes_mapping(self, path: Path, value: Any = None) -> bool:
-        return any(each.get("type") == "object" for each in self.at(path, value))
+        return any(each.get("type") == "object" for each in self.schemas_at(path, value))
 
-    def _described(self, path: Path, slot: Schema, *, required: bool) -> FieldDescription:
+    def _describe(self, path: Path, slot: Schema, *, required: bool) -> FieldDescription:
         branches = list(self._branches(slot, None))
         words = [each["description"] for each in (slot, *branches) if each.get("description")]
         # The kind knows which fields are permissions; the schema does not say.
@@ -98,12 +98,12 @@ class Fields:
             for each in self.kind.presentation.sensitive
         )
         default = slot.get("default")
-        types = list(dict.fromkeys(filter(None, map(self._words, branches))))
+        types = list(dict.fromkeys(filter(None, map(self._describe_type, branches))))
         sort = " or ".join(types) or "any value"
         name, meaning = str(path[-1]), str(words[0]) if words else ""
         return FieldDescription(name, sort, meaning, required, default, restricts, slot)
 
-    def _below(self, schema: Schema, step: str | int) -> Iterator[Schema]:
+    def _schemas_below(self, schema: Schema, step: str | int) -> Iterator[Schema]:
         if isinstance(step, int):
             first = schema.get("prefixItems", ())
             slot = first[step] if step < len(first) else schema.get("items")
@@ -131,7 +131,7 @@ class Fields:
         if "$ref" not in schema and says and _tags_fit(schema, value):
             yield schema
 
-    def _words(self, schema: Schema) -> str:
+    def _describe_type(self, schema: Schema) -> str:
         """A schema in words."""
         # That any value may be `${NAME}` is not worth repeating at every field.
         if schema == VARIABLE or schema.get("title") == VARIABLE["title"]:
@@ -142,7 +142,9 @@ class Fields:
             return f"`{schema['const']}`"
         sort = schema.get("type")
         if sort == "array":
-            inner = [self._words(each) for each in self._branches(schema.get("items", {}), None)]
+            inner = [
+                self._describe_type(each) for each in self._branches(schema.get("items", {}), None)
+            ]
             of = " or ".join(dict.fromkeys(filter(None, inner)))
             return f"a list of {of.replace('a mapping', 'mappings')}" if of else "a list"
         if isinstance(sort, list):

@@ -125,7 +125,7 @@ class Trial:
         self._uri = opened.uri
 
     @property
-    def opened(self) -> Opened:
+    def open_text(self) -> Opened:
         """The text that was checked last."""
         return self._workspace.open[self._uri]
 
@@ -170,7 +170,7 @@ def _ignore_edit(
     left = sorted(one for one in map(_code_and_line, before) if one != place)
     if sorted(map(_code_and_line, trial.check(text))) != left:
         return None
-    after = _document_of(trial.opened)
+    after = _document_of(trial.open_text)
     if is_data and (document is None or after is None or document.value != after.value):
         return None
     return protocol.WorkspaceEdit({opened.uri: [minimal_edit(opened.text, text)]})

@@ -77,7 +77,7 @@ def _path_at(opened: Opened, offset: int) -> Path:
 
 def _hover_parts(context: Context, path: Path) -> Iterator[str]:
     """Yield the field at a path, then its value and where that comes from."""
-    authored = context.authored(path)
+    authored = context.authored_path(path)
     field = _nearest_field(context, authored)
     if field is not None:
         yield _describe_field(field)
@@ -108,7 +108,7 @@ def _describe_field(field: FieldDescription) -> str:
 
 def _describe_provenance(context: Context, path: Path) -> Iterator[str]:
     """Yield the effective value and where it comes from, unless the text here says it all."""
-    loaded = context.loaded()
+    loaded = context.loaded_or_none()
     if loaded is None:
         return
     try:
@@ -124,7 +124,7 @@ def _describe_provenance(context: Context, path: Path) -> Iterator[str]:
         f"- {each.how} at `{each.place}`" if each.place else f"- {each.how}" for each in steps
     ]
     lines += [f"- from the environment: `{name}`" for name in story.variables]
-    lines.append(f"\n`{format_path(context.authored(path))}`")
+    lines.append(f"\n`{format_path(context.authored_path(path))}`")
     yield "\n".join(lines)
 
 

@@ -58,10 +58,10 @@ def spans_of(names: Sequence[InnerName], tree: Tree) -> list[Span | None]:
 
 
 def _origin(each: InnerName, tree: Tree) -> Origin:
-    origin = tree.story(each.path).origin
+    origin = tree.provenance(each.path).origin
     if each.part == "key" and each.path and not origin.path:
         # The value is a whole other file; its key is where the file was brought in.
-        origin = tree.story(each.path[:-1]).origin.child(each.path[-1:])
+        origin = tree.provenance(each.path[:-1]).origin.child(each.path[-1:])
     return origin
 
 

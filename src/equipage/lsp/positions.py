@@ -83,7 +83,7 @@ class Text:
     def range(self, start: int, end: int) -> Range:
         return Range(self.position(start), self.position(max(start, end)))
 
-    def replaced(self, start: Position, end: Position, new: str) -> Text:
+    def replace(self, start: Position, end: Position, new: str) -> Text:
         """Return the text with a range replaced; the ends of an inverted range are swapped."""
         low, high = sorted((self.offset(start), self.offset(end)))
         return Text(self.text[:low] + new + self.text[high:], self.encoding)

@@ -80,7 +80,7 @@ class Publisher:
         self._survey_due = time.monotonic() + QUIET_SECONDS
         self._stop_survey.set()
 
-    def survey_whole(self, *, whole: bool) -> None:
+    def set_whole_workspace(self, *, whole: bool) -> None:
         """Whether files that are not open are checked from now on."""
         self._whole = whole
         self.survey_soon()
@@ -98,7 +98,7 @@ class Publisher:
         """Whether every text was checked and the last survey has arrived."""
         return not self._dirty and self._survey is None and self._survey_due is None
 
-    def wait(self) -> float:
+    def seconds_until_work(self) -> float:
         """How long to wait for a message before `work` has something to do."""
         if self._dirty:
             return 0.0
@@ -138,7 +138,7 @@ class Publisher:
         self._survey = threading.Thread(target=run, name="survey", daemon=True)
         self._survey.start()
 
-    def take(self, survey: Survey) -> None:
+    def accept_survey(self, survey: Survey) -> None:
         """Publish what a survey found; an outdated survey is scheduled again."""
         self._survey = None
         if survey.problem is not None:
@@ -188,7 +188,7 @@ class Publisher:
             params["version"] = version
         self._notify("textDocument/publishDiagnostics", params)
 
-    def of_text(self, params: protocol.DocumentDiagnostics) -> dict[str, Any]:
+    def document_report(self, params: protocol.DocumentDiagnostics) -> dict[str, Any]:
         """The answer to a client that pulls the findings of a text."""
         opened = self.workspace.open.get(params.text_document.uri)
         findings: tuple[Finding, ...] = ()
@@ -205,7 +205,7 @@ class Publisher:
             return {"kind": "unchanged", "resultId": number}
         return {"kind": "full", "resultId": number, "items": items}
 
-    def hold(self, number: int | str, params: protocol.WorkspaceDiagnostics) -> None:
+    def hold_request(self, number: int | str, params: protocol.WorkspaceDiagnostics) -> None:
         """Answer a request for the findings of the workspace when a survey knows them."""
         self._held.append((number, params))
         self._answer_held()
@@ -215,9 +215,9 @@ class Publisher:
             return
         held, self._held = self._held, []
         for number, params in held:
-            self._answer(number, self._of_workspace(params))
+            self._answer(number, self._workspace_report(params))
 
-    def _of_workspace(self, params: protocol.WorkspaceDiagnostics) -> dict[str, Any]:
+    def _workspace_report(self, params: protocol.WorkspaceDiagnostics) -> dict[str, Any]:
         previous = {each.uri: each.value for each in params.previous_result_ids}
         files = {self.workspace.uri(path): found for path, found in self._known.items()}
         items: list[dict[str, Any]] = []

@@ -80,7 +80,7 @@ class Server:
         self._state = "new"
         self._capabilities: dict[str, Any] = {}
         self._asked = 0  #: how many requests we sent
-        self.publisher = self._publisher()
+        self.publisher = self._new_publisher()
 
     # Messages.
 
@@ -89,21 +89,21 @@ class Server:
         if isinstance(item, wire.Unreadable):
             self.send({"id": None, "error": {"code": item.code, "message": item.reason}})
         elif isinstance(item, Survey):
-            self._survive(lambda: self.publisher.take(item))
+            self._run_guarded(lambda: self.publisher.accept_survey(item))
         elif isinstance(item, Message) and item.method is not None:
             if item.id is None:
-                self._notified(item.method, item.params)
+                self._handle_notification(item.method, item.params)
             else:
-                self._requested(item.id, item.method, item.params)
+                self._handle_request(item.id, item.method, item.params)
 
-    def _requested(self, number: int | str, method: str, params: msgspec.Raw) -> None:
+    def _handle_request(self, number: int | str, method: str, params: msgspec.Raw) -> None:
         try:
             self._require_ready(number, method)
             shape, function = _REQUESTS[method]
             decoded = _decode_params(params, shape)
             self._require_current(method, decoded)
             if method == _WORKSPACE_DIAGNOSTIC:
-                self.publisher.hold(number, decoded)
+                self.publisher.hold_request(number, decoded)
                 return
             result = function(self, decoded)
         except RequestRefused as refusal:
@@ -139,12 +139,12 @@ class Server:
         if method not in _REQUESTS:
             raise RequestRefused(wire.METHOD_NOT_FOUND, f"there is no method `{method}`")
 
-    def _notified(self, method: str, params: msgspec.Raw) -> None:
+    def _handle_notification(self, method: str, params: msgspec.Raw) -> None:
         if method == "exit":
             self.ended = 0 if self._state == "over" else 1
             return
         if method == _DID_CHANGE:
-            self._note_handled(params)
+            self._discard_pending_change(params)
         handler = _NOTIFICATIONS.get(method)
         if handler is None or self._state != "ready":
             return
@@ -156,7 +156,7 @@ class Server:
         except Exception as problem:
             self._log(_ERROR, _describe_bug(problem))
 
-    def _note_handled(self, params: msgspec.Raw) -> None:
+    def _discard_pending_change(self, params: msgspec.Raw) -> None:
         """Count a change as handled, whether or not it succeeds."""
         uri = _uri_in(params)
         self.changing[uri] -= 1
@@ -180,7 +180,7 @@ class Server:
         message = {"id": f"equipage-{self._asked}", "method": method}
         self.send(message if params is None else {**message, "params": params})
 
-    def _can(self, *path: str) -> Any:
+    def _client_capability(self, *path: str) -> Any:
         """Return a capability that the client announced; None if it did not."""
         found: Any = self._capabilities
         for step in path:
@@ -204,22 +204,27 @@ class Server:
         if folders:  # names that people are shown start there
             self._enter(folders[0])
         # In the order of the client, which knows what its own texts are made of.
-        offered = self._can("general", "positionEncodings") or ()
+        offered = self._client_capability("general", "positionEncodings") or ()
         known: Iterator[Encoding] = (each for name in offered for each in ENCODINGS if name == each)
         encoding: Encoding = next(known, "utf-16")
         self.workspace = Workspace(
             folders, env=self._env, encoding=encoding, options=self._options, roots=self._roots
         )
-        refreshes = self._can("workspace", "diagnostics", "refreshSupport")
-        pulls = self._can("textDocument", "diagnostic") is not None and bool(refreshes)
+        refreshes = self._client_capability("workspace", "diagnostics", "refreshSupport")
+        pulls = self._client_capability("textDocument", "diagnostic") is not None and bool(
+            refreshes
+        )
         own = params.initialization_options
         whole = not (isinstance(own, dict) and own.get("workspace") is False)
-        self.publisher = self._publisher(pulls=pulls, whole=whole)
+        self.publisher = self._new_publisher(pulls=pulls, whole=whole)
         self._state = "ready"
         info = {"name": "equipage", "version": __version__}
-        return {"capabilities": self._offer(encoding, pulls=pulls), "serverInfo": info}
+        return {
+            "capabilities": self._server_capabilities(encoding, pulls=pulls),
+            "serverInfo": info,
+        }
 
-    def _publisher(self, **options: bool) -> Publisher:
+    def _new_publisher(self, **options: bool) -> Publisher:
         return Publisher(
             self.workspace,
             notify=self._notify,
@@ -230,7 +235,7 @@ class Server:
             **options,
         )
 
-    def _offer(self, encoding: Encoding, *, pulls: bool) -> dict[str, Any]:
+    def _server_capabilities(self, encoding: Encoding, *, pulls: bool) -> dict[str, Any]:
         """What this server can do."""
         pulled = {
             "identifier": "equipage",
@@ -253,8 +258,8 @@ class Server:
             **({"diagnosticProvider": pulled} if pulls else {}),
         }
 
-    def _initialized(self, _params: Any) -> None:
-        if self._can("workspace", "didChangeWatchedFiles", "dynamicRegistration"):
+    def _handle_initialized(self, _params: Any) -> None:
+        if self._client_capability("workspace", "didChangeWatchedFiles", "dynamicRegistration"):
             # The client watches, so that no thread of ours has to.
             watchers = {"watchers": [{"globPattern": _WATCHED_FILES}]}
             registration = {
@@ -311,16 +316,16 @@ class Server:
         own = params.settings.get("equipage") if isinstance(params.settings, dict) else None
         whole = own.get("workspace") if isinstance(own, dict) else None
         if isinstance(whole, bool):
-            self.publisher.survey_whole(whole=whole)
+            self.publisher.set_whole_workspace(whole=whole)
 
-    def idle(self) -> None:
+    def do_idle_work(self) -> None:
         """Do the work that is left for when no message waits."""
         if self._client and not self._is_alive(self._client):
             self.ended = 1
         if self._state == "ready":
-            self._survive(self.publisher.work)
+            self._run_guarded(self.publisher.work)
 
-    def _survive(self, work: Callable[[], None]) -> None:
+    def _run_guarded(self, work: Callable[[], None]) -> None:
         """Run background work; an exception is logged, and the server goes on."""
         try:
             work()
@@ -330,12 +335,12 @@ class Server:
             self._log(_ERROR, _describe_bug(problem))
 
     def _diagnostics(self, params: protocol.DocumentDiagnostics) -> dict[str, Any]:
-        return self.publisher.of_text(params)
+        return self.publisher.document_report(params)
 
     # What can be done about findings.
 
-    def _actions(self, params: protocol.CodeActionParams) -> list[protocol.CodeAction]:
-        opened = self._opened(params.text_document)
+    def _code_actions(self, params: protocol.CodeActionParams) -> list[protocol.CodeAction]:
+        opened = self._open_text(params.text_document)
         if opened is None:
             return []
         found, only = self.publisher.findings(opened), params.context.only
@@ -346,7 +351,7 @@ class Server:
         if params.command != fixes.EXPLAIN_COMMAND or not arguments:
             raise RequestRefused(wire.INVALID_PARAMS, f"there is no command `{params.command}`")
         code = str(arguments[0])
-        if self.site is not None and self._can("window", "showDocument", "support"):
+        if self.site is not None and self._client_capability("window", "showDocument", "support"):
             page = code_page_url(self.site, code)
             self._request("window/showDocument", {"uri": page, "external": True})
             return
@@ -355,56 +360,58 @@ class Server:
             raise RequestRefused(wire.INVALID_PARAMS, f"there is no code `{code}`")
         self._notify("window/showMessage", {"type": _INFO, "message": words})
 
-    def _opened(self, document: protocol.TextDocumentIdentifier) -> Opened | None:
+    def _open_text(self, document: protocol.TextDocumentIdentifier) -> Opened | None:
         return self.workspace.open.get(document.uri)
 
     # Questions about a text: each is answered by a function of its own.
 
     def _hover(self, params: protocol.PositionParams) -> protocol.Hover | None:
-        opened = self._opened(params.text_document)
+        opened = self._open_text(params.text_document)
         return None if opened is None else hover(self.workspace, opened, params.position)
 
     def _completion(self, params: protocol.PositionParams) -> Any:
-        opened = self._opened(params.text_document)
+        opened = self._open_text(params.text_document)
         if opened is None:
             return []
         path = ("textDocument", "completion", "completionItem", "snippetSupport")
-        snippets = bool(self._can(*path))
+        snippets = bool(self._client_capability(*path))
         with self.workspace.overlaid():
             return completion(self.workspace, opened, params.position, snippets=snippets)
 
     def _definition(self, params: protocol.PositionParams) -> list[protocol.Location]:
-        opened = self._opened(params.text_document)
+        opened = self._open_text(params.text_document)
         if opened is None:
             return []
         return navigation.definitions_at(self.workspace, opened, params.position)
 
     def _references(self, params: protocol.ReferenceParams) -> list[protocol.Location]:
-        opened = self._opened(params.text_document)
+        opened = self._open_text(params.text_document)
         if opened is None:
             return []
         declared = params.context.include_declaration
         return navigation.references_at(self.workspace, opened, params.position, declared=declared)
 
     def _prepare_rename(self, params: protocol.PositionParams) -> Any:
-        opened = self._opened(params.text_document)
+        opened = self._open_text(params.text_document)
         if opened is None:
             return None
         return renaming.renamable_range(self.workspace, opened, params.position)
 
     def _rename(self, params: protocol.RenameParams) -> protocol.WorkspaceEdit | None:
-        opened = self._opened(params.text_document)
+        opened = self._open_text(params.text_document)
         if opened is None:
             return None
-        operations = self._can("workspace", "workspaceEdit", "resourceOperations") or ()
+        operations = (
+            self._client_capability("workspace", "workspaceEdit", "resourceOperations") or ()
+        )
         moves, new = "rename" in operations, params.new_name
         return renaming.rename(self.workspace, opened, params.position, new, moves=moves)
 
-    def _links(self, params: protocol.DocumentParams) -> list[protocol.DocumentLink]:
-        opened = self._opened(params.text_document)
+    def _document_links(self, params: protocol.DocumentParams) -> list[protocol.DocumentLink]:
+        opened = self._open_text(params.text_document)
         return [] if opened is None else navigation.document_links(self.workspace, opened)
 
-    def _names(self, params: protocol.SymbolParams) -> list[protocol.WorkspaceSymbol]:
+    def _workspace_symbols(self, params: protocol.SymbolParams) -> list[protocol.WorkspaceSymbol]:
         return navigation.workspace_symbols(self.workspace, params.query)
 
 
@@ -429,7 +436,7 @@ _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
         protocol.WorkspaceDiagnostics,
         lambda *_: None,
     ),  # the publisher answers it
-    "textDocument/codeAction": (protocol.CodeActionParams, Server._actions),
+    "textDocument/codeAction": (protocol.CodeActionParams, Server._code_actions),
     "workspace/executeCommand": (protocol.ExecuteCommandParams, Server._execute),
     "textDocument/hover": (protocol.PositionParams, Server._hover),
     "textDocument/completion": (protocol.PositionParams, Server._completion),
@@ -437,11 +444,11 @@ _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
     "textDocument/references": (protocol.ReferenceParams, Server._references),
     "textDocument/prepareRename": (protocol.PositionParams, Server._prepare_rename),
     "textDocument/rename": (protocol.RenameParams, Server._rename),
-    "textDocument/documentLink": (protocol.DocumentParams, Server._links),
-    "workspace/symbol": (protocol.SymbolParams, Server._names),
+    "textDocument/documentLink": (protocol.DocumentParams, Server._document_links),
+    "workspace/symbol": (protocol.SymbolParams, Server._workspace_symbols),
 }
 _NOTIFICATIONS: dict[str, tuple[Any, Callable[[Server, Any], None]]] = {
-    "initialized": (Any, Server._initialized),
+    "initialized": (Any, Server._handle_initialized),
     "textDocument/didOpen": (protocol.DidOpenParams, Server._did_open),
     _DID_CHANGE: (protocol.DidChangeParams, Server._did_change),
     "textDocument/didClose": (protocol.DocumentParams, Server._did_close),
@@ -467,9 +474,9 @@ def serve(reader: wire.Reader, writer: wire.Writer, **options: Any) -> int:
     try:
         while server.ended is None:
             try:
-                item = server.inbox.get(timeout=server.publisher.wait())
+                item = server.inbox.get(timeout=server.publisher.seconds_until_work())
             except queue.Empty:
-                server.idle()
+                server.do_idle_work()
                 continue
             if item is None:
                 return 0 if server._state == "over" else 1

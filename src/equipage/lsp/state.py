@@ -126,7 +126,7 @@ class Workspace:
             if each.range is None:
                 text = Text(each.text, self.encoding)
             else:
-                text = text.replaced(each.range.start, each.range.end, each.text)
+                text = text.replace(each.range.start, each.range.end, each.text)
         opened.text, opened.version = text, version
         self.touch(opened.real, opened.path)
         return opened

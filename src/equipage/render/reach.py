@@ -17,10 +17,10 @@ _MAX_LINES = 40
 
 def lines_of_reach(each: Difference, style: Style) -> Iterator[str]:
     """The agent, and each thing that it may do more or less."""
-    word = "reach widened" if each.widened else "reach narrowed"
+    word = "reach widened" if each.widening_steps else "reach narrowed"
     reach = each.reach
     status = " (new)" if each.before is None else " (removed)" if each.after is None else ""
-    painted = style.paint("warning" if each.widened else "place", word)
+    painted = style.paint("warning" if each.widening_steps else "place", word)
     yield f"{painted}: {visible(reach.file)}: {visible(f'{reach.sort} {reach.name}')}{status}"
     for step in each.steps[:_MAX_LINES]:
         effects = f"{_VERBS[step.before]} → {_VERBS[step.after]}"
@@ -50,7 +50,7 @@ def reach_to_dict(each: Difference) -> dict[str, Any]:
         "kind": reach.kind,
         "sort": reach.sort,
         "name": reach.name,
-        "widened": bool(each.widened),
+        "widened": bool(each.widening_steps),
         "steps": [
             {
                 "how": step.how,
@@ -71,7 +71,7 @@ def reach_to_dict(each: Difference) -> dict[str, Any]:
 
 def render_markdown(found: Iterable[Difference], unjudged: Sequence[Unjudged] = ()) -> str:
     """The agents that may do more than before, and what cannot be judged; empty without either."""
-    widened = [each for each in found if each.widened]
+    widened = [each for each in found if each.widening_steps]
     if not widened and not unjudged:
         return ""
     lines = [f"### {_heading(len(widened))}", ""] if widened else []

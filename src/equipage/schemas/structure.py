@@ -28,7 +28,7 @@ class Draft(msgspec.Struct, frozen=True):
     address: str = "$id"  #: the keyword that gives a schema an address
 
     @property
-    def named(self) -> str:
+    def schema_uri(self) -> str:
         """The value of `$schema` for this draft: older ones end with an empty fragment."""
         return f"{self.uri}#" if self.ref_stands_alone else self.uri
 

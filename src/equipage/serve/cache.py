@@ -71,7 +71,9 @@ class Cache:
         if entry is not None:
             self._bytes -= len(entry[1]) + ENTRY_OVERHEAD
 
-    async def once(self, key: str, make: Callable[[], Awaitable[bytes]]) -> tuple[bytes, bool]:
+    async def get_or_make(
+        self, key: str, make: Callable[[], Awaitable[bytes]]
+    ) -> tuple[bytes, bool]:
         """Return a result, and whether it was cached. Equal calls wait for the one that makes it.
 
         What `make` raises reaches every call that waited. If the call that makes the result is
@@ -83,14 +85,14 @@ class Cache:
                 return known, True
             leader = self._leaders.get(key)
             if leader is None:
-                return await self._lead(key, make), False
+                return await self._make_for_all(key, make), False
             try:
                 return await asyncio.shield(leader), True
             except asyncio.CancelledError:
                 if not leader.cancelled():
                     raise  # this call was cancelled, not the one that it waits for
 
-    async def _lead(self, key: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
+    async def _make_for_all(self, key: str, make: Callable[[], Awaitable[bytes]]) -> bytes:
         leader = self._leaders[key] = asyncio.get_running_loop().create_future()
         try:
             data = await make()

@@ -64,10 +64,10 @@ class Child:
         return self.status.done()
 
     @property
-    def overflowed(self) -> bool:
+    def has_overflowed(self) -> bool:
         return len(self.output) > self._cap
 
-    def forget_answer(self) -> None:
+    def reset(self) -> None:
         """Get ready for another exchange with the same process."""
         self.answered = self._loop.create_future()
         self.output.clear()
@@ -107,7 +107,7 @@ class Child:
         if b"\n" in data and not self.answered.done():
             self.answered.set_result(None)
         # More than is allowed: closing the pipe ends a process that writes without end.
-        if not data or self.overflowed:
+        if not data or self.has_overflowed:
             self._loop.remove_reader(self._output)
             self._close(self._output)
             if not self.output_ended.done():
@@ -229,7 +229,7 @@ class Children:
         self._loop.add_reader(ours, self._receive)
         return ours
 
-    async def ready(self) -> None:
+    async def ensure_started(self) -> None:
         """Start the supervisor unless it runs. Raises `Failure`."""
         async with self._sending:
             if self._socket is None:
@@ -237,7 +237,7 @@ class Children:
 
     async def define(self, key: str, jail: Callable[[], Mapping[str, Any]]) -> None:
         """Make a jail known by a name, once. Raises `Failure` if it cannot be had."""
-        await self.ready()
+        await self.ensure_started()
         known = self._defined.get(key)
         if known is None:
             known = self._defined[key] = asyncio.get_running_loop().create_future()
@@ -320,7 +320,7 @@ class Children:
     async def close(self) -> None:
         """End every process and the supervisor."""
         self._is_closed = True
-        self._lose(_SUPERVISOR_ENDED)
+        self._fail_everything(_SUPERVISOR_ENDED)
         while self._started:
             process, home = self._started.pop()
             # It ends its children first; they cannot refuse.
@@ -348,7 +348,7 @@ class Children:
                     await wait_writable(loop, control)
                     continue
                 except OSError:
-                    self._lose(_SUPERVISOR_ENDED)
+                    self._fail_everything(_SUPERVISOR_ENDED)
                     raise Failure("UNAVAILABLE", _SUPERVISOR_ENDED) from None
                 view, descriptors = view[sent:], ()
 
@@ -361,7 +361,7 @@ class Children:
         except OSError:
             data = b""
         if not data:
-            self._lose(_SUPERVISOR_ENDED)
+            self._fail_everything(_SUPERVISOR_ENDED)
             return
         self._received += data
         while len(self._received) >= _LENGTH.size:
@@ -392,7 +392,7 @@ class Children:
                 child.errors += str(problem).encode()
                 child.status.set_result(125)
 
-    def _lose(self, reason: str) -> None:
+    def _fail_everything(self, reason: str) -> None:
         """Fail everything that waits: the supervisor is gone, and with it every process."""
         if self._socket is not None:
             assert self._loop is not None

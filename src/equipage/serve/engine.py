@@ -104,14 +104,14 @@ class Engine:
             return Result(False, counts.stats(start), code="NOT_FOUND", message=text)
         try:
             async with self._gate():
-                data = await self._called(tool, arguments, principal, counts, heard)
+                data = await self._check_and_run(tool, arguments, principal, counts, heard)
         except Failure as failure:
             message = failure.message[:LONGEST]
             stats = counts.stats(start, failed=True)
             return Result(False, stats, code=failure.code, message=message)
         return Result(True, counts.stats(start), data=data)
 
-    async def _called(
+    async def _check_and_run(
         self,
         tool: Tool,
         arguments: Any,
@@ -150,7 +150,7 @@ class Engine:
             return decode_result(await run())
         rendered = tool.cache_key(names) if tool.cache_key is not None else None
         key = key_of(tool.key, arguments, rendered, principal)
-        data, counts.cache_hit = await self._cache.once(key, run)
+        data, counts.cache_hit = await self._cache.get_or_make(key, run)
         counts.output_bytes = counts.output_bytes or len(data)
         return decode_result(data)
 

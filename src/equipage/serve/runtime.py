@@ -86,16 +86,16 @@ class Runtime:
         tools, refused = prepare_all(packs, settings, platform, folders_argument("roots", roots))
         if refused:
             raise NotServed(refused)
-        self._begin(tools, settings, env)
+        self._start(tools, settings, env)
 
     @classmethod
-    def of(cls, tools: Iterable[Tool], settings: Settings) -> Self:
+    def from_tools(cls, tools: Iterable[Tool], settings: Settings) -> Self:
         """A runtime of tools that are prepared."""
         runtime = cls.__new__(cls)
-        runtime._begin(tools, settings, None)
+        runtime._start(tools, settings, None)
         return runtime
 
-    def _begin(
+    def _start(
         self, tools: Iterable[Tool], settings: Settings, env: Mapping[str, str] | None
     ) -> None:
         self._closed = False

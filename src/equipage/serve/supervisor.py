@@ -108,14 +108,14 @@ class Supervisor:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)  # only the server ends its supervisor
-        self.selector.register(self.control, selectors.EVENT_READ, self._take)
+        self.selector.register(self.control, selectors.EVENT_READ, self._receive)
         self.selector.register(self._wake_reader, selectors.EVENT_READ, self._reap)
         # Keep the collector of a fork away from objects of this process: a visit copies their page.
         gc.collect()
         gc.freeze()
         try:
             while True:
-                for key, _ in self.selector.select(self._patience()):
+                for key, _ in self.selector.select(self._seconds_to_next_kill()):
                     key.data()
                 self._kill_overdue()
         except (EOFError, ConnectionError):
@@ -123,14 +123,14 @@ class Supervisor:
 
     # Messages.
 
-    def _take(self) -> None:
+    def _receive(self) -> None:
         # Descriptors arrive with the first byte of a message, so they are taken with the length;
         # the rest is plain data.
         header, descriptors, _, _ = socket.recv_fds(self.control, _LENGTH.size, 8)
         if not header:
             raise EOFError
-        header += self._exactly(_LENGTH.size - len(header))
-        message = json.loads(self._exactly(_LENGTH.unpack(header)[0]))
+        header += self._receive_exactly(_LENGTH.size - len(header))
+        message = json.loads(self._receive_exactly(_LENGTH.unpack(header)[0]))
         operation = message["op"]
         if operation == "define":
             self._define(message)
@@ -148,7 +148,7 @@ class Supervisor:
             for descriptor in descriptors:
                 os.close(descriptor)
 
-    def _exactly(self, size: int) -> bytes:
+    def _receive_exactly(self, size: int) -> bytes:
         data = bytearray()
         while len(data) < size:
             more = self.control.recv(size - len(data))
@@ -180,7 +180,7 @@ class Supervisor:
         # The kernel counts all processes of the user, not those of the jail: the limit moves with
         # what is there.
         if "NPROC" in limits:
-            limits["NPROC"] = self._processes()
+            limits["NPROC"] = self._process_limit()
         parent = os.getpid()
         pid = os.fork()
         # Not handled here: the fork must first unwind out of the loop, whose selector and
@@ -193,7 +193,7 @@ class Supervisor:
             theirs.close()
             self.selector.register(ours, selectors.EVENT_READ, lambda: self._take_listener(ours))
 
-    def _processes(self) -> int:
+    def _process_limit(self) -> int:
         """How many processes and threads the user may have: those there are, and some more."""
         now = time.monotonic()
         if self._processes_allowed is None or self._processes_allowed[0] < now - 5:
@@ -214,10 +214,10 @@ class Supervisor:
             _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
         for listener in descriptors:
             self.selector.register(
-                listener, selectors.EVENT_READ, lambda fd=listener: self._allow(fd)
+                listener, selectors.EVENT_READ, lambda fd=listener: self._allow_start(fd)
             )
 
-    def _allow(self, listener: int) -> None:
+    def _allow_start(self, listener: int) -> None:
         self.selector.unregister(listener)
         asked = select.poll()
         asked.register(listener, select.POLLIN)
@@ -238,7 +238,7 @@ class Supervisor:
         if grace:
             _signal_group(process.pid, signal.SIGTERM)
 
-    def _patience(self) -> float | None:
+    def _seconds_to_next_kill(self) -> float | None:
         times = [each.kill_at for each in self.by_pid.values() if each.kill_at is not None]
         return max(0.0, min(times) - time.monotonic()) if times else None
 

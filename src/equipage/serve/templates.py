@@ -184,7 +184,7 @@ def compile_argument(text: str) -> Template:
     """Return a function that fills one argument of a program. Raises `TemplateProblem`."""
     fill = compile_template(text)
 
-    def checked(names: Names) -> str:
+    def fill_argument(names: Names) -> str:
         filled = fill(names)
         if not filled:
             raise Failure("INVALID_INPUT", f"the argument `{text}` is empty once it is filled")
@@ -192,7 +192,7 @@ def compile_argument(text: str) -> Template:
             raise Failure("INVALID_INPUT", f"the argument `{text}` must not become an option")
         return filled
 
-    return checked
+    return fill_argument
 
 
 def compile_header(name: str, text: str) -> Template:
@@ -203,13 +203,13 @@ def compile_header(name: str, text: str) -> Template:
         raise TemplateProblem(f"`{name}` is not the name of a header")
     fill = compile_template(text.rstrip("\r\n"))
 
-    def checked(names: Names) -> str:
+    def fill_header(names: Names) -> str:
         filled = fill(names)
         if not all(each == "\t" or " " <= each != "\x7f" for each in filled):
             raise Failure("INVALID_INPUT", f"the header `{name}` contains a control character")
         return filled
 
-    return checked
+    return fill_header
 
 
 def compile_address(text: str) -> tuple[str, str, Template]:
@@ -226,7 +226,7 @@ def compile_address(text: str) -> tuple[str, str, Template]:
         raise TemplateProblem(f"`{text}` is not an address") from None
     fill = compile_template(text)
 
-    def checked(names: Names) -> str:
+    def fill_address(names: Names) -> str:
         filled = fill(names)
         try:
             same = _origin_of(filled) == wanted
@@ -236,7 +236,7 @@ def compile_address(text: str) -> tuple[str, str, Template]:
             raise Failure("INVALID_INPUT", "the filled address does not keep its host")
         return filled
 
-    return scheme, host, checked
+    return scheme, host, fill_address
 
 
 def _origin_of(url: str) -> tuple[str, str | None, int | None, str | None]:

@@ -84,7 +84,7 @@ class Tool(msgspec.Struct, frozen=True):
     key: str = ""  #: names what runs: equal for equal packs with equal code
 
     @property
-    def declared(self) -> tuple[str, ...]:
+    def declared_variables(self) -> tuple[str, ...]:
         """The names of the variables that the pack passes through or sets."""
         env = self.pack.env
         return tuple(dict.fromkeys((*(env.get("passthrough") or ()), *(env.get("set") or {}))))

@@ -25,7 +25,7 @@ def differences(snapshot: Snapshot, locks: Sequence[WorkspaceLock]) -> dict[str,
 
 
 def _difference(tool: Tool, snapshot: Snapshot, locks: Sequence[WorkspaceLock]) -> str | None:
-    loaded = snapshot.outcomes[tool.pack.id].loaded()
+    loaded = snapshot.outcomes[tool.pack.id].loaded_or_none()
     assert loaded is not None
     file = os.path.basename(str(tool.pack.source_path))
     items = [

@@ -30,11 +30,11 @@ class Validator:
             return "it does not fit"
         place = "".join(f"/{each}" for each in error.instance_path)
         keyword = str(error.schema_path[-1]) if error.schema_path else "false"
-        wanted = self._wanted(error.schema_path)
+        wanted = self._expected_value(error.schema_path)
         rule = keyword if wanted is None else f"{keyword}: {wanted}"
         return f"`{place[:_MAX_LENGTH]}`: {rule}" if place else rule
 
-    def _wanted(self, path: list[Any]) -> str | None:
+    def _expected_value(self, path: list[Any]) -> str | None:
         """The value in the schema that was not met; the author wrote it, so it may be shown."""
         value = self.schema
         try:

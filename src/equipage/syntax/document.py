@@ -116,17 +116,17 @@ class Document(msgspec.Struct, eq=False, gc=False):
             for path, place in places.items()
         }
 
-    def touches(self) -> tuple[VariableUse, ...]:
+    def variable_uses(self) -> tuple[VariableUse, ...]:
         """Every key and value that a variable went into."""
         if self._touches is None:
-            self._touches = tuple(self._find_touches())
+            self._touches = tuple(self._find_variable_uses())
         return self._touches
 
-    def substituted(self) -> frozenset[Path]:
+    def substituted_paths(self) -> frozenset[Path]:
         """The paths of the values that a variable went into."""
-        return frozenset(touch.path for touch in self.touches() if not touch.is_key)
+        return frozenset(touch.path for touch in self.variable_uses() if not touch.is_key)
 
-    def _find_touches(self) -> Iterator[VariableUse]:
+    def _find_variable_uses(self) -> Iterator[VariableUse]:
         if self.substituted_text is None:
             return
         # `$$` is not a variable: it became a dollar, and hides nothing.
@@ -141,7 +141,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
             written = self.span(*place).text().strip().strip("\"'")
             yield VariableUse(path, is_key, tuple(dict.fromkeys(used)), written)
 
-    def with_paths(self, facts: list[Fact]) -> list[Fact]:
+    def add_paths(self, facts: list[Fact]) -> list[Fact]:
         """Add to facts about variables the paths of the values that these went into."""
         assert self.substituted_text is not None
         pieces, text = self.substituted_text.pieces, self.parsed_text()
@@ -211,7 +211,7 @@ def parse(
         return None, found
     document.value = parsed.value
     if facts:
-        facts = document.with_paths(facts)
+        facts = document.add_paths(facts)
     if parsed.irregularities:
         document.odd = frozenset(each.code for each in parsed.irregularities)
         facts += irregularity_facts(document, parsed.irregularities)

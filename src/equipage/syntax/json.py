@@ -132,13 +132,13 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
 
     wanted = list(paths)
     # Only what a wanted path enters is kept of a text that may be large.
-    tree = TreeBuilder(PathTrie.of(wanted))
+    tree = TreeBuilder(PathTrie.from_paths(wanted))
     for kind, start, end in _tokens(text):
         if kind == "open":
             tree.open(start, is_mapping=text[start] == "{")
         elif kind == "close":
             tree.close(end)
-        elif tree.keeps:
+        elif tree.is_keeping:
             tree.add(Scalar(start, end, _string_value(text, start, end) if kind == "key" else None))
     return find_places(tree.root, wanted)
 

@@ -30,12 +30,12 @@ class PathTrie:
         self.below: dict[str | int, PathTrie] = {}
         self.path: Path | None = None  #: the wanted path that ends here
 
-    def at(self, step: str | int) -> PathTrie:
+    def child(self, step: str | int) -> PathTrie:
         """What is wanted at a step: `WANT_NOTHING` if no path leads there."""
         return self.below.get(step, WANT_NOTHING)
 
     @classmethod
-    def of(cls, paths: Iterable[Path]) -> PathTrie:
+    def from_paths(cls, paths: Iterable[Path]) -> PathTrie:
         """The trie of those `paths`."""
         root = cls()
         for path in paths:
@@ -128,7 +128,7 @@ class TreeBuilder:
         self._open: list[Collection | None] = []  # None for one that no wanted path enters
 
     @property
-    def keeps(self) -> bool:
+    def is_keeping(self) -> bool:
         """Whether a scalar that comes now is part of the tree."""
         return not self._open or self._open[-1] is not None
 
@@ -171,7 +171,7 @@ class TreeBuilder:
         if holder.wanted is WANT_EVERYTHING or (holder.is_mapping and count % 2 == 0):
             return WANT_EVERYTHING  # a key is kept, whatever it is, to be named
         step = name_of(holder.children[-1]) if holder.is_mapping else count
-        return WANT_EVERYTHING if step == _MERGE_KEY else holder.wanted.at(step)
+        return WANT_EVERYTHING if step == _MERGE_KEY else holder.wanted.child(step)
 
 
 def find_places(root: Node | None, paths: Iterable[Path]) -> dict[Path, Place]:

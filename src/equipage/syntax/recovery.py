@@ -145,7 +145,7 @@ class _Entry(msgspec.Struct, frozen=True):
     def end(self) -> int:
         return self.lines[-1][1] if self.lines else self.value[1]
 
-    def following(self, text: str) -> list[str]:
+    def following_lines(self, text: str) -> list[str]:
         """The further lines, without the empty ones at the end."""
         lines = [text[slice(*each)].rstrip("\r\n") for each in self.lines]
         while lines and not lines[-1].strip():
@@ -201,7 +201,7 @@ def _correct_entry(entry: _Entry, text: str) -> list[Correction]:
     if entry.is_touching:
         start = entry.value[0]
         return [Correction(entry.key, "no-space", (start - 1, start), (start, start), " ")]
-    following = entry.following(text)
+    following = entry.following_lines(text)
     value = text[slice(*entry.value)]
     if not following:
         found = _correct_one_line(entry.key, value, entry.value[0])

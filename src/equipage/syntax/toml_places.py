@@ -267,7 +267,7 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
       key that names it
     - a list of tables: the header of its first; each of its tables as any table with a header
     """
-    return _Locator(PathTrie.of(paths)).run(text)
+    return _Locator(PathTrie.from_paths(paths)).run(text)
 
 
 class _Level(msgspec.Struct):
@@ -299,15 +299,15 @@ class _Locator:
             start = event.start if start is None else start
             if event.kind in ("table", "element"):
                 self.close(self.table, end)
-                self.header(event)
+                self.enter_header(event)
             elif event.kind == "key":
                 holder = self.levels[-1] if self.levels else self.table
-                wanted, last = self.walk(holder.wanted, event)
-                self.next = wanted.at(last.name), last.range
+                wanted, last = self.walk_key(holder.wanted, event)
+                self.next = wanted.child(last.name), last.range
             elif event.kind == "close":
                 self.close(self.levels.pop(), event.end)
             else:
-                self.value(event)
+                self.add_value(event)
             end = event.end
         self.close(self.table, end)
         self.close(_Level(self.root, start or 0), end)
@@ -320,37 +320,37 @@ class _Locator:
     def close(self, level: _Level, end: int) -> None:
         self.record(level.wanted, (level.start, end), level.key)
 
-    def header(self, event: Event) -> None:
+    def enter_header(self, event: Event) -> None:
         """The table of a header becomes the current one."""
-        holder, last = self.walk(self.root, event)
-        wanted = holder.at(last.name)
+        holder, last = self.walk_key(self.root, event)
+        wanted = holder.child(last.name)
         if event.kind == "element":
             number = self.counts.get(wanted, 0)
             self.counts[wanted] = number + 1
             if not number:
                 self.record(wanted, (event.start, event.end), last.range)
-            wanted = wanted.at(number)
+            wanted = wanted.child(number)
         self.placed.add(wanted)
         self.table = _Level(wanted, event.start, last.range)
 
-    def walk(self, wanted: PathTrie, event: Event) -> tuple[PathTrie, KeyPart]:
+    def walk_key(self, wanted: PathTrie, event: Event) -> tuple[PathTrie, KeyPart]:
         """Follow a dotted key up to its last part; every part before that names a table."""
         whole = (event.start, event.end)
         *way, last = event.parts or (KeyPart("", whole),)
         for part in way:
-            wanted = wanted.at(part.name)
+            wanted = wanted.child(part.name)
             if wanted in self.counts:  # a list of tables: its last one is meant
-                wanted = wanted.at(self.counts[wanted] - 1)
+                wanted = wanted.child(self.counts[wanted] - 1)
             elif wanted not in self.placed:
                 self.placed.add(wanted)
                 self.record(wanted, whole, part.range)
         return wanted, last
 
-    def value(self, event: Event) -> None:
+    def add_value(self, event: Event) -> None:
         wanted, key = self.next
         if self.levels and self.levels[-1].is_list:
             holder = self.levels[-1]
-            wanted, key = holder.wanted.at(holder.count), None
+            wanted, key = holder.wanted.child(holder.count), None
             holder.count += 1
         if event.kind == "scalar":
             self.record(wanted, (event.start, event.end), key)

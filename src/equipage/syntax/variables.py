@@ -66,12 +66,14 @@ class Substituted(msgspec.Struct, frozen=True):
     def to_written(self, start: int, end: int) -> Range:
         """A stretch of the new text in the author's: a piece that it touches is taken whole."""
         if start == end:
-            vanished = self._vanished_behind(start)
+            vanished = self._empty_piece_after(start)
             if vanished is not None:
                 return vanished.written
-        return self._back(start, at_end=False), self._back(max(start, end), at_end=True)
+        return self._to_written_offset(start, at_end=False), self._to_written_offset(
+            max(start, end), at_end=True
+        )
 
-    def _vanished_behind(self, offset: int) -> Piece | None:
+    def _empty_piece_after(self, offset: int) -> Piece | None:
         """The piece after `offset` that became empty, if only blanks precede it: `key: ${NOPE}`."""
         number = bisect.bisect_left(self.pieces, offset, key=lambda piece: piece.became[0])
         for piece in self.pieces[number : number + 1]:
@@ -80,7 +82,7 @@ class Substituted(msgspec.Struct, frozen=True):
                 return piece
         return None
 
-    def _back(self, offset: int, *, at_end: bool) -> int:
+    def _to_written_offset(self, offset: int, *, at_end: bool) -> int:
         number = bisect.bisect_right(self.pieces, offset, key=lambda piece: piece.became[0]) - 1
         if number < 0:
             return offset

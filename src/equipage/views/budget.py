@@ -287,12 +287,15 @@ class _InstructionsReader:
         self.rules = [
             each
             for each in rules
-            if each.session is not None and start_folder_of(each.session.path) in self._chain()
+            if each.session is not None
+            and start_folder_of(each.session.path) in self._folders_from_root()
         ]
 
     def measures(self, settings: LimitSettings) -> Iterator[Measure]:
         shown = shown_folder(self.folder)
-        claude = [part for folder in self._chain() for part in self._claude(folder)]
+        claude = [
+            part for folder in self._folders_from_root() for part in self._claude_parts(folder)
+        ]
         if claude:
             yield _total_measure(CLAUDE, shown, "instructions", claude)
             # The limit is for each file, while the sum above has none.
@@ -308,38 +311,43 @@ class _InstructionsReader:
             )
         codex = [
             part
-            for folder in self._chain()
-            for part in self._first(folder, "AGENTS.override.md", "AGENTS.md", data=True)
+            for folder in self._folders_from_root()
+            for part in self._read_first(folder, "AGENTS.override.md", "AGENTS.md", data=True)
         ]
         if codex:
             limit = settings.limit(shown, "project_doc_max_bytes", CODEX_TOTAL_LIMIT)
             used = sum(each.size for each in codex)
             yield Measure(CODEX, shown, "instructions", used, "bytes", limit, tuple(codex))
-        yield from self._copilot(shown)
+        yield from self._copilot_measures(shown)
         opencode = [
             part
-            for folder in self._chain()
-            for part in self._first(folder, "AGENTS.md", "CLAUDE.md")
+            for folder in self._folders_from_root()
+            for part in self._read_first(folder, "AGENTS.md", "CLAUDE.md")
         ]
         gemini = [
             part
-            for folder in self._chain()
+            for folder in self._folders_from_root()
             for name in self.gemini
             for part in self._read(folder, name, IMPORT_DEPTHS[GEMINI])
         ]
-        agents = [part for folder in self._chain() for part in self._read(folder, "AGENTS.md")]
-        always = [*agents, *self._rules_of("cursor-rule", lambda header: header.get("alwaysApply"))]
+        agents = [
+            part for folder in self._folders_from_root() for part in self._read(folder, "AGENTS.md")
+        ]
+        always = [
+            *agents,
+            *self._always_read_rules("cursor-rule", lambda header: header.get("alwaysApply")),
+        ]
         for client, parts in ((OPENCODE, opencode), (GEMINI, gemini), (CURSOR, always)):
             if parts:
                 yield _total_measure(client, shown, "instructions", parts)
 
-    def _copilot(self, shown: str) -> Iterator[Measure]:
+    def _copilot_measures(self, shown: str) -> Iterator[Measure]:
         # All of them together, of the root and of the folder it is started in.
         own = ".github/copilot-instructions.md"
-        folders = dict.fromkeys((self._chain()[0], self.folder))
+        folders = dict.fromkeys((self._folders_from_root()[0], self.folder))
         names = (own, "AGENTS.md", "CLAUDE.md", "GEMINI.md")
         parts = [part for each in folders for name in names for part in self._read(each, name)]
-        parts += self._rules_of("claude-rule", lambda header: not header.get("paths"))
+        parts += self._always_read_rules("claude-rule", lambda header: not header.get("paths"))
         if parts:
             yield _total_measure(COPILOT, shown, "instructions", parts)
         review = self._read(self.folder, own)
@@ -354,7 +362,7 @@ class _InstructionsReader:
                 parts=over,
             )
 
-    def _claude(self, folder: str) -> list[Part]:
+    def _claude_parts(self, folder: str) -> list[Part]:
         depth = IMPORT_DEPTHS[CLAUDE]
         own = [
             *self._read(folder, "CLAUDE.md", depth),
@@ -364,10 +372,10 @@ class _InstructionsReader:
         parts = own or self._read(folder, "AGENTS.md", depth)
         parts += self._read(folder, "CLAUDE.local.md", depth)
         if folder == self.folder:
-            parts += self._rules_of("claude-rule", lambda header: not header.get("paths"))
+            parts += self._always_read_rules("claude-rule", lambda header: not header.get("paths"))
         return parts
 
-    def _chain(self) -> list[str]:
+    def _folders_from_root(self) -> list[str]:
         """The folders from the root of the project to this one."""
         folders = [self.folder]
         # By length: the root is this folder, or above it.
@@ -375,7 +383,7 @@ class _InstructionsReader:
             folders.insert(0, os.path.dirname(folders[0]))
         return folders
 
-    def _first(self, folder: str, *names: str, data: bool = False) -> list[Part]:
+    def _read_first(self, folder: str, *names: str, data: bool = False) -> list[Part]:
         found = (self._read(folder, name, data=data) for name in names)
         return next((parts for parts in found if parts), [])
 
@@ -394,7 +402,7 @@ class _InstructionsReader:
                 parts.append(Part(os.path.basename(each), display_name(each), size))
         return parts
 
-    def _rules_of(self, kind: str, wanted: Callable[[dict[str, Any]], Any]) -> list[Part]:
+    def _always_read_rules(self, kind: str, wanted: Callable[[dict[str, Any]], Any]) -> list[Part]:
         """The rules that are part of every conversation."""
         parts = []
         for each in self.rules:

@@ -103,7 +103,7 @@ class CodeCache:
             self.sources[base, reference] = found
         return found
 
-    def module(self, name: str, root: str) -> str | None:
+    def module_file(self, name: str, root: str) -> str | None:
         """The path below a root of the file of a module."""
         if (root, name) not in self.modules:
             stem = name.replace(".", "/")
@@ -112,7 +112,7 @@ class CodeCache:
             self.modules[root, name] = next(found, None)
         return self.modules[root, name]
 
-    def imported(self, source: Source, module: str) -> tuple[str, ...]:
+    def imports_of(self, source: Source, module: str) -> tuple[str, ...]:
         """The dotted names that a Python file imports, see `_imported_names`."""
         key = (source.filename or "", module)
         if key not in self.imports:
@@ -208,7 +208,7 @@ class _CodeCollector:
 
     def add_module(self, name: str) -> str:
         """A module, its package, and what both import; returns the path of the module."""
-        entry = self._find(name)
+        entry = self._find_module(name)
         if entry is None:
             raise CodeProblem(
                 f"there is no module `{name}` in the folder of the pack; modules from elsewhere "
@@ -224,10 +224,10 @@ class _CodeCollector:
             self.follow_imports(each)
         return path
 
-    def _find(self, name: str) -> tuple[str, str] | None:
+    def _find_module(self, name: str) -> tuple[str, str] | None:
         """The root and the path below it of a module's file."""
         for root in self.roots:
-            reference = self.known.module(name, root)
+            reference = self.known.module_file(name, root)
             if reference is not None:
                 return root, reference
         return None
@@ -240,19 +240,19 @@ class _CodeCollector:
             if here in seen or not here.endswith(".py"):
                 continue
             seen.add(here)
-            for name in self.known.imported(self.sources[here], self._module_name(here)):
-                waiting += self._import(name)
+            for name in self.known.imports_of(self.sources[here], self._module_name(here)):
+                waiting += self._add_import(name)
 
     def _module_name(self, path: str) -> str:
         root = next((each for each in self.roots if path.startswith(each + os.sep)), self.folder)
         stem = path_from_folder(path, root).removesuffix(".py").replace("/", ".")
         return stem.removesuffix(".__init__") + ("." if stem.endswith(".__init__") else "")
 
-    def _import(self, name: str) -> list[str]:
+    def _add_import(self, name: str) -> list[str]:
         """The files of the roots that an import of a dotted name runs."""
         parts, found = name.split("."), []
         for length in range(1, len(parts) + 1):
-            place = self._find(".".join(parts[:length]))
+            place = self._find_module(".".join(parts[:length]))
             if place is not None:
                 found.append(self.add(place[1], place[0]))
         top = parts[0]

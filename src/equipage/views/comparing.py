@@ -77,7 +77,7 @@ def compare(
         reach = (compare_by_patterns(sensitive, before, after),)
     comparison = _Comparison(sensitive, reach)
     found = comparison.differences(before, after, ROOT, ROOT, ())
-    return sorted(map(comparison.judged, found), key=Change.sort_key)
+    return sorted(map(comparison.classify, found), key=Change.sort_key)
 
 
 class _Comparison:
@@ -85,7 +85,7 @@ class _Comparison:
 
     def __init__(self, sensitive: Iterable[Sensitive], reach: Iterable[Difference]) -> None:
         self.patterns = [(each.expression(), each) for each in sensitive]
-        self.widened = [step for each in reach for step in each.widened]
+        self.widened = [step for each in reach for step in each.widening_steps]
 
     def differences(
         self, before: Any, after: Any, was: Path, path: Path, names: Names
@@ -96,33 +96,33 @@ class _Comparison:
             for key in sorted({*before, *after}):
                 here = (*path, key)
                 if key not in after:
-                    yield from self.whole("removed", before[key], (*was, key), names)
+                    yield from self.report_whole("removed", before[key], (*was, key), names)
                 elif key not in before:
-                    yield from self.whole("added", after[key], here, names)
+                    yield from self.report_whole("added", after[key], here, names)
                 else:
                     yield from self.differences(before[key], after[key], (*was, key), here, names)
         elif isinstance(before, list) and isinstance(after, list):
-            yield from self.lists(before, after, was, path, names)
+            yield from self.compare_lists(before, after, was, path, names)
         elif type(before) is not type(after) or before != after:  # `1`, `1.0` and `true` differ
             yield Change("changed", path, was, before, after, names)
 
-    def lists(
+    def compare_lists(
         self, before: list[Any], after: list[Any], was: Path, path: Path, names: Names
     ) -> Iterator[Change]:
         identified = _match_by_name(before, after)
         if identified is None:
-            yield from self.sequences(before, after, was, path, names)
+            yield from self.compare_sequences(before, after, was, path, names)
             return
         old, new = identified
         for name, number in old.items():
             if name not in new:
                 inner = _append_name(names, before[number], name)
-                yield from self.whole("removed", before[number], (*was, number), inner)
+                yield from self.report_whole("removed", before[number], (*was, number), inner)
         for name, number in new.items():
             inner = _append_name(names, after[number], name)
             here = (*path, number)
             if name not in old:
-                yield from self.whole("added", after[number], here, inner)
+                yield from self.report_whole("added", after[number], here, inner)
             else:
                 earlier = (*was, old[name])
                 yield from self.differences(before[old[name]], after[number], earlier, here, inner)
@@ -130,7 +130,7 @@ class _Comparison:
         if [name for name in old if name in new] != [name for name in new if name in old]:
             yield Change("reordered", path, was, [*old], [*new], names)
 
-    def sequences(
+    def compare_sequences(
         self, before: list[Any], after: list[Any], was: Path, path: Path, names: Names
     ) -> Iterator[Change]:
         """Entries without names: match equal ones in order, compare what is between them."""
@@ -148,11 +148,11 @@ class _Comparison:
                     before[old + number], after[new + number], there, here, names
                 )
             for number in range(old + pairs, old_end):
-                yield from self.whole("removed", before[number], (*was, number), names)
+                yield from self.report_whole("removed", before[number], (*was, number), names)
             for number in range(new + pairs, new_end):
-                yield from self.whole("added", after[number], (*path, number), names)
+                yield from self.report_whole("added", after[number], (*path, number), names)
 
-    def whole(
+    def report_whole(
         self, how: Literal["added", "removed"], value: Any, path: Path, names: Names
     ) -> Iterator[Change]:
         """A value that was added or removed; one change per part if a part of it is sensitive."""
@@ -165,28 +165,32 @@ class _Comparison:
             before, after = (None, value) if is_new else (value, None)
             yield Change(how, path, path, before, after, names)
 
-    def sensitive(self, path: Path) -> Sensitive | None:
+    def sensitive_at(self, path: Path) -> Sensitive | None:
         # The patterns expect a NUL behind each step; a dot could be part of a key.
         written = "".join(f"{step}\0" for step in path)
         return next((each for pattern, each in self.patterns if pattern.fullmatch(written)), None)
 
     def holds_sensitive(self, value: Any, path: Path) -> bool:
         """Whether a part of a value is sensitive, but neither the value nor anything around it."""
-        if not isinstance(value, dict | list) or not value or self.nearest(path) is not None:
+        if (
+            not isinstance(value, dict | list)
+            or not value
+            or self.nearest_sensitive(path) is not None
+        ):
             return False
-        return any(self.sensitive(inner) for inner, _ in walk(value, path) if inner != path)
+        return any(self.sensitive_at(inner) for inner, _ in walk(value, path) if inner != path)
 
-    def nearest(self, path: Path) -> tuple[Sensitive, int] | None:
+    def nearest_sensitive(self, path: Path) -> tuple[Sensitive, int] | None:
         """The sensitive value at a path or nearest above it, and how far above."""
         for depth in range(len(path), -1, -1):
-            found = self.sensitive(path[:depth])
+            found = self.sensitive_at(path[:depth])
             if found is not None:
                 return found, len(path) - depth
         return None
 
-    def judged(self, change: Change) -> Change:
+    def classify(self, change: Change) -> Change:
         """The change with its meaning."""
-        found = self.nearest(change.path)
+        found = self.nearest_sensitive(change.path)
         meaning = "changed" if found is None else _meaning(change, *found)
         far = sum(each.far for each in self.widened if _causes_step(change, each))
         # A whole tool or agent that came says more than that it may do something.

@@ -136,11 +136,11 @@ class _GraphBuilder:
         if convention is None:
             return
         for field, each, span in references_in(convention, outcome):
-            target = self._named(each.sort, each.name, convention)
+            target = self._node_of(each.sort, each.name, convention)
             if target is not None:
                 self.connect(span.source.name, target, _verb(field), span.start)
 
-    def _named(self, sort: str, name: str, convention: Convention) -> str | None:
+    def _node_of(self, sort: str, name: str, convention: Convention) -> str | None:
         """The node of something that is named; None for a pattern, which may match many."""
         if sort != "tool" and is_pattern(name):
             return None

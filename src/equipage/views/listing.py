@@ -98,7 +98,7 @@ def _rows_of_load(found: FileLoad, request: Request) -> Iterator[Listed]:
         yield Listed(name, None, errors=int(refused), warnings=int(not refused))
         return
     layer = _layer_of(outcome.kind, found.path, request)
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     if loaded is None:
         yield Listed(name, outcome.kind.name, layer=layer, errors=len(outcome.errors))
         return

@@ -21,7 +21,7 @@ class Changes(msgspec.Struct, frozen=True):
     reach: tuple[Difference, ...] = ()
 
     @property
-    def sources(self) -> bool:
+    def has_source_changes(self) -> bool:
         return bool(self.changed or self.added or self.removed)
 
     @property

@@ -183,7 +183,7 @@ def _is_known_activity(program: str, activity: str) -> bool:
 def _names_of_sort(reach: Reach, sort: str) -> Iterator[str]:
     """What an agent and its settings name of a sort."""
     if sort == "mode":
-        yield from (each.mode for each in reach.of("mode") if not each.default)
+        yield from (each.mode for each in reach.grants_of("mode") if not each.default)
     elif sort == "tool":
         for each in _all_grants(reach, "tool"):
             name = tool_of(reach.program, each.name)
@@ -192,7 +192,7 @@ def _names_of_sort(reach: Reach, sort: str) -> Iterator[str]:
     else:
         yield from (each.name for each in _all_grants(reach, sort) if EVERYTHING not in each.name)
         if sort == "server":
-            found = (_server_in(each.name) for each in reach.of("tool"))
+            found = (_server_in(each.name) for each in reach.grants_of("tool"))
             yield from (name for name in found if name and EVERYTHING not in name)
 
 
@@ -237,7 +237,7 @@ def answer(reach: Reach, column: Column, given: InheritedGrants | None = None) -
     if column.sort == "activity":
         return may_do(reach, column.name)
     if column.sort == "mode":
-        found = next((each for each in reach.of("mode") if each.mode == column.name), None)
+        found = next((each for each in reach.grants_of("mode") if each.mode == column.name), None)
         value = "" if found is None else found.name.partition(" = ")[2]
         return None if found is None else Answer(found.effect, (found,), value)
     if column.sort == "tool":
@@ -266,7 +266,7 @@ def may_do(reach: Reach, activity: str) -> Answer | None:
 
 def _answer_by_mode(reach: Reach, name: str, states: dict[str, State]) -> Answer | None:
     """What a mode decides: that of the agent, else that of its settings, else the default."""
-    own = [each for each in reach.of("mode") if each.mode == name]
+    own = [each for each in reach.grants_of("mode") if each.mode == name]
     given = [each for each in reach.inherited if each.sort == "mode" and each.mode == name]
     written = [each for each in own if not each.default]
     found = next(iter((*written, *given, *own)), None)
@@ -281,7 +281,7 @@ _STATES_WIDEST_FIRST: tuple[State, ...] = ("allows", "partly", "asks", "unknown"
 
 def _plan_mode_answer(reach: Reach, activity: str) -> Answer | None:
     """In the mode `plan`, Claude Code changes nothing, whatever its tools."""
-    plans = [each for each in reach.of("mode") if each.name == "permissionMode = plan"]
+    plans = [each for each in reach.grants_of("mode") if each.name == "permissionMode = plan"]
     if plans and activity in ("write files", "run commands"):
         return Answer("denies", tuple(plans), "plan")
     return None
@@ -350,10 +350,10 @@ def _is_same_tool(program: str, name: str, tool: str) -> bool:
 
 def _may_use_server(reach: Reach, server: str, given: InheritedGrants) -> Answer | None:
     """Whether an agent may call the tools of a server."""
-    own = [each for each in reach.of("server") if each.name == server]
+    own = [each for each in reach.grants_of("server") if each.name == server]
     tools = [each for each in _all_grants(reach, "tool") if _server_in(each.name) == server]
     asked = [each for each in tools if not each.base]
-    everything = [each for each in reach.of("tool") if each.name == EVERYTHING and each.base]
+    everything = [each for each in reach.grants_of("tool") if each.name == EVERYTHING and each.base]
     if any(each.effect == "denies" for each in own):
         return Answer("denies", tuple(own))
     allowed = [each for each in asked if each.effect != "denies"]
@@ -372,7 +372,7 @@ def _may_use_server(reach: Reach, server: str, given: InheritedGrants) -> Answer
 
 
 def _may_use_skill(reach: Reach, skill: str, given: InheritedGrants) -> Answer | None:
-    own = [each for each in reach.of("skill") if covers(each.name, skill)]
+    own = [each for each in reach.grants_of("skill") if covers(each.name, skill)]
     if own:
         effect = min((each.effect for each in own), key=EFFECTS.index)
         return Answer(effect, tuple(own))

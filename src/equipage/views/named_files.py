@@ -142,17 +142,17 @@ class NamedFiles:
         self.known = known
         self.places: list[str] = []  #: where paths may start; found with the first
 
-    def run_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
+    def files_run_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
         """The files that commands run, such as the scripts of hooks."""
         for word in words_naming_files(commands):
-            yield from self._found(word)
+            yield from self._find_file(word)
 
-    def marked_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
+    def executables_run_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
         """The executable files that commands run by their own name."""
         for word in programs_run_by_name(commands):
-            yield from (each for each in self._found(word) if is_executable(each[0]))
+            yield from (each for each in self._find_file(word) if is_executable(each[0]))
 
-    def named_in(
+    def files_named_in(
         self, outcome: Outcome, nodes: Iterable[tuple[Path, Any]]
     ) -> Iterator[tuple[str, str]]:
         """The files that values name, and those that the text imports."""
@@ -161,30 +161,30 @@ class NamedFiles:
                 continue
             if "file:" in value or "@{" in value:
                 for match in _FILE_REFERENCE.finditer(value):
-                    yield from self._found(next(filter(None, match.groups())))
+                    yield from self._find_file(next(filter(None, match.groups())))
             if (
                 len(value) <= _MAX_PATH_LENGTH
                 and "://" not in value
                 and _PATH_ALONE.fullmatch(value)
             ):
-                yield from self._found(value)
+                yield from self._find_file(value)
         session = outcome.session
         if session is not None and outcome.sources and "@" in outcome.sources[0].text:
             for path in transitive_imports(session.path, session, MAX_IMPORT_DEPTH):
-                yield from self._found(path)
+                yield from self._find_file(path)
 
-    def _found(self, word: str) -> Iterator[tuple[str, str]]:
+    def _find_file(self, word: str) -> Iterator[tuple[str, str]]:
         if not may_be_path(word):
             return
         inner = _strip_project_prefix(word)
         if not may_be_path(inner):
             return
         is_absolute = os.path.isabs(inner)
-        for place in self._places():
+        for place in self._start_folders():
             path = inner if is_absolute else f"{place}{os.sep}{inner}"
             known = self.known.files
             if path not in known:
-                known[path] = self._look_at(path)
+                known[path] = self._hash_file(path)
             found = known[path]
             if found:
                 yield found
@@ -193,9 +193,9 @@ class NamedFiles:
         # `agent.py:graph` names a part of a file.
         file, colon, part = inner.rpartition(":")
         if colon and part.isidentifier():
-            yield from self._found(file)
+            yield from self._find_file(file)
 
-    def _look_at(self, path: str) -> tuple[str, str] | tuple[()] | None:
+    def _hash_file(self, path: str) -> tuple[str, str] | tuple[()] | None:
         """The real path and hash of a file; empty or None as in `Lookups.files`."""
         if not is_file(path):
             return None
@@ -218,7 +218,7 @@ class NamedFiles:
             ignored[folder] = is_ignored(folder) or self._is_ignored(os.path.dirname(folder))
         return ignored[folder]
 
-    def _places(self) -> list[str]:
+    def _start_folders(self) -> list[str]:
         """The folder of the configuration and those above it, up to the root."""
         if not self.places:
             self.places = folders_up(self.folder, self.root)

@@ -45,7 +45,7 @@ class Part(msgspec.Struct, frozen=True):
     acts: bool = True  #: whether it may change what an agent can do, and not only how it writes
 
     @property
-    def is_judged(self) -> bool:
+    def has_only_table(self) -> bool:
         """Whether only a table says what it allows."""
         return self.kind in _KINDS_WITHOUT_LOAD
 
@@ -187,7 +187,7 @@ def reach_of_part(part: Part, data: bytes, name: str) -> Reach | None:
     value = parse_json(data)
     if part.kind == MONITORS and isinstance(value, list):
         value = {"monitors": value}
-    if not part.is_judged or not isinstance(value, dict):
+    if not part.has_only_table or not isinstance(value, dict):
         return None
     found = reach_of_value(Format(part.kind, part.what, dict), value, name)
     return found[0] if found else None

@@ -36,7 +36,7 @@ _ARRAYS = (types.VarTupleType, types.ListType, types.SetType, types.FrozenSetTyp
 def schema_for(kind: Format) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
     writer = _SchemaWriter(kind.shape, kind.model, variables=kind.reading.uses_environment)
-    root = writer.whole(type_info(kind.model))
+    root = writer.file_schema(type_info(kind.model))
     schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
     if kind.reading.uses_environment:
         # For any value, but not for the whole file.
@@ -56,7 +56,7 @@ class _SchemaWriter:
         #: by class, and whether a value of another type is an error where it is used
         self.names: dict[tuple[type, bool], str] = {}
 
-    def whole(self, kind: types.Type) -> Schema:
+    def file_schema(self, kind: types.Type) -> Schema:
         """The schema of a file."""
         return self.schema(kind, strict="error" == self.shape.mismatch == self.shape.worst)
 
@@ -126,7 +126,9 @@ class _SchemaWriter:
             about = _drop_none(description=_description(kind.cls))
             properties[kind.tag_field] = {"const": kind.tag, **about}
         # What restricts, or what the file is useless without, has to fit, whatever is forgiven.
-        firm = self._guarded(kind) | (self.shape.needed if kind.cls is self.root else frozenset())
+        firm = self._restricting_fields(kind) | (
+            self.shape.needed if kind.cls is self.root else frozenset()
+        )
         if self.shape.worst != "error":
             firm = frozenset()
         for field in kind.fields:
@@ -145,15 +147,15 @@ class _SchemaWriter:
             "type": "object",
             "properties": properties,
             **({"required": required} if required else {}),
-            **self._unknown(kind),
+            **self._unknown_key_keywords(kind),
         }
 
-    def _guarded(self, kind: types.StructType) -> frozenset[str]:
+    def _restricting_fields(self, kind: types.StructType) -> frozenset[str]:
         """The fields of a class that restrict."""
         own: frozenset[str] = getattr(kind.cls, "GUARDED", frozenset())
         return self.shape.guarded if kind.cls is self.root else own
 
-    def _unknown(self, kind: types.StructType) -> Schema:
+    def _unknown_key_keywords(self, kind: types.StructType) -> Schema:
         """Unknown keys are refused only where the kind refuses them."""
         closed = kind.cls in self.shape.closed
         refused = closed or self.shape.unknown == "error"

@@ -114,7 +114,7 @@ def _add_parts(loads: Loads, folder: str, request: Request, run: Run, place: Pla
         if name in loads.outcomes or name in loads.unread or not part.acts:
             continue
         is_out = isinstance(place, Disk) and not is_below(real_path(part.path), top)
-        if part.kind and not part.is_judged and not is_out:
+        if part.kind and not part.has_only_table and not is_out:
             loaded = load_candidate(Candidate(part.path), request, run, kind=part.kind)
             if loaded.outcome is not None:
                 loads.outcomes[name] = loaded.outcome
@@ -146,11 +146,11 @@ def _content(data: bytes | None, path: str, place: Place, *, runs: bool) -> str 
 def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterator[tuple[str, str]]:
     """The files that hooks of a configuration run which can stop a call, each with its hash."""
     reaches = reaches_of(outcome)
-    guarding = {grant.path for each in reaches for grant in each.of("guard")}
+    guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
     commands = [
         split_command(grant.name)
         for each in reaches
-        for grant in each.of("program")
+        for grant in each.grants_of("program")
         if grant.path in guarding
     ]
     if not commands or outcome.session is None:
@@ -220,8 +220,8 @@ def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
     """The files that cannot be compared, each with the reason."""
     for name in sorted({*old.outcomes, *new.outcomes}):
         before, after = old.outcomes.get(name), new.outcomes.get(name)
-        was_broken = before is not None and before.loaded() is None
-        is_broken = after is not None and after.loaded() is None
+        was_broken = before is not None and before.loaded_or_none() is None
+        is_broken = after is not None and after.loaded_or_none() is None
         changed = _hash(before) != _hash(after)
         if is_broken and before is None:
             yield Unjudged(name, "it is new and cannot be loaded", counts=True)

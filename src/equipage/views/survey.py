@@ -196,7 +196,7 @@ def places_of(outcomes: Iterable[Outcome], reaches: Iterable[Reach]) -> Places:
     found: Places = {}
     for outcome in outcomes:
         name = outcome.sources[0].name if outcome.sources else ""
-        loaded = outcome.loaded() if name in wanted else None
+        loaded = outcome.loaded_or_none() if name in wanted else None
         if loaded is not None:
             for path, placed in Paths(loaded).places(wanted[name]).items():
                 if placed.span is not None:
@@ -220,7 +220,7 @@ def _file_values(found: Iterable[FileLoad], request: Request) -> Iterator[FileVa
 
 def values_of(outcome: Outcome) -> tuple[list[Value], int]:
     """The values of a load with their origins, and how many are left out; none if it failed."""
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     if loaded is None:
         return [], 0
     plain = loaded.to_dict()

@@ -195,9 +195,9 @@ class Locker:
 
     def check(self, candidates: Iterable[Candidate]) -> list[LockedFile | None]:
         run = run_of(self.request)
-        return [self._locked(each, run) for each in candidates]
+        return [self._lock_candidate(each, run) for each in candidates]
 
-    def _locked(self, candidate: Candidate, run: Run) -> LockedFile | None:
+    def _lock_candidate(self, candidate: Candidate, run: Run) -> LockedFile | None:
         found = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
         root = self.root or real_path(project_of(found.path, self.run).root)
         return lock_load(found, root, run)
@@ -433,16 +433,16 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
             sources.append(path)
     problems: list[str] = []
     folder = tuple(_lock_skill_folder(outcome, real, root, files, problems))
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     plain, digest = _value_as_written(outcome) if loaded is None else portable_data(loaded)
     nodes = list(walk(plain))
     commands = [words for _, words in commands_among(nodes)]
     reaches = () if loaded is None else reach_of_value(outcome.kind, plain, name, usual_modes=False)
     others = NamedFiles(os.path.dirname(real), root, run.cache(Lookups))
     commands = [*commands, *_commands_of_reaches(reaches, commands)]
-    runs = _record_files(others.run_by(commands), root, files)
-    marked = _record_files(others.marked_by(commands), root, {}) if runs else ()
-    named = _record_files(others.named_in(outcome, nodes), root, files)
+    runs = _record_files(others.files_run_by(commands), root, files)
+    marked = _record_files(others.executables_run_by(commands), root, {}) if runs else ()
+    named = _record_files(others.files_named_in(outcome, nodes), root, files)
     item = Item(
         outcome.kind.name,
         digest,

@@ -71,7 +71,9 @@ def check_paths(
     """
     if kind is not None:
         format_named(kind)
-    request = msgspec.structs.replace(with_folders(request, paths), unasked=selection.unasked)
+    request = msgspec.structs.replace(
+        with_folders(request, paths), unasked=selection.unrequested_codes
+    )
     builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests, keep=keep)
 
@@ -326,7 +328,7 @@ class ReportBuilder:
 
     def _is_left_out(self, path: str, start: str | None = None) -> bool:
         """Whether the settings or the caller exclude a file; see `Project.leaves_out`."""
-        if not self.selection.exclude and not project_of(path, self.run).narrows:
+        if not self.selection.exclude and not project_of(path, self.run).leaves_out_any:
             return False
         path = os.path.abspath(path)
         return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
@@ -412,7 +414,7 @@ class ReportBuilder:
             diagnostics = [_of_fixture(each) for each in diagnostics]
         if name in self.context:
             diagnostics = [each for each in diagnostics if each.name in self.asked]
-        judged = project_of(path, self.run).judged(diagnostics, self.selection)
+        judged = project_of(path, self.run).select_findings(diagnostics, self.selection)
         if _fails(diagnostics):
             self.failed.add(name)
         if _fails(judged):

@@ -261,12 +261,12 @@ def load_candidate(
         wanted = format_named(found.kind)
         if candidate.outside and not wanted.layering.discovered:
             return FileLoad(path, problem=_left(path))
-        outcome = load_path(path, wanted, project.applied(request), run, files)
+        outcome = load_path(path, wanted, project.extend_request(request), run, files)
         # Only where nothing was read, it matters what is there instead of a file.
         if not outcome.sources and is_walked and (instead := _no_file(path, found)) is not None:
             return instead
         unsure = None if found.sure else found.why
-        return FileLoad(path, outcome, guessed=found.gives_way, unsure=unsure)
+        return FileLoad(path, outcome, guessed=found.is_guess_by_header, unsure=unsure)
     except UsageError:
         raise
     except MemoryError:
@@ -324,7 +324,7 @@ def _request_in(project: Project, request: Request, run: Run) -> Request:
             request,
             # Where a link leads a moment later must not change what may be read.
             project=request.project or project.root,
-            unasked=request.unasked - project.asks_for,
+            unasked=request.unasked - project.requested_codes,
         )
     return known[key]
 
@@ -514,7 +514,7 @@ def checked_of(
 
 def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: bool) -> Checked:
     name, kind, together = run.files.shown(load.path), outcome.kind, outcome.kind.together
-    loaded = outcome.loaded() if digests else None
+    loaded = outcome.loaded_or_none() if digests else None
     refers = together.refers if together.cross_rules else None
     return Checked(
         load.path,

@@ -137,7 +137,7 @@ class Selection(msgspec.Struct, frozen=True):
     force_exclude: bool = False  #: whether files that the caller named are excluded, too
 
     @property
-    def unasked(self) -> frozenset[str]:
+    def unrequested_codes(self) -> frozenset[str]:
         """The quiet codes that the caller does not want."""
         return core_codes.QUIET - self.asked - (self.select or frozenset())
 
@@ -205,12 +205,12 @@ class Project:
         return next((kind for glob, kind in self._kinds if glob.fullmatch(relative)), None)
 
     @property
-    def asks_for(self) -> frozenset[str]:
+    def requested_codes(self) -> frozenset[str]:
         """The codes that the settings name; they are reported even if they are quiet."""
         return frozenset(self.settings.severity) | frozenset(self.settings.select or ())
 
     @property
-    def narrows(self) -> bool:
+    def leaves_out_any(self) -> bool:
         """Whether the settings leave out any file."""
         return bool(self._exclude or self._include)
 
@@ -219,7 +219,7 @@ class Project:
 
         A walk that starts inside an excluded folder was asked for, so that pattern does not count.
         """
-        if not self.narrows:
+        if not self.leaves_out_any:
             return False
         relative, begin = self._relative(path), "." if start is None else self._relative(start)
         # `include` narrows a walk, `exclude` narrows it further.
@@ -231,7 +231,7 @@ class Project:
             for glob in self._exclude
         )
 
-    def applied(self, request: Request) -> Request:
+    def extend_request(self, request: Request) -> Request:
         """A request with the reference roots of the project beside those of the caller."""
         settings = self.settings
         if not settings.roots and settings.library is None and not self._schemas:
@@ -245,7 +245,7 @@ class Project:
             own["project_library"] = os.path.join(self.root, library)
         return msgspec.structs.replace(request, roots=roots, defaults=own)
 
-    def judged(
+    def select_findings(
         self, diagnostics: Iterable[Diagnostic], selection: Selection = SELECT_ALL
     ) -> list[Diagnostic]:
         """The findings to report, with the severities this project gives them."""
@@ -261,10 +261,10 @@ class Project:
             if each.code in settings.severity
             else each
             for each in diagnostics
-            if wanted.takes(each.code) and not self._ignored(each)
+            if wanted.takes(each.code) and not self._is_ignored(each)
         ]
 
-    def _ignored(self, each: Diagnostic) -> bool:
+    def _is_ignored(self, each: Diagnostic) -> bool:
         if not self._ignores or each.code == core_codes.INTERNAL_ERROR:
             return False
         path = each.span.source.filename if each.span is not None else None
@@ -390,7 +390,7 @@ def load_in_project(
         if found.kind is None:
             raise LoadError([found.problem or unrecognised_finding(path)])
         wanted = format_named(found.kind)
-    return load_path(path, wanted, project.applied(request), run, run.files)
+    return load_path(path, wanted, project.extend_request(request), run, run.files)
 
 
 # The settings have a kind of their own, so that findings about them have a place.
@@ -398,12 +398,12 @@ def load_in_project(
 
 def _select_section(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """The part of a `pyproject.toml` that is ours. Paths shown to people keep their beginning."""
-    if os.path.basename(tree.story(ROOT).origin.document.source.name) != SHARED_FILE:
+    if os.path.basename(tree.provenance(ROOT).origin.document.source.name) != SHARED_FILE:
         return tree, []
     # The search for our name was textual: it may have met a comment.
     if get(tree.value, _SECTION) is None:
         return Tree({}, tree.origins), []
-    part = tree.at(_SECTION)
+    part = tree.subtree(_SECTION)
     return Tree(part.value, part.origins, ((_SECTION, ROOT),)), []
 
 

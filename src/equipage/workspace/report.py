@@ -129,23 +129,23 @@ class Report(msgspec.Struct, frozen=True):
 
         return pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL)
 
-    def _of(self, severity: str) -> tuple[Diagnostic, ...]:
+    def _diagnostics_of(self, severity: str) -> tuple[Diagnostic, ...]:
         return tuple(each for each in self.diagnostics if each.severity == severity)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """The findings that are errors."""
-        return self._of("error")
+        return self._diagnostics_of("error")
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """The findings that are warnings."""
-        return self._of("warning")
+        return self._diagnostics_of("warning")
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
         """The findings that are notes."""
-        return self._of("note")
+        return self._diagnostics_of("note")
 
     @property
     def ok(self) -> bool:

@@ -83,7 +83,7 @@ def _load_together(
     """
     outcomes: list[Outcome] = []
     for each in files:
-        applied = project_of(each.path, builder.run).applied(builder.request)
+        applied = project_of(each.path, builder.run).extend_request(builder.request)
         outcomes.append(load_path(each.path, format_named(str(each.kind)), applied, run))
     by_load = {id(outcome): each for each, outcome in zip(files, outcomes, strict=True)}
     for outcome, found in findings_by_load(outcomes, offers):

@@ -94,7 +94,7 @@ class Watch(Generic[C]):
             look = StampCache()
             known = self._known or {}
             # Two edits within one tick of the clock leave the same stamp, but not the same events.
-            was_reloaded = bool(look.changed(known) or touched.intersection(known))
+            was_reloaded = bool(look.find_changed(known) or touched.intersection(known))
             loaded = self._reload(look) if was_reloaded else None
         return loaded
 
@@ -118,7 +118,7 @@ class Watch(Generic[C]):
         except LoadError as problem:
             self._report(problem)
         self._known = known_stamps(files.seen(), look.stamps) | near
-        self._events.attend(folders_to_watch(self._known, [os.path.dirname(self._path)]))
+        self._events.listen_to(folders_to_watch(self._known, [os.path.dirname(self._path)]))
         now = self.current
         if self.problem is not None or now is None:
             return None
@@ -184,12 +184,12 @@ def watch_check(
     touched: frozenset[str] | None = frozenset()
     try:
         while touched is not None:
-            turn = going.turn(touched, progress)
+            turn = going.check_changes(touched, progress)
             progress = None
             if turn is not None:
                 yield turn
             if going.busy:
-                events.attend(going.folders())
+                events.listen_to(going.folders())
             # The disk may have moved on in the meantime, before the folders were listened to.
             touched = events.wait(briefly=going.busy)
     finally:
@@ -215,7 +215,9 @@ class _Recheck:
         self._changed: set[str] = set()
         self._contents: dict[str, str | None] = {}
 
-    def turn(self, touched: frozenset[str], progress: Progress | None = None) -> WatchUpdate | None:
+    def check_changes(
+        self, touched: frozenset[str], progress: Progress | None = None
+    ) -> WatchUpdate | None:
         """Look at the disk and check what changed; None if the report is as it was."""
         look, run = StampCache(), Run(folders=self.request.folders, isolated=self.request.isolated)
         self._entered = set()
@@ -226,7 +228,7 @@ class _Recheck:
         before, self._report = self._report, report
         if before is None:
             return WatchUpdate(report)
-        changed = self._really_changed()
+        changed = self._names_with_new_content()
         new = _findings_not_in(report.diagnostics, before.diagnostics)
         gone = _findings_not_in(before.diagnostics, report.diagnostics)
         return WatchUpdate(report, changed, new, gone) if changed or new or gone else None
@@ -247,9 +249,9 @@ class _Recheck:
         self, candidates: Sequence[Candidate], look: StampCache, touched: frozenset[str], run: Run
     ) -> Iterator[Checked | None]:
         """The result of each file, checked again if it is stale."""
-        self._changed = self._come_and_gone(candidates, look)
+        self._changed = self._changed_paths(candidates, look)
         self._forget(candidates, run)
-        todo = self._stale(candidates, look, touched)
+        todo = self._stale_candidates(candidates, look, touched)
         self.busy = bool(todo) or bool(self._changed)
         for each in todo:
             look(os.path.abspath(each.path))
@@ -260,10 +262,10 @@ class _Recheck:
                 self._remember(each, checked, look)
         return (self._entries[each].checked for each in candidates)
 
-    def _come_and_gone(self, candidates: Sequence[Candidate], look: StampCache) -> set[str]:
+    def _changed_paths(self, candidates: Sequence[Candidate], look: StampCache) -> set[str]:
         """The paths of files that are new or gone, and of settings that changed."""
         other = {os.path.abspath(each.path) for each in self._entries.keys() ^ set(candidates)}
-        other |= look.changed(self._near)
+        other |= look.find_changed(self._near)
         folders = self.request.folders
         files = (os.path.join(each, "file") if is_folder(each) else each for each in self.paths)
         self._near = {each: look(each) for file in files for each in settings_files(file, folders)}
@@ -280,7 +282,7 @@ class _Recheck:
             self._settings = settings
             self._entries.clear()
 
-    def _stale(
+    def _stale_candidates(
         self, candidates: Sequence[Candidate], look: StampCache, touched: frozenset[str]
     ) -> list[Candidate]:
         """The files that must be checked again.
@@ -292,7 +294,7 @@ class _Recheck:
         for each in candidates:
             entry = self._entries.get(each)
             known = {} if entry is None else entry.known
-            other = look.changed(known) | touched.intersection(known)
+            other = look.find_changed(known) | touched.intersection(known)
             if entry is None or other:
                 stale.add(each)
             # A folder changes with the files in it, which are reported themselves.
@@ -312,7 +314,7 @@ class _Recheck:
 
     # --- what to report
 
-    def _really_changed(self) -> tuple[str, ...]:
+    def _names_with_new_content(self) -> tuple[str, ...]:
         """The names of the files whose content is new: one save often makes several events."""
         names: set[str] = set()
         for path in {real_path(path) for path in self._changed if not is_folder(path)}:

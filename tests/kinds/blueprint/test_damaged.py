@@ -101,7 +101,7 @@ def test_damaged_blueprints(value: Any) -> None:
     )
     outcome = load_path("a.json", BLUEPRINT, Request(env={}, project="/b"), files=files)
     assert (outcome.config is None) == (not outcome.ok)
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     if loaded is not None:
         json.dumps(loaded.to_dict())
         assert len(loaded.digest) == 64

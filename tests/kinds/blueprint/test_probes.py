@@ -37,6 +37,6 @@ def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.Monkey
         map(str, outcome.diagnostics)
     )
     goldens = probe.get("golden") or {}
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     if loaded is not None and goldens:
         assert any(agrees(loaded.to_dict(), golden) for golden in goldens.values())

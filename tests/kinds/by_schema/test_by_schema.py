@@ -158,12 +158,12 @@ def _branches(count: int) -> dict[str, Any]:
 def test_the_bound_on_visits_grows_only_where_the_work_does(
     schema: dict[str, Any], depth: int, most: int
 ) -> None:
-    assert VisitCounter(schema).at(depth) <= most
+    assert VisitCounter(schema).max_visits(depth) <= most
 
 
 def test_doubling_is_seen_at_the_level_where_it_hurts() -> None:
     visits = VisitCounter(_branches(2))
-    assert visits.at(3) <= MAX_VISITS < visits.at(40)
+    assert visits.max_visits(3) <= MAX_VISITS < visits.max_visits(40)
     assert depth_of([[{"a": [1]}]]) == 4
     assert depth_of(5) == 0
 

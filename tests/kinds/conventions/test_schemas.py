@@ -41,4 +41,4 @@ def test_every_key_of_the_schema_is_in_the_table(
     for step in path:
         schema = schema[step]
     keys = {key for key in schema["properties"] if not key.startswith(LEFT_OUT)} - LEFT_OUT_TOO
-    assert keys - table_of(kind).names == set()
+    assert keys - table_of(kind).field_names == set()

@@ -36,7 +36,7 @@ class TestEveryTable:
 
     def test_the_model_has_every_field(self, convention: Convention) -> None:
         encoded = {field.encode_name for field in msgspec.structs.fields(model_of(convention))}
-        assert encoded >= convention.names
+        assert encoded >= convention.field_names
 
     def test_it_has_a_place(self, convention: Convention) -> None:
         """By its path, or by what it holds."""
@@ -56,7 +56,7 @@ class TestEveryTable:
 
     def test_what_restricts_is_shown_first(self, convention: Convention) -> None:
         shown = {each.pattern for each in sensitive_of(convention)}
-        assert shown >= convention.restricting
+        assert shown >= convention.restricting_fields
 
     def test_one_row_for_each_file(self, convention: Convention) -> None:
         (item,) = list_item(

@@ -71,7 +71,7 @@ def test_a_good_configuration_with_one_part_replaced(
     )
     assert not [each for each in outcome.diagnostics if "another value" in each.message]
     if outcome.ok:
-        loaded = outcome.loaded()
+        loaded = outcome.loaded_or_none()
         assert loaded is not None
         assert loaded.digest
         hash(loaded.config)

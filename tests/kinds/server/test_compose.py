@@ -170,7 +170,7 @@ def tree_of(value: Any, load: Session) -> Tree:
     document, facts = load.parse(Source("s.json", text.encode(), text))
     assert document is not None
     assert facts == []
-    return Tree.of(document)
+    return Tree.from_document(document)
 
 
 def moved(value: Any) -> Tree:

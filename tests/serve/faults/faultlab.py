@@ -117,7 +117,7 @@ class Piped:
             try:
                 found = self.lines.next()
             except LineTooLong:
-                self.engine.violation(self.connection, "oversized")
+                self.engine.record_violation(self.connection, "oversized")
                 continue
             if found is None:
                 break
@@ -151,7 +151,7 @@ class Piped:
             data = self.channel.outbox.popleft()
             assert isinstance(data, bytes)
             self.writes.append((self.engine.now, data))
-            self.engine.jobs.written(self.channel, len(data))
+            self.engine.jobs.acknowledge_written(self.channel, len(data))
 
     # What came back.
 
@@ -207,7 +207,7 @@ class Web:
         return self.clients[-1]
 
     def advance(self, until: int) -> None:
-        self.driver.do(lambda: self.driver.engine.advance(until))
+        self.driver.dispatch(lambda: self.driver.engine.advance(until))
 
     def traced(self, event: str) -> list[Record]:
         return [each for each in self.records if each["e"] == event]

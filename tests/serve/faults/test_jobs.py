@@ -127,11 +127,11 @@ def test_a_slow_reader_makes_jobs_wait(bench: Bench) -> None:
     assert bench.noted == [("a", 0, 0)]
     assert bench.jobs.are_blocked
     other = Channel(Link())
-    bench.jobs.written(other, 0)
+    bench.jobs.acknowledge_written(other, 0)
     assert bench.noted == [("a", 0, 0)]
-    bench.jobs.written(bench.channel, 1)
+    bench.jobs.acknowledge_written(bench.channel, 1)
     assert len(bench.noted) == 2, "the third send fills the channel again"
-    bench.jobs.written(bench.channel, 10)
+    bench.jobs.acknowledge_written(bench.channel, 10)
     assert (len(bench.noted), bench.jobs.are_blocked) == (3, False)
     assert (bench.channel.total, bench.jobs.sent) == (HIGH_WATER + 1, HIGH_WATER + 1)
     assert bench.channel.waiting_bytes == HIGH_WATER + 1 - 11
@@ -140,9 +140,9 @@ def test_a_slow_reader_makes_jobs_wait(bench: Bench) -> None:
 def test_to_drain_waits_for_the_last_byte(bench: Bench) -> None:
     bench.start("a", bench.send(2), Drain(bench.channel))
     assert bench.jobs.are_blocked
-    bench.jobs.written(bench.channel, 1)
+    bench.jobs.acknowledge_written(bench.channel, 1)
     assert len(bench.noted) == 1
-    bench.jobs.written(bench.channel, 1)
+    bench.jobs.acknowledge_written(bench.channel, 1)
     assert (len(bench.noted), bench.jobs.are_blocked) == (2, False)
 
 
@@ -222,7 +222,7 @@ def test_a_halt_ends_what_waits_for_the_time_and_nothing_else(bench: Bench) -> N
     bench.start("c", bench.send(HIGH_WATER), bench.send(1))
     bench.jobs.halt()
     assert bench.names == ["a"]
-    bench.jobs.written(bench.channel, HIGH_WATER)
+    bench.jobs.acknowledge_written(bench.channel, HIGH_WATER)
     assert bench.names == ["a", "c", "c"]
     bench.jobs.answer(bench.jobs.asked[0][0], "y")
     assert bench.noted[3:] == [("b", 0, 0, "y"), ("b", "cancelled", 0)]

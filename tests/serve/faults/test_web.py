@@ -189,7 +189,7 @@ def test_without_a_session_the_link_is_the_client() -> None:
     assert names == ["c1", "c1", "c2"]
     other.close(graceful=True)
     for link in (site.link, site.link, other):
-        site.exchanges.gone(link)
+        site.exchanges.forget_link(link)
     assert [(each["conn"], each["by"]) for each in site.traced("gone")] == [
         ("c1", "client"),
         ("c2", "server"),
@@ -411,7 +411,7 @@ def test_changes_go_to_the_stream_of_the_session() -> None:
     assert [each["method"] for each in events(first)] == [CHANGED, MESSAGE]
     assert events(second) == []
     assert site.connection is not None
-    site.engine.lose(site.connection, first)
+    site.engine.drop_channel(site.connection, first)
     assert site.connection.streams == [second]
 
 
@@ -502,8 +502,8 @@ def test_an_answer_whose_reader_is_gone(era: str, cancels: dict[str, Any]) -> No
     headers = {**CALLED, "mcp_name": "t"} if era == "26" else {}
     channel = site.take("POST", "/mcp", message, **headers)
     assert site.connection is not None
-    site.engine.lose(site.connection, channel)
-    site.engine.lose(site.connection, channel)
+    site.engine.drop_channel(site.connection, channel)
+    site.engine.drop_channel(site.connection, channel)
     site.engine.advance(100)
     assert not channel.outbox
     assert site.traced("lost") == [{"t": 0, "conn": "c1", "method": "tools/call", **cancels}]
@@ -516,7 +516,7 @@ def test_a_stream_that_is_lost_ends_its_subscriptions() -> None:
     headers = {**VERSION, "mcp_method": "subscriptions/listen"}
     channel = site.take("POST", "/mcp", modern(listen), **headers)
     assert site.connection is not None
-    site.engine.lose(site.connection, channel)
+    site.engine.drop_channel(site.connection, channel)
     assert [each["to"] for each in site.traced("phase")] == ["b"]
     assert site.connection.subscriptions == []
 

@@ -82,7 +82,7 @@ def test_a_message_counts_before_a_timer_of_the_same_time() -> None:
             loop = asyncio.get_running_loop()
             assert isinstance(loop, Loop)
             loop.now += 2.0 + late
-            driver.do(lambda: driver.engine.receive(connection, line, channel))  # noqa: B023
+            driver.dispatch(lambda: driver.engine.receive(connection, line, channel))  # noqa: B023
             assert (driver.engine.now, result(driver)) == (2_000 + int(late * 1_000), said)
 
     stepped(script)
@@ -91,9 +91,9 @@ def test_a_message_counts_before_a_timer_of_the_same_time() -> None:
 def test_a_signal_before_any_client_can_come_ends_the_run() -> None:
     async def script() -> None:
         driver = driver_of(simple(), [])
-        driver.do(lambda: None)
+        driver.dispatch(lambda: None)
         assert driver.is_quiet is True
-        driver._signalled(signal.SIGTERM)
+        driver._handle_signal(signal.SIGTERM)
         assert result(driver) == ("terminated", 143)
 
     stepped(script)
@@ -104,9 +104,9 @@ def test_a_signal_waits_for_a_client_and_not_for_ever() -> None:
         never, late, again = (driver_of(simple(), []) for _ in range(3))
         for each in (never, late, again):
             each.transport = Carrier()
-            each._signalled(signal.SIGTERM)
+            each._handle_signal(signal.SIGTERM)
             assert (each.is_quiet, result(each)) == (False, None)
-        again._signalled(signal.SIGINT)
+        again._handle_signal(signal.SIGINT)
         assert result(again) == ("interrupted", 130), "the second one does not wait"
         await turn(0.1)
         assert isinstance(late.transport, Carrier)
@@ -138,14 +138,14 @@ def test_a_handler_that_never_answers_keeps_no_process_alive() -> None:
         connection = driver.engine.connect()
         connection.pipe = channel
         line = json.dumps(call()).encode()
-        driver.do(lambda: driver.engine.receive(connection, line, channel))
+        driver.dispatch(lambda: driver.engine.receive(connection, line, channel))
         while not channel.outbox:
             await asyncio.sleep(0)
         return driver
 
     driver = asyncio.run(script())
     assert kinds == [True]
-    driver._answer(driver.engine.jobs.alive, None)  # type: ignore[arg-type]
+    driver._ask_handler(driver.engine.jobs.alive, None)  # type: ignore[arg-type]
     assert len(kinds) == 2
 
 
@@ -413,7 +413,7 @@ class Piped:
         self.driver = Driver(engine, **wanted)
         self.pipes = Pipes(self.driver, -1, -1)
         self.driver.transport = self.pipes
-        self.driver.do(lambda: None)
+        self.driver.dispatch(lambda: None)
 
     async def say(self, *messages: Any) -> None:
         """Bytes arrive, as long as the server asks for them."""
@@ -421,7 +421,7 @@ class Piped:
             assert self.reads
             data = each if isinstance(each, bytes) else json.dumps(each).encode() + b"\n"
             self.pipes._may_read.clear()
-            self.pipes._arrived(data)
+            self.pipes._receive_bytes(data)
             await turn()
 
     @property
@@ -434,7 +434,7 @@ class Piped:
         while not self.pipes._outgoing.empty():
             data = self.pipes._outgoing.get()
             sent += data
-            self.pipes._written(len(data))
+            self.pipes._confirm_written(len(data))
         await turn()
         return sent
 
@@ -483,7 +483,7 @@ def test_a_pipe_whose_reader_is_gone() -> None:
         await turn()
         await piped.say(call())
         assert not piped.pipes.is_drained
-        piped.pipes._broken()
+        piped.pipes._handle_broken_pipe()
         assert piped.pipes.is_drained
         assert piped.traced("gone", "by", "unanswered") == [("client", 1)]
         assert result(piped.driver) == ("completed", 0)
@@ -635,5 +635,5 @@ def test_the_threads_of_pipes() -> None:
 
     pipes = asyncio.run(script())
     assert said == [R3 + b"\n", ("completed", 0)]
-    pipes._in_loop(said.append, 1)
+    pipes._call_in_loop(said.append, 1)
     assert len(said) == 2, "a loop that is closed is told nothing"

@@ -56,7 +56,7 @@ def files(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         reference = get(step, ("ask", "$file"))
         if isinstance(reference, str):
             text = _read(tree, (*path, "$file"), reference, session, facts)
-            parts[path] = put(tree.at(path), ROOT, text, how="read from here")
+            parts[path] = put(tree.subtree(path), ROOT, text, how="read from here")
     return graft(tree, parts), facts
 
 
@@ -70,7 +70,7 @@ def _read(tree: Tree, path: Path, reference: str, session: Session, facts: list[
             "reference": Shown(reference),
             "base": "the playbook",
         }
-        facts.append(Fact(problem.code, values=values, origin=tree.story(path).origin))
+        facts.append(Fact(problem.code, values=values, origin=tree.provenance(path).origin))
         return HOLE
     return found.source.text
 

@@ -56,9 +56,11 @@ class Ref(Directive):
         self, tree: Tree, session: Session, paths: Iterable[Path]
     ) -> tuple[Tree, list[Fact]]:
         """A stage: the tree with the schemas at `paths` checked and their references replaced."""
-        expansion = Expansion(session, self, chain={tree.story(ROOT).origin.document.source: ()})
+        expansion = Expansion(
+            session, self, chain={tree.provenance(ROOT).origin.document.source: ()}
+        )
         parts = {
-            path: self.expand(Node(tree.at(path), path), expansion)
+            path: self.expand(Node(tree.subtree(path), path), expansion)
             for path in paths
             if get(tree.value, path, HOLE) is not HOLE
         }
@@ -66,7 +68,7 @@ class Ref(Directive):
             expansion.facts[:0] = self.linker.facts
         return graft(tree, parts), expansion.facts
 
-    def whole(
+    def resolve_document(
         self, document: Document, session: Session
     ) -> tuple[Tree, list[Fact], tuple[Document, ...]]:
         """A document that is one schema: checked, with its references replaced.
@@ -77,9 +79,9 @@ class Ref(Directive):
             origin = Origin(document, ROOT)
             found = Shown(document.value, as_found=True)
             fact = codes.SCHEMA_NOT_MAPPING.at(origin=origin, found=found, hint=None)
-            return Tree.of(document), [fact], (document,)
+            return Tree.from_document(document), [fact], (document,)
         if isinstance(document.value, bool):
-            return Tree.of(document), [], (document,)
+            return Tree.from_document(document), [], (document,)
         # References start at the file that makes them, which is not the one that is loaded.
         home = session.documents[0].source
         linker = Linker(session, home, self.policy, self.default_draft)
@@ -98,7 +100,7 @@ class Ref(Directive):
             return node.hole()
         session = expansion.session
         known = KnownSchemas(session, draft_named(self.default_draft))
-        quick = known.schema(node.value, node.origin)
+        quick = known.resolve_schema(node.value, node.origin)
         if quick is not None:
             return quick
         if self.linker is None:
@@ -185,37 +187,39 @@ class KnownSchemas:
             if not reference.startswith("#") and (alone or target.draft is part.draft):
                 draft = _ANY_DRAFT if alone else part.draft.name
                 self.targets[self.session.root, self.session.base, draft, reference] = target
-                self.session.run.cache(WeightCache).note(target.tree.value)
+                self.session.run.cache(WeightCache).remember(target.tree.value)
 
-    def schema(self, schema: dict[str, Any], origin: Origin) -> Tree | None:
+    def resolve_schema(self, schema: dict[str, Any], origin: Origin) -> Tree | None:
         """The resolved schema, if an earlier load has done all the work."""
         if REF in schema and len(schema) == 1:
-            target = self._target(schema[REF], _ANY_DRAFT)
+            target = self._known_target(schema[REF], _ANY_DRAFT)
             if target is None:
                 return None
-            self._note(target)
+            self._adopt_documents(target)
             tree = inline.make_root(target, self.default)
-            self.session.run.cache(WeightCache).note(tree.value)
+            self.session.run.cache(WeightCache).remember(tree.value)
             return inline.add_reference_via(tree, origin.child((REF,)))
         if not self.targets:
             return None
         draft, odd = written_draft(schema, self.default)
-        return None if odd or draft.validator is None else self._put_together(schema, draft, origin)
+        return (
+            None if odd or draft.validator is None else self._compose_schema(schema, draft, origin)
+        )
 
-    def _target(self, reference: Any, draft: str) -> Part | None:
+    def _known_target(self, reference: Any, draft: str) -> Part | None:
         if reference.__class__ is not str:
             return None
         return self.targets.get((self.session.root, self.session.base, draft, reference))
 
-    def _note(self, part: Part) -> None:
+    def _adopt_documents(self, part: Part) -> None:
         """Add the documents of a part to those of this load."""
         for document in part.documents:
             self.session.files.note(document.source)
             self.session.adopt(document)
 
-    def _put_together(self, schema: dict[str, Any], draft: Draft, origin: Origin) -> Tree | None:
+    def _compose_schema(self, schema: dict[str, Any], draft: Draft, origin: Origin) -> Tree | None:
         """The schema with its references replaced, if all are known and nothing is unusual."""
-        parts = self._references(schema, draft)
+        parts = self._known_targets(schema, draft)
         if parts is None or not is_valid(schema, draft):
             return None
         if sum(target.size for target in parts.values()) > inline.MAX_NODES or any(
@@ -224,7 +228,7 @@ class KnownSchemas:
             return None
         value, origins = freeze_plain(schema), Origins(origin)
         for path, target in parts.items():
-            self._note(target)
+            self._adopt_documents(target)
             tree = inline.add_reference_via(target.tree, origin.child((*path, REF)))
             # The value was frozen just now, and nothing else has it yet.
             holder: Any = get(value, path[:-1])
@@ -233,7 +237,7 @@ class KnownSchemas:
             origins = origins.put(path, tree.origins)
         return Tree(value, origins)
 
-    def _references(self, schema: dict[str, Any], draft: Draft) -> dict[Path, Part] | None:
+    def _known_targets(self, schema: dict[str, Any], draft: Draft) -> dict[Path, Part] | None:
         """The targets of the references in a schema by their paths.
 
         None if one is unknown or anything is unusual.
@@ -247,7 +251,7 @@ class KnownSchemas:
             if not _UNUSUAL_KEYWORDS.isdisjoint(node) or ("$schema" in node and path):
                 return None
             if REF in node:
-                target = self._target(node[REF], draft.name) if len(node) == 1 else None
+                target = self._known_target(node[REF], draft.name) if len(node) == 1 else None
                 if target is None or target.recursive or target.cyclic:
                     return None
                 found[path] = target

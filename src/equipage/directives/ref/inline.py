@@ -199,11 +199,11 @@ def _combine_scopes(component: list[Part], outer: list[Part]) -> None:
         return
     together = scopes[0]
     for each in scopes[1:]:
-        together = together.with_those_of(each)
-    reported = {name for each in outer for name, _ in each.dynamic.disputed()}
+        together = together.union(each)
+    reported = {name for each in outer for name, _ in each.dynamic.find_disputed()}
     component[0].facts += tuple(
         codes.SCHEMA_REF_DISPUTED.at(origin=origin, name=Shown(name))
-        for name, origin in together.disputed()
+        for name, origin in together.find_disputed()
         if name not in reported
     )
     for part in component:
@@ -276,16 +276,16 @@ class _Mark(msgspec.Struct):
     below: dict[str | int, _Mark] = {}
 
     @classmethod
-    def of(cls, part: Part) -> _Mark:
+    def from_part(cls, part: Part) -> _Mark:
         """The links and names of a part, as a tree over its paths."""
         root = cls()
         for path in part.named:
-            root.at(path).drop = True
+            root.get_or_add(path).drop = True
         for link in part.links:
-            root.at(link.path).links.append(link)
+            root.get_or_add(link.path).links.append(link)
         return root
 
-    def at(self, path: Path) -> _Mark:
+    def get_or_add(self, path: Path) -> _Mark:
         mark = self
         for step in path:
             mark = mark.below.setdefault(step, _Mark())
@@ -325,7 +325,7 @@ def _name_recursive_parts(component: list[Part]) -> None:
 def _own_content(part: Part, small: bool) -> Any:
     """The content of a part, with targets outside its component in place of references."""
     if small:
-        return _inline_content(part.value, _Mark.of(part))
+        return _inline_content(part.value, _Mark.from_part(part))
     words = pointer(part.place.path[len(part.place.base) :])
     return [words, part.value, [_target_content(each) for each in part.targets()]]
 
@@ -357,9 +357,9 @@ def _resolve_part(part: Part) -> Tree:
         return _hole(part)  # not a schema, which was reported
     if not part.links and not part.named:
         return Tree(freeze_plain(part.value), Origins(part.origin()))
-    tree = _build_tree(part, part.value, _Mark.of(part))
+    tree = _build_tree(part, part.value, _Mark.from_part(part))
     here = tree.origins.here or part.origin()
-    return Tree(freeze_plain(tree.value), tree.origins.changed(here=here))
+    return Tree(freeze_plain(tree.value), tree.origins.replace(here=here))
 
 
 def _build_tree(part: Part, value: Any, mark: _Mark) -> Tree:
@@ -433,7 +433,7 @@ def _embed_other_draft(target: Part, draft: Draft) -> Tree:
     root = _build_root(target, target.draft)
     if not isinstance(root.value, dict):
         return root
-    address, named = target.draft.address, target.draft.named
+    address, named = target.draft.address, target.draft.schema_uri
     inner = {name: each for name, each in root.value.items() if name not in (address, "$schema")}
     name = _content_address([named, inner])
     return Tree(freeze_plain({address: name, "$schema": named, **inner}), root.origins)
@@ -449,7 +449,7 @@ def _add_to_all_of(
     listed = list(existing) if isinstance(existing, list) else []
     known = below.get("allOf", Origins())
     schema["allOf"] = [*listed, target.value]
-    below["allOf"] = known.changed(
+    below["allOf"] = known.replace(
         here=known.here or part.origin((*link.path, "allOf") if listed else link.where),
         below={**known.below, len(listed): target.origins},
     )
@@ -459,7 +459,7 @@ def add_reference_via(tree: Tree | None, at: Origin) -> Tree:
     """A finished tree that remembers the reference at `at`, which led to it."""
     assert tree is not None
     via = (Via("referenced from here", at), *tree.origins.via)
-    return Tree(tree.value, tree.origins.changed(via=via))
+    return Tree(tree.value, tree.origins.replace(via=via))
 
 
 # -------------------------------------------------------------------------------------------- roots
@@ -495,7 +495,7 @@ def _build_root(part: Part, default: Draft) -> Tree:
     if not names and not part.cyclic and not hidden:
         return part.tree
     if hidden:
-        names["$schema"] = part.draft.named
+        names["$schema"] = part.draft.schema_uri
         value = {name: each for name, each in value.items() if name != "$schema"}
     schema = {**names, **value}
     below = dict(part.tree.origins.below)
@@ -509,5 +509,5 @@ def _build_root(part: Part, default: Draft) -> Tree:
             assert each.tree is not None
             inner[name], origins[name] = each.tree.value, each.tree.origins
         schema[keyword] = FrozenDict(inner)
-        below[keyword] = known.changed(below=origins)
-    return Tree(FrozenDict(schema), part.tree.origins.changed(below=below))
+        below[keyword] = known.replace(below=origins)
+    return Tree(FrozenDict(schema), part.tree.origins.replace(below=below))

@@ -70,12 +70,12 @@ class Scopes(msgspec.Struct, frozen=True):
     given: frozenset[tuple[str, int, Path]] = frozenset()
     asked: dict[str, Origin] = {}
 
-    def with_those_of(self, other: Scopes) -> Scopes:
+    def union(self, other: Scopes) -> Scopes:
         if self is other or len(self.given) + len(self.asked) > _MAX_SCOPES:
             return self
         return Scopes(self.given | other.given, {**other.asked, **self.asked})
 
-    def disputed(self) -> list[tuple[str, Origin]]:
+    def find_disputed(self) -> list[tuple[str, Origin]]:
         """The names that several schemas have and a reference asks for, with that reference."""
         count = Counter(name for name, *_ in self.given)
         return [(name, origin) for name, origin in self.asked.items() if count[name] > 1]
@@ -95,7 +95,7 @@ class Place(msgspec.Struct, frozen=True):
     def value(self) -> Any:
         return get(self.document.value, self.path)
 
-    def at(self, path: Path) -> Place:
+    def child(self, path: Path) -> Place:
         return Place(self.document, self.base, self.path + path)
 
     def origin(self, path: Path = ROOT) -> Origin:
@@ -213,7 +213,7 @@ class Linker:
             if not _RUN_TIME_REFS.keys().isdisjoint(schema):
                 links += self._run_time_links(part, path, schema, in_place, facts)
             if REF in schema:
-                place = self.locate(part.place.at(path), schema[REF], facts, part.draft)
+                place = self.locate(part.place.child(path), schema[REF], facts, part.draft)
                 alone = part.draft.ref_stands_alone or len(schema) == 1
                 links.append(Link(path, self._target(place, part.draft), alone, in_place))
                 if alone:
@@ -247,7 +247,7 @@ class Linker:
         document = part.place.document
         for path in part.named:
             schema = get(part.value, path)
-            scope = self._resource(part.place.at(path), part.draft).path
+            scope = self._find_enclosing(part.place.child(path), part.draft).path
             for word in (part.draft.address, "$anchor", "$dynamicAnchor"):
                 name = schema.get(word)
                 if not isinstance(name, str):
@@ -265,7 +265,7 @@ class Linker:
             if schema.get("$recursiveAnchor") is True:
                 given.add(("", id(document), scope))
         if given:
-            part.dynamic = Scopes(frozenset(given)).with_those_of(part.dynamic)
+            part.dynamic = Scopes(frozenset(given)).union(part.dynamic)
 
     def _run_time_links(
         self, part: Part, path: Path, schema: dict[str, Any], in_place: bool, facts: list[Fact]
@@ -284,11 +284,11 @@ class Linker:
                 continue
             place = None
             if draft == part.draft.name:
-                place = self.locate(part.place.at(path), reference, [], part.draft)
+                place = self.locate(part.place.child(path), reference, [], part.draft)
             if place is not None:
                 if _is_chosen_at_run_time(place.value, reference[1:]):
                     asked = Scopes(asked={reference[1:]: origin})
-                    part.dynamic = part.dynamic.with_those_of(asked)
+                    part.dynamic = part.dynamic.union(asked)
                 target = self._target(place, part.draft)
                 yield Link(path, target, len(schema) == 1, in_place, word)
 
@@ -322,32 +322,36 @@ class Linker:
             facts.append(codes.SCHEMA_REF_VALUE.at(origin=origin, found=shown))
             return None
         file, _, fragment = reference.partition("#")
-        whole = self._inside(holder, file, draft) if file else self._resource(holder, draft)
+        whole = (
+            self._find_embedded(holder, file, draft)
+            if file
+            else self._find_enclosing(holder, draft)
+        )
         if whole is None:
-            whole = self._file(file, reference, origin, facts)
+            whole = self._load_file(file, reference, origin, facts)
         if whole is None:
             return None
         # An embedded schema is asked first, then the whole document.
         for start in dict.fromkeys((whole.path, whole.base)):
             root = get(whole.document.value, start)
-            names = partial(self._indexed, find_anchors, whole.document, start, draft)
+            names = partial(self._index_names, find_anchors, whole.document, start, draft)
             found = resolve_fragment(root, fragment, names)
             if found is not None:
                 path, instead = found
                 if instead is not None:
                     facts.append(_spelling_fact(file + instead, reference, origin))
                 return Place(whole.document, whole.base, start + path)
-        facts.append(self._points_to_nothing(whole, reference, fragment, origin))
+        facts.append(self._missing_target_fact(whole, reference, fragment, origin))
         return None
 
-    def _inside(self, holder: Place, file: str, draft: Draft) -> Place | None:
+    def _find_embedded(self, holder: Place, file: str, draft: Draft) -> Place | None:
         """The schema in the same document whose own address this is."""
         if not has_scheme(file) and not self._has_ids(holder.document, draft):
             return None
-        path = self._indexed(find_resources, holder.document, holder.base, draft).get(file)
+        path = self._index_names(find_resources, holder.document, holder.base, draft).get(file)
         return None if path is None else Place(holder.document, holder.base, holder.base + path)
 
-    def _resource(self, holder: Place, draft: Draft) -> Place:
+    def _find_enclosing(self, holder: Place, draft: Draft) -> Place:
         """The schema that a fragment without a file starts at: the innermost with an address."""
         inner = ROOT
         if self._has_ids(holder.document, draft):
@@ -363,7 +367,7 @@ class Linker:
             index[key] = draft.address in text or "\\" in text
         return bool(index[key])
 
-    def _indexed(
+    def _index_names(
         self,
         make: Callable[[Any, str], dict[str, Path]],
         document: Document,
@@ -377,7 +381,9 @@ class Linker:
         found: dict[str, Path] = index[key]
         return found
 
-    def _file(self, file: str, reference: str, origin: Origin, facts: list[Fact]) -> Place | None:
+    def _load_file(
+        self, file: str, reference: str, origin: Origin, facts: list[Fact]
+    ) -> Place | None:
         """The whole document of a file; None, with a finding, if it cannot be read or parsed."""
         session, holder, shown = self.session, origin.document.source, Shown(reference)
         if has_scheme(file):
@@ -413,7 +419,7 @@ class Linker:
         )
         return Place(document, ROOT, ROOT)
 
-    def _points_to_nothing(
+    def _missing_target_fact(
         self, whole: Place, reference: str, fragment: str, origin: Origin
     ) -> Fact:
         root = get(whole.document.value, whole.base)

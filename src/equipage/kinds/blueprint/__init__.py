@@ -102,7 +102,7 @@ def _default_kind(tree: Tree, options: BlueprintOptions) -> Tree:
     kind = pre_read_default_agent_kind(tree.value)
     if kind != tree.value[key]:
         return Tree(kind, Origins())
-    return Tree(kind, Origins(Origin(tree.story(ROOT).origin.document, (key,))))
+    return Tree(kind, Origins(Origin(tree.provenance(ROOT).origin.document, (key,))))
 
 
 # The JSON Schema: what references and operands under two names add to that of the model.
@@ -317,7 +317,7 @@ def pre_read_default_agent_kind(value: Any) -> AgentKind:
 
 def _tree_of_value(value: Any, text: str) -> Tree:
     """A value as if it came from a document with this text, so that findings have a place in it."""
-    return Tree.of(Document(Source.of_text("<value>", text), "json", value))
+    return Tree.from_document(Document(Source.of_text("<value>", text), "json", value))
 
 
 def _refuse(fact: Fact) -> None:

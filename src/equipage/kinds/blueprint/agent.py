@@ -64,7 +64,7 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
         hint, span = _missing_header_hint(header, source.text), Span(source, *header.range)
         return None, [codes.FRONTMATTER_MISSING.at(span=span, file=source.name, hint=hint)]
     document, found = parse(source, "yaml", window=(header.start, header.end))
-    judged = (FORMAT.severity(each) for each in found)
+    judged = (FORMAT.adjust_severity(each) for each in found)
     facts = [each for each in judged if each is not None] + _text_after_fence(source, header)
     if document is not None and document.value is None:
         document.value = {}
@@ -109,7 +109,7 @@ def _text_after_fence(source: Source, header: Header) -> list[Fact]:
 def agent_tree(header: Document, kind: Tree) -> tuple[Tree, list[Fact]]:
     """The agent that a header and the body below it describe; a hole if it has no name."""
     reader = _HeaderReader(header)
-    return reader.agent(kind), reader.facts
+    return reader.read_agent(kind), reader.facts
 
 
 class _HeaderReader:
@@ -121,10 +121,10 @@ class _HeaderReader:
         self.fields: dict[str, Any] = header.value
         self.facts: list[Fact] = []
 
-    def agent(self, kind: Tree) -> Tree:
+    def read_agent(self, kind: Tree) -> Tree:
         self.check_name()
         self.check_keys()
-        profile = self.profile()
+        profile = self.read_profile()
         name, lints = self.fields.get("name"), self.fields.get("lints")
         if not isinstance(name, str):
             return Tree(HOLE, Origins(Origin(self.header)))
@@ -164,12 +164,12 @@ class _HeaderReader:
             ):
                 self.report(codes.HEADER_SLIP, (key,), "key", field=Shown(key), nearest=meant)
 
-    def profile(self) -> Tree:
+    def read_profile(self) -> Tree:
         source = self.header.source
         window = body_range(source.text, self.header.window[1], AGENT_MD)
         prompt = source.text[slice(*window)]
         body = Origins(Origin(Document(source, "text", prompt, window=window)))
-        texts, tools = self.texts(), self.tools()
+        texts, tools = self.read_texts(), self.read_tools()
         extras = {key: each for key, each in self.fields.items() if key not in _KNOWN_KEYS}
         if "lints" in self.fields and not _are_lints(self.fields["lints"]):
             # Newer programs refuse such a file. Those that read it know neither `lints` nor
@@ -200,14 +200,14 @@ class _HeaderReader:
         }
         return Tree(profile, Origins(Origin(self.header), below=below))
 
-    def texts(self) -> dict[str, str]:
+    def read_texts(self) -> dict[str, str]:
         """The keys that take text and hold some."""
         for key in _TEXT_KEYS:
             if not isinstance(self.fields.get(key), str | None):
-                self.drop((key,), self.fields[key], "text")
+                self.report_dropped((key,), self.fields[key], "text")
         return {key: each for key in _TEXT_KEYS if isinstance(each := self.fields.get(key), str)}
 
-    def tools(self) -> Tree:
+    def read_tools(self) -> Tree:
         """The tools of a list, or of text with commas, each with its place."""
         given, here = self.fields.get("tools"), Origin(self.header, ("tools",))
         found: list[tuple[str, Origin]] = []
@@ -220,16 +220,16 @@ class _HeaderReader:
                 if isinstance(each, str):
                     found.append((each, here.child((number,))))
                 else:
-                    self.drop(("tools", number), each, "the name of a tool")
+                    self.report_dropped(("tools", number), each, "the name of a tool")
         elif given is not None:
-            self.drop(("tools",), given, "a list of names, or text with commas")
+            self.report_dropped(("tools",), given, "a list of names, or text with commas")
         kept = [(name, origin) for each, origin in found if (name := each.strip(WHITE_SPACE))]
         below: dict[str | int, Origins] = {
             number: Origins(origin) for number, (_, origin) in enumerate(kept)
         }
         return Tree([name for name, _ in kept], Origins(here, below=below))
 
-    def drop(self, path: Path, value: Any, expected: str) -> None:
+    def report_dropped(self, path: Path, value: Any, expected: str) -> None:
         """Report a value of the wrong type, which is left out."""
         self.report(
             codes.HEADER_VALUE_DROPPED,
@@ -355,7 +355,7 @@ def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]
 
 
 def _build_agent(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
-    origin = tree.story(ROOT).origin
+    origin = tree.provenance(ROOT).origin
     kind = Tree(session.options.default_agent_kind, tree.origins)
     return agent_tree(origin.document, kind)
 

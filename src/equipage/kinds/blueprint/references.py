@@ -43,12 +43,12 @@ class ReferenceContext(msgspec.Struct, frozen=True):
     value: Any  #: the value being expanded
     whole: bool = True  #: whether it is a whole blueprint, so that its places have known types
 
-    def source(self, node: Node, expansion: Expansion, *, as_text: bool) -> Source | None:
+    def read_source(self, node: Node, expansion: Expansion, *, as_text: bool) -> Source | None:
         """The file a node names; None, with a finding, if it cannot be read."""
         reference = node.reference
         policy = PathPolicy(max_bytes=expansion.session.limits.max_file_bytes)
         try:
-            source = expansion.source(
+            source = expansion.find_source(
                 node, policy, bases=self.bases, roots=self.roots, embedded=codes.EMBEDDED_REFERENCE
             )
             if source is None:
@@ -101,14 +101,14 @@ class TextFile(Directive):
             hint, found = f"`$file` always brings text; {advice}", "the text of a file"
             expansion.report(node, core_codes.WRONG_TYPE, expected=needed, found=found, hint=hint)
             return node.hole()
-        source = self.context.source(node, expansion, as_text=True)
+        source = self.context.read_source(node, expansion, as_text=True)
         if source is None:
             return node.hole()
         document = self.texts.get(id(source))
         if document is None:
             window = (0, len(source.text))  # a byte order mark is part of a raw text
             document = self.texts[id(source)] = Document(source, "text", source.text, window=window)
-        return node.bring(Tree.of(document), "read by `$file` here")
+        return node.replace_with(Tree.from_document(document), "read by `$file` here")
 
 
 class AgentMd(Directive):
@@ -125,26 +125,26 @@ class AgentMd(Directive):
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
         # Each value on its own: a `$file` alone beside the reference is a field of the agent.
-        siblings = expansion.walk_each(remove(node.tree, (AGENT_MD,)), node.path)
-        source = self.context.source(node, expansion, as_text=False)
+        siblings = expansion.walk_values(remove(node.tree, (AGENT_MD,)), node.path)
+        source = self.context.read_source(node, expansion, as_text=False)
         if source is None:
             return node.hole()
         if id(source) not in self.agents:
-            self.agents[id(source)] = self._agent(source, node, expansion)
+            self.agents[id(source)] = self._load_agent(source, node, expansion)
         agent = self.agents[id(source)]
         if agent.value is HOLE:
             return node.hole()
         # The kind was decided in the blueprint, or by default, which the reference could change.
         decided = self.context.kind.origins.here or node.origin
         below = {**agent.origins.below, "kind": Origins(decided, skip=1)}
-        agent = Tree(agent.value, agent.origins.changed(below=below))
-        brought = node.brought(agent, "brought in by `$agent_md` here")
+        agent = Tree(agent.value, agent.origins.replace(below=below))
+        brought = node.add_via(agent, "brought in by `$agent_md` here")
         if siblings.value:
-            siblings = Tree(siblings.value, siblings.origins.changed(via=(), skip=0))
+            siblings = Tree(siblings.value, siblings.origins.replace(via=(), skip=0))
             brought = merge(brought, siblings, lambda path, *_: "replace" if path else "merge")
-        return node.placed(brought)
+        return node.put_in_place(brought)
 
-    def _agent(self, source: Source, node: Node, expansion: Expansion) -> Tree:
+    def _load_agent(self, source: Source, node: Node, expansion: Expansion) -> Tree:
         """The agent of a file; its findings name the reference that was first to bring it in."""
         header, facts = read_header(source)
         agent = node.hole()
@@ -171,10 +171,13 @@ class UnknownDirective(Directive):
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
         # Findings inside are reported even if the mapping itself becomes a hole.
-        inside = expansion.walk_each(node.tree, node.path)
+        inside = expansion.walk_values(node.tree, node.path)
         slips = [
             codes.DIRECTIVE_SLIP.at(
-                part="key", origin=node.tree.story((key,)).origin, key=Shown(key), nearest=meant
+                part="key",
+                origin=node.tree.provenance((key,)).origin,
+                key=Shown(key),
+                nearest=meant,
             )
             for key in node.value
             if key not in (FILE, AGENT_MD) and (meant := _guess_directive(str(key))) is not None

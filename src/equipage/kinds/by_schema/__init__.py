@@ -127,7 +127,7 @@ def _load_schema(name: str, session: Session) -> _Schema:
         unparsed = codes.SCHEMA_UNUSABLE.at(span=place, reason="it cannot be parsed")
         return _Schema(None, (), tuple(facts), unparsed)
     # With its references resolved: the validator must not look for files by itself.
-    tree, found, documents = Ref().whole(document, session)
+    tree, found, documents = Ref().resolve_document(document, session)
     facts = [*facts, *found]
     reason = None
     validator = None

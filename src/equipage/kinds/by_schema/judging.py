@@ -45,21 +45,21 @@ class Validator:
 
     def mismatches(self, value: Any, guesses: Guesses) -> Iterator[Fact]:
         """Everything in a value that does not fit, at its path, with the rule of the schema."""
-        if self._visits.at(depth_of(value)) > MAX_VISITS:
+        if self._visits.max_visits(depth_of(value)) > MAX_VISITS:
             yield codes.SCHEMA_COSTLY.at(limit=f"{MAX_VISITS:,}")
             return
         if self._validator.is_valid(value):
             return
         for error in self._validator.iter_errors(value):
-            yield from self._facts(error, value, guesses)
+            yield from self._report_error(error, value, guesses)
 
-    def _facts(self, error: Any, value: Any, guesses: Guesses) -> Iterator[Fact]:
+    def _report_error(self, error: Any, value: Any, guesses: Guesses) -> Iterator[Fact]:
         kind, details = error.kind.name, error.kind.as_dict()
         path, rule = _resolve_path(value, error.instance_path), tuple(error.schema_path)
-        also = self._also(rule)
+        also = self._related_rule(rule)
         here = get(value, path)
         if rule[-1:] in _EXTRA_FIELD_RULES and isinstance(here, dict):
-            names = self._names(rule[:-1])
+            names = self._property_names(rule[:-1])
             # Where the schema knows no field at all, each of them is one too many.
             for name in details.get("unexpected", here):
                 yield UNKNOWN_FIELD.at(
@@ -73,7 +73,7 @@ class Validator:
                 )
         elif kind == "required":
             name = details["property"]
-            expected = self._expected((*rule[:-1], "properties", name))
+            expected = self._expected_type((*rule[:-1], "properties", name))
             yield MISSING_FIELD.at(
                 path,
                 part="key" if path else "value",
@@ -96,19 +96,19 @@ class Validator:
             expected = describe_expectation(kind, details)
             yield codes.SCHEMA_MISMATCH.at(path, also=also, expected=expected, found=shown)
 
-    def _also(self, rule: Path) -> tuple[Also, ...]:
+    def _related_rule(self, rule: Path) -> tuple[Also, ...]:
         """The rule in the file of the schema, unless a reference led to it."""
         place = get(self.document.value, rule, _MISSING)
         if place is _MISSING:
             return ()
         return (Also("the schema says so here", origin=Origin(self.document, rule)),)
 
-    def _names(self, path: Path) -> list[str]:
+    def _property_names(self, path: Path) -> list[str]:
         """The fields that a part of the schema names; few enough to compare others with."""
         known = get(self.schema, (*path, "properties"))
         return list(known)[:MAX_FACTS_PER_CODE] if isinstance(known, dict) else []
 
-    def _expected(self, path: Path) -> str:
+    def _expected_type(self, path: Path) -> str:
         """The type that the schema expects of a missing field, in words."""
         wanted = get(self.schema, (*path, "type"))
         return TYPE_WORDS.get(wanted, "a value") if isinstance(wanted, str) else "a value"
@@ -239,13 +239,13 @@ class VisitCounter:
         self.before: dict[int, int] = {}
         self.now: dict[int, _VisitCounts] = {}
 
-    def at(self, depth: int) -> int:
+    def max_visits(self, depth: int) -> int:
         """The most visits of any value down to `depth`; at most `MAX_VISITS` + 1."""
         while len(self.levels) <= depth and not self.settled:
             self.now = {}
             try:
                 for node in reversed(self.nodes):
-                    self._judged(node)
+                    self._count_visits(node)
             except RecursionError:  # a chain of references that long is over the limit, too
                 self.now = {id(self.schema): (MAX_VISITS + 1, 0)}
             level = {key: max(share) for key, share in self.now.items()}
@@ -254,27 +254,27 @@ class VisitCounter:
             self.before = level
         return self.levels[min(depth, len(self.levels) - 1)]
 
-    def _judged(self, node: Any) -> _VisitCounts:
+    def _count_visits(self, node: Any) -> _VisitCounts:
         if not isinstance(node, dict):
             return 0, 0
         if id(node) not in self.now:
             self.now[id(node)] = (0, 0)  # a reference to itself in place has been reported
             own = 0 if self.before else 1
-            shares = [self._share(keyword, value) for keyword, value in node.items()]
+            shares = [self._keyword_visits(keyword, value) for keyword, value in node.items()]
             lists, maps = (own + sum(each[side] for each in shares) for side in (0, 1))
             self.now[id(node)] = min(lists, MAX_VISITS + 1), min(maps, MAX_VISITS + 1)
         return self.now[id(node)]
 
-    def _share(self, keyword: str, value: Any) -> _VisitCounts:
+    def _keyword_visits(self, keyword: str, value: Any) -> _VisitCounts:
         """The visits that one keyword adds."""
         parts = value if isinstance(value, list) else [value]
         if keyword in SCHEMA_MAP_KEYWORDS and isinstance(value, dict):
             parts = list(value.values())
         if keyword == "$ref" and isinstance(value, str) and value.startswith("#"):
             target = resolve_fragment(self.schema, value[1:], dict)
-            return (0, 0) if target is None else self._judged(get(self.schema, target[0]))
+            return (0, 0) if target is None else self._count_visits(get(self.schema, target[0]))
         if keyword in SAME_VALUE_KEYWORDS:
-            both = [self._judged(each) for each in parts]
+            both = [self._count_visits(each) for each in parts]
             return sum(each[0] for each in both), sum(each[1] for each in both)
         inner = [self.before.get(id(each), 0) for each in parts]
         if keyword in _LIST_KEYWORDS:

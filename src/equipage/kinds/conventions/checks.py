@@ -329,10 +329,10 @@ def add_body(
         facts.append(
             core_codes.UNKNOWN_FIELD.at(
                 part="key",
-                origin=tree.story((BODY,)).origin,
+                origin=tree.provenance((BODY,)).origin,
                 severity=convention.unknown or "warning",
                 field=BODY,
-                owner=convention.one,
+                owner=convention.title_with_article,
                 nearest=None,
             )
         )
@@ -355,7 +355,7 @@ def wrap_in_field(convention: Convention, tree: Tree, _session: Session) -> tupl
     """Put the whole file under the one field that its convention names."""
     if convention.wraps is None or not isinstance(tree.value, dict):
         return tree, []
-    origin = tree.story(ROOT).origin
+    origin = tree.provenance(ROOT).origin
     origins = Origins(origin, below={convention.wraps: tree.origins})
     return Tree({convention.wraps: tree.value}, origins), []
 
@@ -406,7 +406,11 @@ def required_fields_are_there(
     if convention.wraps is not None:
         written = {convention.wraps: written} if config else {}
     declared = codex_role(session) if convention.kind == "codex-agent" else {}
-    missing = [*_missing_fields(fields, {**declared, **written, **config}, convention.one, ROOT)]
+    missing = [
+        *_missing_fields(
+            fields, {**declared, **written, **config}, convention.title_with_article, ROOT
+        )
+    ]
     for group, path, table in groups_in(convention.fields, written):
         missing += _missing_fields(group.fields, table, group.title, path)
     # What a template lacks is filled in where it arrives.

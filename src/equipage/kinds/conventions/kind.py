@@ -72,7 +72,7 @@ def _make_model(convention: Convention, name: str) -> type[Any]:
     fields = _attributes(convention.fields)
     if convention.syntax in ("header", "text"):
         fields.append((BODY, str, msgspec.field(default="")))
-    return _define_struct(name, fields, {"TITLE": convention.one})
+    return _define_struct(name, fields, {"TITLE": convention.title_with_article})
 
 
 def _attributes(fields: tuple[Field, ...]) -> list[tuple[str, Any, Any]]:
@@ -202,7 +202,7 @@ def _header_style(convention: Convention) -> HeaderStyle | None:
     return HeaderStyle(
         convention.title,
         grammar=_grammar(convention),
-        known=convention.names,
+        known=convention.field_names,
         tool=claude.TOOL if convention.reader == "claude" else convention.tool,
         reader=convention.reader,
         optional=convention.header_optional,
@@ -376,14 +376,14 @@ def fields_of_other_files(convention: Convention) -> dict[str, str]:
         if other.syntax == "header" and other.sort in _ACTING_SORTS and not is_alike:
             # `allowedTools` of Qwen Code is far more often a field of the tool itself, misspelt;
             # `options` of OpenCode is one of many words for arguments.
-            names = other.names - _DESCRIPTIVE_FIELDS - {"allowedTools", "options"}
+            names = other.field_names - _DESCRIPTIVE_FIELDS - {"allowedTools", "options"}
             fields = (each.name for each in other.fields if each.name in names)
-            found = {**dict.fromkeys(fields, other.one), **found}
+            found = {**dict.fromkeys(fields, other.title_with_article), **found}
     found |= dict.fromkeys(_RESTRICTING_FIELDS, "other tools")
     return {
         normalise_spelling(name): where
         for name, where in found.items()
-        if name not in convention.names
+        if name not in convention.field_names
     }
 
 
@@ -393,7 +393,7 @@ _PREAPPROVING_FIELDS = frozenset({"allowed-tools"})
 
 def _fields_that_must_fit(convention: Convention) -> frozenset[str]:
     """The fields whose values have to fit, or the tool drops the file or the field."""
-    found = convention.needed | (_PREAPPROVING_FIELDS & convention.names)
+    found = convention.mandatory_fields | (_PREAPPROVING_FIELDS & convention.field_names)
     # Without these a skill or command is listed, but nothing says when to use it.
     # What lies in no folder of a tool may be a template.
     if convention.kind in ("skill", "claude-command") and convention.tool != skills.OPEN.tool:
@@ -424,7 +424,7 @@ def kind_of(convention: Convention) -> Format:
             null_is_absent=True,
             mismatch=convention.mismatch,
             worst="error" if convention.measured else "warning",
-            guarded=convention.restricting - _PREAPPROVING_FIELDS,
+            guarded=convention.restricting_fields - _PREAPPROVING_FIELDS,
             needed=_fields_that_must_fit(convention),
             synonyms=convention.synonyms,
             elsewhere=fields_of_other_files(convention),

@@ -237,7 +237,7 @@ def references_exist(
     for outcome in own:
         path, guesses = path_of(outcome), Guesses()
         sorts = {each.sort for each in _references_to_check(convention, outcome)}
-        known = {sort: defined[sort].seen_from(path) for sort in sorts}
+        known = {sort: defined[sort].visible_from(path) for sort in sorts}
         # Where no file defines any, the names come from elsewhere.
         known = {sort: names for sort, names in known.items() if names}
         if all(
@@ -253,7 +253,7 @@ def references_exist(
             if _is_known(reference, known, convention):
                 continue
             built_in = convention.built_in.get(sort, frozenset())
-            guess = guesses.nearest(reference.name, defined[sort].seen_from(path, built_in))
+            guess = guesses.nearest(reference.name, defined[sort].visible_from(path, built_in))
             fact = codes.UNKNOWN_REFERENCE.at(
                 (field.name,),
                 span=span,

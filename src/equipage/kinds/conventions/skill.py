@@ -111,7 +111,7 @@ def _identity(path: str) -> str:
 def _check_folder(folder: str) -> Iterator[tuple[str, Fact]]:
     # If the layer itself is not a folder, the `agents` folder in it reports that.
     if is_folder(os.path.dirname(folder)):
-        yield from SKILLS.beside(folder)
+        yield from SKILLS.check_folder(folder)
 
 
 # The strict reading.
@@ -138,8 +138,8 @@ def _rename_alias(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
         return tree, []
     if _TOOLS[0] not in tree.value:
         return move(tree, _ALIAS, _TOOLS), []
-    also = Also("and here", part="key", origin=tree.story(_TOOLS).origin)
-    origin = tree.story(_ALIAS).origin
+    also = Also("and here", part="key", origin=tree.provenance(_TOOLS).origin)
+    origin = tree.provenance(_ALIAS).origin
     twice = codes.SKILL_TOOLS_GIVEN_TWICE.at(part="key", origin=origin, also=(also,))
     return remove(tree, _ALIAS), [twice]
 
@@ -210,7 +210,7 @@ STRICT_SKILL = Format(
     rules=(name_equals_folder, globs_can_match, description_is_short),
     codes=SKILL_CODES,
     together=Together(offers=names_of_file),
-    layering=Layering(layers=_LAYERS, layer=SKILLS.layer, identity=_identity),
+    layering=Layering(layers=_LAYERS, layer=SKILLS.layer_of, identity=_identity),
     presentation=Presentation(schema=partial(hide_property, BODY), listing=_list_skill),
 )
 
@@ -241,7 +241,7 @@ _FORMAT_BY_FOLDER = {
 
 def variant_of(path: str, _files: Files) -> Format:
     """The kind of a skill by its path, which says whose it is."""
-    if SKILLS.layer(path) is not None:
+    if SKILLS.layer_of(path) is not None:
         return STRICT_SKILL
     for folder, kind in _FORMAT_BY_FOLDER.items():
         if folder in path:
@@ -254,10 +254,10 @@ FORMAT = replace(
     reading=replace(_OPEN_FORMAT.reading, variant=variant_of),
     layering=Layering(
         layers=_LAYERS,
-        layer=SKILLS.layer,
+        layer=SKILLS.layer_of,
         beside=_check_folder,
-        above=SKILLS.above,
-        elsewhere=SKILLS.elsewhere,
+        above=SKILLS.project_folder,
+        elsewhere=SKILLS.user_folder,
     ),
 )
 

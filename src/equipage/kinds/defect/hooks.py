@@ -198,13 +198,13 @@ def prepare(tree: Tree, layer: Layer | None, *, may_disable: bool) -> tuple[Tree
     tree = remove_all(tree, unknown)
     # Every null in a hook is a mistake: if it counted as absent, a condition would be lost.
     nulls = [path for path, value in walk(get(tree.value, HOOKS), HOOKS) if value is None]
-    facts += [_wrong_type(tree.story(path).origin, "a value", None) for path in nulls]
+    facts += [_wrong_type(tree.provenance(path).origin, "a value", None) for path in nulls]
     return punch_holes(tree, nulls), facts
 
 
 def _unknown_event(tree: Tree, path: Path) -> Fact:
     event = str(path[-1])
-    origin = tree.story(path).origin
+    origin = tree.provenance(path).origin
     if event == DISABLE:
         return codes.HOOK_DISABLE_IN_PROFILE.at(part="key", origin=origin)
     guess = nearest(event, EVENTS)
@@ -217,7 +217,7 @@ def _unknown_event(tree: Tree, path: Path) -> Fact:
 
 
 def _not_a_list(tree: Tree, path: Path, found: Any) -> Fact:
-    origin = tree.story(path).origin
+    origin = tree.provenance(path).origin
     hint = None
     if isinstance(found, dict):
         in_toml = origin.document.format == "toml"
@@ -244,7 +244,7 @@ def _stamp_layer(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact])
             facts.append(
                 core_codes.UNKNOWN_FIELD.at(
                     part="key",
-                    origin=tree.story(place).origin,
+                    origin=tree.provenance(place).origin,
                     severity="error",
                     field="source",
                     owner="`hook`",
@@ -254,7 +254,7 @@ def _stamp_layer(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact])
             written.append(place)
         # A stamp comes from the hook itself, so that findings about it have a place.
         if layer is not None:
-            stamps[place] = Tree(layer, Origins(tree.story(at).origin))
+            stamps[place] = Tree(layer, Origins(tree.provenance(at).origin))
     return graft(remove_all(tree, written), stamps)
 
 
@@ -347,7 +347,7 @@ def drop_repeated_and_disabled(
     disabled = get(tree.value, (*HOOKS, DISABLE))
     for path, entry in entries_at(tree.value, (*HOOKS, DISABLE)):
         before, what = tree, f"{get(entry, ('event',))} {_identity(entry)}"
-        tree, found = _apply_disable(tree, entry, tree.story(path).origin, layer_of)
+        tree, found = _apply_disable(tree, entry, tree.provenance(path).origin, layer_of)
         # A hook that another layer has disabled already is gone, as this layer wants it.
         if tree is not before or what not in done:
             facts += found
@@ -373,7 +373,7 @@ def _apply_disable(
     facts = [
         codes.PROJECT_DISABLES_HOOK.at(
             origin=origin,
-            also=(Also("the hook", origin=tree.story((*path, each)).origin),),
+            also=(Also("the hook", origin=tree.provenance((*path, each)).origin),),
             severity="note" if layer == "project-local" else None,
             event=event,
         )

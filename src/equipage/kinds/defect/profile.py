@@ -129,7 +129,7 @@ def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[F
     """The servers whose tools a profile allows are defined, if any server is."""
     defined = known_names(offers, ("mcp", "settings"))
     for outcome in own:
-        known = defined.seen_from(path_of(outcome))
+        known = defined.visible_from(path_of(outcome))
         if not known:
             continue
         guesses, ordered = Guesses(), sorted(known)
@@ -351,10 +351,10 @@ FORMAT = Format(
         layers=("user", "project"),
         identity=stages.identity,
         discovered=True,
-        layer=AGENTS.layer,
-        beside=AGENTS.beside,
-        above=AGENTS.above,
-        elsewhere=AGENTS.elsewhere,
+        layer=AGENTS.layer_of,
+        beside=AGENTS.check_folder,
+        above=AGENTS.project_folder,
+        elsewhere=AGENTS.user_folder,
     ),
     presentation=Presentation(
         schema=partial(hide_property, "source"),

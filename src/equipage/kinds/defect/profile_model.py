@@ -230,7 +230,7 @@ def layer_of(source: Source, session: Session) -> Layer | None:
     The path is the one that the caller named: a link to a file elsewhere keeps its place.
     """
     given: Layer | None = session.options.layer
-    return given if given is not None or source.filename is None else AGENTS.layer(session.path)
+    return given if given is not None or source.filename is None else AGENTS.layer_of(session.path)
 
 
 # Reading.
@@ -263,8 +263,8 @@ def fold_model(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     facts: list[Fact] = []
     if default.get("model") is not None:
         if tree.value.get("model") is not None:
-            also = Also("and here", part="key", origin=tree.story(("model",)).origin)
-            origin = tree.story(("default", "model")).origin
+            also = Also("and here", part="key", origin=tree.provenance(("model",)).origin)
+            origin = tree.provenance(("default", "model")).origin
             facts.append(codes.MODEL_GIVEN_TWICE.at(part="key", origin=origin, also=(also,)))
             tree = remove(tree, ("default", "model"))
         else:
@@ -280,7 +280,7 @@ def prepare_hooks(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Remove unknown events and stamp each hook with the layer of its profile."""
     if not isinstance(get(tree.value, hooks.HOOKS), dict):
         return tree, []  # nearly always
-    source = tree.story(ROOT).origin.document.source
+    source = tree.provenance(ROOT).origin.document.source
     return hooks.prepare(tree, layer_of(source, session), may_disable=False)
 
 
@@ -316,14 +316,14 @@ def bring_prompt(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     prompt = tree.value.get("prompt")
     if prompt is None and "prompt" in tree.value:
         tree = remove(tree, _PROMPT_PATH)  # a null is as good as no key
-    document = tree.story(ROOT).origin.document
+    document = tree.provenance(ROOT).origin.document
     if variant_of(document.source.filename or document.source.name) == "folder":
         return _from_folder(tree, prompt, session)
     if prompt is not None:
         misplaced = codes.PROMPT_IN_SINGLE_FILE.at(
-            part="key", origin=tree.story(_PROMPT_PATH).origin
+            part="key", origin=tree.provenance(_PROMPT_PATH).origin
         )
-        hole = Tree(HOLE, tree.at(_PROMPT_PATH).origins)
+        hole = Tree(HOLE, tree.subtree(_PROMPT_PATH).origins)
         return attach(tree, _PROMPT_PATH, hole), [misplaced]
     return _put_prompt(tree, body_of(document), ()), []
 
@@ -332,12 +332,12 @@ def _from_folder(tree: Tree, prompt: object, session: Session) -> tuple[Tree, li
     """`prompt.text`, or the content of `prompt.file`, or that of `system.md`."""
     text, file = get(prompt, ("text",)), get(prompt, ("file",))
     if text is not None and file is not None:
-        also = Also("and here", part="key", origin=tree.story(_FILE_PATH).origin)
-        origin = tree.story(_TEXT_PATH).origin
+        also = Also("and here", part="key", origin=tree.provenance(_FILE_PATH).origin)
+        origin = tree.provenance(_TEXT_PATH).origin
         return tree, [codes.PROMPT_GIVEN_TWICE.at(part="key", origin=origin, also=(also,))]
     if text is not None or not isinstance(file, str | None) or not isinstance(prompt, dict | None):
         return tree, []  # the model reports what does not fit
-    origin = tree.story(ROOT if file is None else _FILE_PATH).origin
+    origin = tree.provenance(ROOT if file is None else _FILE_PATH).origin
     try:
         source = _read_prompt(DEFAULT_PROMPT_FILE if file is None else file, session)
     except FileProblem as problem:

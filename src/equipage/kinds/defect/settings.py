@@ -73,7 +73,7 @@ class SettingsOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def _layer_of(tree: Tree, session: Session) -> Layer | None:
     """The layer of a file of settings: the caller's option, else the one its path says."""
     given: Layer | None = session.options.layer
-    path = tree.story(ROOT).origin.document.source.filename
+    path = tree.provenance(ROOT).origin.document.source.filename
     return given if given is not None or path is None else layer_by_path(path)
 
 
@@ -95,7 +95,7 @@ def prepare_hooks(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 def drop_infinite_numbers(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Put holes where numbers are not finite; parsing has reported them."""
     return (
-        replace_infinities_with_holes(tree) if session.noted(core_codes.NOT_FINITE) else tree
+        replace_infinities_with_holes(tree) if session.has_oddity(core_codes.NOT_FINITE) else tree
     ), []
 
 

@@ -116,11 +116,11 @@ class LoadedSettings(Loaded[Settings]):
 
     def layer(self, path: str | Path) -> Layer | None:
         """The layer that set the value at `path`, None for a default."""
-        steps = self._steps(path)
+        steps = self._resolve_path(path)
         if get(self._tree.value, steps) is None:
             return None
         # The merge noted for every value through which layer it came.
-        named = [via.how for via in self._tree.story(steps).via]
+        named = [via.how for via in self._tree.provenance(steps).via]
         return next((each.name for each in self.layers if f"{each.name} layer" in named), None)
 
     def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
@@ -139,7 +139,7 @@ class LoadedSettings(Loaded[Settings]):
         file = self.config.base_prompt.file
         if file is None:
             return None
-        source = self._tree.story(("base_prompt", "file")).origin.document.source
+        source = self._tree.provenance(("base_prompt", "file")).origin.document.source
         base = working_directory() if source.filename is None else os.path.dirname(source.filename)
         return FilePath(base, file)
 
@@ -222,24 +222,24 @@ class _LayerMerge:
                 file = os.path.join(folder, name)
                 document = self.read(file, MERGED_FORMAT)
                 if document is not None:
-                    self.add(SettingsLayer(layer, FilePath(file)), document)
+                    self.add_layer(SettingsLayer(layer, FilePath(file)), document)
         given: Overrides | None = None
         if overrides:
             given = Overrides(overrides)
             self.facts += given.facts
-            self.add(SettingsLayer("command line", None), self.session.adopt(given.document))
+            self.add_layer(SettingsLayer("command line", None), self.session.adopt(given.document))
         # After all layers: a layer may disable the hooks of any other, also of a higher one.
         self.tree, found = hooks.drop_repeated_and_disabled(
             self.tree, lambda document: self.layer_by_document.get(id(document))
         )
         self.facts += found
         self.add_mcp_json()
-        self.facts += mcp.servers_are_complete(self.tree, self.height)
+        self.facts += mcp.servers_are_complete(self.tree, self.layer_rank)
         self.session.add(self.facts)
         outcome = check_tree(self.tree, self.session, self.defaults)
         return SettingsFound(tuple(self.layers), _drop_internal_sources(outcome, given))
 
-    def add(self, layer: SettingsLayer, document: Document) -> None:
+    def add_layer(self, layer: SettingsLayer, document: Document) -> None:
         """Check a layer alone, and merge it over those below."""
         self.layers.append(layer)
         self.layer_by_document[id(document)] = layer.name
@@ -252,12 +252,12 @@ class _LayerMerge:
             tree, found = stage(tree, session)
             self.facts += found
         # Before the rules: they need not look at what the model has refused.
-        tree = self.fitting(tree, LAYER_FORMAT)
+        tree = self.drop_misfits(tree, LAYER_FORMAT)
         for rule in LAYER_FORMAT.rules:
             self.facts += (_anchor_fact(each, tree) for each in rule(tree.value, session))
         self.tree = merge(self.tree, tree, _merge_strategy)
 
-    def height(self, origin: Origin) -> int:
+    def layer_rank(self, origin: Origin) -> int:
         """The rank of the layer of a value among all layers; higher layers win."""
         document = id(origin.document)
         return next((n for n, each in enumerate(self.layer_by_document) if each == document), -1)
@@ -273,7 +273,7 @@ class _LayerMerge:
             return
         self.layer_by_document[id(document)] = "project"
         tree = Tree(document.value, Origins(Origin(document), (Via(MCP_JSON),)))
-        servers, found = mcp.from_json(self.fitting(tree, STRICT_MCP_JSON))
+        servers, found = mcp.from_json(self.drop_misfits(tree, STRICT_MCP_JSON))
         names = frozenset(servers.value["mcp"]["servers"])
         self.facts += [*found, *mcp.enabled_servers_exist(self.tree, names)]
         self.tree, found = mcp.merge_json_servers(self.tree, servers)
@@ -288,13 +288,13 @@ class _LayerMerge:
                 # A link may take a file of the project from anywhere.
                 source.outside = not self.files.is_within(source.filename, root)
         except FileProblem as problem:
-            self.facts += self.unread(path, problem)
+            self.facts += self.report_unread(path, problem)
             return None
         document, facts = self.session_for(kind).parse(source, format_of(kind, source.name))
         self.facts += facts
         return None if document is None else self.session.adopt(document)
 
-    def unread(self, path: str, problem: FileProblem) -> Iterator[Fact]:
+    def report_unread(self, path: str, problem: FileProblem) -> Iterator[Fact]:
         """A missing file is fine, unless something that is not a folder is in the way."""
         code, values = problem.code, problem.values
         if code == core_codes.FILE_MISSING:
@@ -310,10 +310,10 @@ class _LayerMerge:
         empty = Source.of_text(str(values.get("file", path)), "")
         yield Fact(code, values=values, span=Span(empty, 0, 0))
 
-    def fitting(self, tree: Tree, kind: Format) -> Tree:
+    def drop_misfits(self, tree: Tree, kind: Format) -> Tree:
         """The tree with holes where it does not fit the model, so that no finding comes twice."""
         _, _, found = build(tree.value, kind.model, kind.shape)
-        self.facts += [_anchor_fact(kind.cautious(each), tree) for each in found]
+        self.facts += [_anchor_fact(kind.mark_risky_remedy(each), tree) for each in found]
         # Unknown keys go, while what does not fit leaves a hole, which later rules respect.
         unknown = [each.path for each in found if each.code == core_codes.UNKNOWN_FIELD]
         rest = [each.path for each in found if each.code != core_codes.UNKNOWN_FIELD]
@@ -350,7 +350,7 @@ def _anchor_fact(fact: Fact, tree: Tree) -> Fact:
 
 
 def _set_origin(part: T, tree: Tree) -> T:
-    return replace(part, origin=tree.story(part.path).origin)
+    return replace(part, origin=tree.provenance(part.path).origin)
 
 
 def _drop_internal_sources(outcome: Outcome, overrides: Overrides | None) -> Outcome:

@@ -109,8 +109,8 @@ def gather_servers(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tre
     if not isinstance(tree.value, dict):
         return tree, []
     found, facts = _find_servers(dialect, tree)
-    facts += report_secrets(tree.story(ROOT).origin.document.source)
-    origins = Origins(tree.story(ROOT).origin, below={SERVERS: tree.at(found).origins})
+    facts += report_secrets(tree.provenance(ROOT).origin.document.source)
+    origins = Origins(tree.provenance(ROOT).origin, below={SERVERS: tree.subtree(found).origins})
     moves = ((found, (SERVERS,)),) if found else ()
     entries = get(tree.value, found, {})
     if not isinstance(entries, dict):
@@ -123,7 +123,7 @@ def gather_servers(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tre
         facts += undefined_inputs(entries, found, inputs, dialect.renamed)
         facts += _check_type((INPUTS,), inputs, tuple[McpInput, ...], "warning")
         if isinstance(inputs, list):
-            parts[(INPUTS,)] = tree.at((INPUTS,))
+            parts[(INPUTS,)] = tree.subtree((INPUTS,))
     guesses = Guesses()
     for name, value in entries.items():
         # At the root, the address of a schema may be among the servers.
@@ -201,7 +201,7 @@ def _read_server(
     dialect: Dialect, tree: Tree, path: Path, value: Any, guesses: Guesses
 ) -> tuple[Tree, list[Fact]]:
     """One server by our names; a hole if it cannot be reached."""
-    part = tree.at(path)
+    part = tree.subtree(path)
     # In OpenCode, a part that says only whether it is used changes a server of another layer.
     if not isinstance(value, dict) or (value.keys() == {"enabled"} and dialect is OPENCODE):
         return part, []

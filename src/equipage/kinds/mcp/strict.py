@@ -117,18 +117,18 @@ def from_json(tree: Tree) -> tuple[Tree, list[Fact]]:
 
 def _add_transport(tree: Tree, path: Path, facts: list[Fact]) -> Tree:
     """The server at a path with its transport; a hole if it has none, or a key is wrong."""
-    part, name = tree.at(path), Shown(path[-1])
+    part, name = tree.subtree(path), Shown(path[-1])
     server = {} if part.value is None else part.value
     if not isinstance(server, dict):
         return part
     # A null is as good as no key.
     server = {key: value for key, value in server.items() if value is not None}
-    origin, written = tree.story(path).origin, server.get("type")
+    origin, written = tree.provenance(path).origin, server.get("type")
     transport = "stdio" if "command" in server else "http"
     if isinstance(written, str):
         transport = written.lower()
         if transport not in _TRANSPORT_KEYS:
-            origin, found = tree.story((*path, "type")).origin, Shown(written)
+            origin, found = tree.provenance((*path, "type")).origin, Shown(written)
             facts.append(
                 codes.MCP_UNKNOWN_TRANSPORT.at(
                     origin=origin, name=name, transports=tuple(_TRANSPORT_KEYS), found=found
@@ -153,7 +153,7 @@ def _check_transport_keys(
     """Keys that do not belong to the transport, and the missing key that it needs."""
     name, main = Shown(path[-1]), _TRANSPORT_KEYS[transport][0]
     if main not in server:
-        origin = tree.story(path).origin
+        origin = tree.provenance(path).origin
         yield codes.MCP_MAIN_KEY_MISSING.at(
             part="key", origin=origin, name=name, transport=transport, key=main
         )
@@ -167,7 +167,7 @@ def _check_transport_keys(
         # Programs have always ignored `args` and `env` of a remote server, which does no harm.
         ignored = key in ("args", "env")
         code = codes.MCP_KEY_IGNORED if ignored else codes.MCP_KEY_NOT_ALLOWED
-        origin = tree.story((*path, key)).origin
+        origin = tree.provenance((*path, key)).origin
         yield code.at(part="key", origin=origin, name=name, transport=transport, key=key)
 
 
@@ -182,12 +182,12 @@ def merge_json_servers(tree: Tree, servers: Tree) -> tuple[Tree, list[Fact]]:
         return tree, facts  # a hole: what TOML defines is not known
     shadowed = [name for name in sorted(get(servers.value, SERVERS_PATH, {})) if name in known]
     for name in shadowed:
-        defined = tree.story((*SERVERS_PATH, name)).origin
+        defined = tree.provenance((*SERVERS_PATH, name)).origin
         unused = None if name in enabled else "it is not listed there either, so it is not used"
         facts.append(
             codes.MCP_SERVER_SHADOWED.at(
                 part="key",
-                origin=servers.story((*SERVERS_PATH, name)).origin,
+                origin=servers.provenance((*SERVERS_PATH, name)).origin,
                 also=(Also("defined here", part="key", origin=defined),),
                 name=Shown(name),
                 state=unused,
@@ -203,7 +203,7 @@ def merge_json_servers(tree: Tree, servers: Tree) -> tuple[Tree, list[Fact]]:
         # Each name comes from the place that defines its server.
         entries: dict[Path, Tree] = {
             (*ENABLED_PATH, number): Tree(
-                name, Origins(names.story((*SERVERS_PATH, name)).origin, via)
+                name, Origins(names.provenance((*SERVERS_PATH, name)).origin, via)
             )
             for number, name in enumerate(new)
         }
@@ -225,7 +225,7 @@ def servers_are_complete(tree: Tree, height: Callable[[Origin], int]) -> Iterato
         if not isinstance(server, dict):
             continue
         path, transport = (*SERVERS_PATH, name), server.get("transport")
-        here, chosen = (tree.story(each).origin for each in (path, (*path, "transport")))
+        here, chosen = (tree.provenance(each).origin for each in (path, (*path, "transport")))
         if transport is None:
             yield codes.MCP_SERVER_INCOMPLETE.at(
                 origin=here, part="key", name=Shown(name), key="transport"
@@ -241,7 +241,7 @@ def servers_are_complete(tree: Tree, height: Callable[[Origin], int]) -> Iterato
         for key in server:
             if key == "transport" or key in _TRANSPORT_KEYS[transport]:
                 continue
-            own = tree.story((*path, key)).origin
+            own = tree.provenance((*path, key)).origin
             fault, other = (chosen, own) if height(chosen) > height(own) else (own, chosen)
             said = "the transport is set here" if fault is own else "the key is set here"
             also = (Also(said, part="key", origin=other),)
@@ -264,7 +264,7 @@ def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fa
     for number, name in enumerate(enabled):
         if not isinstance(name, str) or name in known:
             continue
-        origin = tree.story((*ENABLED_PATH, number)).origin
+        origin = tree.provenance((*ENABLED_PATH, number)).origin
         if name in json_names:
             yield codes.MCP_JSON_SERVER_LISTED.at(origin=origin, name=Shown(name))
         else:

@@ -158,7 +158,7 @@ def load_files(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     expanded, facts = expand(tree, session, directive, documents=session.documents)
     for path, name in directive.binaries.items():
         if slot_of(path) not in ("data", "free"):
-            origin = tree.story((*path, File.key)).origin
+            origin = tree.provenance((*path, File.key)).origin
             advice = _IMAGE_ADVICE if path[-1:] in (("text",), ("content",)) else _TEXT_ADVICE
             facts.append(codes.BINARY_AS_TEXT.at(path, origin=origin, file=name, advice=advice))
     return expanded, facts
@@ -260,7 +260,7 @@ def apply_rewrite(tree: Tree, rewrite: Rewrite, facts: list[Fact]) -> Tree:
     moves: list[tuple[Path, Path]] = []
     for path, value in rewrite.where(tree.value):
         if rewrite.needed(value):
-            part = parts[path] = rewrite.change(tree.at(path), path, facts)
+            part = parts[path] = rewrite.change(tree.subtree(path), path, facts)
             moves += [((*path, *start), (*path, *end)) for start, end in part.moves]
     changed = graft(tree, parts)
     return Tree(changed.value, changed.origins, (*tree.moves, *moves)) if parts else tree

@@ -57,7 +57,7 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     facts: list[Fact] = []
     for rewrite in _REWRITES:
         tree = apply_rewrite(tree, rewrite, facts)
-    if session.noted(core_codes.NOT_FINITE):
+    if session.has_oddity(core_codes.NOT_FINITE):
         tree = _replace_infinities(tree, facts)
     return _make_paths_absolute(tree, session), facts
 
@@ -219,7 +219,7 @@ def _wrap_branch_text(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
 
     All that is made around the text has the origin of the text.
     """
-    text = part.at(("content",))
+    text = part.subtree(("content",))
     here = text.origins.here
     item = Origins(here, below={"text": text.origins, "type": Origins(here)})
     origins = Origins(here, (Via("normalised"),), {0: item})
@@ -326,7 +326,7 @@ def _replace_infinities(tree: Tree, facts: list[Fact]) -> Tree:
     Payloads are left alone, since `$generate` judged what they hold.
     """
     origins = {
-        path: tree.story(path).origin
+        path: tree.provenance(path).origin
         for path, value in walk(tree.value)
         if isinstance(value, float) and not math.isfinite(value)
     }
@@ -359,7 +359,7 @@ def _make_paths_absolute(tree: Tree, session: Session) -> Tree:
         # With a template in it, only a running server knows the path.
         if not isinstance(written, str) or not written or "${" in written:
             continue
-        source = tree.story(path).origin.document.source
+        source = tree.provenance(path).origin.document.source
         folder = os.path.dirname(source.filename) if source.filename is not None else session.base
         absolute = os.path.normpath(os.path.join(folder, written))
         if absolute != written:

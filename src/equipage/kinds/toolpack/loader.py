@@ -81,7 +81,7 @@ class _Entry(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
 
     @classmethod
-    def of(cls, outcome: Outcome) -> _Entry:
+    def from_outcome(cls, outcome: Outcome) -> _Entry:
         assert outcome.session is not None
         path, key = outcome.session.path, group_key(outcome)
         return cls(path, key, outcome.config, outcome.sources, outcome.diagnostics)
@@ -139,7 +139,7 @@ class ToolpackLoader:
 
         Raises `ToolpackValidationError` with every error found; what was loaded before then stays.
         """
-        folder, entries, found = self._look(path)
+        folder, entries, found = self._load_folder(path)
         fails = ("error", "warning") if self._strict else ("error",)
         if any(each.severity in fails for each in found):
             raise ToolpackValidationError(found)
@@ -157,7 +157,7 @@ class ToolpackLoader:
         >>> [pack.id for pack in found.packs], found.errors
         (['text.count'], ())
         """
-        _, entries, found = self._look(path)
+        _, entries, found = self._load_folder(path)
         bad = {each.name for each in found if each.severity == "error"}
         packs = [
             each.pack
@@ -169,7 +169,9 @@ class ToolpackLoader:
         usable = sorted((each for each in packs if ids[each.id] == 1), key=lambda each: each.id)
         return FoundToolpacks(tuple(usable), tuple(found))
 
-    def _look(self, path: str | os.PathLike[str]) -> tuple[str, list[_Entry], list[Diagnostic]]:
+    def _load_folder(
+        self, path: str | os.PathLike[str]
+    ) -> tuple[str, list[_Entry], list[Diagnostic]]:
         """The folder, what is kept of each file in it, and every finding."""
         folder = os.path.abspath(expand_home(path_argument("path", path)))
         if not is_folder(folder):
@@ -177,7 +179,7 @@ class ToolpackLoader:
         run = Run(folders=(folder,))
         request = Request(env={}, options=self._options, roots=self._roots, folders=run.folders)
         files, problems = pack_files(folder)
-        entries = [_Entry.of(load_path(each, FORMAT, request, run)) for each in files]
+        entries = [_Entry.from_outcome(load_path(each, FORMAT, request, run)) for each in files]
         by_key: dict[str | None, list[_Entry]] = {}
         for entry in entries:
             by_key.setdefault(entry.key, []).append(entry)

@@ -386,4 +386,4 @@ def _shown_file(outcome: Outcome) -> str:
 
 def _id_origin(outcome: Outcome) -> Origin:
     assert outcome.tree is not None
-    return outcome.tree.story(("id",)).origin
+    return outcome.tree.provenance(("id",)).origin

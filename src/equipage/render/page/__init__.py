@@ -132,7 +132,7 @@ class _FileNumbers:
         self.base = f"{base}/" if base else ""
         self.numbers: dict[str, int] = {}
 
-    def short(self, text: str) -> str:
+    def shorten(self, text: str) -> str:
         """A text with names of files from the base on."""
         return text.replace(self.base, "") if self.base else text
 
@@ -185,7 +185,7 @@ def to_dict(survey: Survey, title: str, *, base: str = "") -> dict[str, Any]:
         ],
     }
     data["lock"] = None if survey.lock is None else _lock(survey.lock, files)
-    return {**data, "files": [_safe_name(files.short(name)) for name in files.numbers]}
+    return {**data, "files": [_safe_name(files.shorten(name)) for name in files.numbers]}
 
 
 def _findings(
@@ -207,7 +207,7 @@ def _finding(
     row: dict[str, Any] = {
         "code": each.code,
         "severity": each.severity,
-        "message": _safe_text(_hide_named_secrets(files.short(each.message))),
+        "message": _safe_text(_hide_named_secrets(files.shorten(each.message))),
         "path": _safe_name(each.path),
         "file": files(each.name),
         "line": line,
@@ -221,7 +221,7 @@ def _finding(
     if each.span is not None:
         row["frame"] = marked_line(each.span)
     if each.help:
-        row["help"] = _safe_text(_hide_named_secrets(files.short(each.help)))
+        row["help"] = _safe_text(_hide_named_secrets(files.shorten(each.help)))
     # The text of a fix may repeat the value that it replaces.
     if each.fix is not None and not shows_secret(each.fix):
         row["fix"] = [_safe_text(each.fix.message), each.fix.safe]
@@ -263,7 +263,7 @@ def _graph(survey: Survey, files: _FileNumbers) -> dict[str, Any]:
         "nodes": [
             [
                 node.sort,
-                _safe_name(files.short(node.label or node.name)),
+                _safe_name(files.shorten(node.label or node.name)),
                 _safe_name(node.kind or ""),
                 files(node.name.partition("#")[0]) if node.kind or "#" in node.name else -1,
                 (0 if node.ok else 1) + (2 if node.missing else 0),
@@ -326,14 +326,16 @@ def _measure(each: Measure, files: _FileNumbers) -> dict[str, Any]:
     limit = each.limit
     return {
         "client": each.client,
-        "folder": _safe_name(files.short(f"{each.folder}/").rstrip("/") or "."),
+        "folder": _safe_name(files.shorten(f"{each.folder}/").rstrip("/") or "."),
         "what": each.what,
         "used": each.used,
         "unit": each.unit,
         "tokens": each.tokens,
         "limit": None if limit is None else limit.size,
         "beyond": "" if limit is None else limit.beyond,
-        "basis": "" if limit is None else f"{limit.basis}: {_safe_name(files.short(limit.source))}",
+        "basis": ""
+        if limit is None
+        else f"{limit.basis}: {_safe_name(files.shorten(limit.source))}",
         "over": each.is_over,
         "parts": [
             [_safe_name(part.name), files(part.file), part.size, int(part.over)]
@@ -353,8 +355,8 @@ def _lock(lock: LockState, files: _FileNumbers) -> dict[str, Any]:
         lines += [f"meaning changed: {name}: {what}" for name, what in changes.meaning]
         for word in ("changed", "added", "removed"):
             lines += [f"source {word}: {name}" for name in getattr(changes, word)]
-    same = changes is not None and not changes.matters and not changes.sources
-    shown = [_safe_text(files.short(line)) for line in lines[:_MAX_LOCK_LINES]]
+    same = changes is not None and not changes.matters and not changes.has_source_changes
+    shown = [_safe_text(files.shorten(line)) for line in lines[:_MAX_LOCK_LINES]]
     if len(lines) > _MAX_LOCK_LINES:
         shown.append(f"and {len(lines) - _MAX_LOCK_LINES} more; run `equipage verify`")
     return {"file": files(lock.file), "same": same, "lines": shown}

@@ -49,12 +49,12 @@ class Processes:
         deadline = loop.time() + tool.timeout_ms / 1000
         self._calls[tool.key] += 1
         try:
-            child, private = await self._child(tool, names)
+            child, private = await self._get_child(tool, names)
             child.heard = heard
             answered = False
             try:
                 await self._exchange(tool, child, line, deadline)
-                value = self._value(tool, child)
+                value = self._read_value(tool, child)
                 answered = _is_python_callable(tool)
                 return value
             finally:
@@ -76,7 +76,7 @@ class Processes:
         ready = self._ready.get(tool.key)
         if tool.reused and ready is not None and len(ready) < self.warm and not child.has_ended:
             child.heard = None
-            child.forget_answer()
+            child.reset()
             ready.append(child)
             return
         self.children.end_soon(child, leaves=not tool.reused)
@@ -90,7 +90,7 @@ class Processes:
 
     # Processes, some of them made before they are needed.
 
-    async def _child(self, tool: Tool, names: Mapping[str, Any]) -> tuple[Child, str | None]:
+    async def _get_child(self, tool: Tool, names: Mapping[str, Any]) -> tuple[Child, str | None]:
         if not self._can_be_warm(tool):
             return await self._start(tool, names)
         known = tool.key in self._ready
@@ -110,7 +110,7 @@ class Processes:
         return self.warm > 0 and _is_python_callable(tool) and tool.confinement.landlock
 
     async def _start(self, tool: Tool, names: Mapping[str, Any]) -> tuple[Child, str | None]:
-        await self.children.ready()
+        await self.children.ensure_started()
         private, home = None, self.children.home
         if not (tool.confinement.landlock or tool.confinement.bwrap):
             # Where writing cannot be denied, calls do not share the folder that they may write to.
@@ -132,11 +132,11 @@ class Processes:
         asyncio.get_running_loop().call_later(REFILL_AFTER, self._refill, tool, names)
 
     def _refill(self, tool: Tool, names: Mapping[str, Any]) -> None:
-        task = asyncio.ensure_future(self._warm(tool, names))
+        task = asyncio.ensure_future(self._warm_up(tool, names))
         self._warming.add(task)
         task.add_done_callback(self._warming.discard)
 
-    async def _warm(self, tool: Tool, names: Mapping[str, Any]) -> None:
+    async def _warm_up(self, tool: Tool, names: Mapping[str, Any]) -> None:
         """Make processes ready for the next calls of a tool."""
         ready = self._ready.get(tool.key)
         if ready is None:
@@ -196,7 +196,7 @@ class Processes:
                     await _wait_for_first(child.answered, child.output_ended, child.status)
                 else:
                     await _wait_for_first(child.status, child.output_ended)
-                    while not child.has_ended and not child.overflowed:
+                    while not child.has_ended and not child.has_overflowed:
                         await _wait_for_first(child.status)
         except TimeoutError:
             limit = f"{tool.timeout_ms} ms"
@@ -211,17 +211,17 @@ class Processes:
             child.drain_now()
             # Another process may hold the pipe; it has had its time.
             await asyncio.wait([child.output_ended], timeout=DRAIN_SECONDS)
-        if child.overflowed:
+        if child.has_overflowed:
             raise Failure(
                 "INVALID_OUTPUT", f"the output is larger than {tool.max_output_bytes} bytes"
             )
 
-    def _value(self, tool: Tool, child: Child) -> Any:
+    def _read_value(self, tool: Tool, child: Child) -> Any:
         if _is_python_callable(tool) and child.output:
             return _parse_answer(bytes(child.output), tool, self.parent)
         status = child.status.result() if child.has_ended else 0
         if status:
-            raise Failure("INTERNAL_ERROR", self._ended(tool, child, status))
+            raise Failure("INTERNAL_ERROR", self._describe_end(tool, child, status))
         if _is_python_callable(tool):
             raise Failure("INTERNAL_ERROR", "the tool ended without an answer")
         try:
@@ -230,7 +230,7 @@ class Processes:
             message = sentence(failure.message, secrets_of(tool, self.parent))
             raise Failure(failure.code, message) from None
 
-    def _ended(self, tool: Tool, child: Child, status: int) -> str:
+    def _describe_end(self, tool: Tool, child: Child, status: int) -> str:
         """How a process ended, and what it said about that."""
         errors = sentence(
             child.errors.decode("utf-8", "backslashreplace"), secrets_of(tool, self.parent)

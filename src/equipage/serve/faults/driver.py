@@ -57,14 +57,14 @@ class Driver:
         self._waiting_questions: list[tuple[Job, Any]] = []
         self._halting = False
 
-    def do(self, call: Callable[[], None]) -> None:
+    def dispatch(self, call: Callable[[], None]) -> None:
         """Give the engine an event now, by `call`, and run what follows from it."""
         if self.ended.done():
             return
         if not self.virtual:
             self.engine.advance(self._now, events_first=True)
         call()
-        self._settle()
+        self._run_due()
 
     @property
     def is_quiet(self) -> bool:
@@ -80,7 +80,7 @@ class Driver:
     def _now(self) -> int:
         return int((self._loop.time() - self._start) * 1000)
 
-    def _settle(self) -> None:
+    def _run_due(self) -> None:
         """Run what is due, hand over what is to be sent, and set the alarm."""
         engine = self.engine
         if self.virtual:
@@ -94,7 +94,7 @@ class Driver:
         else:
             engine.advance(self._now)
         self._flush()
-        self._put_questions()
+        self._ask_handlers()
         if engine.stopped is not None:
             self.end(engine.stopped, 1)
         elif engine.jobs.sent > self._run_bytes:
@@ -113,28 +113,28 @@ class Driver:
         due = self.engine.next_due
         if due is not None and not self.virtual and not self.ended.done():
             self._alarm = self._loop.call_at(
-                self._start + due / 1000, lambda: self.do(lambda: None)
+                self._start + due / 1000, lambda: self.dispatch(lambda: None)
             )
 
     # Questions: a handler runs in a thread of its own, a few at once.
 
-    def _put_questions(self) -> None:
+    def _ask_handlers(self) -> None:
         jobs = self.engine.jobs
         self._waiting_questions += jobs.asked
         jobs.asked.clear()
         while self._waiting_questions and self._open_questions < self.engine.caps.handlers:
             job, question = self._waiting_questions.pop(0)
             self._open_questions += 1
-            threading.Thread(target=self._answer, args=(job, question), daemon=True).start()
+            threading.Thread(target=self._ask_handler, args=(job, question), daemon=True).start()
 
-    def _answer(self, job: Job, question: Any) -> None:
+    def _ask_handler(self, job: Job, question: Any) -> None:
         reply = self._ask(question)
         with suppress(RuntimeError):  # a handler may answer when the loop is closed
-            self._loop.call_soon_threadsafe(self._answered, job, reply)
+            self._loop.call_soon_threadsafe(self._pass_reply, job, reply)
 
-    def _answered(self, job: Job, reply: Any) -> None:
+    def _pass_reply(self, job: Job, reply: Any) -> None:
         self._open_questions -= 1
-        self.do(lambda: self.engine.jobs.answer(job, reply))
+        self.dispatch(lambda: self.engine.jobs.answer(job, reply))
 
     # The end.
 
@@ -152,7 +152,7 @@ class Driver:
         numbers = (signal.SIGTERM, signal.SIGINT)
         before = [(each, signal.getsignal(each)) for each in numbers]
         for each in numbers:
-            signal.signal(each, self._noted)
+            signal.signal(each, self._forward_signal)
 
         def restore() -> None:
             for number, handler in before:
@@ -160,10 +160,10 @@ class Driver:
 
         return restore
 
-    def _noted(self, number: int, _frame: object) -> None:
-        self._loop.call_soon_threadsafe(self._signalled, signal.Signals(number))
+    def _forward_signal(self, number: int, _frame: object) -> None:
+        self._loop.call_soon_threadsafe(self._handle_signal, signal.Signals(number))
 
-    def _signalled(self, number: signal.Signals) -> None:
+    def _handle_signal(self, number: signal.Signals) -> None:
         """The first signal lets whole frames go out; the second one does not wait."""
         reason = "terminated" if number == signal.SIGTERM else "interrupted"
         if self._halting:

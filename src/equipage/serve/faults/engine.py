@@ -75,7 +75,7 @@ class Engine:
         self.jobs.cancel_group(connection)
         self.trace(connection, "gone", by=by, unanswered=unanswered or None)
 
-    def lose(self, connection: Connection, channel: Channel) -> None:
+    def drop_channel(self, connection: Connection, channel: Channel) -> None:
         """Close a channel whose reader is gone, and cancel the answer on its way."""
         channel.close()
         exchange = connection.exchanges.get(channel)
@@ -103,7 +103,7 @@ class Engine:
             # At one time jobs go first, then timers, and those after a message that comes then.
             elif timer is not None and state and timer < now + (not events_first):
                 self.jobs.now = max(self.jobs.now, timer)
-                self._timer_fires(state)
+                self._fire_timer(state)
             else:
                 break
         self.jobs.now = max(self.jobs.now, now)
@@ -123,7 +123,7 @@ class Engine:
         found = [(state.timer[0], state) for state in self._states() if state.timer]
         return min(found, key=lambda each: each[0], default=(None, None))
 
-    def _timer_fires(self, state: State) -> None:
+    def _fire_timer(self, state: State) -> None:
         timer = state.timer
         assert timer is not None
         trigger = state.view.advance
@@ -135,16 +135,18 @@ class Engine:
         state.pending = timer[1]
         # Answers under way are finished from the phase they began in.
         state.waits_for = {
-            each for connection in self._members(state) for each in connection.exchanges.values()
+            each
+            for connection in self._connections_in(state)
+            for each in connection.exchanges.values()
         }
         if not state.waits_for:
             self._change_phase(state)
 
-    def _members(self, state: State) -> list[Connection]:
+    def _connections_in(self, state: State) -> list[Connection]:
         return [each for each in self.connections.values() if each.state is state]
 
     def _owner(self, state: State) -> Connection | None:
-        members = self._members(state)
+        members = self._connections_in(state)
         return members[0] if members and self._shared is None else None
 
     # ---------------------------------------------------------------------------------- messages
@@ -154,7 +156,7 @@ class Engine:
         try:
             message = wire.parse(data)
         except wire.Malformed as problem:
-            self.violation(connection, str(problem), size=len(data))
+            self.record_violation(connection, str(problem), size=len(data))
             return
         self.accept(connection, message)
         if message.sort != "request":
@@ -166,7 +168,7 @@ class Engine:
         connection.queue.append((message, channel))
         self._next_request(connection)
 
-    def violation(self, connection: Connection | None, what: str, **fields: Any) -> None:
+    def record_violation(self, connection: Connection | None, what: str, **fields: Any) -> None:
         """Something that a client must not do."""
         self.trace(connection, "violation", what=what, **fields)
 
@@ -186,15 +188,15 @@ class Engine:
             body=self._run.records.body(message.body),
         )
         for each in message.oddities:
-            self.violation(connection, each)
+            self.record_violation(connection, each)
         if message.sort == "response":
-            self._answered(connection, message)
+            self._trace_answer(connection, message)
         elif message.sort == "notification":
-            self._notified(connection, message)
+            self._handle_notification(connection, message)
         if self.config.logging.on_request and message.sort == "request":
             self.log("info", f"request {message.method}")
 
-    def _answered(self, connection: Connection, message: Message) -> None:
+    def _trace_answer(self, connection: Connection, message: Message) -> None:
         # By the bytes of the id: `1` and `1.0` are equal in Python, and two ids in JSON-RPC.
         sent = connection.asked.get(message.raw_id)
         error = message.body.get("error")
@@ -208,15 +210,15 @@ class Engine:
             ms=None if sent is None else self.now - sent,
         )
 
-    def _notified(self, connection: Connection, message: Message) -> None:
+    def _handle_notification(self, connection: Connection, message: Message) -> None:
         if message.method == "notifications/initialized":
-            self._greet(connection)
+            self._enter_first_phase(connection)
             if connection.state.count("initialized", None, message.params):
                 self._change_phase(connection.state)
         elif message.method == "notifications/cancelled":
-            self._cancelled(connection, message.params.get("requestId"))
+            self._cancel_request(connection, message.params.get("requestId"))
 
-    def _cancelled(self, connection: Connection, number: object) -> None:
+    def _cancel_request(self, connection: Connection, number: object) -> None:
         """An answer that has not begun is dropped; one that has is finished."""
         raw = wire.encode(number)
         kept = [each for each in connection.queue if each[0].raw_id != raw]
@@ -249,37 +251,37 @@ class Engine:
         if era is None:
             era = self._era_of(message)
         if connection.era is None:
-            self._opening(connection, message, era)
+            self._trace_opening(connection, message, era)
         if era == "25" and connection.welcomed:
-            self._greet(connection)
+            self._enter_first_phase(connection)
         exchange = Exchange(connection, message, channel, era, self.now)
         connection.exchanges[channel] = exchange
         channel.link.begin()
         # Counted before it is answered, and answered from the phase it came in; see the module.
-        exchange.fired = self._count(exchange)
+        exchange.fired = self._count_event(exchange)
         exchange.item = exchange.view.item(message.method, message.params)
         exchange.opens = not connection.opened and (era == "26" or message.method == "initialize")
-        self._sides.of_request(exchange)
+        self._sides.start_for_request(exchange)
         if channel.link.closed is not None:  # an effect broke the connection off
-            self._finished(exchange)
+            self._finish_exchange(exchange)
             return exchange
         job = self.jobs.start(self._responder.respond(exchange), connection)
         exchange.job = job
         if job.done:
-            self._finished(exchange)
+            self._finish_exchange(exchange)
         else:
-            job.ends.append(lambda: self._finished(exchange))
+            job.ends.append(lambda: self._finish_exchange(exchange))
         return exchange
 
-    def _opening(self, connection: Connection, message: Message, era: Era) -> None:
+    def _trace_opening(self, connection: Connection, message: Message, era: Era) -> None:
         connection.era = era
         meta = eras.meta_of(message.params)
         client = meta.get(eras.CLIENT_KEY) if era == "26" else message.params.get("clientInfo")
         self.trace(connection, "open", era=era, client=client)
         if era == "25" and message.method not in ("initialize", "server/discover", "ping"):
-            self.violation(connection, "before initialize")
+            self.record_violation(connection, "before initialize")
 
-    def _count(self, exchange: Exchange) -> bool:
+    def _count_event(self, exchange: Exchange) -> bool:
         """Count the event of a request; returns whether it ends the phase."""
         connection, message = exchange.connection, exchange.message
         state, params = connection.state, message.params
@@ -296,13 +298,13 @@ class Engine:
             self.log("info", f"{message.method} ends phase {state.view.name}")
         return fired
 
-    def _finished(self, exchange: Exchange) -> None:
+    def _finish_exchange(self, exchange: Exchange) -> None:
         """End an exchange whose answer is sent or given up, then change the phase and go on."""
         connection, state = exchange.connection, exchange.connection.state
         del connection.exchanges[exchange.channel]
         alive = exchange.channel.link.closed is None and connection.name in self.connections
         if alive and exchange.progress.completed and exchange.code is None and exchange.opens:
-            self._opened(exchange)
+            self._open_connection(exchange)
         exchange.channel.link.finish()
         if exchange.fired:
             self._change_phase(state)
@@ -314,7 +316,7 @@ class Engine:
             self.jobs.cancel_group(connection)
         self._next_request(connection)
 
-    def _opened(self, exchange: Exchange) -> None:
+    def _open_connection(self, exchange: Exchange) -> None:
         """Start the effects of `on_connect` and the continuous ones."""
         connection = exchange.connection
         if connection.opened:
@@ -323,9 +325,9 @@ class Engine:
         for effect in exchange.view.behavior.side_effects:
             if effect.trigger == "on_connect":
                 self._sides.start(connection, effect, exchange.channel, None)
-        self._sides.continue_(connection, exchange.channel)
+        self._sides.update_continuous(connection, exchange.channel)
         if exchange.era == "26":
-            self._greet(connection)
+            self._enter_first_phase(connection)
 
     # ------------------------------------------------------------------------------ subscriptions
 
@@ -365,13 +367,13 @@ class Engine:
         if self.config.logging.on_phase_change:
             self.log("info", f"phase {change.new.name}")
         state.greeted = True
-        for connection in self._members(state):
+        for connection in self._connections_in(state):
             if connection.opened:
                 channel = connection.pipe or Channel(Link())
-                self._sides.continue_(connection, channel)
+                self._sides.update_continuous(connection, channel)
             self._enter(connection, change.new)
 
-    def _greet(self, connection: Connection) -> None:
+    def _enter_first_phase(self, connection: Connection) -> None:
         """The entry actions of the first phase, once the client can listen."""
         state = connection.state
         if not state.greeted:

@@ -183,17 +183,17 @@ class HttpConnection(asyncio.Protocol):
         # The engine is used by the driver alone, so that its clock and its jobs stay in order.
         def lose() -> None:
             if channel is not None and connection is not None:
-                self._driver.engine.lose(connection, channel)
-            self._listener.exchanges.gone(self.link)
+                self._driver.engine.drop_channel(connection, channel)
+            self._listener.exchanges.forget_link(self.link)
 
-        self._driver.do(lose)
+        self._driver.dispatch(lose)
 
     def pause_writing(self) -> None:
         self._is_paused = True
 
     def resume_writing(self) -> None:
         self._is_paused = False
-        self._driver.do(self.flush)
+        self._driver.dispatch(self.flush)
 
     # Requests.
 
@@ -208,7 +208,7 @@ class HttpConnection(asyncio.Protocol):
             request = self._parser.next()
         except BadRequest as problem:
             what = "oversized" if problem.status == 413 else "malformed"
-            self._driver.do(lambda: self._driver.engine.violation(None, what))
+            self._driver.dispatch(lambda: self._driver.engine.record_violation(None, what))
             # Where the next request would begin is not known, so the connection ends.
             self._end_with(problem.status)
             return
@@ -219,7 +219,7 @@ class HttpConnection(asyncio.Protocol):
             return
         if self._idle is not None:
             self._idle.cancel()
-        self._driver.do(lambda: self._take(request))
+        self._driver.dispatch(lambda: self._take(request))
 
     def _take(self, request: Request) -> None:
         self._channel, self._connection = self._listener.exchanges.take(request, self.link)
@@ -243,12 +243,12 @@ class HttpConnection(asyncio.Protocol):
             self._write(item)
             if isinstance(item, bytes):
                 budget -= len(item)
-                self._driver.engine.jobs.written(channel, len(item))
+                self._driver.engine.jobs.acknowledge_written(channel, len(item))
             elif isinstance(item, End):
                 self._channel = channel = None
-                asyncio.get_running_loop().call_soon(self._answered)
+                asyncio.get_running_loop().call_soon(self._finish_answer)
             if budget < 0:  # others want to be served, too
-                asyncio.get_running_loop().call_soon(self._driver.do, self.flush)
+                asyncio.get_running_loop().call_soon(self._driver.dispatch, self.flush)
                 return
         if self.link.closed == "graceful" and channel is None and not self._is_over:
             self._transport.close()
@@ -271,7 +271,7 @@ class HttpConnection(asyncio.Protocol):
         else:
             self._transport.write(item)
 
-    def _answered(self) -> None:
+    def _finish_answer(self) -> None:
         """An answer is complete: take the next request, which may be here already."""
         if self._is_over:
             return

@@ -180,7 +180,7 @@ class Jobs:
         job = Job(steps, next(self._numbers), group)
         # Before it runs: a job may start others, or be cancelled, in its first step.
         self._alive[job.number] = job
-        self._go(job)
+        self._resume(job)
         return job
 
     def advance(self, now: int) -> None:
@@ -189,7 +189,7 @@ class Jobs:
             due, _, job = heapq.heappop(self._sleeping)
             self.now = max(self.now, due)
             if not job.done:
-                self._go(job)
+                self._resume(job)
         self.now = max(self.now, now)
 
     @property
@@ -209,18 +209,18 @@ class Jobs:
     def alive(self) -> list[Job]:
         return list(self._alive.values())
 
-    def written(self, channel: Channel, size: int) -> None:
+    def acknowledge_written(self, channel: Channel, size: int) -> None:
         """Record that the reader took `size` bytes, and resume jobs that waited for room."""
         channel.waiting_bytes -= size
         for job in self.alive:
             step = job.waits_for
             if isinstance(step, Send | Drain) and step.channel is channel and _has_room(step):
-                self._go(job)
+                self._resume(job)
 
     def answer(self, job: Job, value: Any) -> None:
         """Resume a job with the reply to what it asked."""
         if not job.done:
-            self._go(job, value)
+            self._resume(job, value)
 
     def cancel(self, jobs: Iterable[Job]) -> None:
         for job in list(jobs):
@@ -238,7 +238,7 @@ class Jobs:
         self.halted = True
         self.cancel(each for each in self.alive if isinstance(each.waits_for, Wait))
 
-    def _go(self, job: Job, value: Any = None) -> None:
+    def _resume(self, job: Job, value: Any = None) -> None:
         """Run a job until it has to wait."""
         job.waits_for = None
         while True:
@@ -255,11 +255,11 @@ class Jobs:
             if job.done:  # the job cancelled itself
                 job.steps.close()
                 return
-            if self._must_wait(job, step):
+            if self._perform_step(job, step):
                 job.waits_for = step
                 return
 
-    def _must_wait(self, job: Job, step: Step) -> bool:
+    def _perform_step(self, job: Job, step: Step) -> bool:
         """Perform a step; returns whether the job has to wait after it."""
         if isinstance(step, Send):
             if step.channel.is_open:
@@ -278,7 +278,7 @@ class Jobs:
         if isinstance(step, Join):
             waits = [each for each in step.jobs if not each.done]
             for each in waits:
-                each.ends.append(lambda: self._joined(job, step))
+                each.ends.append(lambda: self._resume_joined(job, step))
             return bool(waits)
         self.asked.append((job, step.question))
         return True
@@ -293,9 +293,9 @@ class Jobs:
         heapq.heappush(self._sleeping, (until, job.number, job))
         return True
 
-    def _joined(self, job: Job, step: Join) -> None:
+    def _resume_joined(self, job: Job, step: Join) -> None:
         if job.waits_for is step and all(each.done for each in step.jobs):
-            self._go(job)
+            self._resume(job)
 
     def _hold(self, job: Job, channel: Channel) -> bool:
         if channel.held_by is None:
@@ -313,7 +313,7 @@ class Jobs:
             following = channel.waiting_jobs.popleft()
             if not following.done:
                 channel.held_by, following.held = following, channel
-                self._go(following)
+                self._resume(following)
 
     def _end(self, job: Job) -> None:
         if job.done:

@@ -28,7 +28,7 @@ class Replies:
         """The answer to a request, and whether it is dropped instead."""
         message, view, era = exchange.message, exchange.view, exchange.era
         method, params = message.method, message.params
-        refused = self._refused(exchange)
+        refused = self._revision_failure(exchange)
         if refused is not None:
             return refused, False
         if method == "initialize" and era == "25":
@@ -46,9 +46,9 @@ class Replies:
             return self._item_answer(exchange), False
         if method in _EMPTY_ANSWERS and era == "25":
             return {}, False
-        return self._unknown(exchange)
+        return self._answer_unknown_method(exchange)
 
-    def _refused(self, exchange: Exchange) -> Failure | None:
+    def _revision_failure(self, exchange: Exchange) -> Failure | None:
         """The error of a request that the newer revision does not allow."""
         message = exchange.message
         meta = eras.meta_of(message.params)
@@ -64,7 +64,7 @@ class Replies:
         data = {"supported": eras.supported_versions(self._run.options.era), "requested": requested}
         return Failure(eras.VERSION_REFUSED, "this revision is not supported", data)
 
-    def _unknown(self, exchange: Exchange) -> tuple[Answer, bool]:
+    def _answer_unknown_method(self, exchange: Exchange) -> tuple[Answer, bool]:
         policy, method = self._run.config.unknown_methods, exchange.message.method
         # Clients ask this before anything else, and hang on an odd answer; it has no policy.
         if policy == "error" or method == "server/discover":
@@ -91,7 +91,7 @@ class Replies:
         try:
             return answers.answer_of(item, calls[counted], context, question)
         except SequenceExhausted:
-            return self.failed(exchange, "the sequence of answers is exhausted")
+            return self.server_failure(exchange, "the sequence of answers is exhausted")
 
     def _context(self, exchange: Exchange, item: Item, calls: int) -> Context:
         message, view = exchange.message, exchange.view
@@ -130,7 +130,7 @@ class Replies:
             },
         }
 
-    def failed(self, exchange: Exchange, reason: str) -> Failure:
+    def server_failure(self, exchange: Exchange, reason: str) -> Failure:
         # -32000 to -32019 are closed in the newer revision.
         return Failure(-32000 if exchange.era == "25" else wire.INTERNAL_ERROR, reason)
 
@@ -138,7 +138,7 @@ class Replies:
         """Let a handler make the answer; the value is the answer."""
         reply = yield Ask(wanted)
         if isinstance(reply, str):  # what went wrong
-            return self.failed(exchange, reply)
+            return self.server_failure(exchange, reply)
         error = reply.get("error")
         if error is not None:
             shown = error if isinstance(error, dict) else {"message": str(error)}

@@ -28,9 +28,9 @@ class Responder:
         finally:
             # An HTTP answer that never began sent no bytes, of which there would be a record.
             if not isinstance(exchange.channel, AnswerChannel) or progress.begun:
-                self._sent(exchange)
+                self._trace_sent(exchange)
 
-    def _sent(self, exchange: Exchange) -> None:
+    def _trace_sent(self, exchange: Exchange) -> None:
         progress, delivery = exchange.progress, exchange.behavior(self._run.options).delivery
         if progress.capped:
             self._run.trace(exchange.connection, "capped", what="frame")

@@ -158,14 +158,14 @@ class _NoteWriter:
     def __init__(self, note: Note) -> None:
         self._lines: queue.Queue[str | None] = queue.Queue(1_000)
         self._note = note
-        self._thread = threading.Thread(target=self._tell, daemon=True)
+        self._thread = threading.Thread(target=self._write_notes, daemon=True)
         self._thread.start()
 
     def __call__(self, line: str) -> None:
         with suppress(queue.Full):
             self._lines.put_nowait(line)
 
-    def _tell(self) -> None:
+    def _write_notes(self) -> None:
         while (line := self._lines.get()) is not None:
             self._note(line)
 
@@ -196,7 +196,7 @@ class _Run:
         self._note = note
         self._environment = environment
         self._file = _open_for_writing(settings.trace, files)
-        self._log_file = self._log_target(files)
+        self._log_file = self._open_log(files)
         self._methods: Counter[str] = Counter()
         self._phases: list[str] = []
         # Chosen here and written to the trace, so that a run without a seed can be repeated.
@@ -216,7 +216,7 @@ class _Run:
         bodies = "full" if needs_bodies else settings.bodies
         self._trace = trace.Trace(self._record, bodies)
 
-    def _log_target(self, files: ExitStack) -> IO[bytes] | None:
+    def _open_log(self, files: ExitStack) -> IO[bytes] | None:
         output = self.config.logging.output
         return None if output in ("stderr", "stdout") else _open_for_writing(output, files)
 
@@ -235,7 +235,7 @@ class _Run:
         asyncio.get_running_loop().set_exception_handler(
             lambda _loop, problem: _end_with_bug(driver, problem)
         )
-        self._begin(engine)
+        self._announce_start(engine)
         try:
             transport = await self._transport(driver)
             driver.transport = transport
@@ -243,10 +243,10 @@ class _Run:
                 loop = asyncio.get_running_loop()
                 loop.call_later(self.settings.seconds, driver.end, "completed", 0)
             transport.start()
-            driver.do(lambda: None)  # the first phase may end by itself
+            driver.dispatch(lambda: None)  # the first phase may end by itself
             reason, code = await driver.ended
             engine.jobs.cancel(engine.jobs.alive)
-            self._end(engine, reason)
+            self._announce_stop(engine, reason)
         except Exception:
             # A trace without an end looks like a run that goes on.
             self._trace(engine.now, None, "stop", reason="error")
@@ -268,7 +268,7 @@ class _Run:
         self._note(f"listening on {listener.url}")
         return listener
 
-    def _begin(self, engine: Engine) -> None:
+    def _announce_start(self, engine: Engine) -> None:
         settings = self.settings
         self._note(f"{self.config.server.name}: {BANNER}; for tests of your own client only")
         for line in cap_warnings(self.config, settings.caps):
@@ -287,7 +287,7 @@ class _Run:
             clock="virtual" if settings.virtual else "real",
         )
 
-    def _end(self, engine: Engine, reason: str) -> None:
+    def _announce_stop(self, engine: Engine, reason: str) -> None:
         counters = dict(sorted(self._trace.counters.items()))
         self._trace(engine.now, None, "stop", reason=reason, counters=counters)
         phases = f"; phases: {', '.join(self._phases)}" if self._phases else ""

@@ -30,7 +30,7 @@ class SideEffects:
     def __init__(self, run: Run) -> None:
         self._run = run
 
-    def of_request(self, exchange: Exchange) -> None:
+    def start_for_request(self, exchange: Exchange) -> None:
         """Start the side effects of a request, whether or not it will be answered."""
         moments = {"on_request", _TRIGGER_BY_METHOD.get(exchange.message.method)}
         if subscribed_uris(exchange):
@@ -56,7 +56,7 @@ class SideEffects:
         connection.effects = [each for each in connection.effects if not each.done]
         if deaf or len(connection.effects) >= self._run.caps.effects:
             done.end = "skipped" if deaf else "capped"
-            self._over(connection, effect, done, self._run.now)
+            self._trace_effect(connection, effect, done, self._run.now)
             return None
         job = self._run.jobs.start(self._steps(connection, effect, outlet, done), connection)
         connection.effects.append(job)
@@ -74,9 +74,11 @@ class SideEffects:
         finally:
             if outlet.lost:
                 self._run.trace(connection, "unroutable", messages=outlet.lost)
-            self._over(connection, effect, done, began)
+            self._trace_effect(connection, effect, done, began)
 
-    def _over(self, connection: Connection, effect: SideEffect, done: Outcome, began: int) -> None:
+    def _trace_effect(
+        self, connection: Connection, effect: SideEffect, done: Outcome, began: int
+    ) -> None:
         kind = effect.__struct_config__.tag
         if sends_messages(effect) and connection.era == "26" and done.messages:
             self._run.trace(connection, "violates", what=f"{kind} in 2026-07-28")
@@ -91,7 +93,7 @@ class SideEffects:
             end=done.end,
         )
 
-    def continue_(self, connection: Connection, channel: Channel) -> None:
+    def update_continuous(self, connection: Connection, channel: Channel) -> None:
         """Continuous effects: end those that the phase lacks, start those that it adds."""
         wanted = {
             str(effect): effect

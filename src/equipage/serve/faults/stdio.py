@@ -48,7 +48,7 @@ class Lines:
         while True:
             end = self._buffer.find(b"\n", self._searched)
             if end < 0:
-                self._note_unfinished()
+                self._check_unfinished()
                 return None
             line = bytes(self._buffer[:end])
             del self._buffer[: end + 1]
@@ -60,7 +60,7 @@ class Lines:
                 raise LineTooLong
             return line.strip()
 
-    def _note_unfinished(self) -> None:
+    def _check_unfinished(self) -> None:
         self._searched = len(self._buffer)
         if self._skipping or self._searched > self._limit:
             is_first = not self._skipping
@@ -118,7 +118,7 @@ class Pipes:
                 data = os.read(self._reads, _CHUNK)
             except OSError:
                 data = b""
-            self._in_loop(self._arrived, data)
+            self._call_in_loop(self._receive_bytes, data)
             if not data:
                 return
 
@@ -132,44 +132,44 @@ class Pipes:
                 while data:
                     data = data[os.write(self._writes, data) :]
             except OSError:
-                self._in_loop(self._broken)
+                self._call_in_loop(self._handle_broken_pipe)
                 return
-            self._in_loop(self._written, size)
+            self._call_in_loop(self._confirm_written, size)
 
-    def _in_loop(self, call: Callable[..., None], *given: Any) -> None:
+    def _call_in_loop(self, call: Callable[..., None], *given: Any) -> None:
         with suppress(RuntimeError):  # a client may write or read long after the loop was closed
             self._loop.call_soon_threadsafe(call, *given)
 
     # In the loop.
 
-    def _arrived(self, data: bytes) -> None:
+    def _receive_bytes(self, data: bytes) -> None:
         if data:
             self._lines.feed(data)
         else:
             self._lines.end()
             self._ended = True
-        self._proceed()
+        self._take_lines()
 
-    def _written(self, size: int) -> None:
+    def _confirm_written(self, size: int) -> None:
         self._unwritten -= size
-        self._driver.do(lambda: self._engine.jobs.written(self._channel, size))
-        self._proceed()
+        self._driver.dispatch(lambda: self._engine.jobs.acknowledge_written(self._channel, size))
+        self._take_lines()
 
-    def _broken(self) -> None:
+    def _handle_broken_pipe(self) -> None:
         """The client is gone: nothing can be sent any more."""
         self._channel.close()
         self._unwritten = 0
         self._engine.forget(self.connection, "client")
         self._driver.end("completed", 0)
 
-    def _proceed(self) -> None:
+    def _take_lines(self) -> None:
         """Take up lines as long as there is room, then read on or end."""
         self._is_called = False
         line: bytes | None = b""
         while line is not None and self._has_room:
             line = self._next_line()
             if line:
-                self._driver.do(partial(self._receive, line))
+                self._driver.dispatch(partial(self._receive, line))
         if self._driver.ended.done() or not self._has_room:
             return
         if not self._ended:
@@ -185,7 +185,9 @@ class Pipes:
         try:
             return self._lines.next()
         except LineTooLong:
-            self._driver.do(lambda: self._engine.violation(self.connection, "oversized"))
+            self._driver.dispatch(
+                lambda: self._engine.record_violation(self.connection, "oversized")
+            )
             return b""
 
     @property
@@ -215,7 +217,7 @@ class Pipes:
             self._driver.end_when_drained("completed", 0)
         if not self._is_called:  # there may be room for the next line now
             self._is_called = True
-            self._loop.call_soon(self._proceed)
+            self._loop.call_soon(self._take_lines)
 
     @property
     def is_drained(self) -> bool:

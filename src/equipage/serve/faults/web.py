@@ -62,7 +62,7 @@ class Exchanges:
     def take(self, request: Request, link: Link) -> tuple[AnswerChannel, Connection | None]:
         """Take up a request. Its answer, or part of it, may be in the channel already."""
         try:
-            return self._take(request, link)
+            return self._route(request, link)
         except RequestRefused as refused:
             # A refusal is an answer like any other, so that order and trace hold for it, too.
             channel = AnswerChannel(link, events=False, headers=refused.headers)
@@ -71,13 +71,13 @@ class Exchanges:
                 channel, refused.status, body, silent=request.method == "HEAD"
             ), None
 
-    def gone(self, link: Link) -> None:
+    def forget_link(self, link: Link) -> None:
         """Forget a closed TCP connection, and the client that is known only by it."""
         connection = self._links.pop(link, None)
         if connection is not None:
             self.engine.forget(connection, "server" if link.closed else "client")
 
-    def _take(self, request: Request, link: Link) -> tuple[AnswerChannel, Connection | None]:
+    def _route(self, request: Request, link: Link) -> tuple[AnswerChannel, Connection | None]:
         self._require_local(request.headers)
         path = request.target.partition("?")[0]
         if path != PATH and not path.startswith(f"{PATH}/"):
@@ -133,13 +133,13 @@ class Exchanges:
         if len(self._sessions) + len(self._paths) >= limit:
             raise RequestRefused(503, wire.INTERNAL_ERROR, "too many sessions")
 
-    def _by_path(self, path: str) -> Connection:
+    def _connection_for_path(self, path: str) -> Connection:
         if path not in self._paths:
             self._make_room()
             self._paths[path] = self.engine.connect()
         return self._paths[path]
 
-    def _by_link(self, link: Link) -> Connection:
+    def _connection_for_link(self, link: Link) -> Connection:
         if link not in self._links:
             self._links[link] = self.engine.connect()
         return self._links[link]
@@ -153,13 +153,13 @@ class Exchanges:
         try:
             message = wire.parse(request.body)
         except wire.Malformed as problem:
-            self.engine.violation(None, str(problem), size=len(request.body))
+            self.engine.record_violation(None, str(problem), size=len(request.body))
             code = wire.INVALID_REQUEST if str(problem) == "batch" else wire.PARSE_ERROR
             raise RequestRefused(400, code, f"the body is not one message: {problem}") from None
         more: tuple[tuple[str, str], ...] = ()
         era: eras.Era = "26" if self._is_modern(message, headers) else "25"
         if era == "26":
-            connection = self._by_path(path)
+            connection = self._connection_for_path(path)
             self._require_headers(connection, message, headers)
         else:
             self._require_version(headers)
@@ -167,9 +167,9 @@ class Exchanges:
             if session is None and message.method == "initialize" and message.sort == "request":
                 name, session = self._new_session()
                 more = (("Mcp-Session-Id", name),)
-            connection = session or self._by_link(link)
+            connection = session or self._connection_for_link(link)
         if not headers.get("content-type", "").startswith("application/json"):
-            self.engine.violation(connection, "content type")
+            self.engine.record_violation(connection, "content type")
         self.engine.accept(connection, message)
         events = _EVENT_STREAM in headers.get("accept", "")
         channel = AnswerChannel(link, events=events, headers=more)
@@ -206,7 +206,7 @@ class Exchanges:
             expected["mcp-name"] = message.params.get(TARGETS[message.method])
         for name, value in expected.items():
             if value is None or _decode_header(headers.get(name)) != value:
-                self.engine.violation(connection, "header mismatch", header=name)
+                self.engine.record_violation(connection, "header mismatch", header=name)
                 raise _HeaderMismatch(message, name)
 
     def _stream_or_end(

@@ -39,7 +39,7 @@ class Entry(msgspec.Struct, frozen=True):
     legacy: dict[str, Any]
     has_mapping: bool  #: whether the output is a mapping by its schema
 
-    def listed(self, *, modern: bool) -> dict[str, Any]:
+    def definition(self, *, modern: bool) -> dict[str, Any]:
         return self.modern if modern else self.legacy
 
 

@@ -63,7 +63,7 @@ class TokenMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if not self._may_enter(scope):
+        if not self._has_token(scope):
             more = (b"www-authenticate", b'Bearer error="invalid_token"')
             await _refuse(send, 401, b"invalid_token", more)
             return
@@ -106,7 +106,7 @@ class TokenMiddleware:
         for each in self._reading:
             each.cancel()
 
-    def _may_enter(self, scope: dict[str, Any]) -> bool:
+    def _has_token(self, scope: dict[str, Any]) -> bool:
         # Of two headers, this check and `principal_of` might each read another one.
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         if len(given) > 1:

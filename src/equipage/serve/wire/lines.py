@@ -140,7 +140,7 @@ class Pipes:
                 return
             yield data
 
-    async def calmed(self) -> bool:
+    async def wait_until_calm(self) -> bool:
         """Wait until few calls are under way; false if the client closed its end meanwhile."""
         while len(asyncio.all_tasks()) > MAX_UNDER_WAY:
             if self._is_closed():
@@ -192,7 +192,7 @@ class _Refusals:
         self._more, self._sent = asyncio.Event(), asyncio.Event()
 
     @property
-    def too_many(self) -> bool:
+    def is_full(self) -> bool:
         return self._size > MAX_REFUSALS
 
     def put(self, line: bytes) -> None:
@@ -212,7 +212,7 @@ class _Refusals:
                 self._size -= len(self._lines.popleft()) + _ENTRY_OVERHEAD
             self._sent.set()
 
-    async def sent(self) -> None:
+    async def wait_sent(self) -> None:
         """Wait a moment until every answer is written."""
         if self._lines:
             with anyio.move_on_after(_DRAIN_SECONDS):
@@ -234,14 +234,14 @@ async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
             async for data in pipes.chunks():
                 for line in splitter.feed(data):
                     await _forward_line(line, refusals, to_server)
-                    if refusals.too_many:
+                    if refusals.is_full:
                         group.cancel_scope.cancel()
                         return
-                if not await pipes.calmed():
+                if not await pipes.wait_until_calm():
                     return
             for line in splitter.feed(b""):
                 await _forward_line(line, refusals, to_server)
-            await refusals.sent()
+            await refusals.wait_sent()
 
     async def write() -> None:
         async with to_client:
@@ -259,7 +259,7 @@ async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
         # It returns when the client closes its end; the scope then ends the reader and the writer.
         await server.run(received, answers, server.create_initialization_options())
         group.cancel_scope.cancel()
-    if refusals.too_many:
+    if refusals.is_full:
         raise UsageError("the client sends lines that are not messages, and reads no answers")
 
 

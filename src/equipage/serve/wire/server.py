@@ -84,19 +84,19 @@ class ServedCatalogue:
         # By digest, so that a save without a change wakes no client.
         if old.tools_digest() != new.tools_digest():
             await self.bus.publish(ToolsListChanged())
-            await self._tell(lambda session: session.send_tool_list_changed())
+            await self._notify_sessions(lambda session: session.send_tool_list_changed())
         if old.skills_digest() != new.skills_digest():
             await self.bus.publish(ResourcesListChanged())
-            await self._tell(lambda session: session.send_resource_list_changed())
+            await self._notify_sessions(lambda session: session.send_resource_list_changed())
 
-    async def _tell(self, send: Callable[[Any], Any]) -> None:
+    async def _notify_sessions(self, send: Callable[[Any], Any]) -> None:
         for session in tuple(self.sessions):
             try:
                 await asyncio.wait_for(send(session), 5)
             except Exception:  # the client is gone, whatever the transport says about it
                 self.sessions.remove(session)
 
-    def caching(self, ctx: Any) -> Any:
+    def cache_hints(self, ctx: Any) -> Any:
         """The hints that the newer revision wants in results of the extension."""
         if not _is_modern(ctx):
             return {}
@@ -179,7 +179,7 @@ class _Handlers:
         entries = self.served.catalogue.entries
         names, more = _page(list(entries), params)
         modern = _is_modern(ctx)
-        listed = [entries[each].listed(modern=modern) for each in names]
+        listed = [entries[each].definition(modern=modern) for each in names]
         return _page_result(ctx, {"tools": listed}, more)
 
     async def call_tool(self, ctx: Any, params: Any) -> Any:
@@ -193,7 +193,7 @@ class _Handlers:
             params.arguments,
             tool=entry.tool,
             principal=self.principal(ctx),
-            heard=progress.heard if progress.wanted else None,
+            heard=progress.forward_line if progress.wanted else None,
         )
         try:
             result = await call
@@ -234,13 +234,13 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, "There is no such folder", {"uri": params.uri})
         by_uri = {each["uri"]: each for each in found}
         uris, more = _page(sorted(by_uri), params)
-        result = {"resources": [by_uri[each] for each in uris], **self.served.caching(ctx)}
+        result = {"resources": [by_uri[each] for each in uris], **self.served.cache_hints(ctx)}
         return _page_result(ctx, result, more)
 
     async def list_skills(self, ctx: Any, params: Any) -> Any:
         skills = self.served.catalogue.skills
         uris, more = _page(sorted(skills), params)
-        result = {"skills": [skills[each] for each in uris], **self.served.caching(ctx)}
+        result = {"skills": [skills[each] for each in uris], **self.served.cache_hints(ctx)}
         return _page_result(ctx, result, more)
 
     async def get_skill(self, ctx: Any, params: Any) -> Any:
@@ -249,7 +249,7 @@ class _Handlers:
         found = next((entry for uri, entry in skills.items() if normalize_uri(uri) == wanted), None)
         if found is None:
             raise MCPError(types.INVALID_PARAMS, "There is no such skill", {"uri": params.uri})
-        return {"skill": found, **self.served.caching(ctx)}
+        return {"skill": found, **self.served.cache_hints(ctx)}
 
 
 def _page(keys: Sequence[str], params: Any) -> tuple[list[str], str | None]:
@@ -293,7 +293,7 @@ class _Progress:
         self._tasks: set[asyncio.Task[None]] = set()
         self._queue = asyncio.Lock()
 
-    def heard(self, line: str) -> None:
+    def forward_line(self, line: str) -> None:
         """A line of standard error: `progress 3/10 reading`."""
         found = _PROGRESS.fullmatch(line.strip())
         now = asyncio.get_running_loop().time()

@@ -208,7 +208,7 @@ def locate_simple(text: str, paths: Iterable[Path]) -> dict[Path, Place] | None:
     """The places of those `paths` that exist. None if the parser should look."""
     try:
         located = _SimpleLocator(text)
-        found = ((path, located.place(path)) for path in paths)
+        found = ((path, located.find_place(path)) for path in paths)
         return {path: place for path, place in found if place is not None}
     except _NotSimple:
         return None
@@ -491,7 +491,7 @@ class _SimpleLocator:
         self.lines = text.split("\n")
         self.starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
 
-    def place(self, path: Path) -> Place | None:
+    def find_place(self, path: Path) -> Place | None:
         """The place of an entry, None if there is none. Raises `_NotSimple`."""
         value, number = self.root, None
         for step in path:
@@ -501,7 +501,7 @@ class _SimpleLocator:
                 return None
             number = self.numbers[id(value), step]
             value = value[step]
-        key, written = (None, None) if number is None else self._ranges(number)
+        key, written = (None, None) if number is None else self._line_ranges(number)
         if self._is_block(value):
             written = self._block_range(value)
         if written is None:
@@ -522,12 +522,12 @@ class _SimpleLocator:
         while self._is_block(value):
             last = next(reversed(value)) if value.__class__ is dict else len(value) - 1
             number, value = self.numbers[id(value), last], value[last]
-        _, written = self._ranges(number)
+        _, written = self._line_ranges(number)
         if written is None:
             raise _NotSimple
         return self.starts[first] + column, written[1]
 
-    def _ranges(self, number: int) -> tuple[Range | None, Range | None]:
+    def _line_ranges(self, number: int) -> tuple[Range | None, Range | None]:
         """Where the key and the value on a line are written."""
         match, start = _ENTRY.fullmatch(self.lines[number]), self.starts[number]
         assert match is not None  # it was read before

@@ -58,7 +58,7 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
     With `merge`, what `<<` brings in is placed where it is written.
     """
     wanted = list(paths)
-    return find_places(_compose(text, PathTrie.of(wanted), merge=merge), wanted)
+    return find_places(_compose(text, PathTrie.from_paths(wanted), merge=merge), wanted)
 
 
 def _compose(text: str, wanted: PathTrie = WANT_EVERYTHING, *, merge: bool = False) -> Node | None:
@@ -75,7 +75,7 @@ def _compose(text: str, wanted: PathTrie = WANT_EVERYTHING, *, merge: bool = Fal
         if kind is ScalarEvent:
             last = event
             # What no wanted path needs is not built, unless an alias may ask for it later.
-            if tree.keeps or event.anchor is not None:
+            if tree.is_keeping or event.anchor is not None:
                 value = scalar_value(event)
                 # Events are large, and only odd ones are looked at again.
                 kept = event if _may_be_odd(event, value) else None

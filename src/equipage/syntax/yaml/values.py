@@ -132,15 +132,15 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                 mapping = dict(zip(items[::2], items[1::2]))  # noqa: B905
                 for key in mapping:
                     if key.__class__ is not str:
-                        mapping = builder.mapping(items)
+                        mapping = builder.make_mapping(items)
                         break
                 else:
                     if len(mapping) * 2 != len(items):
                         odd = True  # a repeated key
             except TypeError:  # a collection as a key cannot be hashed
-                mapping = builder.mapping(items)
+                mapping = builder.make_mapping(items)
             if may_merge and "<<" in mapping:
-                mapping = builder.merged(mapping, items, event)
+                mapping = builder.apply_merge(mapping, items, event)
             current, anchor, before = stack.pop()
             if anchor is not None:
                 builder.close(anchor, before, len(stack) + 1, mapping, nodes - before, event)
@@ -168,7 +168,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             current.append(items)
         elif kind is AliasEvent:
             # A mapping that is merged adds its entries, not a level.
-            value, size = builder.alias(event, len(stack) - builder.is_merging(current))
+            value, size = builder.resolve_alias(event, len(stack) - builder.is_merging(current))
             nodes += size
             current.append(value)
         elif kind is StreamEndEvent:
@@ -210,7 +210,7 @@ class _Builder:
             self.anchors[anchor] = (value, weight, self.deepest - depth + 1)
         self.deepest = max(self.deepest, deepest)
 
-    def alias(self, event: Any, depth: int) -> tuple[object, int]:
+    def resolve_alias(self, event: Any, depth: int) -> tuple[object, int]:
         """What an alias repeats, and its weight; both must stay within the limits."""
         name, start, end = event.anchor, event.start_mark.index, event.end_mark.index
         if name not in self.anchors:
@@ -227,7 +227,7 @@ class _Builder:
             raise _problem_at(codes.ALIAS_BOMB, start, end, name=name, limit=MAX_ALIAS_NODES)
         return value, size
 
-    def mapping(self, items: list[object]) -> dict[str, object]:
+    def make_mapping(self, items: list[object]) -> dict[str, object]:
         """A mapping from keys and values in turn, with the text of keys that are not strings."""
         self.odd = True
         return {key_text(key): value for key, value in zip(items[::2], items[1::2], strict=True)}
@@ -238,7 +238,7 @@ class _Builder:
         is_merge_key = number % 2 == 0 and items[number] == "<<"
         return self.merge and is_merge_key and (id(items), number) not in self.literal
 
-    def merged(
+    def apply_merge(
         self, mapping: dict[str, object], items: list[object], event: Any
     ) -> dict[str, object]:
         """Apply `<<` where the kind wants it; elsewhere it is an ordinary key, and reported.

@@ -63,7 +63,7 @@ def reaches_of(outcome: Outcome, *, file: str | None = None) -> tuple[Reach, ...
 
     `file` is the name that people are shown, by default that of the source.
     """
-    loaded = outcome.loaded()
+    loaded = outcome.loaded_or_none()
     if loaded is None:
         return ()
     shown = outcome.kind.presentation

@@ -61,13 +61,13 @@ class Difference(msgspec.Struct, frozen=True):
         return found
 
     @property
-    def widened(self) -> tuple[Step, ...]:
+    def widening_steps(self) -> tuple[Step, ...]:
         return tuple(each for each in self.steps if each.how == "widened")
 
     @property
     def far(self) -> int:
         """How far it widens; negative if it only narrows."""
-        wider = sum(each.far for each in self.widened)
+        wider = sum(each.far for each in self.widening_steps)
         return wider or -sum(each.far for each in self.steps)
 
 
@@ -117,7 +117,7 @@ def _name_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:
     hidden = [_hidden_values(reach) for reach in (before, after)]
     for sort, name in named:
         was, now = (
-            None if reach is None else reach.deciding(sort, name) for reach in (before, after)
+            None if reach is None else reach.deciding_grant(sort, name) for reach in (before, after)
         )
         effects = [_effect(was, now), _effect(now, was)]
         ranks = [EFFECTS.index(each) for each in effects]

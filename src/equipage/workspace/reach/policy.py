@@ -44,7 +44,7 @@ def policy_findings(
                         (grant.path, pattern), _forbidden_fact(outcome, reach, grant, pattern)
                     )
     found = list(facts.values())
-    loaded = outcome.loaded() if pins else None
+    loaded = outcome.loaded_or_none() if pins else None
     if loaded is not None:
         for path, launch in launches_in(loaded.to_dict(show_env=False)):
             if launch.pin is None:
@@ -60,17 +60,17 @@ def policy_findings(
 def _violating_grants(reach: Reach, sort: str, pattern: str) -> Iterator[Grant]:
     """The grants of a reach that allow what a pattern forbids."""
     if sort == "mode":
-        for grant in reach.of(sort):
+        for grant in reach.grants_of(sort):
             value = grant.name.partition(" = ")[2]
             if pattern in (value, grant.name, grant.name.replace(" = ", "=")):
                 yield grant
         return
-    decides = reach.deciding(sort, pattern)
+    decides = reach.deciding_grant(sort, pattern)
     if decides is not None and decides.effect == "allows":
         yield decides
-    for grant in reach.of(sort):
+    for grant in reach.grants_of(sort):
         is_inside = grant.effect == "allows" and covers(pattern, grant.name, sort)
-        if is_inside and grant is not decides and reach.deciding(sort, grant.name) is grant:
+        if is_inside and grant is not decides and reach.deciding_grant(sort, grant.name) is grant:
             yield grant
 
 

@@ -96,17 +96,17 @@ class Reach(msgspec.Struct, frozen=True):
         return (self.file, self.sort, self.name)
 
     @property
-    def unrestricted(self) -> tuple[str, ...]:
+    def unrestricted_sorts(self) -> tuple[str, ...]:
         """The sorts of which everything is allowed, in the order of `SORTS`."""
         found = {each.sort for each in self.grants if is_unrestricted(each)}
         return tuple(sort for sort in SORTS if sort in found)
 
-    def of(self, sort: str) -> Iterator[Grant]:
+    def grants_of(self, sort: str) -> Iterator[Grant]:
         return (each for each in self.grants if each.sort == sort)
 
-    def deciding(self, sort: str, name: str) -> Grant | None:
+    def deciding_grant(self, sort: str, name: str) -> Grant | None:
         """The grant that decides about a thing; None if the file says nothing about its sort."""
-        matching = [each for each in self.of(sort) if _is_about(each, name)]
+        matching = [each for each in self.grants_of(sort) if _is_about(each, name)]
         explicit = [each for each in matching if not each.base]
         if not explicit:
             # Of several bases, one for a server and one for everything, the longer name is closer.

@@ -74,7 +74,7 @@ def transitive_imports(path: str, session: Session, depth: int) -> tuple[str, ..
     """The files that a file imports, and those that they import, up to `depth` files deep."""
     trail, found, last = _ImportTrail(session), {path: None}, [path]
     for _ in range(depth):
-        last = [each for file in last for each in trail.imported(file) if each not in found]
+        last = [each for file in last for each in trail.imports_of(file) if each not in found]
         found |= dict.fromkeys(last)
         if len(found) > _MAX_FILES:
             break
@@ -139,7 +139,7 @@ class _ImportTrail:
         left = [first]
         while left:
             trail = trails[left.pop(0)]
-            found = self.imported(trail[-1])
+            found = self.imports_of(trail[-1])
             # Reported once for each file, however many imports lead to it.
             for outer in self._outside.pop(trail[-1], ()):
                 yield from _check_outside_import(outer, span)
@@ -158,7 +158,7 @@ class _ImportTrail:
                 trails[each] = (*trail, each)
                 left.append(each)
 
-    def imported(self, file: str) -> list[str]:
+    def imports_of(self, file: str) -> list[str]:
         """The files in the project that a file imports."""
         if file not in self._imports:
             data = self._session.files.peek(file)
