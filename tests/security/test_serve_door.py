@@ -240,7 +240,7 @@ def test_headers_that_drip_end_the_connection_also_after_an_answer(
         config.load()
         made = []
         for first in (b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"):
-            protocol = http._Patient(config, ServerState(), {}, asyncio.get_running_loop())
+            protocol = http._TimedConnection(config, ServerState(), {}, asyncio.get_running_loop())
             made.append(_Transport())
             protocol.connection_made(made[-1])
             protocol.data_received(first or b"G")

@@ -28,7 +28,7 @@ Message = dict[str, Any]
 @pytest.fixture(autouse=True, scope="module")
 def _imported() -> None:
     """Once, and not in each copy of this process."""
-    assert http.Door
+    assert http.TokenMiddleware
     assert lowlevel.Server
 
 
@@ -76,7 +76,7 @@ class Knock:
         self.sent: list[Message] = []
         self.received: list[Message] = []
         self.entered = False
-        self.door = http.Door(app or self.app, token)
+        self.door = http.TokenMiddleware(app or self.app, token)
 
     async def app(self, scope: Message, receive: Any, send: Any) -> None:
         assert scope is self.scope
@@ -240,7 +240,7 @@ def test_a_call_that_is_cancelled_after_its_answer_began_is_not_answered_twice()
         await send({"type": "http.response.start", "status": 200})
         await asyncio.Event().wait()
 
-    knock.door = http.Door(app, TOKEN)
+    knock.door = http.TokenMiddleware(app, TOKEN)
 
     async def main() -> None:
         task = asyncio.ensure_future(knock.door(knock.scope, knock.receive, knock.send))
@@ -259,7 +259,7 @@ def test_a_call_that_is_cancelled_before_is_refused() -> None:
     async def app(*_: Any) -> None:
         await asyncio.Event().wait()
 
-    knock.door = http.Door(app, TOKEN)
+    knock.door = http.TokenMiddleware(app, TOKEN)
 
     async def main() -> None:
         task = asyncio.ensure_future(knock.door(knock.scope, knock.receive, knock.send))
@@ -340,7 +340,7 @@ def test_who_asks_is_a_hash_of_what_was_shown() -> None:
 def test_a_socket_listens(host: str, url: str) -> None:
     with contextlib.ExitStack() as stack:
         try:
-            made = stack.enter_context(http.listening(http.Address(host)))
+            made = stack.enter_context(http.open_listener(http.Address(host)))
         except OSError as error:
             assert not isinstance(error, socket.gaierror)  # an address of another family
             pytest.skip("this machine has no such address")
@@ -351,9 +351,9 @@ def test_a_socket_listens(host: str, url: str) -> None:
             pass
         taken = http.Address(host, port)
         with pytest.raises(OSError):
-            http.listening(taken)
+            http.open_listener(taken)
     # What is free again can be had at once, though a connection was open.
-    http.listening(taken).close()
+    http.open_listener(taken).close()
 
 
 # A whole server.
@@ -371,7 +371,7 @@ class Serving:
         self.token, self.server = token, server
 
     async def __aenter__(self) -> Serving:
-        self.listener = http.listening(self.address)
+        self.listener = http.open_listener(self.address)
         self.port = self.listener.getsockname()[1]
         server = self.server or lowlevel.Server("t")
         self.task = asyncio.ensure_future(
@@ -595,7 +595,7 @@ def test_a_connection_that_is_gone_is_not_waited_for() -> None:
     async def main() -> tuple[bool, bool]:
         config = uvicorn.Config(Hanging().app, log_level="error")
         config.load()
-        protocol = http._Patient(config, ServerState(), {}, asyncio.get_running_loop())
+        protocol = http._TimedConnection(config, ServerState(), {}, asyncio.get_running_loop())
         protocol.connection_made(Gone())
         before = protocol._timer.cancelled()
         protocol.connection_lost(None)

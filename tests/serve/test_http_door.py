@@ -140,7 +140,7 @@ def through_the_door(body_time: float, *, close: bool) -> list[dict[str, Any]]:
         raise AssertionError("half a request came through the door")
 
     async def main() -> None:
-        door = http.Door(app, None)
+        door = http.TokenMiddleware(app, None)
         task = asyncio.ensure_future(door({"type": "http", "headers": []}, receive, send))
         await asyncio.sleep(0.01)
         if close:
@@ -180,7 +180,7 @@ def test_a_call_that_outlives_the_stop_is_refused(is_closed: bool) -> None:
         await asyncio.Event().wait()
 
     async def main() -> bool:
-        door = http.Door(app, None)
+        door = http.TokenMiddleware(app, None)
         task = asyncio.ensure_future(door({"type": "http", "headers": []}, receive, send))
         await asyncio.sleep(0.01)
         if is_closed:

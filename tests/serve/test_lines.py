@@ -297,7 +297,7 @@ def test_answers_that_wait_are_counted_with_what_it_takes_to_keep_them() -> None
         async def write(self, line: bytes) -> None:
             self.read.append(line)
 
-    half = wire.MAX_REFUSALS // 2 - wire._KEPT
+    half = wire.MAX_REFUSALS // 2 - wire._ENTRY_OVERHEAD
 
     async def tried() -> list[bytes]:
         client = Reading()

@@ -469,7 +469,7 @@ def test_an_end_of_watching_that_was_asked_for_is_not_said() -> None:
         watching = asyncio.ensure_future(asyncio.sleep(60))
         watching.cancel()
         await asyncio.wait([watching])
-        run._say_end(watching, notes.append)
+        run._note_watch_end(watching, notes.append)
 
     asyncio.run(main())
     assert notes == []
@@ -514,7 +514,7 @@ def test_over_http_the_server_knows_who_asks(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("equipage.serve.wire.run.serve_http", serve_http)
     address, served = http.Address(), object()
     plan = run.Plan(SETTINGS, HERE, address=address, token="x")
-    asyncio.run(run._transport(served, plan, None, lambda _: None))
+    asyncio.run(run._run_transport(served, plan, None, lambda _: None))
     ((built, *where, token),) = given
     assert built == (served, http.principal_of)
     assert (where[0], token) == (address, "x")
@@ -530,7 +530,7 @@ def test_files_are_looked_at_once_they_are_quiet(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "watchfiles", SimpleNamespace(awatch=awatch))
 
     async def main() -> list[Any]:
-        return [each async for each in run._changes(["a", "b"])]
+        return [each async for each in run._watch_paths(["a", "b"])]
 
     assert asyncio.run(main()) == [None]
     assert given == [(("a", "b"), {"debounce": 400, "step": 100, "recursive": True})]
@@ -609,7 +609,7 @@ def test_clients_that_are_gone_are_forgotten(folder: Path, monkeypatch: pytest.M
     write_packs(folder, [pack("t.more", "tools:echo")], {})
     new = catalogue_of(taken(folder), "dotted")
     engine = Engine()
-    served = server.Served(old, engine, watched=False, private=False)
+    served = server.ServedCatalogue(old, engine, watched=False, private=False)
     served.sessions += [Session("a"), Session("gone"), Session("stuck"), Session("b")]
     given: list[float] = []
     real = asyncio.wait_for
@@ -706,7 +706,7 @@ def test_progress_comes_ten_times_a_second_at_most(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_the_package_asks_of_the_server(folder: Path) -> None:
-    served = server.Served(
+    served = server.ServedCatalogue(
         catalogue_of(taken(folder), "dotted"), Engine(), watched=False, private=False
     )
     built = server.build(served)
@@ -746,7 +746,7 @@ def test_handlers_pass_on_what_they_are_asked(
             given.append((arguments, named))
             return Result(True, Stats(1.0, 2, 3), data={})
 
-    served = server.Served(catalogue, Recording(), watched=False, private=False)
+    served = server.ServedCatalogue(catalogue, Recording(), watched=False, private=False)
     handlers = server._Handlers(served, lambda ctx: f"who asks {ctx.method}")
     ctx = SimpleNamespace(
         protocol_version="2026-07-28" if modern else "2025-11-25",
