@@ -17,13 +17,13 @@ from typing import Any
 import msgspec
 
 from equipage.core import codes as core_codes
+from equipage.core import codes_kinds as codes
 from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
-from equipage.kinds import codes
 from equipage.kinds.shared import is_template_or_fixture
 from equipage.loading.registry import agent_folders
 from equipage.loading.session import Parsed, Session

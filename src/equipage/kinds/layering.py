@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from equipage.core.codes_kinds import VARIABLE_IGNORED
 from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.source import Source
 from equipage.files import entries_of, is_inside, repository_root
@@ -30,7 +31,6 @@ from equipage.files.roots import (
     find_layer_folders,
     layer_unreadable_fact,
 )
-from equipage.kinds.codes import VARIABLE_IGNORED
 from equipage.loading.findings import merge_duplicates
 from equipage.loading.kind import Format, LayerFolder
 from equipage.loading.outcome import Outcome, findings_about_sets, place_without_outcome

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core import codes as core_codes
+from equipage.core import codes_kinds as codes
 from equipage.core.diagnostics import Fact, Severity, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
-from equipage.kinds import codes
 from equipage.loading.kind import Offer
 from equipage.loading.tree import get
 from equipage.syntax.suspicious import find_secrets, mixed_scripts

@@ -15,10 +15,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from equipage.serve.outcome import Result as Result
-    from equipage.serve.outcome import Stats as Stats
-    from equipage.serve.runtime import NotServed as NotServed
-    from equipage.serve.runtime import Runtime as Runtime
+    from equipage.serve.outcome import Result, Stats
+    from equipage.serve.runtime import NotServed, Runtime
 
 __all__ = ["NotServed", "Result", "Runtime", "Stats"]
 

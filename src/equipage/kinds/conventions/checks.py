@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core import codes as core_codes
+from equipage.core.codes_kinds import HEADER_NOT_FIRST
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex, nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
-from equipage.kinds.codes import HEADER_NOT_FIRST
 from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.references import (
     is_pattern,

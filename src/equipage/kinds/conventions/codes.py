@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from equipage.core.codes import LAYER_UNREADABLE
+from equipage.core.codes_kinds import (
+    HEADER_CODES,
+    RECOVERY_CODES,
+    SUSPICION_CODES,
+    VARIABLE_IGNORED,
+)
 from equipage.core.diagnostics import Catalogue
-from equipage.kinds.codes import HEADER_CODES, RECOVERY_CODES, SUSPICION_CODES, VARIABLE_IGNORED
 
 _codes = Catalogue(__file__)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from equipage.core.codes import LAYER_UNREADABLE
+from equipage.core.codes_kinds import HEADER_CODES, INVALID_GLOB, VARIABLE_IGNORED
 from equipage.core.diagnostics import Catalogue
-from equipage.kinds.codes import HEADER_CODES, INVALID_GLOB, VARIABLE_IGNORED
 from equipage.kinds.mcp.codes import STRICT_CODES
 
 _codes = Catalogue(__file__)

@@ -14,11 +14,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
+from equipage.core.codes_kinds import INVALID_GLOB
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.frozen import EMPTY, convert, plain_data
 from equipage.core.path import Path
 from equipage.core.text import nearest
-from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes
 from equipage.kinds.shared import StrictTable, entries_at, glob_hint, glob_problem, table_at
 from equipage.loading.tree import (

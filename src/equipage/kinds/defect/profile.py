@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from equipage.core.codes_kinds import INVALID_GLOB
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import FrozenDict
 from equipage.core.path import Path
 from equipage.core.source import Span
 from equipage.core.text import Guesses, lazy_regex, nearest
 from equipage.files.roots import LayerFolders, StrPath, find_layer_folders
-from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect import profile_model as stages
 from equipage.kinds.defect.codes import PROFILE_CODES

@@ -19,6 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
+from equipage.core.codes_kinds import VARIABLE_IGNORED
 from equipage.core.diagnostics import Also, Change, Code, Diagnostic, Fact, Label, LoadError, Shown
 from equipage.core.path import Path, parse_path
 from equipage.core.source import Source, Span
@@ -35,7 +36,6 @@ from equipage.files import (
 from equipage.files.reading import display_name
 from equipage.files.roots import LayerFolders, StrPath, find_layer_folders
 from equipage.files.sandbox import FileProblem, is_below
-from equipage.kinds.codes import VARIABLE_IGNORED
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.hooks import PROJECT_LAYERS, Layer
 from equipage.kinds.defect.settings import (

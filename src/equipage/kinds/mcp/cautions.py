@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from equipage.core.codes_kinds import SECRET_IN_FILE
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex
-from equipage.kinds.codes import SECRET_IN_FILE
 from equipage.kinds.mcp import codes
 from equipage.kinds.mcp.launchers import NPM_LAUNCHERS, PYTHON_LAUNCHERS, launch_of
 from equipage.syntax.suspicious import find_secrets, looks_secret

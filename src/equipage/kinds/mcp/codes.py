@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from equipage.core.codes_kinds import SUSPICION_CODES
 from equipage.core.diagnostics import Catalogue
-from equipage.kinds.codes import SUSPICION_CODES
 
 _codes = Catalogue(__file__)
 
