@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from equipage import files
-from equipage.files.overlay import Overlay, overlaid
+from equipage.files.memory import Overlay, overlaid
 from equipage.files.reading import Files, MemoryFiles, files_here, peek
 from equipage.files.sandbox import FileProblem, PathPolicy
 

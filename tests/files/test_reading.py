@@ -9,10 +9,10 @@ import pytest
 
 from equipage.core.source import Source
 from equipage.files import real_path
-from equipage.files.overlay import Overlay, overlaid
+from equipage.files.memory import Overlay, overlaid
 from equipage.files.reading import Files, MemoryFiles, peek, stamp_of
+from equipage.files.recording import is_folder_stamp
 from equipage.files.sandbox import MAX_BYTES, FileProblem, PathPolicy
-from equipage.files.watching import is_folder_stamp
 from lab import write
 
 

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import pytest
 
 from equipage.core.diagnostics import UsageError
-from equipage.files import watching
+from equipage.files import recording as watching
 from equipage.files.reading import Seen, stamp_of
-from equipage.files.watching import (
+from equipage.files.recording import (
     Events,
     StampCache,
     folders_to_watch,

@@ -13,7 +13,7 @@ import pytest
 import equipage
 from casefiles import Case, cases_in, written
 from equipage import UsageError
-from equipage.files.overlay import Overlay, overlaid
+from equipage.files.memory import Overlay, overlaid
 from lab import CASES, repository, save, write
 
 SKILL = "---\nname: greet\n---\nSay hello."

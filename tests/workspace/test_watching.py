@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.files.watching import (
+from equipage.files.recording import (
     BURST_MILLISECONDS,
     QUIET_MILLISECONDS,
     Events,

@@ -110,7 +110,7 @@ PARTS = {
     ),
     "roots": Part(("files/roots.py",), ("files/test_roots.py",)),
     "reading": Part(
-        ("files/reading.py", "files/overlay.py", "files/memory.py", "files/__init__.py"),
+        ("files/reading.py", "files/memory.py", "files/memory.py", "files/__init__.py"),
         (
             *_files("arguments", "memory", "overlay", "questions", "reading", "sandbox"),
             *_files("trees"),
@@ -129,7 +129,7 @@ PARTS = {
         ("files/gitignore.py", "files/index.py", "files/git.py"),
         _files("walking", "gitignore", "index", "questions", "revisions"),
     ),
-    "looks": Part(("files/watching.py",), _files("watching")),
+    "looks": Part(("files/recording.py",), _files("watching")),
     "expectations": Part(_faults("expect"), _faults("test_expectations", "test_examples")),
     "fault-answers": Part(
         (

@@ -125,7 +125,7 @@ class CheckInput(msgspec.Struct, frozen=True):
         """Context manager in which the text, or a newer one, is read in place of the file."""
         if self.text is None:
             return nullcontext()
-        from equipage.files.overlay import Overlay, overlaid  # few texts come from elsewhere
+        from equipage.files.memory import Overlay, overlaid  # few texts come from elsewhere
 
         path = real_path(self.paths[0]).replace(os.sep, "/")
         newest = self.text if text is None else text

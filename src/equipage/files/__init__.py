@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from equipage.core.diagnostics import UsageError
 
 if TYPE_CHECKING:
-    from equipage.files.overlay import Overlay
+    from equipage.files.memory import Overlay
 
 #: The files that replace those of the disk; a context variable, so that threads do not share it.
 OVERLAY: ContextVar[Overlay | None] = ContextVar("overlay", default=None)

@@ -17,7 +17,7 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic
 from equipage.files import is_folder, real_path, working_directory
-from equipage.files.overlay import Overlay, overlaid
+from equipage.files.memory import Overlay, overlaid
 from equipage.files.reading import Stamp, stamp_of
 from equipage.files.sandbox import is_below
 from equipage.files.walking import enters_all_folders

@@ -94,7 +94,7 @@ def check_contents(
 
     Raises `UsageError` for an unknown kind.
     """
-    from equipage.files.overlay import Overlay, overlaid
+    from equipage.files.memory import Overlay, overlaid
 
     files = {f"{_MEMORY}/{path}": data for path, data in contents.items()}
     with overlaid(Overlay(files, root=_MEMORY)):

@@ -21,8 +21,7 @@ import msgspec
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.files import is_folder, real_path
 from equipage.files.reading import Files, Seen, display_name
-from equipage.files.sandbox import FileProblem
-from equipage.files.watching import (
+from equipage.files.recording import (
     Events,
     StampCache,
     Stamps,
@@ -30,6 +29,7 @@ from equipage.files.watching import (
     is_folder_stamp,
     known_stamps,
 )
+from equipage.files.sandbox import FileProblem
 from equipage.loading.projects import MANIFESTS
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
