@@ -18,7 +18,7 @@ from equipage.core.source import Span
 from equipage.core.text import lazy_regex
 from equipage.syntax import Range
 from equipage.syntax.document import Document, EntrySpans
-from equipage.syntax.yaml.scalars import resolve_plain
+from equipage.syntax.yaml.simple import resolve_plain
 
 #: What `${VAR}` substitution would read; doubled, the dollar is only a dollar.
 _REFERENCE = lazy_regex(r"\$(?=[${])")

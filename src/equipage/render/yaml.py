@@ -14,7 +14,7 @@ from typing import Any
 
 from equipage.core.path import ROOT, Path
 from equipage.core.text import visible
-from equipage.syntax.yaml.scalars import resolve_plain
+from equipage.syntax.yaml.simple import resolve_plain
 
 _INDENT = "  "
 #: libyaml does not read a key without `?` that is longer than this.

@@ -19,7 +19,7 @@ from typing import Any, Final
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex
 from equipage.syntax import ContainingScalar, Parsed, Place, Range
-from equipage.syntax.yaml.scalars import NUMBER_STARTS, SPECIALS, resolve_plain
+from equipage.syntax.yaml.simple import NUMBER_STARTS, SPECIALS, resolve_plain
 
 
 def load(text: str, *, merge: bool = False, oddities: bool = True) -> Parsed:

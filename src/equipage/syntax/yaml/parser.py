@@ -29,7 +29,7 @@ from yaml.scanner import Scanner, ScannerError
 from equipage.core import codes
 from equipage.core.text import lazy_regex
 from equipage.syntax import MAX_DEPTH, Irregularity, Range
-from equipage.syntax.yaml.scalars import NumberTooLong, resolve_plain, resolve_tagged
+from equipage.syntax.yaml.simple import NumberTooLong, resolve_plain, resolve_tagged
 
 #: An escape in double quotes, and the number of its character if it gives one.
 _ESCAPE = lazy_regex(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)

@@ -49,7 +49,7 @@ from equipage.syntax.yaml.parser import (
     error_offset,
     scalar_value,
 )
-from equipage.syntax.yaml.scalars import is_core_tag, is_known_tag, is_too_long, resolve_tagged
+from equipage.syntax.yaml.simple import is_core_tag, is_known_tag, is_too_long, resolve_tagged
 
 
 def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:

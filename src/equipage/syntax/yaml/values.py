@@ -29,7 +29,7 @@ from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem, lone
 from equipage.syntax.nodes import key_text
 from equipage.syntax.yaml.parser import Parser, syntax_errors
 from equipage.syntax.yaml.places import find_oddities
-from equipage.syntax.yaml.scalars import NumberTooLong, is_known_tag, resolve_plain, resolve_tagged
+from equipage.syntax.yaml.simple import NumberTooLong, is_known_tag, resolve_plain, resolve_tagged
 
 #: How many nodes aliases may add to a document. The plain size of a file is never punished.
 MAX_ALIAS_NODES = 250_000
