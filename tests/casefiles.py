@@ -57,10 +57,10 @@ import pytest
 import lab
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.frozen import plain_data
-from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.profile import Profiles, find_profiles
 from equipage.kinds.defect.settings_layers import find_settings
 from equipage.loading.outcome import Outcome
+from equipage.loading.roots import find_layer_folders
 from equipage.workspace.report import Report
 from lab import UPDATE, Link, repository
 

@@ -204,7 +204,7 @@ import msgspec
 
 from equipage.core.codes import INVALID_VALUE
 from equipage.core.diagnostics import Fact, Shown
-from equipage.loading.kind import Format, Presentation
+from equipage.loading.format import Format, Presentation
 from equipage.loading.session import Session
 from equipage.loading.tree import mapping
 

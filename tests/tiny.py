@@ -15,7 +15,7 @@ from equipage.core.diagnostics import Fact
 from equipage.directives.include import Include
 from equipage.files.sandbox import PathPolicy
 from equipage.loading import registry
-from equipage.loading.kind import Format, Presentation, Reading
+from equipage.loading.format import Format, Presentation, Reading
 from equipage.loading.model import Shape
 from equipage.loading.registry import Recognition
 from equipage.loading.schema import accept

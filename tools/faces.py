@@ -39,9 +39,9 @@ from equipage.kinds.mcp.strict import McpJson
 from equipage.kinds.server.compose import ServerLimits
 from equipage.kinds.server.model import ServerConfig
 from equipage.kinds.toolpack.model import Toolpack, ToolpackFile
-from equipage.loading.kind import Limits
+from equipage.loading.format import Limits
+from equipage.loading.meanings import meaning_of
 from equipage.loading.registry import built_in_kinds, format_named
-from equipage.views.meanings import meaning_of
 
 PACKAGE = Path(__file__).parents[1] / "src/equipage"
 MADE = "made by tools/faces.py from {}; `make stubs` renews it."
@@ -179,7 +179,7 @@ def fields(model: type[Any]) -> dict[str, str]:
     >>> fields(Skill)["always"]
     '{always}'
     """
-    from equipage.views.meanings import meaning_of
+    from equipage.loading.meanings import meaning_of
 
     names = getattr(model, "__struct_fields__", None) or tuple(model.__annotations__)
     return {{name: meaning_of(model, name) for name in names}}
@@ -326,7 +326,7 @@ from msgspec import Struct
 
 import equipage.models as _models
 from equipage.core.diagnostics import LoadError
-from equipage.loading.kind import Limits
+from equipage.loading.format import Limits
 from equipage.loading.result import Loaded
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch

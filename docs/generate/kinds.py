@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as types
 
-from equipage.loading.kind import Format
+from equipage.loading.format import Format
+from equipage.loading.meanings import meaning_of
 from equipage.loading.model import describe, type_info
 from equipage.loading.registry import built_in_kinds, format_named
-from equipage.views.meanings import meaning_of
 from generate.wording import summary, table
 
 _ABOUT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))

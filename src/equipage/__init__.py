@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
     from equipage.kinds.defect.profile import Profile, Profiles, discover_profiles
     from equipage.kinds.defect.settings_layers import LoadedSettings, SettingsLayer, load_settings
-    from equipage.loading.kind import Limits
+    from equipage.loading.format import Limits
     from equipage.loading.result import Explanation, Loaded
     from equipage.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
     from equipage.workspace.report import FileReport, Report
@@ -56,7 +56,7 @@ _HOMES = {
     ),
     "kinds.defect.profile": ("Profile", "Profiles", "discover_profiles"),
     "kinds.defect.settings_layers": ("LoadedSettings", "SettingsLayer", "load_settings"),
-    "loading.kind": ("Limits",),
+    "loading.format": ("Limits",),
     "loading.result": ("Explanation", "Loaded"),
     "toolpacks": ("Toolpack", "ToolpackLoader", "ToolpackValidationError"),
     "workspace.report": ("FileReport", "Report"),

@@ -23,7 +23,7 @@ from equipage.files import (
     valid_path_argument,
 )
 from equipage.files.reading import Files, files_here
-from equipage.loading.kind import Limits
+from equipage.loading.format import Limits
 from equipage.loading.pipeline import load_text
 from equipage.loading.registry import format_named, require_known_options
 from equipage.loading.result import Loaded

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 import equipage.models as _models
 from equipage.core.diagnostics import LoadError
-from equipage.loading.kind import Limits
+from equipage.loading.format import Limits
 from equipage.loading.result import Loaded
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch

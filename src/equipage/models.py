@@ -224,7 +224,7 @@ _HOMES: dict[str, str] = {
         "Caps CliExecution Env Filesystem HttpExecution NodeExecution PhpExecution "
         "PythonExecution Templating Toolpack ToolpackFile ToolpackLimits=Limits Execution "
     ),
-    "equipage.loading.kind": ("Limits "),
+    "equipage.loading.format": ("Limits "),
 }
 
 
@@ -265,7 +265,7 @@ def fields(model: type[Any]) -> dict[str, str]:
     >>> fields(Skill)["always"]
     'whether the text is part of the prompt from the start'
     """
-    from equipage.views.meanings import meaning_of
+    from equipage.loading.meanings import meaning_of
 
     names = getattr(model, "__struct_fields__", None) or tuple(model.__annotations__)
     return {name: meaning_of(model, name) for name in names}

@@ -191,7 +191,7 @@ from equipage.kinds.toolpack.model import (
     Toolpack,
     ToolpackFile,
 )
-from equipage.loading.kind import Limits
+from equipage.loading.format import Limits
 
 __all__ = [
     "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfOpenCode",

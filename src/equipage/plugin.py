@@ -10,7 +10,7 @@ from equipage.core.diagnostics import Also, Catalogue, Change, Code, Fact, Remed
 from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.loading.kind import (
+from equipage.loading.format import (
     YAML_ONLY,
     Format,
     Layering,

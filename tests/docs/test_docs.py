@@ -93,9 +93,9 @@ def test_links_between_generated_pages_lead_somewhere(made: Path) -> None:
 def test_every_field_says_what_it_means() -> None:
     from generate.kinds import structs_of
 
+    from equipage.loading.meanings import meaning_of
     from equipage.loading.model import type_info
     from equipage.loading.registry import format_named
-    from equipage.views.meanings import meaning_of
 
     silent = []
     for name in built_in_kinds():

@@ -219,8 +219,8 @@ def surfaces() -> dict[str, Surface]:
         "toolpack": ("kinds/toolpack/*.py", "schemas/*.py"),
         "profile": ("kinds/defect/profile*.py",),
         "settings": ("kinds/defect/settings.py", "kinds/defect/hooks.py"),
-        "agent_md": ("kinds/blueprint/agent.py", "kinds/headers.py"),
-        "skill": ("kinds/conventions/checks.py", "kinds/headers.py"),
+        "agent_md": ("kinds/blueprint/agent.py", "loading/header.py"),
+        "skill": ("kinds/conventions/checks.py", "loading/header.py"),
         "mcp": ("kinds/mcp/*.py",),
     }
     return {

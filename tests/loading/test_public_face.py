@@ -9,7 +9,7 @@ import pytest
 import equipage
 from equipage import Limits, LoadError, ToolpackLoader, ToolpackValidationError, UsageError, models
 from equipage.blueprints import expand_and_report, pre_read_default_agent_kind
-from equipage.loading.kind import Format
+from equipage.loading.format import Format
 from equipage.loading.result import Loaded
 from lab import repository, write
 

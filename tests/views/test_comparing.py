@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage.core.path import format_path
-from equipage.loading.kind import Sensitive
+from equipage.loading.format import Sensitive
 from equipage.views.comparing import MEANINGS, compare
 
 SENSITIVE = (

@@ -14,8 +14,8 @@ import pytest
 
 import equipage
 from equipage import models
+from equipage.loading.meanings import meaning_of
 from equipage.models import fields
-from equipage.views.meanings import meaning_of
 
 STUB = Path(models.__file__).with_suffix(".pyi")
 

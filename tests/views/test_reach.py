@@ -13,7 +13,7 @@ from equipage.core.path import format_path
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import OPEN
 from equipage.kinds.tables import patterns_in
-from equipage.loading.kind import Format
+from equipage.loading.format import Format
 from equipage.loading.registry import format_named
 from equipage.render.reach import reach_to_dict
 from equipage.workspace.reach import (

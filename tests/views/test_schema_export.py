@@ -19,7 +19,8 @@ import tiny
 from casefiles import Case, cases_in
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.tables import Convention
-from equipage.loading.kind import Format
+from equipage.loading.editor_schema import VARIABLE, schema_for
+from equipage.loading.format import Format
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
@@ -28,7 +29,6 @@ from equipage.loading.schema import accept
 from equipage.loading.session import Request
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
-from equipage.views.schema import VARIABLE, schema_for
 from lab import CASES
 
 #: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.

@@ -197,7 +197,7 @@ def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyP
     import msgspec
 
     from equipage.loading import registry
-    from equipage.loading.kind import Format
+    from equipage.loading.format import Format
 
     class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         text: str

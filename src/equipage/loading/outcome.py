@@ -21,7 +21,7 @@ from equipage.core.diagnostics import Diagnostic, Fact, LoadError
 from equipage.core.frozen import freeze
 from equipage.core.source import Source
 from equipage.files.reading import peek
-from equipage.loading.kind import Format, Offer
+from equipage.loading.format import Format, Offer
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document

@@ -19,7 +19,7 @@ from equipage.core.source import Source, Span
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading import model
-from equipage.loading.kind import Format
+from equipage.loading.format import Format
 from equipage.loading.outcome import Outcome, build_outcome
 from equipage.loading.projects import project_root_in
 from equipage.loading.session import Request, Run, Session

@@ -22,7 +22,7 @@ import msgspec
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import lazy_regex, nearest
-from equipage.loading.kind import Format
+from equipage.loading.format import Format
 from equipage.loading.signs import is_blueprint, is_recipe, is_server, may_be_server
 
 if TYPE_CHECKING:

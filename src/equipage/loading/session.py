@@ -34,7 +34,7 @@ from equipage.files import (
 )
 from equipage.files.reading import Files, Referred, files_here, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.loading.kind import Format, Limits
+from equipage.loading.format import Format, Limits
 from equipage.loading.model import Shape, build
 from equipage.syntax.document import Document, Syntax, parse
 

@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 
 from equipage.core.path import Path
-from equipage.loading.kind import Format
+from equipage.loading.editor_schema import VARIABLE, schema_for
+from equipage.loading.format import Format
 from equipage.loading.registry import format_named
 from equipage.loading.schema import Schema
 from equipage.loading.tree import get
-from equipage.views.schema import VARIABLE, schema_for
 
 #: How deep branches of a schema are followed: a model may contain itself.
 _MAX_DEPTH = 12

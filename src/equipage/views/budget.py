@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from equipage.files.reading import display_name
 from equipage.kinds.conventions.claude.instructions import transitive_imports
 from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.headers import body_of
+from equipage.loading.header import body_of
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Session
 from equipage.loading.tree import get

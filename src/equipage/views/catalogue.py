@@ -6,7 +6,7 @@ import msgspec
 from msgspec import inspect as types
 
 from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.loading.kind import Format
+from equipage.loading.format import Format
 from equipage.loading.model import describe, type_info
 from equipage.loading.registry import BUILT_IN, conventions, format_named, known_kinds
 from equipage.workspace.reach.clients import program_of

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.core.path import ROOT, Path
-from equipage.loading.kind import Sensitive
+from equipage.loading.format import Sensitive
 from equipage.loading.tree import walk
 from equipage.workspace.reach import Difference, Grant, Step, compare_by_patterns
 

@@ -10,7 +10,7 @@ import msgspec
 from equipage.files import is_folder, real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
-from equipage.loading.kind import Format, Item
+from equipage.loading.format import Format, Item
 from equipage.loading.registry import agent_folders, built_in_kinds, format_named
 from equipage.loading.result import Paths
 from equipage.loading.session import Request

@@ -17,8 +17,8 @@ import msgspec
 
 from equipage.files.reading import Files
 from equipage.files.sandbox import is_below
-from equipage.kinds.jsonc import blank_comments
-from equipage.loading.kind import Format
+from equipage.loading.format import Format
+from equipage.loading.jsonc import blank_comments
 from equipage.loading.tree import get, mapping_or_empty
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value

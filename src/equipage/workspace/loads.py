@@ -14,7 +14,7 @@ from equipage.core.text import describe_exception
 from equipage.files import entries_of, exists, is_executable, is_folder, is_link, real_path
 from equipage.files.reading import Files, Seen, display_name, files_here
 from equipage.files.sandbox import is_below
-from equipage.loading.kind import Format, Offer
+from equipage.loading.format import Format, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import (

@@ -36,7 +36,7 @@ from equipage.core.path import ROOT, Path
 from equipage.files import real_path
 from equipage.files.reading import Files, display_name
 from equipage.files.sandbox import FileProblem
-from equipage.loading.kind import Format, Reading
+from equipage.loading.format import Format, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path

@@ -14,7 +14,7 @@ from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.files import real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import is_ignored
-from equipage.loading.kind import Offer
+from equipage.loading.format import Offer
 from equipage.loading.outcome import Outcome, findings_by_load, place_without_outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.registry import format_named

@@ -15,7 +15,7 @@ from equipage.kinds.conventions.copies import (
     copies_agree,
     listing_fits,
 )
-from equipage.loading.kind import Offer
+from equipage.loading.format import Offer
 
 
 def skill(path: str, size: int = 100, said: int = 1) -> Offer:

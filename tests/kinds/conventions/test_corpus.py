@@ -9,7 +9,7 @@ import pytest
 
 import equipage
 from conftest import SHARED
-from equipage.kinds.headers import NOT_YAML_REASONS
+from equipage.loading.header import NOT_YAML_REASONS
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.syntax.frontmatter import CONVENTION, Header, split

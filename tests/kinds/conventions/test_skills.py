@@ -9,8 +9,8 @@ import pytest
 
 import equipage
 from equipage.files.reading import Files
-from equipage.files.roots import find_layer_folders
 from equipage.kinds.conventions.skill import STRICT_SKILL, discover_skills, find_skills, variant_of
+from equipage.loading.roots import find_layer_folders
 from equipage.loading.session import Request
 from equipage.views.listing import list_all
 from lab import shared_probes, write

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.profile import find_profiles
+from equipage.loading.roots import find_layer_folders
 
 SINGLE = "+++\ndescription = '{}'\n+++\nbody\n"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.profile import find_profiles
 from equipage.kinds.defect.settings_layers import find_settings
+from equipage.loading.roots import find_layer_folders
 from lab import shared_probes, write_probe
 
 #: Sentences that we say another way: the place names the file, and each key at fault has a finding

@@ -17,8 +17,8 @@ from equipage.kinds.defect.profile_model import (
     request_limit,
 )
 from equipage.kinds.defect.settings_model import Settings
-from equipage.kinds.shared import glob_problem
 from equipage.loading.model import Shape, build
+from equipage.loading.shared import glob_problem
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from equipage.files.roots import find_layer_folders
 from equipage.files.sandbox import MAX_BYTES
 from equipage.kinds.defect.profile import find_profiles
+from equipage.loading.roots import find_layer_folders
 from lab import TESTS
 
 NUL = "\0"

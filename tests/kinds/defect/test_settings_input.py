@@ -11,9 +11,9 @@ import rtoml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.profile import find_profiles
 from equipage.kinds.defect.settings_layers import find_settings
+from equipage.loading.roots import find_layer_folders
 from lab import tries
 
 KEYS = st.sampled_from(

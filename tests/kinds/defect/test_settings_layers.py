@@ -11,8 +11,8 @@ import pytest
 import equipage
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import format_path
-from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.settings_layers import FORMAT, LoadedSettings, Overrides, find_settings
+from equipage.loading.roots import find_layer_folders
 from equipage.render.json import diagnostic_to_dict
 from equipage.views.comparing import compare
 from lab import write

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect.settings_layers import find_settings
-from equipage.kinds.jsonc import blank_comments
 from equipage.kinds.mcp import DIALECTS
+from equipage.loading.jsonc import blank_comments
 from equipage.loading.registry import format_named
+from equipage.loading.roots import find_layer_folders
 from lab import shared_probes, write
 
 

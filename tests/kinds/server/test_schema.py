@@ -9,9 +9,9 @@ import pytest
 
 import lab
 from casefiles import Case, cases_in
+from equipage.loading.editor_schema import schema_for
 from equipage.loading.registry import format_named
 from equipage.syntax.document import load_value
-from equipage.views.schema import schema_for
 
 from .test_config import FULL
 

@@ -27,7 +27,7 @@ from equipage.kinds.blueprint.model import AGENT_KINDS, DEFAULT_KIND, AgentKind,
 from equipage.kinds.blueprint.references import AGENT_MD, FILE, ReferenceContext, expand_references
 from equipage.kinds.blueprint.rules import canonical_path, expressions
 from equipage.loading.findings import Placer
-from equipage.loading.kind import Format, Item, Presentation, Reading, Sensitive
+from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Origin, Origins, Tree, mapping_or_empty
 from equipage.syntax import MAX_DEPTH

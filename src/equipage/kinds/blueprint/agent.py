@@ -27,7 +27,7 @@ from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.model import DEFAULT_KIND, LINT_LEVELS, Agent, AgentKind
-from equipage.loading.kind import Format, Item, Presentation, Reading, Sensitive
+from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree

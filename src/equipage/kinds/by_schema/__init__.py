@@ -22,9 +22,9 @@ from equipage.files.gitignore import glob_pattern
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.kinds.by_schema import codes
 from equipage.kinds.by_schema.judging import Validator
-from equipage.kinds.headers import HeaderStyle, read_header
-from equipage.kinds.jsonc import read_jsonc
-from equipage.loading.kind import Format, Presentation, Reading
+from equipage.loading.format import Format, Presentation, Reading
+from equipage.loading.header import HeaderStyle, read_header
+from equipage.loading.jsonc import read_jsonc
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, walk
 from equipage.schemas.codes import CODES as SCHEMA_CODES

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from equipage.loading.kind import Format
+    from equipage.loading.format import Format
 
 
 @cache

@@ -33,11 +33,11 @@ from equipage.kinds.conventions.references import (
     rename_remedy,
     split_names,
 )
-from equipage.kinds.headers import body_of, has_header, keep_as_written
-from equipage.kinds.shared import check_mixed_scripts, is_template_or_fixture, report_secrets
 from equipage.kinds.tables import CompositeType, Convention, Field, Group, groups_in
+from equipage.loading.header import body_of, has_header, keep_as_written
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
+from equipage.loading.shared import check_mixed_scripts, is_template_or_fixture, report_secrets
 from equipage.loading.tree import Origin, Origins, Tree, attach, get, put
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, EntrySpans, load_value

@@ -16,7 +16,7 @@ from equipage.core.diagnostics import Fact, Shown
 from equipage.core.text import lazy_regex
 from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.checks import BODY
-from equipage.loading.kind import Offer
+from equipage.loading.format import Offer
 from equipage.loading.outcome import Outcome
 
 #: How many characters Claude Code keeps of a description, and gives the list of all skills: with a

@@ -22,13 +22,13 @@ from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.tools import CONVENTIONS, claude, gemini, skills
-from equipage.kinds.headers import HeaderStyle, has_header, read_header, read_text
-from equipage.kinds.jsonc import read_jsonc
-from equipage.kinds.shared import TOLERANT, hide_property
 from equipage.kinds.tables import CompositeType, Convention, Field, Group, patterns_in
-from equipage.loading.kind import Format, Item, Presentation, Reading, Sensitive, Together
+from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive, Together
+from equipage.loading.header import HeaderStyle, has_header, read_header, read_text
+from equipage.loading.jsonc import read_jsonc
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session
+from equipage.loading.shared import TOLERANT, hide_property
 from equipage.syntax.document import Syntax
 from equipage.syntax.frontmatter import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
 

@@ -20,9 +20,9 @@ from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
 from equipage.core.text import Guesses, lazy_regex
 from equipage.kinds.conventions import codes
-from equipage.kinds.shared import known_names, path_of
 from equipage.kinds.tables import Convention, Field, ReferenceKind
-from equipage.loading.kind import Offer
+from equipage.loading.format import Offer
+from equipage.loading.shared import known_names, path_of
 from equipage.loading.tree import get
 from equipage.syntax.document import Document, EntrySpans
 

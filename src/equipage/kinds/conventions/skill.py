@@ -22,15 +22,16 @@ from equipage.core.source import Source
 from equipage.core.text import lazy_regex
 from equipage.files import entries_of, is_file, is_folder
 from equipage.files.reading import Files
-from equipage.files.roots import LayerFolders, StrPath, find_layer_folders, resolve_parent_links
 from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.checks import BODY, add_body, keep_text, look_for_suspicious
 from equipage.kinds.conventions.codes import SKILL_CODES
 from equipage.kinds.conventions.kind import kind_of
 from equipage.kinds.conventions.references import names_of_file
 from equipage.kinds.conventions.tools import skills as tables
-from equipage.kinds.headers import STRICT_YAML, HeaderStyle, keep_as_written, read_header
-from equipage.kinds.layering import (
+from equipage.kinds.tables import Convention, Field
+from equipage.loading.format import Format, Item, Layering, Presentation, Reading, Together
+from equipage.loading.header import STRICT_YAML, HeaderStyle, keep_as_written, read_header
+from equipage.loading.layering import (
     Discovery,
     Entry,
     Found,
@@ -39,11 +40,10 @@ from equipage.kinds.layering import (
     LayerName,
     discover,
 )
-from equipage.kinds.shared import StrictTable, entries_at, glob_problem, hide_property
-from equipage.kinds.tables import Convention, Field
-from equipage.loading.kind import Format, Item, Layering, Presentation, Reading, Together
 from equipage.loading.model import Shape
+from equipage.loading.roots import LayerFolders, StrPath, find_layer_folders, resolve_parent_links
 from equipage.loading.session import Parsed, Session
+from equipage.loading.shared import StrictTable, entries_at, glob_problem, hide_property
 from equipage.loading.tree import Tree, get, move, remove
 from equipage.syntax.frontmatter import PROFILE
 

@@ -20,7 +20,7 @@ from equipage.core.frozen import EMPTY, convert, plain_data
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.defect import codes
-from equipage.kinds.shared import StrictTable, entries_at, glob_hint, glob_problem, table_at
+from equipage.loading.shared import StrictTable, entries_at, glob_hint, glob_problem, table_at
 from equipage.loading.tree import (
     HOLE,
     Origin,

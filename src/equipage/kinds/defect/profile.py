@@ -22,7 +22,6 @@ from equipage.core.frozen import FrozenDict
 from equipage.core.path import Path
 from equipage.core.source import Span
 from equipage.core.text import Guesses, lazy_regex, nearest
-from equipage.files.roots import LayerFolders, StrPath, find_layer_folders
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect import profile_model as stages
 from equipage.kinds.defect.codes import PROFILE_CODES
@@ -41,19 +40,7 @@ from equipage.kinds.defect.profile_model import (
     sampling_facts,
     variant_of,
 )
-from equipage.kinds.headers import STRICT_YAML
-from equipage.kinds.layering import Discovery, Found, LayeredMapping, LayerName, discover
-from equipage.kinds.shared import (
-    entries_at,
-    glob_covers,
-    glob_hint,
-    glob_problem,
-    hide_property,
-    is_literal,
-    known_names,
-    path_of,
-)
-from equipage.loading.kind import (
+from equipage.loading.format import (
     Format,
     Item,
     Layering,
@@ -63,8 +50,21 @@ from equipage.loading.kind import (
     Sensitive,
     Together,
 )
+from equipage.loading.header import STRICT_YAML
+from equipage.loading.layering import Discovery, Found, LayeredMapping, LayerName, discover
 from equipage.loading.model import Shape
+from equipage.loading.roots import LayerFolders, StrPath, find_layer_folders
 from equipage.loading.session import Session
+from equipage.loading.shared import (
+    entries_at,
+    glob_covers,
+    glob_hint,
+    glob_problem,
+    hide_property,
+    is_literal,
+    known_names,
+    path_of,
+)
 from equipage.loading.tree import get
 
 if TYPE_CHECKING:

@@ -23,14 +23,14 @@ from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.files import entries_of, exists, is_file, is_link, leads_to_folder
 from equipage.files.reading import require_text
-from equipage.files.roots import resolve_parent_links
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.hooks import Hooks, Layer
-from equipage.kinds.headers import HeaderStyle, body_of, keep_as_written, read_header
-from equipage.kinds.layering import Entry, LayeredFolder
-from equipage.kinds.shared import StrictTable, entries_at
+from equipage.loading.header import HeaderStyle, body_of, keep_as_written, read_header
+from equipage.loading.layering import Entry, LayeredFolder
+from equipage.loading.roots import resolve_parent_links
 from equipage.loading.session import Parsed, Session
+from equipage.loading.shared import StrictTable, entries_at
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, move, remove
 from equipage.syntax.document import Document
 

@@ -19,15 +19,13 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
-from equipage.files.roots import find_layer_folders
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.codes import SETTINGS_CODES
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.profile_model import limit_facts, sampling_facts
 from equipage.kinds.defect.settings_model import BUILT_IN_MODELS, BUILT_IN_PROVIDERS, Settings, Turn
 from equipage.kinds.mcp.strict import SERVERS_PATH
-from equipage.kinds.shared import hide_property, table_at
-from equipage.loading.kind import (
+from equipage.loading.format import (
     Format,
     Item,
     LayerFolder,
@@ -38,7 +36,9 @@ from equipage.loading.kind import (
     Together,
 )
 from equipage.loading.model import Shape
+from equipage.loading.roots import find_layer_folders
 from equipage.loading.session import Session
+from equipage.loading.shared import hide_property, table_at
 from equipage.loading.tree import Tree, get, punch_holes, walk
 
 if TYPE_CHECKING:

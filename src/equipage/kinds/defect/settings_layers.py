@@ -34,7 +34,6 @@ from equipage.files import (
     wrong_argument,
 )
 from equipage.files.reading import display_name
-from equipage.files.roots import LayerFolders, StrPath, find_layer_folders
 from equipage.files.sandbox import FileProblem, is_below
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.hooks import PROJECT_LAYERS, Layer
@@ -48,11 +47,12 @@ from equipage.kinds.defect.settings import (
 from equipage.kinds.defect.settings_model import Effective, Settings, derive_effective
 from equipage.kinds.mcp import strict as mcp
 from equipage.kinds.mcp.strict import STRICT_MCP_JSON
-from equipage.loading.kind import Format
+from equipage.loading.format import Format
 from equipage.loading.model import build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import check_tree
 from equipage.loading.result import Explanation, Loaded
+from equipage.loading.roots import LayerFolders, StrPath, find_layer_folders
 from equipage.loading.session import Request, Run, Session, format_of
 from equipage.loading.tree import (
     Origin,

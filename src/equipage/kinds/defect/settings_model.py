@@ -16,7 +16,7 @@ from equipage.kinds.defect.profile_model import (
     request_limit,
 )
 from equipage.kinds.mcp.strict import Mcp
-from equipage.kinds.shared import StrictTable
+from equipage.loading.shared import StrictTable
 
 #: TOML has signed integers: of 64 bits without a sign, 63 remain.
 U64 = Annotated[int, msgspec.Meta(ge=0)]

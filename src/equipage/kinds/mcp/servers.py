@@ -19,7 +19,6 @@ from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.core.text import Guesses, nearest
 from equipage.files.reading import Files
-from equipage.kinds.jsonc import read_jsonc
 from equipage.kinds.mcp import (
     CLAUDE,
     CLAUDE_PLUGIN,
@@ -36,10 +35,11 @@ from equipage.kinds.mcp import (
 from equipage.kinds.mcp.cautions import check_name_collisions, check_server_safety, undefined_inputs
 from equipage.kinds.mcp.codes import CODES
 from equipage.kinds.mcp.strict import STRICT_MCP_JSON, list_servers, server_names
-from equipage.kinds.shared import TOLERANT, report_secrets, table_at
-from equipage.loading.kind import Format, Presentation, Reading, Sensitive, Together
+from equipage.loading.format import Format, Presentation, Reading, Sensitive, Together
+from equipage.loading.jsonc import read_jsonc
 from equipage.loading.model import Shape, build
 from equipage.loading.session import Parsed, Session
+from equipage.loading.shared import TOLERANT, report_secrets, table_at
 from equipage.loading.tree import HOLE, Origins, Tree, get, graft
 from equipage.syntax.document import Document
 

@@ -17,10 +17,10 @@ from equipage.core.path import Path
 from equipage.core.text import Guesses
 from equipage.kinds.mcp import codes
 from equipage.kinds.mcp.codes import CODES
-from equipage.kinds.shared import StrictTable, table_at
-from equipage.loading.kind import Format, Item, Presentation, Reading, Together
+from equipage.loading.format import Format, Item, Presentation, Reading, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
+from equipage.loading.shared import StrictTable, table_at
 from equipage.loading.tree import (
     HOLE,
     Origin,

@@ -17,7 +17,7 @@ from equipage.kinds.server.items import ITEM_KINDS, base_items
 from equipage.kinds.server.model import ServerFile
 from equipage.kinds.server.normalise import DELIVERY_PARAMETERS, SPELLINGS, normalise
 from equipage.kinds.server.rules import RULES
-from equipage.loading.kind import Format, Item, Presentation, Reading, Sensitive
+from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.tree import mapping_or_empty
 from equipage.schemas.codes import CODES as SCHEMA_CODES

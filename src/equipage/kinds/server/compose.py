@@ -29,7 +29,7 @@ from equipage.generators.limits import GeneratorLimits, format_size, read_limit
 from equipage.kinds.server import codes
 from equipage.kinds.server.items import ITEM_KINDS, Place, implicit_includes, is_free_data
 from equipage.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
-from equipage.loading.kind import Limits
+from equipage.loading.format import Limits
 from equipage.loading.projects import is_project_root
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree, get, graft, move, remove, walk

@@ -17,7 +17,7 @@ from equipage.core.diagnostics import Fact
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex
 from equipage.kinds.server.model import MatchBranch
-from equipage.loading.kind import Rule
+from equipage.loading.format import Rule
 from equipage.loading.session import Session
 from equipage.loading.tree import get
 

@@ -29,7 +29,7 @@ from equipage.kinds.server.items import (
     rule_for_each,
 )
 from equipage.kinds.server.model import MAX_UINT64, Condition
-from equipage.loading.kind import Rule
+from equipage.loading.format import Rule
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, get, mapping_or_empty
 from equipage.schemas.plain import is_plain

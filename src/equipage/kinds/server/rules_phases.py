@@ -22,7 +22,7 @@ from equipage.kinds.server.items import (
 )
 from equipage.kinds.server.model import MAX_UINT64
 from equipage.kinds.server.normalise import OPERATORS, TEXT_OPERATORS
-from equipage.loading.kind import Rule
+from equipage.loading.format import Rule
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Hole, get, mapping_or_empty
 

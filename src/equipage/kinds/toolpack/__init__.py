@@ -20,7 +20,7 @@ from equipage.kinds.toolpack.rules import (
     normalise_network,
     rename_snake_case,
 )
-from equipage.loading.kind import Format, Item, Presentation, Reading, Sensitive, Together
+from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree

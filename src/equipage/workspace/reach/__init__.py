@@ -16,7 +16,7 @@ import msgspec
 
 from equipage.core.path import ROOT, Path
 from equipage.kinds.mcp import dialect_of
-from equipage.loading.kind import Format, Sensitive
+from equipage.loading.format import Format, Sensitive
 from equipage.loading.outcome import Outcome
 from equipage.loading.tree import get, walk
 from equipage.workspace.reach.clients import program_of, subjects_of, value_with_defaults

@@ -17,9 +17,9 @@ from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.files import real_path
 from equipage.kinds.conventions.claude import codes
-from equipage.kinds.shared import is_template_or_fixture
 from equipage.kinds.tables import Convention
 from equipage.loading.session import Session
+from equipage.loading.shared import is_template_or_fixture
 from equipage.syntax.markdown import Link, blank_out_code, file_links
 
 #: `@path` at the start of a word; a backslash keeps a blank in the path.

@@ -16,7 +16,7 @@ from equipage.core.diagnostics import Fact, Severity, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
-from equipage.loading.kind import Offer
+from equipage.loading.format import Offer
 from equipage.loading.tree import get
 from equipage.syntax.suspicious import find_secrets, mixed_scripts
 

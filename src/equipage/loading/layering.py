@@ -1,7 +1,7 @@
 """Files with names in layers: the user's and the project's, found, loaded and laid over each other.
 
 A layer is the folder `defect` in the user's configuration or `.defect` in the root of a repository
-(`files.roots` finds both). In each layer, folders such as `agents` and `skills` hold named entries.
+(`loading.roots` finds both). In each layer, folders such as `agents` and `skills` hold named entries.
 An entry of the project replaces the user's entry of that name as a whole.
 
 `LayeredFolder` describes such a folder, `discover` loads the entries of both layers, and
@@ -25,17 +25,17 @@ from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.source import Source
 from equipage.files import entries_of, is_inside, repository_root
 from equipage.files.reading import display_name
-from equipage.files.roots import (
+from equipage.loading.findings import merge_duplicates
+from equipage.loading.format import Format, LayerFolder
+from equipage.loading.outcome import Outcome, findings_about_sets, place_without_outcome
+from equipage.loading.pipeline import load_path
+from equipage.loading.result import Loaded
+from equipage.loading.roots import (
     PROJECT_FOLDER,
     LayerFolders,
     find_layer_folders,
     layer_unreadable_fact,
 )
-from equipage.loading.findings import merge_duplicates
-from equipage.loading.kind import Format, LayerFolder
-from equipage.loading.outcome import Outcome, findings_about_sets, place_without_outcome
-from equipage.loading.pipeline import load_path
-from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
 
 LayerName = Literal["user", "project"]

@@ -15,10 +15,10 @@ from typing import Any
 
 from msgspec import inspect as types
 
-from equipage.loading.kind import Format
+from equipage.loading.format import Format
+from equipage.loading.meanings import meaning_of
 from equipage.loading.model import Shape, type_info
 from equipage.loading.schema import Schema, accept, branches, takes_anything
-from equipage.views.meanings import meaning_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
