@@ -121,7 +121,7 @@ def test_packs_share_what_they_refer_to(tmp_path: Path) -> None:
 def test_a_shared_file_is_read_and_checked_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from equipage.directives.ref import links as linking
+    from equipage.directives import ref_graph as linking
 
     calls: list[Any] = []
     monkeypatch.setattr(linking, "check_shape", lambda value, *_a, **_k: calls.append(value) or [])

@@ -25,7 +25,7 @@ from equipage.core.frozen import WeightCache, freeze_plain
 from equipage.core.path import ROOT, Path
 from equipage.directives import Directive, Expansion, Node, codes
 from equipage.directives.ref import inline
-from equipage.directives.ref.links import NO_SCOPES, REF, KnownReferences, Linker, Part, Place
+from equipage.directives.ref_graph import NO_SCOPES, REF, KnownReferences, Linker, Part, Place
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, get, graft

@@ -19,7 +19,7 @@ from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import FrozenDict, freeze_plain
 from equipage.core.path import Path, pointer
 from equipage.directives import codes
-from equipage.directives.ref.links import NO_SCOPES, REF, Link, Part
+from equipage.directives.ref_graph import NO_SCOPES, REF, Link, Part
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via
 from equipage.schemas import codes as schema_codes
 from equipage.schemas.structure import Draft, written_draft
