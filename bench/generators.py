@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from equipage.generators import GeneratorLimits, build
+from equipage.formats.server.payloads import GeneratorLimits, build
 
 MB = 1_000_000
 ALLOWED = 8 * MB

@@ -20,7 +20,7 @@ from harness import Row
 from jsonschema.validators import validator_for
 
 import data
-from equipage.kinds.toolpack.loader import ToolpackLoader
+from equipage.formats.toolpack.loader import ToolpackLoader
 
 SHARED_SCHEMAS = 25
 COUNT = 2000

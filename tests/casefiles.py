@@ -57,8 +57,8 @@ import pytest
 import lab
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.frozen import plain_data
-from equipage.kinds.defect.profile import Profiles, find_profiles
-from equipage.kinds.defect.settings_layers import find_settings
+from equipage.formats.defect.layers import find_settings
+from equipage.formats.defect.profile import Profiles, find_profiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.roots import find_layer_folders
 from equipage.workspace.report import Report

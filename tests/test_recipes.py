@@ -105,7 +105,7 @@ def timeout_is_long_enough(config: Any, _session: Session) -> Iterator[Fact]:
 
 '''
     clone.change(
-        "kinds/toolpack/rules.py",
+        "formats/toolpack/rules.py",
         ("RULES = (\n", function),
         ("    file_is_found_by_loaders,\n", "    timeout_is_long_enough,\n"),
     )
@@ -121,7 +121,7 @@ def test_a_rule_with_a_code_of_its_own(clone: Clone, tmp_path: Path) -> None:
     assert "`codes.py`" in recipe("A rule")
     assert "`codes.toml`" in recipe("A rule")
     clone.change(
-        "kinds/toolpack/codes.py",
+        "formats/toolpack/codes.py",
         ("CODES = _codes.declared()", 'TIMEOUT_SHORT = _codes.warning("timeout-short")\n'),
     )
     words = """\
@@ -131,7 +131,7 @@ about = "A call that takes longer than its timeout is ended."
 help = "write at least 10"
 
 """
-    clone.change("kinds/toolpack/codes.toml", ("[old-dialect]\n", words))
+    clone.change("formats/toolpack/codes.toml", ("[old-dialect]\n", words))
     function = '''\
 def timeout_is_long_enough(config: Any, _session: Session) -> Iterator[Fact]:
     """No tool answers within ten milliseconds."""
@@ -142,7 +142,7 @@ def timeout_is_long_enough(config: Any, _session: Session) -> Iterator[Fact]:
 
 '''
     clone.change(
-        "kinds/toolpack/rules.py",
+        "formats/toolpack/rules.py",
         ("RULES = (\n", function),
         ("    file_is_found_by_loaders,\n", "    timeout_is_long_enough,\n"),
     )
@@ -238,7 +238,7 @@ FORMAT = Format(
     clone.change(
         "loading/registry.py",
         (
-            '    Recognition("toolpack", "equipage.kinds.toolpack"',
+            '    Recognition("toolpack", "equipage.formats.toolpack"',
             '    Recognition("crew", "equipage.kinds.crew", ("*.crew.yaml",)),\n',
         ),
     )
@@ -296,7 +296,7 @@ def join_texts(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 """
     clone.change(
-        "kinds/toolpack/__init__.py",
+        "formats/toolpack/__init__.py",
         ("FORMAT = Format(\n", stage),
         ("camel_case, network_list, resolve_schemas),\n", "join_texts, "),
     )

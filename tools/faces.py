@@ -28,17 +28,17 @@ from typing import Any
 
 import msgspec
 
-from equipage.directives.generate import Generated
-from equipage.generators.limits import GeneratorLimits
+from equipage.formats.defect.mcp import McpJson
+from equipage.formats.server.compose import ServerLimits
+from equipage.formats.server.generate import Generated
+from equipage.formats.server.model import ServerConfig
+from equipage.formats.server.payloads.limits import GeneratorLimits
+from equipage.formats.toolpack.model import Toolpack, ToolpackFile
 from equipage.kinds import convention_paths as paths
 from equipage.kinds import mcp
 from equipage.kinds.conventions import kind as conventions
 from equipage.kinds.conventions import skill, tools
 from equipage.kinds.conventions.tools.skills import VARIANTS
-from equipage.kinds.mcp.strict import McpJson
-from equipage.kinds.server.compose import ServerLimits
-from equipage.kinds.server.model import ServerConfig
-from equipage.kinds.toolpack.model import Toolpack, ToolpackFile
 from equipage.loading.format import Limits
 from equipage.loading.meanings import meaning_of
 from equipage.loading.registry import built_in_kinds, format_named
@@ -61,18 +61,18 @@ RESULTS: dict[str, tuple[type[Any], ...]] = {
 BESIDE: tuple[type[Any], ...] = (Generated, Limits, ServerLimits, GeneratorLimits, ToolpackFile)
 #: Unions of parts, by their names: what a field holds that may be one of several things.
 ALIASES = {
-    "equipage.kinds.blueprint.model": ("AgentKind", "Expression", "Node", "Runner"),
-    "equipage.kinds.server.model": ("ContentItem", "ContentValue"),
-    "equipage.kinds.toolpack.model": ("Execution",),
+    "equipage.formats.blueprint.model": ("AgentKind", "Expression", "Node", "Runner"),
+    "equipage.formats.server.model": ("ContentItem", "ContentValue"),
+    "equipage.formats.toolpack.model": ("Execution",),
 }
 #: Parts of different kinds have the same name: this is what `equipage.models` calls one of them.
 OTHER_NAMES = {
-    ("equipage.kinds.blueprint.model", "AgentProfile"): "BlueprintAgentProfile",
-    ("equipage.kinds.defect.profile_model", "Prompt"): "ProfilePrompt",
-    ("equipage.kinds.defect.hooks", "CommandHandler"): "HookCommandHandler",
-    ("equipage.kinds.defect.settings_model", "Capabilities"): "SettingsCapabilities",
-    ("equipage.kinds.mcp.strict", "McpServer"): "DefectMcpServer",
-    ("equipage.kinds.toolpack.model", "Limits"): "ToolpackLimits",
+    ("equipage.formats.blueprint.model", "AgentProfile"): "BlueprintAgentProfile",
+    ("equipage.formats.defect.profile_model", "Prompt"): "ProfilePrompt",
+    ("equipage.formats.defect.hooks", "CommandHandler"): "HookCommandHandler",
+    ("equipage.formats.defect.settings_model", "Capabilities"): "SettingsCapabilities",
+    ("equipage.formats.defect.mcp", "McpServer"): "DefectMcpServer",
+    ("equipage.formats.toolpack.model", "Limits"): "ToolpackLimits",
 }
 
 

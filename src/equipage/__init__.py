@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         UsageError,
     )
     from equipage.core.source import Source, Span
+    from equipage.formats.defect.layers import LoadedSettings, SettingsLayer, load_settings
+    from equipage.formats.defect.profile import Profile, Profiles, discover_profiles
     from equipage.kinds.conventions.skill import (
         DiscoveredSkill,
         FoundSkill,
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
         Skills,
         discover_skills,
     )
-    from equipage.kinds.defect.profile import Profile, Profiles, discover_profiles
-    from equipage.kinds.defect.settings_layers import LoadedSettings, SettingsLayer, load_settings
     from equipage.loading.format import Limits
     from equipage.loading.result import Explanation, Loaded
     from equipage.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
@@ -54,8 +54,8 @@ _HOMES = {
     "kinds.conventions.skill": (
         "DiscoveredSkill", "FoundSkill", "Skill", "Skills", "discover_skills",
     ),
-    "kinds.defect.profile": ("Profile", "Profiles", "discover_profiles"),
-    "kinds.defect.settings_layers": ("LoadedSettings", "SettingsLayer", "load_settings"),
+    "formats.defect.profile": ("Profile", "Profiles", "discover_profiles"),
+    "formats.defect.layers": ("LoadedSettings", "SettingsLayer", "load_settings"),
     "loading.format": ("Limits",),
     "loading.result": ("Explanation", "Loaded"),
     "toolpacks": ("Toolpack", "ToolpackLoader", "ToolpackValidationError"),

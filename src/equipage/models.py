@@ -151,9 +151,9 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 #: module → names; where two parts share a name, `other=name`
 _HOMES: dict[str, str] = {
-    "equipage.directives.generate": ("Generated "),
-    "equipage.generators.limits": ("GeneratorLimits "),
-    "equipage.kinds.blueprint.model": (
+    "equipage.formats.server.generate": ("Generated "),
+    "equipage.formats.server.payloads.limits": ("GeneratorLimits "),
+    "equipage.formats.blueprint.model": (
         "Add Agent AgentBlockInProcess AgentMeta Algo And Assign Audit Blueprint "
         "BlueprintAgentProfile=AgentProfile BlueprintMetadata Branch CallExtern CompilerHints "
         "CompilerStrategy ContextPolicy Div Eq Exists Fanout File Ge Gt Gte In Inline Le Len "
@@ -193,23 +193,23 @@ _HOMES: dict[str, str] = {
         "WindsurfWorkflow ZedSettingsFile "
     ),
     "equipage.kinds.conventions.skill": ("Skill SkillTriggers "),
-    "equipage.kinds.defect.hooks": (
+    "equipage.formats.defect.hooks": (
         "BuiltinHandler Hook HookCommandHandler=CommandHandler HookMatch Hooks JsonRender "
         "PromptHandler ShellProgram TemplateRender "
     ),
-    "equipage.kinds.defect.profile_model": (
+    "equipage.formats.defect.profile_model": (
         "AgentProfile Default ProfilePrompt=Prompt Sampling Tools "
     ),
-    "equipage.kinds.defect.settings_model": (
+    "equipage.formats.defect.settings_model": (
         "Aws BackgroundTool BasePrompt BashTool DefaultModel DisabledHook FetchTool FsTool "
         "Http Langfuse LayeredHooks Model Otlp ProjectPrompt PromptOverlay Provider "
         "ProviderCapabilities ProviderWebSearch Proxy Sandbox SearchTool Settings "
         "SettingsCapabilities=Capabilities ToolSettings Tracing Turn WebSearch "
     ),
     "equipage.kinds.mcp.servers": ("McpServer McpServers "),
-    "equipage.kinds.mcp.strict": ("DefectMcpServer=McpServer JsonServer Mcp McpJson "),
-    "equipage.kinds.server.compose": ("ServerLimits "),
-    "equipage.kinds.server.model": (
+    "equipage.formats.defect.mcp": ("DefectMcpServer=McpServer JsonServer Mcp McpJson "),
+    "equipage.formats.server.compose": ("ServerLimits "),
+    "equipage.formats.server.model": (
         "AttackSurface Baseline BatchAmplify Behavior Capabilities CloseConnection "
         "CommandHandler Condition DuplicateRequestIds EmbeddedResource Entry EntryAction "
         "HttpHandler ImageContent InvalidUtf8 ListCapability Logging MatchBranch Message "
@@ -220,7 +220,7 @@ _HOMES: dict[str, str] = {
         "Silent SlowLoris Technique TextContent Tool ToolDefinition ToolResponse Trigger "
         "Truncated UnboundedLine WrongId ContentItem ContentValue "
     ),
-    "equipage.kinds.toolpack.model": (
+    "equipage.formats.toolpack.model": (
         "Caps CliExecution Env Filesystem HttpExecution NodeExecution PhpExecution "
         "PythonExecution Templating Toolpack ToolpackFile ToolpackLimits=Limits Execution "
     ),

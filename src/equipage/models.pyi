@@ -4,9 +4,9 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from equipage.directives.generate import Generated
-from equipage.generators.limits import GeneratorLimits
-from equipage.kinds.blueprint.model import (
+from equipage.formats.server.generate import Generated
+from equipage.formats.server.payloads.limits import GeneratorLimits
+from equipage.formats.blueprint.model import (
     Add,
     Agent,
     AgentBlockInProcess,
@@ -68,7 +68,7 @@ from equipage.kinds.blueprint.model import (
     WsOperator,
 )
 from equipage.kinds.conventions.skill import Skill, SkillTriggers
-from equipage.kinds.defect.hooks import (
+from equipage.formats.defect.hooks import (
     BuiltinHandler,
     CommandHandler as HookCommandHandler,
     Hook,
@@ -79,14 +79,14 @@ from equipage.kinds.defect.hooks import (
     ShellProgram,
     TemplateRender,
 )
-from equipage.kinds.defect.profile_model import (
+from equipage.formats.defect.profile_model import (
     AgentProfile,
     Default,
     Prompt as ProfilePrompt,
     Sampling,
     Tools,
 )
-from equipage.kinds.defect.settings_model import (
+from equipage.formats.defect.settings_model import (
     Aws,
     BackgroundTool,
     BasePrompt,
@@ -116,9 +116,9 @@ from equipage.kinds.defect.settings_model import (
     WebSearch,
 )
 from equipage.kinds.mcp.servers import McpServer, McpServers
-from equipage.kinds.mcp.strict import JsonServer, Mcp, McpJson, McpServer as DefectMcpServer
-from equipage.kinds.server.compose import ServerLimits
-from equipage.kinds.server.model import (
+from equipage.formats.defect.mcp import JsonServer, Mcp, McpJson, McpServer as DefectMcpServer
+from equipage.formats.server.compose import ServerLimits
+from equipage.formats.server.model import (
     AttackSurface,
     Baseline,
     BatchAmplify,
@@ -176,7 +176,7 @@ from equipage.kinds.server.model import (
     UnboundedLine,
     WrongId,
 )
-from equipage.kinds.toolpack.model import (
+from equipage.formats.toolpack.model import (
     Caps,
     CliExecution,
     Env,

@@ -1,6 +1,6 @@
 """Toolpacks: load a folder of `*.tool.yaml` files, list them, get one by its id."""
 
-from equipage.kinds.toolpack.loader import (
+from equipage.formats.toolpack.loader import (
     FoundToolpacks,
     Toolpack,
     ToolpackLoader,

@@ -217,9 +217,9 @@ def surfaces() -> dict[str, Surface]:
         "server": ("kinds/server/*.py", "directives/*.py"),
         "blueprint": ("kinds/blueprint/*.py",),
         "toolpack": ("kinds/toolpack/*.py", "schemas/*.py"),
-        "profile": ("kinds/defect/profile*.py",),
-        "settings": ("kinds/defect/settings.py", "kinds/defect/hooks.py"),
-        "agent_md": ("kinds/blueprint/agent.py", "loading/header.py"),
+        "profile": ("formats/defect/profile*.py",),
+        "settings": ("formats/defect/settings.py", "formats/defect/hooks.py"),
+        "agent_md": ("formats/blueprint/agent.py", "loading/header.py"),
         "skill": ("kinds/conventions/checks.py", "loading/header.py"),
         "mcp": ("kinds/mcp/*.py",),
     }

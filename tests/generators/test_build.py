@@ -9,9 +9,9 @@ import tracemalloc
 import pytest
 
 from equipage.core.diagnostics import Shown
-from equipage.generators import build, generator_types
-from equipage.generators.codes import CODES
-from equipage.generators.limits import GeneratorLimits
+from equipage.formats.server.payloads import build, generator_types
+from equipage.formats.server.payloads.codes import CODES
+from equipage.formats.server.payloads.limits import GeneratorLimits
 
 from .making import BY_NAME, HERE, LIMITS, findings, make
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from equipage.generators.base import Buffered, Streamed
+from equipage.formats.server.payloads.base import Buffered, Streamed
 
 from .making import LIMITS, findings, make
 

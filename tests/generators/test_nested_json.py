@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from equipage.generators.payloads import NestedJson
+from equipage.formats.server.payloads.types import NestedJson
 
 from .making import LIMITS, findings, make
 

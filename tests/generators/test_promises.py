@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equipage.generators import build, generator_types, schema
-from equipage.generators.base import Buffered, Generator, PayloadTooLarge, Streamed
-from equipage.generators.limits import GeneratorLimits
+from equipage.formats.server.payloads import build, generator_types, schema
+from equipage.formats.server.payloads.base import Buffered, Generator, PayloadTooLarge, Streamed
+from equipage.formats.server.payloads.limits import GeneratorLimits
 from lab import environment, python
 
 from .making import HERE, LIMITS, make

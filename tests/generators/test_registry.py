@@ -8,10 +8,10 @@ from typing import ClassVar
 import msgspec
 import pytest
 
-from equipage import generators as registry
-from equipage.generators import build, generator_types, register
-from equipage.generators.base import Generator
-from equipage.generators.parameters import Parameter, WholeNumber
+from equipage.formats.server import payloads as registry
+from equipage.formats.server.payloads import build, generator_types, register
+from equipage.formats.server.payloads.base import Generator
+from equipage.formats.server.payloads.parameters import Parameter, WholeNumber
 
 from .making import HERE, LIMITS, findings
 

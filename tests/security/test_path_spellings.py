@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.kinds.blueprint import expand
-from equipage.kinds.toolpack.loader import ToolpackLoader
+from equipage.formats.blueprint import expand
+from equipage.formats.toolpack.loader import ToolpackLoader
 
 from . import world
 from .world import CANARY, run_script

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 import pytest
 import yaml
 
-from equipage.kinds.toolpack.loader import ToolpackLoader
-from equipage.kinds.toolpack.model import Toolpack
+from equipage.formats.toolpack.loader import ToolpackLoader
+from equipage.formats.toolpack.model import Toolpack
 from lab import write
 
 KINDS = ("python", "node", "php", "cli", "http")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.kinds.defect.profile import find_profiles
+from equipage.formats.defect.profile import find_profiles
 from equipage.loading.roots import find_layer_folders
 from equipage.loading.session import Request
 from equipage.render.text import Style, summary

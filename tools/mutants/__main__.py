@@ -77,7 +77,7 @@ PARTS = {
         ("core/frozen.py",),
         ("core", "security/test_weight.py", "kinds/server/test_limits.py", "loading/test_model.py"),
     ),
-    "compose": Part(("kinds/server/compose.py",), ("kinds/server",)),
+    "compose": Part(("formats/server/compose.py",), ("kinds/server",)),
     "syntax": Part(("syntax/__init__.py",), ("syntax/test_brackets.py", "syntax/test_json.py")),
     "confinement": Part(("serve/confinement.py",), _serve("confinement")),
     "jail": Part(("serve/jail.py",), _serve("jail", "filter")),

@@ -63,7 +63,7 @@ def require_loopback(options: argparse.Namespace) -> None:
 
 
 def _serve_faults(outcomes: list[Outcome], options: argparse.Namespace, output: Output) -> int:
-    from equipage.kinds.server.model import ServerConfig
+    from equipage.formats.server.model import ServerConfig
     from equipage.serve.faults.run import literal_texts, serve
 
     if len(outcomes) > 1:

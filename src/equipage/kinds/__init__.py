@@ -1,1 +1,1 @@
-"""Kinds of configuration, each one a value `FORMAT` in a package of its own."""
+"""What is left of an old room."""

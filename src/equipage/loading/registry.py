@@ -49,28 +49,28 @@ class Recognition(msgspec.Struct, frozen=True, eq=False):
 
 
 BUILT_IN: tuple[Recognition, ...] = (
-    Recognition("toolpack", "equipage.kinds.toolpack", ("*.tool.{yaml,yml}",)),
+    Recognition("toolpack", "equipage.formats.toolpack", ("*.tool.{yaml,yml}",)),
     Recognition(
         "profile",
-        "equipage.kinds.defect.profile",
+        "equipage.formats.defect.profile",
         ("{.defect,defect}/agents/*.md", "{.defect,defect}/agents/*/config.toml"),
         folder="agents",
     ),
     Recognition(
         "settings",
-        "equipage.kinds.defect.settings_layers",
+        "equipage.formats.defect.layers",
         (".defect/{config,config.local}.toml", "{.config,config,xdg}/defect/config.toml"),
     ),
     Recognition(
         "server",
-        "equipage.kinds.server",
+        "equipage.formats.server",
         keys=("server", "$include"),
         by_content=is_server,
         possibly=may_be_server,
         substitutes=True,
     ),
-    Recognition("blueprint", "equipage.kinds.blueprint", keys=("flow",), by_content=is_blueprint),
-    Recognition("agent_md", "equipage.kinds.blueprint.agent"),
+    Recognition("blueprint", "equipage.formats.blueprint", keys=("flow",), by_content=is_blueprint),
+    Recognition("agent_md", "equipage.formats.blueprint.agent"),
     Recognition(
         "goose-recipe",
         "equipage.kinds.conventions",
@@ -81,7 +81,7 @@ BUILT_IN: tuple[Recognition, ...] = (
 #: The kind of files that a schema of the project describes. Only `schemas` in its settings make a
 #: file of this kind, so it is not among the names.
 BY_SCHEMA = "by-schema"
-_UNNAMED_ROWS = (Recognition(BY_SCHEMA, "equipage.kinds.by_schema"),)
+_UNNAMED_ROWS = (Recognition(BY_SCHEMA, "equipage.formats.by_schema"),)
 #: Kinds of conventions that have a module of their own.
 _MODULES_BY_KIND = {
     "skill": "equipage.kinds.conventions.skill",

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 
 from equipage.core.diagnostics import EquipageError, UsageError
 from equipage.files import folders_argument
-from equipage.kinds.toolpack.model import Toolpack
+from equipage.formats.toolpack.model import Toolpack
 from equipage.serve.confinement import LEVELS, Level, Unservable
 from equipage.serve.engine import Engine
 from equipage.serve.outcome import Result

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic, LoadError
-from equipage.kinds.toolpack.model import Toolpack
+from equipage.formats.toolpack.model import Toolpack
 from equipage.loading.outcome import Outcome, findings_about_sets
 from equipage.loading.result import canonical_json
 from equipage.loading.session import Request

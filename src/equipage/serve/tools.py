@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.kinds.toolpack.model import Toolpack
+from equipage.formats.toolpack.model import Toolpack
 from equipage.schemas.structure import SchemaProblem
 from equipage.serve import templates
 from equipage.serve.confinement import (

@@ -14,8 +14,8 @@ import pytest
 import equipage
 import lab
 from equipage import LoadError, UsageError
-from equipage.kinds.blueprint import model as flow
-from equipage.kinds.blueprint.model import Blueprint
+from equipage.formats.blueprint import model as flow
+from equipage.formats.blueprint.model import Blueprint
 from equipage.loading.recognise import recognise_content, recognise_path
 from equipage.loading.registry import format_named
 from kinds.blueprint.test_probes import PROBES, load

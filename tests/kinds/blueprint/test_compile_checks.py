@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.kinds.blueprint.rules import lint_level
+from equipage.formats.blueprint.rules import lint_level
 
 PASS = {"op": "eq", "lhs": {"op": "path", "at": "$.review"}, "rhs": {"op": "lit", "value": "PASS"}}
 TRUE = {"op": "lit", "value": True}

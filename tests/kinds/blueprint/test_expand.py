@@ -1,4 +1,4 @@
-"""`equipage.kinds.blueprint.expand`: a value in, a value out."""
+"""`equipage.formats.blueprint.expand`: a value in, a value out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage import LoadError, UsageError
-from equipage.kinds.blueprint import expand, expand_and_report
+from equipage.formats.blueprint import expand, expand_and_report
 
 #: As the original says it.
 ESCAPE = "'..' parent-dir escape not allowed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from equipage.kinds.blueprint.rules import canonical_path
+from equipage.formats.blueprint.rules import canonical_path
 
 
 @pytest.mark.requirement("BP-16")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.kinds.by_schema.judging import (
+from equipage.formats.by_schema.judging import (
     MAX_VISITS,
     VisitCounter,
     depth_of,
@@ -101,7 +101,7 @@ def test_a_slow_pattern_is_reported_and_does_not_hang(tmp_path: Path) -> None:
 def test_a_schema_is_read_and_compiled_once_for_many_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from equipage.kinds import by_schema
+    from equipage.formats import by_schema
 
     made: list[object] = []
     usual = by_schema.Validator

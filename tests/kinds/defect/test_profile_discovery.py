@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.kinds.defect.profile import find_profiles
+from equipage.formats.defect.profile import find_profiles
 from equipage.loading.roots import find_layer_folders
 
 SINGLE = "+++\ndescription = '{}'\n+++\nbody\n"

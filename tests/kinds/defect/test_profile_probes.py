@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from equipage.kinds.defect.profile import find_profiles
-from equipage.kinds.defect.settings_layers import find_settings
+from equipage.formats.defect.layers import find_settings
+from equipage.formats.defect.profile import find_profiles
 from equipage.loading.roots import find_layer_folders
 from lab import shared_probes, write_probe
 

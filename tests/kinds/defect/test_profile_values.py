@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.kinds.defect.profile import FORMAT
-from equipage.kinds.defect.profile_model import (
+from equipage.formats.defect.profile import FORMAT
+from equipage.formats.defect.profile_model import (
     AgentProfile,
     RequestLimit,
     RequestLimitMode,
     request_limit,
 )
-from equipage.kinds.defect.settings_model import Settings
+from equipage.formats.defect.settings_model import Settings
 from equipage.loading.model import Shape, build
 from equipage.loading.shared import glob_problem
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from equipage.files.sandbox import MAX_BYTES
-from equipage.kinds.defect.profile import find_profiles
+from equipage.formats.defect.profile import find_profiles
 from equipage.loading.roots import find_layer_folders
 from lab import TESTS
 

@@ -11,8 +11,8 @@ import rtoml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equipage.kinds.defect.profile import find_profiles
-from equipage.kinds.defect.settings_layers import find_settings
+from equipage.formats.defect.layers import find_settings
+from equipage.formats.defect.profile import find_profiles
 from equipage.loading.roots import find_layer_folders
 from lab import tries
 

@@ -11,7 +11,7 @@ import pytest
 import equipage
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import format_path
-from equipage.kinds.defect.settings_layers import FORMAT, LoadedSettings, Overrides, find_settings
+from equipage.formats.defect.layers import FORMAT, LoadedSettings, Overrides, find_settings
 from equipage.loading.roots import find_layer_folders
 from equipage.render.json import diagnostic_to_dict
 from equipage.views.comparing import compare
@@ -90,7 +90,7 @@ def test_what_follows(folder: Path) -> None:
     assert loaded.effective.provider == "openai"
     assert loaded.effective.model == "gpt-project"
     assert loaded.effective.allowed_models == ("gpt-user", "gpt-b", "gpt-project", "x/y")
-    assert loaded.effective.request_limit == equipage.kinds.defect.profile_model.RequestLimit(
+    assert loaded.effective.request_limit == equipage.formats.defect.profile_model.RequestLimit(
         "adaptive", 40
     )
     assert pickle.loads(pickle.dumps(loaded)).config == loaded.config

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.kinds.defect.settings_layers import find_settings
+from equipage.formats.defect.layers import find_settings
 from equipage.kinds.mcp import DIALECTS
 from equipage.loading.jsonc import blank_comments
 from equipage.loading.registry import format_named

@@ -13,9 +13,9 @@ import equipage
 from equipage.core.source import Source
 from equipage.files.reading import Files
 from equipage.files.sandbox import PathPolicy
-from equipage.kinds.server import compose
-from equipage.kinds.server.compose import library_of, library_roots, limits_of, slot_of
-from equipage.kinds.server.model import Logging, ServerConfig, ServerFile
+from equipage.formats.server import compose
+from equipage.formats.server.compose import library_of, library_roots, limits_of, slot_of
+from equipage.formats.server.model import Logging, ServerConfig, ServerFile
 from equipage.loading.registry import format_named
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree

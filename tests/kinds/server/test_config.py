@@ -14,9 +14,9 @@ import pytest
 
 import equipage
 from equipage.core.diagnostics import LoadError
-from equipage.directives.generate import Generated
-from equipage.generators.base import Buffered, Streamed
-from equipage.kinds.server.model import ServerConfig, ServerFile
+from equipage.formats.server.generate import Generated
+from equipage.formats.server.model import ServerConfig, ServerFile
+from equipage.formats.server.payloads.base import Buffered, Streamed
 from equipage.loading.model import type_info
 from equipage.loading.registry import format_named
 from lab import EXAMPLES, command

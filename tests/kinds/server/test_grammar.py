@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.kinds.server.grammar import (
+from equipage.formats.server.grammar import (
     EVENTS,
     FUNCTIONS,
     Event,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from equipage.core.diagnostics import Fact
-from equipage.generators.limits import format_size
-from equipage.kinds.server import codes
-from equipage.kinds.server.compose import LIMITS, ServerLimits, limits_of
+from equipage.formats.server import codes
+from equipage.formats.server.compose import LIMITS, ServerLimits, limits_of
+from equipage.formats.server.payloads.limits import format_size
 
 pytestmark = pytest.mark.requirement("F-007a")
 

@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from equipage.core.frozen import unfreeze
-from equipage.kinds.toolpack.loader import ToolpackLoader, ToolpackValidationError
+from equipage.formats.toolpack.loader import ToolpackLoader, ToolpackValidationError
 from kinds.toolpack.making import pack
 from lab import repository
 

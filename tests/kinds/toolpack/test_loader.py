@@ -14,7 +14,7 @@ import pytest
 
 import equipage
 from equipage.core.frozen import FrozenDict, FrozenList
-from equipage.kinds.toolpack.loader import Toolpack, ToolpackLoader, ToolpackValidationError
+from equipage.formats.toolpack.loader import Toolpack, ToolpackLoader, ToolpackValidationError
 from kinds.toolpack.making import DROP, MINIMAL, pack
 from lab import repository
 

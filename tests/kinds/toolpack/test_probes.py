@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.kinds.toolpack.loader import ToolpackLoader, ToolpackValidationError
+from equipage.formats.toolpack.loader import ToolpackLoader, ToolpackValidationError
 from lab import probes, write_probe
 
 PROBES = probes("toolpack")

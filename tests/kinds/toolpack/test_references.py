@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import equipage
 from clock import promised
-from equipage.kinds.toolpack import FORMAT
-from equipage.kinds.toolpack.loader import ToolpackLoader
+from equipage.formats.toolpack import FORMAT
+from equipage.formats.toolpack.loader import ToolpackLoader
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.session import Request, Run

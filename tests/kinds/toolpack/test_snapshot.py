@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.kinds.toolpack.loader import ToolpackLoader
+from equipage.formats.toolpack.loader import ToolpackLoader
 from kinds.toolpack.making import pack
 from lab import environment, python, repository
 
@@ -80,7 +80,7 @@ def test_what_it_means_does_matter(tmp_path: Path, file: str, content: Any) -> N
 def test_neither_hash_seed_nor_locale_matter(tmp_path: Path) -> None:
     expected = loaded(tmp_path).digest
     code = (
-        "import sys; from equipage.kinds.toolpack.loader import ToolpackLoader\n"
+        "import sys; from equipage.formats.toolpack.loader import ToolpackLoader\n"
         "loader = ToolpackLoader(); loader.load_dir(sys.argv[1]); print(loader.digest)"
     )
     for seed in ("1", "2"):

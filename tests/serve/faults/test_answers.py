@@ -17,7 +17,7 @@ from uuid import UUID
 import pytest
 
 import equipage
-from equipage.kinds.server.model import CommandHandler, Condition, HttpHandler
+from equipage.formats.server.model import CommandHandler, Condition, HttpHandler
 from equipage.serve.faults import answers, matching
 from equipage.serve.faults.handlers import make_asker
 from equipage.serve.faults.run import literal_texts

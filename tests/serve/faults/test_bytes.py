@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from equipage.directives.generate import Generated
-from equipage.kinds.server.model import (
+from equipage.formats.server.generate import Generated
+from equipage.formats.server.model import (
     InvalidUtf8,
     NestedJson,
     Repeated,

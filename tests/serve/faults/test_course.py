@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from equipage.kinds.server.model import NestedJson
+from equipage.formats.server.model import NestedJson
 from equipage.serve.faults.caps import Caps
 from lab import UPDATE
 from serve.faults.faultlab import (

@@ -23,7 +23,7 @@ import pytest
 import equipage
 from clock import HANGS
 from equipage.core.diagnostics import UsageError
-from equipage.kinds.server.model import NestedJson, Normal, SlowLoris
+from equipage.formats.server.model import NestedJson, Normal, SlowLoris
 from equipage.serve.faults import http, run
 from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.driver import Driver

@@ -19,6 +19,7 @@ from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.core.text import Guesses, nearest
 from equipage.files.reading import Files
+from equipage.formats.defect.mcp import STRICT_MCP_JSON, list_servers, server_names
 from equipage.kinds.mcp import (
     CLAUDE,
     CLAUDE_PLUGIN,
@@ -34,7 +35,6 @@ from equipage.kinds.mcp import (
 )
 from equipage.kinds.mcp.cautions import check_name_collisions, check_server_safety, undefined_inputs
 from equipage.kinds.mcp.codes import CODES
-from equipage.kinds.mcp.strict import STRICT_MCP_JSON, list_servers, server_names
 from equipage.loading.format import Format, Presentation, Reading, Sensitive, Together
 from equipage.loading.jsonc import read_jsonc
 from equipage.loading.model import Shape, build

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from equipage.core.frozen import plain_data
-from equipage.directives.generate import Generated
-from equipage.kinds.server.model import (
+from equipage.formats.server.generate import Generated
+from equipage.formats.server.model import (
     ContentItem,
     ContentValue,
     EmbeddedResource,

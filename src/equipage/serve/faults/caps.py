@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from equipage.kinds.server.model import (
+from equipage.formats.server.model import (
     BatchAmplify,
     Behavior,
     CloseConnection,

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
-from equipage.generators.base import repeat_in_blocks
-from equipage.kinds.server.model import (
+from equipage.formats.server.model import (
     Delivery,
     Extension,
     InvalidUtf8,
@@ -23,6 +22,7 @@ from equipage.kinds.server.model import (
     UnboundedLine,
     WrongId,
 )
+from equipage.formats.server.payloads.base import repeat_in_blocks
 from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.jobs import Channel, Hold, Release, Send, Steps, Wait
 from equipage.serve.faults.wire import Pieces, encode

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from equipage.generators.base import join_repeated
-from equipage.kinds.server.model import (
+from equipage.formats.server.model import (
     BatchAmplify,
     CloseConnection,
     DuplicateRequestIds,
@@ -14,6 +13,7 @@ from equipage.kinds.server.model import (
     PipeDeadlock,
     SideEffect,
 )
+from equipage.formats.server.payloads.base import join_repeated
 from equipage.serve.faults import wire
 from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.jobs import Channel, Drain, Hold, Link, Release, Send, Steps, Wait

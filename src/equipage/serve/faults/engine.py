@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from equipage.kinds.server.model import EntryAction, ServerConfig
+from equipage.formats.server.model import EntryAction, ServerConfig
 from equipage.serve.faults import eras, wire
 from equipage.serve.faults.eras import Era
 from equipage.serve.faults.exchange import Exchange, Options, Run

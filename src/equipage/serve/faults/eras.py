@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from equipage.kinds.server.model import ServerInfo
+from equipage.formats.server.model import ServerInfo
 
 #: `25` opens a connection with `initialize`; in `26` every request carries its own metadata.
 Era = Literal["25", "26"]

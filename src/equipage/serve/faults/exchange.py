@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.kinds.server.model import Behavior, Delivery, ServerConfig
+from equipage.formats.server.model import Behavior, Delivery, ServerConfig
 from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.delivery import Progress
 from equipage.serve.faults.eras import Era

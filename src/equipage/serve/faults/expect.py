@@ -18,7 +18,7 @@ from equipage.core.diagnostics import UsageError
 from equipage.core.frozen import convert
 from equipage.core.text import visible
 from equipage.files.reading import peek
-from equipage.kinds.server.grammar import DURATION_GRAMMAR, parse_duration
+from equipage.formats.server.grammar import DURATION_GRAMMAR, parse_duration
 from equipage.serve.faults.matching import equal_json, value_at
 from equipage.serve.faults.trace import REDACTED, Record, encode_line
 from equipage.syntax import SyntaxProblem

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from equipage.kinds.server.model import CommandHandler, HttpHandler
+from equipage.formats.server.model import CommandHandler, HttpHandler
 from equipage.serve.faults.answers import HandlerCall
 from equipage.serve.faults.wire import encode
 

@@ -12,8 +12,8 @@ from math import inf
 from typing import Any
 
 from equipage.core.text import lazy_regex
-from equipage.kinds.server.grammar import REGEX_PREFIX, regex_tester
-from equipage.kinds.server.model import Condition
+from equipage.formats.server.grammar import REGEX_PREFIX, regex_tester
+from equipage.formats.server.model import Condition
 
 #: The value of a path that leads nowhere.
 MISSING: Any = object()

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.kinds.server.grammar import parse_duration
+from equipage.formats.server.grammar import parse_duration
 from equipage.serve.faults.matching import event_fits
 from equipage.serve.faults.views import View
 

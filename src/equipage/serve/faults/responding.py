@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipage.kinds.server.model import Silent, UnboundedLine
+from equipage.formats.server.model import Silent, UnboundedLine
 from equipage.serve.faults import eras, wire
 from equipage.serve.faults.answers import Answer, Failure, HandlerCall
 from equipage.serve.faults.delivery import delay_of, deliver, frames_of

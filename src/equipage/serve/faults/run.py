@@ -20,9 +20,9 @@ import msgspec
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.directives.file import File
-from equipage.generators.limits import read_limit
-from equipage.kinds.server.grammar import DURATION_GRAMMAR, parse_duration
-from equipage.kinds.server.model import Delivery, ServerConfig
+from equipage.formats.server.grammar import DURATION_GRAMMAR, parse_duration
+from equipage.formats.server.model import Delivery, ServerConfig
+from equipage.formats.server.payloads.limits import read_limit
 from equipage.loading.result import Loaded
 from equipage.loading.tree import walk
 from equipage.serve.faults import expect, trace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipage.kinds.server.model import SideEffect
+from equipage.formats.server.model import SideEffect
 from equipage.serve.faults.effects import Outcome, sends_messages, steps_of
 from equipage.serve.faults.exchange import Exchange, Run
 from equipage.serve.faults.jobs import Channel, Job, Steps

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from equipage.kinds.server.model import (
+from equipage.formats.server.model import (
     Behavior,
     Capabilities,
     Phase,

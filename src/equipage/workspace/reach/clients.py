@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from equipage.formats.defect.settings import DEFAULT_SANDBOX, SANDBOXES
 from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.defect.settings import DEFAULT_SANDBOX, SANDBOXES
 from equipage.workspace.reach import claude, editors, packages, terminals
 from equipage.workspace.reach.rows import (
     Row,
@@ -138,7 +138,9 @@ def precedence_of(kind: str) -> Precedence:
 def value_with_defaults(kind: str, value: Any) -> Any:
     """The value with what its format gives an agent that says nothing."""
     if kind == "profile" and isinstance(value, dict) and not value.get("tools"):
-        from equipage.kinds.defect.profile_model import READ_ONLY_TOOLS  # its load imported it, too
+        from equipage.formats.defect.profile_model import (
+            READ_ONLY_TOOLS,  # its load imported it, too
+        )
 
         return {**value, "tools": {"allow": list(READ_ONLY_TOOLS)}}
     return value

@@ -1,0 +1,184 @@
+"""Payload generators: what a `$generate` node means.
+
+`build` turns the mapping under `$generate` into a frozen `Generator`, whose size is known and whose
+bytes are made only when they are read; or it reports everything that is wrong with the mapping.
+
+The six types of the format are in `payloads`. A program adds its own with `register`. A
+configuration chooses among these and never names code to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from equipage.core.diagnostics import Fact, Shown
+from equipage.core.path import Path
+from equipage.core.text import nearest
+from equipage.formats.server.payloads import codes
+from equipage.formats.server.payloads.limits import GeneratorLimits, too_large_fact
+
+if TYPE_CHECKING:  # imported with the first payload
+    from equipage.formats.server.payloads.base import Generator
+
+_registered: dict[str, type[Generator]] = {}
+
+#: Names that other descriptions of the format use for a parameter, too far from it to be guessed.
+_OTHER_NAMES = {"size": "bytes"}
+
+Facts = tuple[Fact, ...]
+
+
+def generator_types() -> Mapping[str, type[Generator]]:
+    """The registered generators by type, those of the format first."""
+    return _load_generator_types()
+
+
+def _fields_of(cls: type[Generator]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    from equipage.formats.server.payloads.base import fields_of
+
+    return fields_of(cls)
+
+
+def _load_generator_types() -> dict[str, type[Generator]]:
+    # Most configurations have no payload: the six types are imported with the first one.
+    if "nested_json" not in _registered:
+        from equipage.formats.server.payloads.types import TYPES
+
+        for cls in TYPES:
+            _registered.setdefault(cls.type, cls)
+    return _registered
+
+
+def register(cls: type[Generator]) -> type[Generator]:
+    """Make a generator known under its `type`; usable as a decorator.
+
+    Raises `ValueError` if the type is taken by another class.
+    """
+    if _load_generator_types().setdefault(cls.type, cls) is not cls:
+        raise ValueError(f"generator type {cls.type!r} is already registered")
+    return cls
+
+
+def find(name: str) -> type[Generator] | None:
+    """The generator of that type, or None."""
+    return _load_generator_types().get(name)
+
+
+def build(params: object, limits: GeneratorLimits, path: Path) -> tuple[Generator | None, Facts]:
+    """The generator that `params`, the value of `$generate` at `path`, describes, and findings.
+
+    Every problem of the node is reported, each at its parameter; with any error there is no
+    generator. Limits on count and depth come before the limit on size, and the size is computed
+    from the parameters: nothing is made.
+    """
+    if not isinstance(params, Mapping):
+        return None, (codes.GENERATOR_NOT_A_MAPPING.at(path, found=Shown(params, as_found=True)),)
+    found = _class_of(params, path)
+    if isinstance(found, Fact):
+        return None, (found,)
+    values, facts = _read_parameters(found, params, limits, path)
+    facts += tuple(_report_unknown_keys(found, params, path))
+    if values is None:
+        return None, facts
+    generator = found(**values)
+    if generator.estimated_size > limits.max_payload_bytes:
+        # The parameter that makes it so large, if the author wrote it; a default has no place.
+        blamed = (*path, found.sized_by) if found.sized_by in params else path
+        return None, (*facts, too_large_fact(generator.estimated_size, blamed, limits))
+    return generator, facts
+
+
+def _class_of(params: Mapping[str, object], path: Path) -> type[Generator] | Fact:
+    """The generator that `type` names, or what is wrong with it."""
+    name, at = params.get("type"), (*path, "type")
+    allowed = ", ".join(_load_generator_types())
+    if name is None:
+        return codes.GENERATOR_TYPE_MISSING.at(path, allowed=allowed)
+    if not isinstance(name, str):
+        return codes.GENERATOR_PARAMETER_TYPE.at(
+            at, parameter="type", expected=f"one of {allowed}", found=Shown(name, as_found=True)
+        )
+    cls = find(name)
+    if cls is not None:
+        return cls
+    from equipage.formats.server.payloads.parameters import replacement_remedy
+
+    meant = nearest(name, _load_generator_types())
+    return codes.GENERATOR_TYPE_UNKNOWN.at(
+        at, remedy=replacement_remedy(at, meant), found=Shown(name), allowed=allowed, nearest=meant
+    )
+
+
+def _read_parameters(
+    cls: type[Generator], params: Mapping[str, object], limits: GeneratorLimits, path: Path
+) -> tuple[dict[str, object] | None, Facts]:
+    """The values of the generator's fields; None if one is missing or refused.
+
+    Absent ones keep their default.
+    """
+    from equipage.formats.server.payloads.parameters import REFUSED
+
+    values: dict[str, object] = {}
+    facts: list[Fact] = []
+    missing = False
+    for field in _fields_of(cls):
+        name, parameter = field.name, cls.accepts[field.name]
+        # `null` means the default, unless it is a value of the parameter itself.
+        if params.get(name) is not None or (name in params and parameter.nullable):
+            values[name], found = parameter.read(params[name], (*path, name), limits)
+            facts += found
+        elif field.required:
+            missing = True
+            at, expected = (*path, name) if name in params else path, parameter.description
+            code = codes.GENERATOR_PARAMETER_MISSING
+            facts.append(code.at(at, type=cls.type, parameter=name, expected=expected))
+    return None if missing or REFUSED in values.values() else values, tuple(facts)
+
+
+def _report_unknown_keys(
+    cls: type[Generator], params: Mapping[str, object], path: Path
+) -> Iterator[Fact]:
+    """A warning for each key that is not a parameter, with the unused parameter it may mean."""
+    from equipage.formats.server.payloads.parameters import replacement_remedy
+
+    unused = [name for name in cls.accepts if name not in params]
+    for key in params:
+        if key == "type" or key in cls.accepts:
+            continue
+        other = _OTHER_NAMES.get(key)
+        meant = other if other in unused else nearest(key, unused)
+        yield codes.GENERATOR_PARAMETER_UNKNOWN.at(
+            (*path, key),
+            part="key",
+            remedy=replacement_remedy((*path, key), meant, "key"),
+            parameter=Shown(key),
+            type=cls.type,
+            nearest=meant,
+        )
+
+
+def schema() -> dict[str, object]:
+    """The JSON Schema of what `$generate` takes, for editors: one alternative per registered type.
+
+    Limits are left out: they belong to the machine, not to the format.
+    """
+    alternatives = [_type_schema(cls) for cls in _load_generator_types().values()]
+    return {"type": "object", "required": ["type"], "oneOf": alternatives}
+
+
+def _type_schema(cls: type[Generator]) -> dict[str, object]:
+    about = " ".join((cls.__doc__ or cls.type).split("\n\n")[0].split())
+    properties: dict[str, object] = {"type": {"const": cls.type, "description": about}}
+    required = ["type"]
+    for field in _fields_of(cls):
+        parameter = cls.accepts[field.name]
+        taken = parameter.schema
+        if field.required:
+            required.append(field.name)
+        elif not parameter.nullable:
+            taken = {"anyOf": [parameter.schema, {"type": "null"}]}
+        properties[field.name] = {"description": parameter.description, **taken}
+    return {"title": cls.type, "properties": properties, "required": required}

@@ -1,0 +1,387 @@
+"""What a configuration must fulfil beyond its shape; each rule is a function.
+
+Here are the rules about the server, its items, their responses and its behaviour. Those about
+phases are in a module of their own, and all of them are in `RULES`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Fact, Shown
+from equipage.core.path import Path
+from equipage.core.text import lazy_regex, nearest
+from equipage.directives import may_mention
+from equipage.formats.server import codes, grammar, items, rules_phases
+from equipage.formats.server.compose import LIMITS, ServerOptions
+from equipage.formats.server.items import (
+    ITEM_KINDS,
+    PROMPT,
+    RESOURCE,
+    TOOL,
+    follow,
+    keep_mappings,
+    rule_for_each,
+)
+from equipage.formats.server.model import MAX_UINT64, Condition
+from equipage.loading.format import Rule
+from equipage.loading.session import Session
+from equipage.loading.tree import HOLE, get, mapping_or_empty
+from equipage.schemas.plain import is_plain
+
+# The server, and the two forms of a configuration.
+
+#: A longer name gets a warning.
+MAX_NAME_BYTES = 100
+
+
+def server_has_a_name(config: Any, _session: Session) -> Iterator[Fact]:
+    path = ("server", "name")
+    name = get(config, path)
+    length = len(name.encode("utf-8", "replace")) if isinstance(name, str) else None
+    if length == 0:
+        yield codes.EMPTY_FIELD.at(path, field="name")
+    elif length is not None and length > MAX_NAME_BYTES:
+        yield codes.LONG_NAME.at(path, length=length)
+
+
+def forms_are_not_mixed(config: Any, _session: Session) -> Iterator[Fact]:
+    """Items at the top level exclude a baseline, even an empty one, and phases."""
+    config = mapping_or_empty(config)
+    simple = [sort.plural for sort in ITEM_KINDS if config.get(sort.plural) is not None]
+    phases = "phases" if config.get("phases") else None
+    phased = "baseline" if config.get("baseline") is not None else phases
+    if phased is not None:
+        also = [Also(f"`{phased}` makes it the phased form", (phased,), "key")]
+        for key in simple:
+            yield codes.MIXED_FORMS.at((key,), part="key", also=also, key=key, phased=phased)
+    if config.get("phases") and "baseline" not in config and not simple:
+        yield codes.NO_BASELINE.at(("phases",), part="key")
+
+
+def defaults_have_an_effect(config: Any, _session: Session) -> Iterator[Fact]:
+    """A default for the baseline has no effect if the baseline has a value of its own."""
+    for path in (("server", "capabilities"), ("behavior",)):
+        winner = ("baseline", path[-1])
+        if get(config, path) is not None and get(config, winner) is not None:
+            yield codes.SUPERSEDED_DEFAULT.at(
+                path, part="key", key=".".join(path), winner=".".join(winner)
+            )
+
+
+def dates_are_valid(config: Any, _session: Session) -> Iterator[Fact]:
+    for key in ("created", "updated"):
+        written = get(config, ("metadata", key))
+        if isinstance(written, str) and not _is_date(written):
+            yield codes.NOT_A_DATE.at(("metadata", key), found=Shown(written))
+
+
+def _is_date(written: str) -> bool:
+    from datetime import date  # few servers have dates
+
+    try:
+        return date.fromisoformat(written).isoformat() == written  # `20240131` is ISO 8601, too
+    except ValueError:
+        return False
+
+
+# Tools, resources and prompts, in the baseline and in phases.
+
+#: Fields of definitions that must not be empty.
+_NONEMPTY_FIELDS = (
+    (TOOL, ("name", "description")),
+    (RESOURCE, ("uri", "name")),
+    (PROMPT, ("name",)),
+)
+#: The draft of a JSON Schema that does not name its own.
+DEFAULT_DRAFT = "draft-07"
+#: Keys that provide an answer where content is missing.
+_CONTENT_ALTERNATIVES = ("match", "sequence", "handler")
+
+
+def definition_fields_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
+    for sort, fields in _NONEMPTY_FIELDS:
+        places = list(items.all_items(config, sort))
+        for field in fields:
+            for path, value in follow(places, f"{sort.name}.{field}"):
+                if value == "":
+                    yield codes.EMPTY_FIELD.at(path, field=field)
+
+
+def identities_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
+    """No two items of one list have the same name or URI.
+
+    A tool may shadow another, with a warning; clients look resources and prompts up.
+    """
+    for sort in ITEM_KINDS:
+        first: dict[tuple[Path, str], Path] = {}
+        for item_path, item in items.base_items(config, sort):
+            name, path = sort.identify(item), (*item_path, *sort.identity_path)
+            earlier = first.setdefault((item_path[:-1], name), path) if name else path
+            if earlier != path:
+                yield codes.DUPLICATE_ITEM.at(
+                    path,
+                    also=[Also("first here", earlier)],
+                    severity="warning" if sort is TOOL else "error",
+                    sort=sort.name,
+                    field=sort.identity,
+                    name=Shown(name),
+                )
+
+
+def input_schema_is_an_object(path: Path, schema: Any) -> Iterator[Fact]:
+    if schema is not HOLE and not isinstance(schema, dict):
+        yield codes.SCHEMA_NOT_OBJECT.at(path, found=Shown(schema, as_found=True))
+    elif isinstance(schema, dict) and "type" not in schema and "$generate" not in schema:
+        yield codes.SCHEMA_WITHOUT_TYPE.at(path)
+
+
+def input_schemas_are_valid(config: Any, session: Session) -> Iterator[Fact]:
+    """Each schema is valid by the meta-schema of its draft. One that tools share is judged once."""
+    judged: dict[int, list[Fact]] = {}
+    patterns = any(may_mention(document, "pattern") for document in session.documents)
+    for path, schema in keep_mappings(follow(items.all_items(config, TOOL), "tool.inputSchema")):
+        if "$generate" in schema:
+            continue
+        if id(schema) not in judged:
+            # Most schemas name no draft and have no patterns.
+            simple = not patterns and "$schema" not in schema
+            good = simple and is_plain(schema)
+            judged[id(schema)] = [] if good else _check_schema(schema, simple=simple)
+        yield from (_prefix_paths(path, each) for each in judged[id(schema)])
+
+
+def _check_schema(schema: Any, *, simple: bool) -> list[Fact]:
+    from equipage.schemas.checking import check, is_valid  # most schemas are plain
+    from equipage.schemas.structure import draft_named
+
+    # One native call is enough for a simple one.
+    good = simple and is_valid(schema, draft_named(DEFAULT_DRAFT))
+    return [] if good else check(schema, default_draft=DEFAULT_DRAFT)
+
+
+def _prefix_paths(path: Path, each: Fact) -> Fact:
+    """A fact about the value at `path` as a fact about the whole configuration."""
+    remedy = each.remedy
+    if remedy is not None:
+        changes = tuple(replace(change, path=(*path, *change.path)) for change in remedy.changes)
+        remedy = replace(remedy, changes=changes)
+    also = tuple(replace(other, path=(*path, *other.path)) for other in each.also)
+    return replace(each, path=(*path, *each.path), also=also, remedy=remedy)
+
+
+def responses_have_content(config: Any, _session: Session) -> Iterator[Fact]:
+    """A tool or prompt answers something, or has a way to choose an answer."""
+    for sort, field, example in (
+        (TOOL, "content", "content, such as `[{type: text, text: done}]`"),
+        (PROMPT, "messages", "messages, such as `[{role: user, content: hello}]`"),
+    ):
+        for path, response in follow(items.all_items(config, sort), "response"):
+            if not isinstance(response, dict | None):
+                continue
+            response = mapping_or_empty(response)
+            chooses = any(response.get(key) is not None for key in _CONTENT_ALTERNATIVES)
+            if not chooses and response.get(field) in (None, []):
+                yield codes.EMPTY_CONTENT.at((*path, field), field=field, example=example)
+
+
+# Branches and sequences of responses.
+
+
+def branches_can_be_taken(path: Path, response: dict[str, Any]) -> Iterator[Fact]:
+    """Each branch has conditions or is the fallback, and none comes after the fallback."""
+    fallback = False
+    for place, branch in keep_mappings(follow([(path, response)], "match[]")):
+        conditional, default = branch.get("when") is not None, "default" in branch
+        if not conditional and not default:
+            yield codes.BRANCH_INCOMPLETE.at(place)
+        elif conditional and default:
+            yield codes.BRANCH_BOTH.at((*place, "default"), part="key")
+        if fallback and conditional:
+            yield codes.UNREACHABLE_BRANCH.at((*place, "when"), part="key")
+        elif fallback and default:
+            yield codes.SECOND_DEFAULT.at((*place, "default"), part="key")
+        fallback = fallback or (default and not conditional)
+
+
+def condition_is_readable(path: Path, condition: Any) -> Iterator[Fact]:
+    """The patterns of a condition can be used, and a mapping holds some operator."""
+    if isinstance(condition, dict):
+        operators = Condition.__struct_fields__
+        if all(condition.get(operator) is None for operator in operators):
+            yield codes.CONDITION_EMPTY.at(path, part="key", operators=operators)
+        yield from _pattern_problems(follow([(path, condition)], "any_of[]"))
+        if isinstance(condition.get("regex"), str):
+            pattern = grammar.REGEX_PREFIX + condition["regex"]
+            yield from _pattern_problems([((*path, "regex"), pattern)])
+    else:
+        yield from _pattern_problems([(path, condition), *follow([(path, condition)], "[]")])
+
+
+def _pattern_problems(places: list[items.Place]) -> Iterator[Fact]:
+    """Texts among `places` are globs, or regular expressions after `regex:`."""
+    for path, written in places:
+        if not isinstance(written, str):
+            continue
+        if written.startswith(grammar.REGEX_PREFIX):
+            pattern, code = written.removeprefix(grammar.REGEX_PREFIX), codes.REGEX_INVALID
+            problem = grammar.regex_problem(pattern)
+        else:
+            pattern, code, problem = written, codes.GLOB_INVALID, grammar.glob_problem(written)
+        if problem is not None:
+            yield code.at(path, pattern=Shown(pattern), problem=problem)
+
+
+def sequence_has_answers(path: Path, sequence: Any) -> Iterator[Fact]:
+    if sequence == []:
+        yield codes.EMPTY_SEQUENCE.at(path, part="key")
+
+
+# Handlers.
+
+#: How long a handler may take, in milliseconds.
+TIMEOUT_RANGE_MS = range(100, 300_001)
+# With a template anywhere in it, only a running server knows the address.
+_WEB_ADDRESS = lazy_regex(r"https?://|.*\$\{", re.DOTALL)
+
+
+def handlers_are_allowed(config: Any, session: Session) -> Iterator[Fact]:
+    if not cast(ServerOptions, session.options).allow_handlers:
+        for path, _ in items.handlers(config):
+            yield codes.HANDLER_NOT_ALLOWED.at(path, part="key")
+
+
+def handler_is_usable(path: Path, handler: dict[str, Any]) -> Iterator[Fact]:
+    """A handler has a sensible time limit, and a web address or a command."""
+    sort, timeout, url = handler.get("type"), handler.get("timeout_ms"), handler.get("url")
+    # The model reports what is not a number, or negative.
+    if type(timeout) is int and timeout >= 0 and timeout not in TIMEOUT_RANGE_MS:
+        yield codes.HANDLER_TIMEOUT.at((*path, "timeout_ms"), found=Shown(timeout))
+    if sort == "http" and isinstance(url, str) and not _WEB_ADDRESS.match(url):
+        yield codes.HANDLER_URL.at((*path, "url"), url=Shown(url))
+    if sort == "command" and handler.get("cmd", HOLE) in (None, []):
+        yield codes.EMPTY_FIELD.at((*path, "cmd"), field="cmd")
+
+
+def commands_can_be_found(config: Any, session: Session) -> Iterator[Fact]:
+    """The program of a handler is on the PATH, unless it has a path or holds a template."""
+    search = session.env.get("PATH")
+    if session.embedded or not search:
+        return
+    commands = (place for place in items.handlers(config) if place[1].get("type") == "command")
+    for path, name in follow(commands, "cmd[]"):
+        if path[-1] != 0 or not isinstance(name, str) or "/" in name or "${" in name:
+            continue
+        if not session.files.finds_program(name, search):
+            yield codes.COMMAND_NOT_FOUND.at(path, command=Shown(name))
+
+
+# Templates.
+
+#: Where an answer has static text.
+_TEXT_PATTERNS = (
+    "content",
+    "content[].text",
+    "messages[].content.text",
+    "contents[].uri",
+    "contents[].text",
+)
+
+
+def _template_texts(config: Any) -> list[items.Place]:
+    """The texts whose templates are filled when a request comes."""
+    settings = follow(items.responses_and_branches(config), "handler.headers{}", "handler.env{}")
+    return [*follow(items.answers(config), *_TEXT_PATTERNS), *settings]
+
+
+def templates_are_closed(path: Path, text: Any) -> Iterator[Fact]:
+    """Templates end, and call functions that exist."""
+    for code, about in grammar.template_problems(text) if isinstance(text, str) else ():
+        if code == codes.TEMPLATE_UNCLOSED:
+            yield code.at(path, text=Shown(about))
+        else:
+            guess = nearest(about, grammar.FUNCTIONS)
+            yield code.at(path, name=Shown(about), nearest=guess, known=grammar.FUNCTIONS)
+
+
+# Behaviour.
+
+
+def delivery_fits_64_bits(path: Path, value: Any) -> Iterator[Fact]:
+    if isinstance(value, int) and value > MAX_UINT64:
+        expected = f"a whole number from 0 to {MAX_UINT64}"
+        yield core_codes.OUT_OF_RANGE.at(path, found=Shown(value), expected=expected)
+
+
+def side_effect_does_something(path: Path, effect: dict[str, Any]) -> Iterator[Fact]:
+    name, size = effect.get("type"), effect.get("batch_size")
+    if name == "batch_amplify" and size == 0 and not isinstance(size, bool):
+        yield codes.NOT_POSITIVE.at((*path, "batch_size"), field="batch_size")
+    if name in ("notification_flood", "batch_amplify") and effect.get("method") == "":
+        yield codes.EMPTY_FIELD.at((*path, "method"), field="method")
+
+
+# Limits.
+
+
+def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
+    """There are not more phases and items than the limits of the load allow."""
+    counts = {"phases": len(items.find_places(config, "phases[]"))}
+    for sort in ITEM_KINDS:
+        added = items.find_places(config, f"phases[].add_{sort.plural}[]")
+        counts[sort.plural] = len(items.base_items(config, sort)) + len(added)
+    for entity, count in counts.items():
+        limit, known = getattr(session.limits, f"max_{entity}"), LIMITS[f"max_{entity}"]
+        if count <= limit:
+            continue
+        # The finding is placed at the list that holds most of them, as far as there is one.
+        places = ((entity,), ("baseline", entity))
+        path = next((each for each in places if get(config, each) is not None), ("phases",))
+        variable = known.variable if count <= known.cap else None
+        yield codes.LIMIT_EXCEEDED.at(
+            path, entity=entity, count=count, limit=limit, variable=variable
+        )
+
+
+def extension_is_reported(path: Path, _extension: Any) -> Iterator[Fact]:
+    yield codes.NOT_OF_THE_FORMAT.at(path, part="key", key=path[-1])
+
+
+RULES: tuple[Rule, ...] = (
+    server_has_a_name,
+    forms_are_not_mixed,
+    defaults_have_an_effect,
+    dates_are_valid,
+    definition_fields_are_not_empty,
+    identities_are_unique,
+    rule_for_each(
+        lambda config: follow(items.all_items(config, TOOL), "tool.inputSchema"),
+        input_schema_is_an_object,
+    ),
+    input_schemas_are_valid,
+    responses_have_content,
+    *rules_phases.RULES,
+    rule_for_each(items.responses, branches_can_be_taken),
+    rule_for_each(lambda config: follow(items.branches(config), "when{}"), condition_is_readable),
+    rule_for_each(
+        lambda config: follow(items.responses_and_branches(config), "sequence"),
+        sequence_has_answers,
+    ),
+    handlers_are_allowed,
+    rule_for_each(items.handlers, handler_is_usable),
+    commands_can_be_found,
+    rule_for_each(_template_texts, templates_are_closed),
+    rule_for_each(
+        lambda config: follow(items.behaviors(config), "delivery{}"), delivery_fits_64_bits
+    ),
+    rule_for_each(items.side_effects, side_effect_does_something),
+    rule_for_each(
+        lambda config: follow(items.behaviors(config), "x-equipage"), extension_is_reported
+    ),
+    counts_are_bounded,
+)
