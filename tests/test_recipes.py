@@ -172,7 +172,7 @@ TUG_AGENT = Convention(
 
 """
     clone.change(
-        "kinds/conventions/tools/terminals.py",
+        "clients/tables/terminals.py",
         ("CONVENTIONS = (\n", table),
         ("    AMP_SETTINGS,\n", "    TUG_AGENT,\n"),
     )

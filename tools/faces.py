@@ -1,5 +1,5 @@
 """Writes what is made from other modules: from the kinds, what type checkers read (`models.py`,
-`models.pyi` and `api.pyi` of the package) and `kinds/convention_paths.py`, by which files are
+`models.pyi` and `api.pyi` of the package) and `clients/tables/paths.py`, by which files are
 recognised; from the modules of formats, `render/__init__.py`, by which the command line knows them.
 
     python tools/faces.py           write them
@@ -28,17 +28,17 @@ from typing import Any
 
 import msgspec
 
+from equipage.clients import kind as conventions
+from equipage.clients import mcp, skill
+from equipage.clients.tables import conventions as tools
+from equipage.clients.tables import paths
+from equipage.clients.tables.skills import VARIANTS
 from equipage.formats.defect.mcp import McpJson
 from equipage.formats.server.compose import ServerLimits
 from equipage.formats.server.generate import Generated
 from equipage.formats.server.model import ServerConfig
 from equipage.formats.server.payloads.limits import GeneratorLimits
 from equipage.formats.toolpack.model import Toolpack, ToolpackFile
-from equipage.kinds import convention_paths as paths
-from equipage.kinds import mcp
-from equipage.kinds.conventions import kind as conventions
-from equipage.kinds.conventions import skill, tools
-from equipage.kinds.conventions.tools.skills import VARIANTS
 from equipage.loading.format import Limits
 from equipage.loading.meanings import meaning_of
 from equipage.loading.registry import built_in_kinds, format_named
@@ -450,7 +450,7 @@ def overloads(function: str, call: str, kinds: dict[str, type[Any]]) -> Iterator
         yield f") -> {result}[_models.Config]: ..."
 
 
-# ---------------------------------------------------------------------- kinds/convention_paths.py
+# ---------------------------------------------------------------------- clients/tables/paths.py
 
 PATHS_PY = '''\
 """Where files of other agent tools are, kind by kind, in order of recognition.
@@ -492,7 +492,7 @@ def files() -> dict[Path, str]:
         "models.py": models_py(),
         "models.pyi": models_pyi(),
         "api.pyi": api_pyi(),
-        "kinds/convention_paths.py": PATHS_PY.format(made=FROM_KINDS, paths=paths.PATHS),
+        "clients/tables/paths.py": PATHS_PY.format(made=FROM_KINDS, paths=paths.PATHS),
         "render/__init__.py": REPORTS_PY.format(made=MADE.format("them"), reports=reports()),
     }
     return {PACKAGE / name: formatted(text, name) for name, text in made.items()}

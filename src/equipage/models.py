@@ -162,7 +162,7 @@ _HOMES: dict[str, str] = {
         "SubprocessOutput SubprocessTemplate Try Verdict WsClaudeCode WsOperator AgentKind "
         "Expression Node Runner "
     ),
-    "equipage.kinds.conventions.kind": (
+    "equipage.clients.kind": (
         "AgentOfOpenCode AgentSettingsOfZed AgentSkillsSkill AgenticWorkflow AgentsOfCodex "
         "AmpSettingsFile ApprovalPolicyOfCodex AuthorOfACodexPlugin AuthorOfAPlugin "
         "ChannelOfAPlugin ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeHooksFile "
@@ -192,7 +192,7 @@ _HOMES: dict[str, str] = {
         "ToolsOfGeminiCLI ValueThatAPluginAsksFor WatcherOfOpenCode WindsurfRule "
         "WindsurfWorkflow ZedSettingsFile "
     ),
-    "equipage.kinds.conventions.skill": ("Skill SkillTriggers "),
+    "equipage.clients.skill": ("Skill SkillTriggers "),
     "equipage.formats.defect.hooks": (
         "BuiltinHandler Hook HookCommandHandler=CommandHandler HookMatch Hooks JsonRender "
         "PromptHandler ShellProgram TemplateRender "
@@ -206,7 +206,7 @@ _HOMES: dict[str, str] = {
         "ProviderCapabilities ProviderWebSearch Proxy Sandbox SearchTool Settings "
         "SettingsCapabilities=Capabilities ToolSettings Tracing Turn WebSearch "
     ),
-    "equipage.kinds.mcp.servers": ("McpServer McpServers "),
+    "equipage.clients.mcp.servers": ("McpServer McpServers "),
     "equipage.formats.defect.mcp": ("DefectMcpServer=McpServer JsonServer Mcp McpJson "),
     "equipage.formats.server.compose": ("ServerLimits "),
     "equipage.formats.server.model": (

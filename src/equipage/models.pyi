@@ -67,7 +67,7 @@ from equipage.formats.blueprint.model import (
     WsClaudeCode,
     WsOperator,
 )
-from equipage.kinds.conventions.skill import Skill, SkillTriggers
+from equipage.clients.skill import Skill, SkillTriggers
 from equipage.formats.defect.hooks import (
     BuiltinHandler,
     CommandHandler as HookCommandHandler,
@@ -115,7 +115,7 @@ from equipage.formats.defect.settings_model import (
     Turn,
     WebSearch,
 )
-from equipage.kinds.mcp.servers import McpServer, McpServers
+from equipage.clients.mcp.servers import McpServer, McpServers
 from equipage.formats.defect.mcp import JsonServer, Mcp, McpJson, McpServer as DefectMcpServer
 from equipage.formats.server.compose import ServerLimits
 from equipage.formats.server.model import (

@@ -220,7 +220,7 @@ def surfaces() -> dict[str, Surface]:
         "profile": ("formats/defect/profile*.py",),
         "settings": ("formats/defect/settings.py", "formats/defect/hooks.py"),
         "agent_md": ("formats/blueprint/agent.py", "loading/header.py"),
-        "skill": ("kinds/conventions/checks.py", "loading/header.py"),
+        "skill": ("clients/checks.py", "loading/header.py"),
         "mcp": ("kinds/mcp/*.py",),
     }
     return {

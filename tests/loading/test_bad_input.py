@@ -9,9 +9,9 @@ import pytest
 
 import equipage
 from clock import promised
+from equipage.clients.skill import discover_skills
 from equipage.formats.blueprint import expand
 from equipage.formats.toolpack.loader import ToolpackLoader
-from equipage.kinds.conventions.skill import discover_skills
 from equipage.loading.session import Request
 from equipage.views.listing import list_all
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from equipage.clients.tables.unread import UNREAD_BY_CONTENT
 from equipage.loading import signs
 from equipage.loading.recognise import needs_parsing, recognise_content
 from equipage.loading.registry import BUILT_IN
@@ -20,7 +21,6 @@ from equipage.loading.signs import (
     may_have_key,
     skim_json,
 )
-from equipage.loading.unread import UNREAD_BY_CONTENT
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from equipage.kinds.mcp.launchers import launch_of
+from equipage.clients.launchers import launch_of
 from equipage.loading.session import Request
 from equipage.views import code_digest, workspace_lock
 from equipage.views.lock_changes import compare

@@ -22,7 +22,7 @@ import pytest
 
 import equipage
 from equipage import models
-from equipage.kinds.conventions.tools import CONVENTIONS
+from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.registry import built_in_kinds, format_named
 from lab import REPOSITORY, module_at, repository, write
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from equipage.cli import main
+from equipage.clients.reach import add_inherited, reaches_of
 from equipage.loading.session import Request
 from equipage.views.matrix import ACTIVITIES, Column, Matrix, answer, matrices
 from equipage.workspace.loads import load_all, settled
-from equipage.workspace.reach import add_inherited, reaches_of
 from lab import repository
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
+from equipage.clients.reach import add_inherited, reaches_of
 from equipage.loading.session import Request
 from equipage.views.matrix import Column, answer, matrices
 from equipage.workspace.loads import load_all, settled
-from equipage.workspace.reach import add_inherited, reaches_of
 from lab import SHARED, write
 
 PROGRAM = os.environ.get("EQUIPAGE_OPENCODE", "")

@@ -9,14 +9,9 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.core.path import format_path
-from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.conventions.tools.skills import OPEN
-from equipage.kinds.tables import patterns_in
-from equipage.loading.format import Format
-from equipage.loading.registry import format_named
-from equipage.render.reach import reach_to_dict
-from equipage.workspace.reach import (
+from equipage.clients.catalogue import patterns_in
+from equipage.clients.file_grants import NOT_REACH, TABLES
+from equipage.clients.reach import (
     EVERYTHING,
     Difference,
     Reach,
@@ -26,7 +21,12 @@ from equipage.workspace.reach import (
     differences,
     reach_of_value,
 )
-from equipage.workspace.reach.clients import NOT_REACH, TABLES
+from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.clients.tables.skills import OPEN
+from equipage.core.path import format_path
+from equipage.loading.format import Format
+from equipage.loading.registry import format_named
+from equipage.render.reach import reach_to_dict
 from lab import write
 
 

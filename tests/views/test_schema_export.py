@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import tiny
 from casefiles import Case, cases_in
-from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.tables import Convention
+from equipage.clients.catalogue import Convention
+from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.editor_schema import VARIABLE, schema_for
 from equipage.loading.format import Format
 from equipage.loading.model import Shape, build

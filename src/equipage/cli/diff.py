@@ -17,6 +17,7 @@ import msgspec
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
+from equipage.clients.reach import Difference, differences, reaches_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.path import Path, format_path
 from equipage.core.text import visible, visible_at_line_start
@@ -31,7 +32,6 @@ from equipage.views.comparing import MEANINGS, Change, compare
 from equipage.views.sides import Loads, Unjudged, loads_at, rule_changes, unjudged
 from equipage.workspace.loads import Disk, Place
 from equipage.workspace.project import project_of
-from equipage.workspace.reach import Difference, differences, reaches_of
 
 if TYPE_CHECKING:
     import argparse

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from equipage.cli import OK
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, request_of
+from equipage.clients.reach import Grant, Reach, add_inherited, reaches_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
 from equipage.render.text import Style, table
 from equipage.views.matrix import ACTIVITIES, Answer, Column, Matrix, answer, matrices
 from equipage.views.survey import Places, places_of
 from equipage.workspace.loads import load_all, settled
-from equipage.workspace.reach import Grant, Reach, add_inherited, reaches_of
 
 if TYPE_CHECKING:
     import argparse

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
-from equipage.kinds.tables import Field
+from equipage.clients.catalogue import Field
 
 
 def meaning_of(cls: type, field: str) -> str:
@@ -20,7 +20,7 @@ def meaning_of(cls: type, field: str) -> str:
 
 def _convention_meaning(cls: type, name: str) -> str:
     """What the table of a convention, or of a group in it, says about a field."""
-    from equipage.kinds.conventions.kind import fields_of
+    from equipage.clients.kind import fields_of
 
     fields: Sequence[Field] = getattr(cls, "FIELDS", None) or fields_of(cls)
     # An attribute that Python reserves ends with `_`.

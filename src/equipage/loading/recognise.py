@@ -114,7 +114,7 @@ def recognise(
         if part is not None:
             return Recognised(part, by="plugin", why="it is a part of the plugin around it")
     if is_part and not named:
-        from equipage.loading.unread import unread_sort  # only a walk meets such files
+        from equipage.clients.tables.unread import unread_sort  # only a walk meets such files
 
         if (sort := unread_sort(slashed)) is not None:
             return _recognise_unread(path, sort, "place")
@@ -250,7 +250,7 @@ def _cached_by_rows(make: Callable[[_Rows], T]) -> Callable[[], T]:
 
 @_cached_by_rows
 def _all_places(_rows: _Rows) -> tuple[PlaceIndex, ...]:
-    from equipage.loading.unread import unread_places  # only a walk asks for all
+    from equipage.clients.tables.unread import unread_places  # only a walk asks for all
 
     return _built_in_places(), _tool_places(), unread_places()
 
@@ -509,7 +509,9 @@ def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Syntax) -> bool:
 @_cached_by_rows
 def _rows_with_signs(rows: _Rows) -> _Rows:
     """The rows of files that are known by what they hold; those that are not read come last."""
-    from equipage.loading.unread import UNREAD_BY_CONTENT  # not for a file that its path names
+    from equipage.clients.tables.unread import (
+        UNREAD_BY_CONTENT,  # not for a file that its path names
+    )
 
     return tuple(each for each in (*rows, *UNREAD_BY_CONTENT) if each.by_content)
 

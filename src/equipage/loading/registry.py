@@ -73,7 +73,7 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition("agent_md", "equipage.formats.blueprint.agent"),
     Recognition(
         "goose-recipe",
-        "equipage.kinds.conventions",
+        "equipage.clients.conventions",
         keys=("parameters", "extensions"),
         by_content=is_recipe,
     ),
@@ -83,10 +83,7 @@ BUILT_IN: tuple[Recognition, ...] = (
 BY_SCHEMA = "by-schema"
 _UNNAMED_ROWS = (Recognition(BY_SCHEMA, "equipage.formats.by_schema"),)
 #: Kinds of conventions that have a module of their own.
-_MODULES_BY_KIND = {
-    "skill": "equipage.kinds.conventions.skill",
-    "mcp": "equipage.kinds.mcp.servers",
-}
+_MODULES_BY_KIND = {"skill": "equipage.clients.skill", "mcp": "equipage.clients.mcp.servers"}
 #: The folders in which agents that others call over the network describe themselves.
 _AGENT_CARD_FOLDERS = frozenset({".well-known"})
 #: Walks enter no folder of a user, whatever is in it.
@@ -97,12 +94,12 @@ _USER_FOLDERS = frozenset({".config"})
 def conventions() -> tuple[Recognition, ...]:
     """One row for each sort of file of other agent tools, from the tables of the tools."""
     # Made from the tables, which are large: a check of other files never imports those.
-    paths = importlib.import_module("equipage.kinds.convention_paths")
+    paths = importlib.import_module("equipage.clients.tables.paths")
     rows: list[Recognition] = []
     for kind, globs in paths.PATHS.items():
         if not globs:
             continue  # by its content alone: in `BUILT_IN`
-        module = _MODULES_BY_KIND.get(kind, "equipage.kinds.conventions")
+        module = _MODULES_BY_KIND.get(kind, "equipage.clients.conventions")
         folder = "skills" if kind == "skill" else None
         rows.append(Recognition(kind, module, globs, folder=folder))
     return tuple(rows)

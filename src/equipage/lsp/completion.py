@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
+from equipage.clients.claude.hooks import EVENTS
 from equipage.files import entries_of, is_folder
 from equipage.files.walking import SKIPPED_FOLDERS
 from equipage.formats.server.compose import library_of
-from equipage.kinds.conventions.claude.hooks import EVENTS
 from equipage.lsp import protocol
 from equipage.lsp.context import Context, context_of
 from equipage.lsp.cursor import Cursor, cursor_at, syntax_of

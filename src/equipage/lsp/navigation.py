@@ -12,11 +12,11 @@ from collections.abc import Iterator
 
 import msgspec
 
+from equipage.clients.catalogue import Convention
+from equipage.clients.references import references_in
+from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
-from equipage.kinds.conventions.references import references_in
-from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.tables import Convention
 from equipage.loading.outcome import Outcome
 from equipage.loading.tree import get, walk
 from equipage.lsp import protocol

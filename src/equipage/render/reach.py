@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from equipage.clients.reach import Difference, Step
 from equipage.core.text import visible
 from equipage.render.text import Style
 from equipage.views.sides import Unjudged
-from equipage.workspace.reach import Difference, Step
 
 _VERBS = {"allows": "allowed", "asks": "asks", "denies": "denied"}
 #: More lines about one agent than this hide what matters.

@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from equipage.clients.claude.instructions import transitive_imports
+from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.files.reading import display_name
-from equipage.kinds.conventions.claude.instructions import transitive_imports
-from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.loading.header import body_of
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Session

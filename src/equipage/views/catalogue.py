@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 from msgspec import inspect as types
 
-from equipage.kinds.conventions.tools import CONVENTIONS
+from equipage.clients.file_grants import program_of
+from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.format import Format
 from equipage.loading.model import describe, type_info
 from equipage.loading.registry import BUILT_IN, conventions, format_named, known_kinds
-from equipage.workspace.reach.clients import program_of
 
 _BY_CONTENT = "any file, by its content"
 _BY_NAME = "only as part of others, or with --kind"

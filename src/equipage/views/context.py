@@ -14,9 +14,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.text import lazy_regex
 from equipage.files.reading import display_name
-from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Session
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from equipage.clients.catalogue import Convention, Field
+from equipage.clients.references import is_pattern, references_in
+from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.directives.codes import FILE_NOT_FOUND, INCLUDE_NOT_FOUND
-from equipage.kinds.conventions.references import is_pattern, references_in
-from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.tables import Convention, Field
 from equipage.loading.outcome import Outcome
 from equipage.loading.tree import Origin, Origins, Via
 

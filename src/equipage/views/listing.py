@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from equipage.clients.file_grants import program_of
 from equipage.files import is_folder, real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
@@ -15,7 +16,6 @@ from equipage.loading.registry import agent_folders, built_in_kinds, format_name
 from equipage.loading.result import Paths
 from equipage.loading.session import Request
 from equipage.workspace.loads import FileLoad, load_all, settled
-from equipage.workspace.reach.clients import program_of
 
 #: Findings that say that no program reads a file, although it is listed.
 _OVERLOOKED = frozenset({"toolpack-overlooked", "extension-not-read"})

@@ -13,8 +13,8 @@ from typing import Literal
 
 import msgspec
 
-from equipage.workspace.reach import EFFECTS, Grant, Reach, covers
-from equipage.workspace.reach.values import EVERYTHING
+from equipage.clients.reach import EFFECTS, Grant, Reach, covers
+from equipage.clients.values import EVERYTHING
 
 State = Literal["allows", "partly", "asks", "denies", "unknown"]
 #: What people ask about, in their words.

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from equipage.clients.claude.instructions import MAX_IMPORT_DEPTH, transitive_imports
 from equipage.core.path import Path
 from equipage.files import is_executable, is_file, real_path
 from equipage.files.reading import sha256_of
 from equipage.files.walking import is_ignored
-from equipage.kinds.conventions.claude.instructions import MAX_IMPORT_DEPTH, transitive_imports
 from equipage.loading.outcome import Outcome
 
 #: How clients and shells write the folder of the project, of a plugin or of a skill.

@@ -13,6 +13,16 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from equipage.clients.parts import OWNERS, all_parts, reach_of_part
+from equipage.clients.reach import Difference, Reach, differences, reaches_of
+from equipage.clients.rows import split_command
+from equipage.clients.tables.unread import (
+    CODEX_RULE,
+    COMPILED_END,
+    COMPILED_WORKFLOW,
+    HOOK_FILE,
+    SOURCE_END,
+)
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.files import real_path
@@ -20,14 +30,6 @@ from equipage.files.reading import Files, sha256_of
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
-from equipage.loading.unread import (
-    CODEX_RULE,
-    COMPILED_END,
-    COMPILED_WORKFLOW,
-    HOOK_FILE,
-    SOURCE_END,
-)
-from equipage.views.parts import OWNERS, all_parts, reach_of_part
 from equipage.workspace.loads import (
     Candidate,
     Disk,
@@ -38,8 +40,6 @@ from equipage.workspace.loads import (
     with_folders,
 )
 from equipage.workspace.project import load_settings_file, projects_of, settings_file
-from equipage.workspace.reach import Difference, Reach, differences, reaches_of
-from equipage.workspace.reach.rows import split_command
 
 #: What only lists other files, which are compared themselves.
 _LISTS = frozenset({"list of skills"})
@@ -205,7 +205,7 @@ def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files, place: 
 
 
 def _add_rules(loads: Loads, name: str, shown: str, data: bytes) -> None:
-    from equipage.views.codex_rules import reach_of_rules, rules_in  # few projects have any
+    from equipage.clients.codex.permissions import reach_of_rules, rules_in  # few projects have any
 
     rules = rules_in(data)
     if rules is not None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from equipage.clients.reach import Reach, add_inherited, reaches_of
 from equipage.core.path import Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import lazy_regex
@@ -36,7 +37,6 @@ from equipage.views.matrix import Matrix, matrices
 from equipage.workspace.check import check_paths
 from equipage.workspace.loads import FileLoad, identity_of, run_of, settled, with_folders
 from equipage.workspace.project import project_of
-from equipage.workspace.reach import Reach, add_inherited, reaches_of
 from equipage.workspace.report import Report
 
 #: How many values of one file are explained; `equipage explain` shows any other.

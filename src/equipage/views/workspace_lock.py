@@ -18,6 +18,16 @@ from typing import Any
 
 import msgspec
 
+from equipage.clients.catalogue import Field
+from equipage.clients.file_grants import precedence_of
+from equipage.clients.launchers import launch_of
+from equipage.clients.parts import OWNERS, Part, all_parts, reach_of_part
+from equipage.clients.reach import Effect, Grant, Reach, reach_of_value
+from equipage.clients.references import parse_references
+from equipage.clients.rows import split_command
+from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.clients.tables.skills import OPEN
+from equipage.clients.tables.unread import CODEX_RULE, HOOK_FILE
 from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path
@@ -26,16 +36,10 @@ from equipage.files import is_executable, is_inside, real_path
 from equipage.files.reading import peek, sha256_of
 from equipage.files.sandbox import is_below, parents_of
 from equipage.files.trees import TooManyFiles, hash_files_below
-from equipage.kinds.conventions.references import parse_references
-from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.conventions.tools.skills import OPEN
-from equipage.kinds.mcp.launchers import launch_of
-from equipage.kinds.tables import Field
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL_VERSION, canonical_json, portable_data
 from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
-from equipage.loading.unread import CODEX_RULE, HOOK_FILE
 from equipage.syntax.suspicious import mask_secrets
 from equipage.views.code_digest import (
     CodeCache,
@@ -45,7 +49,6 @@ from equipage.views.code_digest import (
     program_named,
 )
 from equipage.views.named_files import Lookups, NamedFiles, is_private
-from equipage.views.parts import OWNERS, Part, all_parts, reach_of_part
 from equipage.views.sides import LINKS
 from equipage.workspace.check import by_chunks
 from equipage.workspace.loads import (
@@ -66,10 +69,7 @@ from equipage.workspace.project import (
     projects_of,
     settings_file,
 )
-from equipage.workspace.reach import Effect, Grant, Reach, reach_of_value
-from equipage.workspace.reach.clients import precedence_of
 from equipage.workspace.reach.policy import commands_among
-from equipage.workspace.reach.rows import split_command
 
 #: The version of the format.
 VERSION = 3
@@ -348,7 +348,7 @@ def _lock_unread(file: str, sort: str, root: str) -> LockedFile | None:
     runs = (name,) if sort == HOOK_FILE and is_executable(real) else ()
     item = Item(UNREAD, digest, what=sort, executable=runs)
     if sort == CODEX_RULE:
-        from equipage.views import codex_rules  # few projects have any
+        from equipage.clients.codex import permissions as codex_rules  # few projects have any
 
         data = peek(real) or b""
         rules = codex_rules.rules_in(data)

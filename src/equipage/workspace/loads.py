@@ -206,7 +206,9 @@ class WantedOf:
 
         The note says that it belongs to a tool and is not read.
         """
-        from equipage.loading.unread import unread_sort  # not for files that the caller names
+        from equipage.clients.tables.unread import (
+            unread_sort,  # not for files that the caller names
+        )
 
         project = project_of(path, self._run)
         if project.kind_of(path) is not None:

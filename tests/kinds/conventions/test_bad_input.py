@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import equipage
+from equipage.clients.catalogue import Convention
+from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.diagnostics import Diagnostic
-from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.tables import Convention
 from lab import Link, check, write
 
 #: One value of each type; none of them is what most fields want.

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from equipage.core.source import Source
-from equipage.kinds.conventions import codes
-from equipage.kinds.conventions.copies import (
+from equipage.clients import codes
+from equipage.clients.copies import (
     _encode_body,
     commands_are_not_hidden,
     copies_agree,
     listing_fits,
 )
+from equipage.core.source import Source
 from equipage.loading.format import Offer
 
 

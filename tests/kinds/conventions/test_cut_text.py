@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import equipage
-from equipage.kinds.conventions import checks
+from equipage.clients import checks
 
 _values = st.sampled_from(
     ["", " x", " #FF0000", " x #y", " x # y", " x\t#y", " 'x' #y", " [a] #b", " |\n  # a\n  #b"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from equipage.kinds.conventions import kind as models
-from equipage.kinds.conventions.kind import groups_of, kind_of, sensitive_of
-from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.tables import Convention, Field, Group, Names, either, list_of, mapping_of
+from equipage.clients import kind as models
+from equipage.clients.catalogue import Convention, Field, Group, Names, either, list_of, mapping_of
+from equipage.clients.kind import groups_of, kind_of, sensitive_of
+from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.pipeline import load_text
 from equipage.loading.session import Request
 from lab import lines

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equipage
-from equipage.kinds.mcp import CLAUDE, DIALECTS, dialect_of
+from equipage.clients.mcp import CLAUDE, DIALECTS, dialect_of
+from equipage.clients.tables.unread import UNREAD
 from equipage.loading.recognise import kind_of_tool_path
 from equipage.loading.registry import (
     BUILT_IN,
@@ -23,7 +24,6 @@ from equipage.loading.registry import (
     format_named,
 )
 from equipage.loading.signs import kind_of_header
-from equipage.loading.unread import UNREAD
 from lab import write
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.tables import Convention
+from equipage.clients.catalogue import Convention
+from equipage.clients.tables.conventions import CONVENTIONS
 from lab import ABSENT, SHARED
 
 SCHEMAS = SHARED / "schemas"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import equipage
+from equipage.clients.skill import STRICT_SKILL, discover_skills, find_skills, variant_of
 from equipage.files.reading import Files
-from equipage.kinds.conventions.skill import STRICT_SKILL, discover_skills, find_skills, variant_of
 from equipage.loading.roots import find_layer_folders
 from equipage.loading.session import Request
 from equipage.views.listing import list_all

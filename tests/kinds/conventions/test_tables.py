@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 import equipage
-from equipage.kinds.conventions.kind import kind_of, list_item, model_of, sensitive_of
-from equipage.kinds.conventions.references import parse_references, split_names
-from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.conventions.tools.skills import CLAUDE, OPEN, OPENCODE
-from equipage.kinds.tables import Convention
+from equipage.clients.catalogue import Convention
+from equipage.clients.kind import kind_of, list_item, model_of, sensitive_of
+from equipage.clients.references import parse_references, split_names
+from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.clients.tables.skills import CLAUDE, OPEN, OPENCODE
 from equipage.loading.registry import built_in_kinds
 from lab import write
 

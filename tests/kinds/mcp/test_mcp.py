@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import equipage
+from equipage.clients.mcp import DIALECTS
 from equipage.formats.defect.layers import find_settings
-from equipage.kinds.mcp import DIALECTS
 from equipage.loading.jsonc import blank_comments
 from equipage.loading.registry import format_named
 from equipage.loading.roots import find_layer_folders

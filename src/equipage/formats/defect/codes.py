@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from equipage.clients.codes_mcp import STRICT_CODES
 from equipage.core.codes import LAYER_UNREADABLE
 from equipage.core.codes_kinds import HEADER_CODES, INVALID_GLOB, VARIABLE_IGNORED
 from equipage.core.diagnostics import Catalogue
-from equipage.kinds.mcp.codes import STRICT_CODES
 
 _codes = Catalogue(__file__)
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from equipage.clients import codes_mcp as codes
+from equipage.clients.codes_mcp import CODES
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import EMPTY
 from equipage.core.path import Path
 from equipage.core.text import Guesses
-from equipage.kinds.mcp import codes
-from equipage.kinds.mcp.codes import CODES
 from equipage.loading.format import Format, Item, Presentation, Reading, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session

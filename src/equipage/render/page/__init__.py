@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from equipage import __version__
+from equipage.clients.reach import Grant
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.source import Outline, Span
 from equipage.core.text import lazy_regex, visible
@@ -26,7 +27,6 @@ from equipage.render.text import Style, line_to_show
 from equipage.views.context import Measure
 from equipage.views.matrix import Answer, Matrix
 from equipage.views.survey import LockState, Places, Survey, Value
-from equipage.workspace.reach import Grant
 
 #: How much of one text is shown, and how much room findings and values may take, in characters.
 _LONGEST, _LONGEST_NAME = 1_200, 240

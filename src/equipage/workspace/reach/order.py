@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from equipage.workspace.reach.values import (
+from equipage.clients.values import (
     EFFECTS,
     EVERYTHING,
     Effect,

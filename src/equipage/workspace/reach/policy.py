@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from equipage.clients.launchers import Launch, launch_of
+from equipage.clients.reach import Grant, Reach, covers, reaches_of
+from equipage.clients.rows import command_words, split_command
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Fact, Shown
 from equipage.core.path import Path
-from equipage.kinds.mcp.launchers import Launch, launch_of
 from equipage.loading.outcome import Outcome, place_in_outcome
 from equipage.loading.tree import get, walk
-from equipage.workspace.reach import Grant, Reach, covers, reaches_of
-from equipage.workspace.reach.rows import command_words, split_command
 
 #: The lists of a policy → the sort of things that each is about.
 SORTS_BY_LIST = {

@@ -1,0 +1,218 @@
+"""Permission rules of Claude Code: `Tool`, or `Tool(what)`.
+
+A rule that Claude Code drops, or that can never match, fails without a message: what it denies is
+allowed. `rule_problem` says what is wrong with one rule, as the client itself judges it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from equipage.clients import codes_claude as codes
+from equipage.clients.tables.claude import TOOLS
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Fact, Severity, Shown
+from equipage.core.path import Path
+from equipage.core.text import lazy_regex, nearest
+
+ListName = Literal["allow", "ask", "deny"]
+LIST_NAMES: tuple[ListName, ...] = ("deny", "ask", "allow")
+
+#: Tools of earlier versions → the tool that does their work now, where there is one.
+REMOVED_TOOLS: dict[str, str | None] = {
+    "MultiEdit": "Edit",
+    "LS": "Read",
+    "NotebookRead": "Read",
+    "BashOutput": None,
+    "KillBash": "TaskStop",
+    "KillShell": "TaskStop",
+    "SlashCommand": "Skill",
+    "TodoRead": None,
+}
+#: Tools whose rules have no path → the tool whose rules cover them.
+_TOOLS_WITHOUT_PATHS = {
+    "Write": "Edit",
+    "MultiEdit": "Edit",
+    "NotebookEdit": "Edit",
+    "Glob": "Read",
+    "LS": "Read",
+    "NotebookRead": "Read",
+}
+_TOOLS_WITHOUT_PREFIXES = frozenset({"Read", "Edit", "Write", "Glob", "MultiEdit", "NotebookEdit"})
+_SHELLS = frozenset({"Bash", "PowerShell"})
+#: Where absolute paths begin; `/` at the start of a rule means the folder of the project.
+_ABSOLUTE_PATH = lazy_regex(r"/(?:home|Users|etc|tmp|var|usr|opt|root|mnt|private)/")
+_MAX_RULE_LENGTH = 10_000
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A rule, divided: `what` is None without brackets."""
+
+    tool: str
+    what: str | None = None
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """What is wrong with a rule, in words."""
+
+    kind: Literal["invalid", "never"]
+    reason: str
+    better: str | None = None
+
+
+def parse(text: str) -> Rule | None:
+    """Split a rule into its tool and what is in brackets; None if it is not a rule."""
+    opening = text.find("(")
+    if opening < 0:
+        return None if ")" in text else Rule(text)
+    if not text.endswith(")") or opening == 0:
+        return None
+    return Rule(text[:opening], text[opening + 1 : -1])
+
+
+def rule_problem(text: str, listed: ListName) -> Problem | None:
+    """What is wrong with a rule in one of the lists; None if it can match."""
+    if not text.strip():
+        return Problem("invalid", "it is empty")
+    rule = parse(text)
+    if rule is None:
+        return Problem("invalid", "a rule is `Tool` or `Tool(what)`, and nothing may follow it")
+    if rule.what is not None and not rule.what.strip():
+        return Problem("invalid", "the brackets are empty", rule.tool)
+    tool = rule.tool
+    if tool.startswith("mcp__"):
+        return _server_rule_problem(tool, rule.what, listed)
+    if "*" in tool:
+        if listed == "allow":
+            return Problem("invalid", "a rule that allows must name its tool in full")
+        # `*` replaces a part of a name, and no name holds blanks or colons.
+        return _unknown_tool_problem(tool, rule.what) if re.search(r"[^\w*-]", tool) else None
+    if tool[:1].islower() and not tool.startswith("mcp_"):
+        better = _format_rule(nearest(tool, TOOLS) or tool.capitalize(), rule.what)
+        return Problem("invalid", "names of tools start with a capital letter", better)
+    if tool not in TOOLS or tool in REMOVED_TOOLS:
+        return _unknown_tool_problem(tool, rule.what)
+    return None if rule.what is None or rule.what == "*" else _brackets_problem(tool, rule.what)
+
+
+def _server_rule_problem(tool: str, what: str | None, listed: ListName) -> Problem | None:
+    if what is not None:
+        return Problem("invalid", "rules for MCP servers take no brackets", tool)
+    server = tool.removeprefix("mcp__").partition("__")[0]
+    if listed == "allow" and "*" in server:
+        return Problem("invalid", "a rule that allows must name its server in full")
+    return None
+
+
+def _format_rule(tool: str | None, what: str | None) -> str | None:
+    """A rule as text: `tool`, or `tool(what)`."""
+    return tool if tool is None or what is None else f"{tool}({what})"
+
+
+def _unknown_tool_problem(tool: str, what: str | None) -> Problem:
+    if tool in REMOVED_TOOLS:
+        reason = f"there is no tool `{tool}` any more"
+        return Problem("never", reason, _format_rule(REMOVED_TOOLS[tool], what))
+    if re.match(r"\w+[ :\[]", tool):
+        return Problem("never", "what a rule is about belongs in round brackets")
+    guess = nearest(tool, TOOLS - REMOVED_TOOLS.keys())
+    return Problem("never", f"there is no tool `{tool}`", _format_rule(guess, what))
+
+
+def _brackets_problem(tool: str, what: str) -> Problem | None:
+    """What is wrong with the brackets of a tool that exists."""
+    if what.endswith(":*") and tool in _TOOLS_WITHOUT_PREFIXES:
+        return Problem("invalid", "`:*` is only for commands", f"{tool}({what[:-2]}*)")
+    if tool in _TOOLS_WITHOUT_PATHS:
+        instead = _TOOLS_WITHOUT_PATHS[tool]
+        reason = f"rules of `{tool}` take no path: those of `{instead}` count for it"
+        return Problem("never", reason, f"{instead}({what})")
+    if tool == "WebFetch" and not what.startswith("domain:"):
+        host = re.sub(r"\A[a-z]+://|/.*", "", what)
+        return Problem("invalid", "it must name a host", f"WebFetch(domain:{host})")
+    if tool in ("Read", "Edit") and _ABSOLUTE_PATH.match(what):
+        reason = "a path that starts with `/` begins at the folder of the project"
+        return Problem("never", reason, f"{tool}(/{what})")
+    return _command_problem(tool, what) if tool in _SHELLS else None
+
+
+def _command_problem(tool: str, what: str) -> Problem | None:
+    if what.startswith(":*"):
+        return Problem("invalid", "a command must precede `:*`")
+    if what != what.lstrip():
+        return Problem("never", "no command starts with a blank")
+    if re.search(r":\*\s*,", what):
+        return Problem("never", "a rule holds one command; write one rule for each")
+    if re.search(r":\*.", what):
+        better = f"{tool}({what.partition(':*')[0]}:*)"
+        return Problem("never", "`:*` counts only at the end", better)
+    return None
+
+
+# The findings about the lists of a file.
+
+
+def check(permissions: Any, path: Path) -> Iterator[Fact]:
+    """What is wrong with the rules below `permissions`."""
+    lists = {
+        name: entries
+        for name in LIST_NAMES
+        if isinstance(permissions, dict) and isinstance(entries := permissions.get(name), list)
+    }
+    for name, entries in lists.items():
+        for number, text in enumerate(entries):
+            place = (*path, name, number)
+            if not isinstance(text, str):
+                expected, found = "text", Shown(text, as_found=True)
+                yield core_codes.WRONG_TYPE.at(
+                    place, severity="error", expected=expected, found=found, hint=None
+                )
+            elif len(text) <= _MAX_RULE_LENGTH and (wrong := rule_problem(text, name)) is not None:
+                yield _problem_fact(wrong, text, name, place)
+    yield from _check_shadowed_rules(lists, path)
+    yield from _check_leaky_denials(lists.get("deny", []), path)
+
+
+def _problem_fact(wrong: Problem, text: str, listed: ListName, place: Path) -> Fact:
+    if wrong.kind == "invalid":
+        return codes.RULE_INVALID.at(
+            place, rule=Shown(text), reason=wrong.reason, better=wrong.better
+        )
+    # A rule that allows and never matches only asks once more than it has to.
+    severity: Severity = "warning" if listed == "allow" else "error"
+    return codes.RULE_NEVER_MATCHES.at(
+        place, severity=severity, rule=Shown(text), reason=wrong.reason, better=wrong.better
+    )
+
+
+def _check_shadowed_rules(lists: dict[ListName, list[Any]], path: Path) -> Iterator[Fact]:
+    """Rules that a rule of an earlier list makes useless: the first list that matches decides."""
+    seen: dict[str, Path] = {}
+    for name in LIST_NAMES:
+        entries = lists.get(name, [])
+        for number, text in enumerate(entries):
+            rule = parse(text) if isinstance(text, str) else None
+            bare = "" if rule is None else rule.tool
+            first = seen.get(text) if isinstance(text, str) else None
+            first = first or seen.get(bare) or seen.get(f"{bare}(*)")
+            if first is not None and first[-2] != name:
+                also = (Also("this rule decides first", first),)
+                yield codes.RULE_SHADOWED.at(
+                    (*path, name, number), also=also, rule=Shown(text), first=first[-2]
+                )
+        for number, text in enumerate(entries):
+            if isinstance(text, str) and text:
+                seen.setdefault(text, (*path, name, number))
+
+
+def _check_leaky_denials(deny: Sequence[Any], path: Path) -> Iterator[Fact]:
+    """`Read` alone takes the tool away, but the shell still reads every file."""
+    if any(text in ("Bash", "Bash(*)", "*") for text in deny):
+        return
+    for number, text in enumerate(deny):
+        if text in ("Read", "Read(*)"):
+            yield codes.RULE_LEAKY.at((*path, "deny", number), rule=Shown(text))

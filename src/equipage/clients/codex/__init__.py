@@ -1,0 +1,1 @@
+"""What Codex reads and does."""

@@ -1,0 +1,455 @@
+"""A convention as a kind: model, stages and rules all follow from its table."""
+
+from __future__ import annotations
+
+import functools
+import keyword
+import operator
+import re
+from _thread import RLock
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from equipage.clients import checks, codes, companions, copies, opencode, references
+from equipage.clients import codes_claude as claude_codes
+from equipage.clients.catalogue import CompositeType, Convention, Field, Group, patterns_in
+from equipage.clients.checks import BODY, NAMED_BY_TEXT
+from equipage.clients.claude import rules as claude_rules
+from equipage.clients.codes import CODES
+from equipage.clients.tables import claude, gemini, skills
+from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.core import codes as core_codes
+from equipage.core.source import Source
+from equipage.core.text import normalise_spelling
+from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive, Together
+from equipage.loading.header import HeaderStyle, has_header, read_header, read_text
+from equipage.loading.jsonc import read_jsonc
+from equipage.loading.model import Shape
+from equipage.loading.session import Parsed, Session
+from equipage.loading.shared import TOLERANT, hide_property
+from equipage.syntax.document import Syntax
+from equipage.syntax.frontmatter import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
+
+if TYPE_CHECKING:
+    from equipage.loading.outcome import Outcome
+
+
+_FORMATS: dict[str, dict[str, Syntax]] = {
+    "header": {".md": "yaml", ".mdc": "yaml"},
+    "json": {".json": "json", ".jsonc": "json"},
+    "yaml": {".yaml": "yaml", ".yml": "yaml"},
+    "toml": {".toml": "toml"},
+    "text": {".md": "yaml"},
+}
+
+
+#: Every table, those of the tools that read skills included.
+_TABLES = (*CONVENTIONS, *skills.VARIANTS)
+_MODELS: dict[str, type[Any]] = {}
+_MODEL_LOCK = RLock()  # one class for all threads, or a configuration would not pickle
+
+
+def model_of(convention: Convention) -> type[Any]:
+    """The Struct of a convention. Every field is optional here; `rules` reports missing ones."""
+    name = _class_name(convention)
+    with _MODEL_LOCK:
+        if name not in _MODELS:
+            _MODELS[name] = _make_model(convention, name)
+        return _MODELS[name]
+
+
+def fields_of(model: type[Any]) -> tuple[Field, ...]:
+    """The rows of the table that a model was made from; none for any other class."""
+    if model.__module__ != __name__:
+        return ()
+    tables = (each for each in _TABLES if _class_name(each) == model.__name__)
+    return next((each.fields for each in tables), ())
+
+
+def _make_model(convention: Convention, name: str) -> type[Any]:
+    fields = _attributes(convention.fields)
+    if convention.syntax in ("header", "text"):
+        fields.append((BODY, str, msgspec.field(default="")))
+    return _define_struct(name, fields, {"TITLE": convention.title_with_article})
+
+
+def _attributes(fields: tuple[Field, ...]) -> list[tuple[str, Any, Any]]:
+    return [
+        (
+            _attribute_name(field.name),
+            _field_type(field.type) | None,
+            msgspec.field(default=None, name=field.name),
+        )
+        for field in fields
+    ]
+
+
+def _define_struct(
+    name: str, fields: list[tuple[str, Any, Any]], namespace: dict[str, Any]
+) -> type[Any]:
+    return msgspec.defstruct(
+        name,
+        fields,
+        frozen=True,
+        forbid_unknown_fields=True,
+        omit_defaults=True,
+        kw_only=True,
+        module=__name__,
+        namespace=namespace,
+    )
+
+
+def _field_type(part: Any) -> Any:
+    """The type of a field as msgspec knows it: groups are Structs of their own."""
+    if isinstance(part, Group):
+        return _group_struct(part)
+    if not isinstance(part, CompositeType):
+        return part
+    parts = [_field_type(each) for each in part.parts]
+    if part.how == "either":
+        return functools.reduce(operator.or_, parts)
+    first: Any = parts[0]
+    return tuple[first, ...] if part.how == "list" else dict[str, first]
+
+
+def _group_struct(group: Group) -> type[Any]:
+    """The Struct of a group, the same for every thread."""
+    with _MODEL_LOCK:  # two threads that miss the cache at once would each make one
+        return _make_group_struct(group)
+
+
+@functools.cache
+def _make_group_struct(group: Group) -> type[Any]:
+    """Make the Struct of a group. Walks over its values read the attributes in capitals."""
+    namespace = {
+        "TITLE": group.title,
+        "FIELDS": group.fields,
+        "GUARDED": frozenset(field.name for field in group.fields if field.restricts),
+        "SYNONYMS": {other: field.name for field in group.fields for other in field.instead},
+        "UNKNOWN": group.unknown,
+    }
+    return _define_struct(
+        _to_class_name(group.title.partition(" ")[2]), _attributes(group.fields), namespace
+    )
+
+
+def _class_name(convention: Convention) -> str:
+    # Several tools read skills, each with fields of its own.
+    return _to_class_name(
+        f"{convention.tool} skill" if convention.kind == "skill" else convention.title
+    )
+
+
+def _to_class_name(text: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[\W_]+", text))
+
+
+def __getattr__(name: str) -> Any:
+    """The model of a convention or group by the name of its class, so that configurations pickle.
+
+    Only names that a class may have are looked up: importing a module asks for others.
+    """
+    if not name.startswith("_"):
+        for convention in _TABLES:
+            if _class_name(convention) == name:
+                return model_of(convention)
+            for group in groups_of(convention):
+                if _group_struct(group).__name__ == name:
+                    return _group_struct(group)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def groups_of(convention: Convention) -> Iterator[Group]:
+    """Every group of a convention, those inside groups included."""
+    waiting = [field.type for field in convention.fields]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Group):
+            yield part
+            waiting += [field.type for field in part.fields]
+        elif isinstance(part, CompositeType):
+            waiting += part.parts
+
+
+def _attribute_name(name: str) -> str:
+    """The name of a field as an identifier of Python."""
+    plain = re.sub(r"\W", "_", name)
+    return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
+
+
+def read(
+    convention: Convention, style: HeaderStyle | None, source: Source, session: Session
+) -> Parsed:
+    """The document of a file: its header, or all of it where the convention has no header."""
+    if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
+        commas = convention.trailing_commas
+        return read_jsonc(source, session, trailing_commas=commas)
+    if convention.syntax == "text":
+        return read_text(source, session)
+    if convention.syntax != "header":
+        return session.parse(source, convention.syntax)
+    assert style is not None
+    document, facts = read_header(source, session, style)
+    return document, facts + checks.check_text_before_header(convention, source)
+
+
+def _header_style(convention: Convention) -> HeaderStyle | None:
+    """What the header of a convention looks like, None for files without one."""
+    if convention.syntax != "header":
+        return None
+    return HeaderStyle(
+        convention.title,
+        grammar=_grammar(convention),
+        known=convention.field_names,
+        tool=claude.TOOL if convention.reader == "claude" else convention.tool,
+        reader=convention.reader,
+        optional=convention.header_optional,
+        # Claude Code takes the first line of the text for a description; the others drop the skill.
+        disputed=convention is skills.OPEN,
+        ignores_headerless=convention.ignores_headerless,
+        ignores_below="/.claude/agents/" if convention.kind == "claude-agent" else None,
+    )
+
+
+def _grammar(convention: Convention) -> Grammar:
+    """Where the client ends a header, as it was measured."""
+    if convention.reader == "claude" or convention.tool == gemini.TOOL:
+        return CLOSED_ANYWHERE
+    return CLOSED_AT_LINE_START if convention.reader == "opencode" else CONVENTION
+
+
+def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema for editors, which also accepts names in one text and values of another type.
+
+    Checking reports a value of another type as a warning, so the schema must not refuse it.
+    """
+    schema = hide_property(BODY, schema)
+    _mark_required(convention, schema["$defs"])
+    if convention.mismatch == "error" or convention.wraps is not None:
+        return _unwrap_schema(convention, schema)
+    properties = schema["$defs"][_class_name(convention)]["properties"]
+    for field in convention.fields:
+        # Text may be a list of names; in a header, a number or bool becomes text. Nothing else is
+        # forgiven.
+        forgiven = ["string"] if field.split is not None else []
+        is_text = field.type is str and convention.syntax in ("header", "yaml")
+        is_strict = field.name == "name" and convention.kind in NAMED_BY_TEXT
+        forgiven += ["number", "boolean"] if is_text and not is_strict else []
+        slot = properties[field.name]
+        is_open = any(not each or "not" in each for each in slot.get("anyOf", [{}]))
+        if forgiven and not is_open:
+            properties[field.name] = {**slot, "anyOf": [*slot["anyOf"], {"type": forgiven}]}
+    if not (convention.header_optional or convention.ignores_headerless):
+        return schema
+    # The schema of the whole file moves into one of two alternatives.
+    root = {key: value for key, value in schema.items() if key not in ("$schema", "title", "$defs")}
+    rest = {key: value for key, value in schema.items() if key not in root}
+    # Where the header is optional, anything else between dashes is text like the rest of the file.
+    return {**rest, "anyOf": [root, {"not": {"type": "object"}}]}
+
+
+#: What tools need depends on where a file lies, or on another file.
+_KINDS_WITH_VARYING_NEEDS = ("claude-agent", "codex-agent")
+_NULL = {"type": "null"}
+
+
+def _mark_required(convention: Convention, definitions: dict[str, Any]) -> None:
+    """Tell a schema which fields must be there, and where `null` is not the same as absent."""
+    tables = [(_group_struct(each).__name__, each.fields) for each in groups_of(convention)]
+    if (
+        convention.kind not in _KINDS_WITH_VARYING_NEEDS
+        and convention.wraps is None
+        and convention.measured
+    ):
+        tables.append((_class_name(convention), convention.fields))
+    for name, fields in tables:
+        # What was written instead has a finding of its own.
+        needed = [each.name for each in fields if each.required == "error" and not each.instead]
+        for definition in (definitions[each] for each in (name, f"{name}_") if each in definitions):
+            if needed:
+                definition["required"] = needed
+            _refuse_null(definition["properties"], needed)
+    own = definitions[_class_name(convention)]["properties"]
+    if convention.kind == "claude-settings":  # one null, and the whole file counts for nothing
+        _refuse_null(own, own.keys() - {"hooks", "teammateDefaultModel"})
+    if convention.reader == "opencode":
+        _refuse_null(own, [each.name for each in convention.fields if each.type is str])
+
+
+def _refuse_null(properties: dict[str, Any], names: Iterable[str]) -> None:
+    for name in names:
+        slot = properties[name]
+        if "anyOf" in slot:
+            # Where any value is taken, null still is not.
+            kept = [_exclude_null(each) for each in slot["anyOf"] if each != _NULL]
+            properties[name] = {**slot, "anyOf": kept}
+
+
+def _exclude_null(part: dict[str, Any]) -> dict[str, Any]:
+    """A part of a schema that forgives other types, but for null."""
+    if not part:
+        return {"not": _NULL}
+    others = part.get("not", {}).get("type")
+    return {"not": {"type": [*others, "null"]}} if isinstance(others, list) else part
+
+
+def _unwrap_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of what authors write, where the whole file is one field of the model."""
+    if convention.wraps is None:
+        return schema
+    root = schema["$defs"][schema["$ref"].rpartition("/")[2]]
+    return {
+        "title": schema["title"],
+        **root["properties"][convention.wraps],
+        "$defs": schema["$defs"],
+    }
+
+
+def list_item(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
+    """The file as its tool sees it."""
+    fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
+    folder, _, name = file.rpartition("/")
+    stem = next(
+        (name.removesuffix(each) for each in convention.suffixes if name.endswith(each)), name
+    )
+    default = folder.rpartition("/")[2] if convention.identity == "folder" else stem
+    written, description = fields.get("name"), fields.get("description")
+    yield Item(
+        convention.sort,
+        written if isinstance(written, str) and convention.identity != "file" else default,
+        description if isinstance(description, str) else None,
+    )
+
+
+def is_ignored(convention: Convention, outcome: Outcome) -> bool:
+    """Whether the tool ignores the file: notes beside its agents have no header."""
+    documents = outcome.documents
+    return convention.ignores_headerless and bool(documents) and not has_header(documents[0])
+
+
+def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
+    """What `diff` shows first: fields that restrict the agent, and prompts."""
+    # A shorter list of what is denied permits more.
+    denying = ("disallow", "deny", "exclude")
+    restricting = (
+        Sensitive(
+            pattern,
+            "permission",
+            widens="fewer" if field.name.lower().startswith(denying) else "more",
+            absent="everything",
+            order=field.order,
+            default=field.default,
+        )
+        for pattern, field in patterns_in(convention.fields)
+        if field.restricts
+    )
+    prompts = (Sensitive(name, "prompt") for name in ("description", BODY, "prompt"))
+    return (*restricting, *prompts)
+
+
+#: Fields that only describe: in no tool do they change what an agent does.
+_DESCRIPTIVE_FIELDS = frozenset(
+    {"name", "description", "title", "version", "author", "license", "metadata", "tags", "color"}
+    | {"category", "keywords", "compatibility", "homepage", "$schema", "prompt", "body", "hidden"}
+    | {"argument-hint", "display_name", "displayName"}
+)
+#: What people write to restrict an agent, in one tool or another.
+_RESTRICTING_FIELDS = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
+_LISTED_SORTS = ("skill", "command", "agent", "qwen agent")
+_ACTING_SORTS = ("agent", "command", "skill", "rule", "prompt", "instructions")
+
+
+#: What people write into a file although the tool reads it in another one → that one.
+_MISPLACED_FIELDS = {"claude-settings": {"mcpServers": "an `.mcp.json` file"}}
+
+
+def fields_of_other_files(convention: Convention) -> dict[str, str]:
+    """The fields of other files that a key may have been meant as → what reads them."""
+    found = dict(_MISPLACED_FIELDS.get(convention.kind, {}))
+    if convention.syntax != "header":
+        return {normalise_spelling(name): where for name, where in found.items()}
+    for other in (*CONVENTIONS, skills.OPEN):
+        # A file that ends with `.mdc` outside the folder of Cursor may be a rule of Windsurf.
+        is_alike = {convention.kind, other.kind} == {"cursor-rule", "windsurf-rule"}
+        if other.syntax == "header" and other.sort in _ACTING_SORTS and not is_alike:
+            # `allowedTools` of Qwen Code is far more often a field of the tool itself, misspelt;
+            # `options` of OpenCode is one of many words for arguments.
+            names = other.field_names - _DESCRIPTIVE_FIELDS - {"allowedTools", "options"}
+            fields = (each.name for each in other.fields if each.name in names)
+            found = {**dict.fromkeys(fields, other.title_with_article), **found}
+    found |= dict.fromkeys(_RESTRICTING_FIELDS, "other tools")
+    return {
+        normalise_spelling(name): where
+        for name, where in found.items()
+        if name not in convention.field_names
+    }
+
+
+#: Fields that spare the user a question. Without them, the agent asks: nothing is more open.
+_PREAPPROVING_FIELDS = frozenset({"allowed-tools"})
+
+
+def _fields_that_must_fit(convention: Convention) -> frozenset[str]:
+    """The fields whose values have to fit, or the tool drops the file or the field."""
+    found = convention.mandatory_fields | (_PREAPPROVING_FIELDS & convention.field_names)
+    # Without these a skill or command is listed, but nothing says when to use it.
+    # What lies in no folder of a tool may be a template.
+    if convention.kind in ("skill", "claude-command") and convention.tool != skills.OPEN.tool:
+        found |= {"name", "description"}
+    return found
+
+
+def kind_of(convention: Convention) -> Format:
+    """The kind of a convention; its model, stages and rules follow from the table."""
+    tables = (companions.RULES, opencode.RULES)
+    beyond = [table[convention.kind] for table in tables if convention.kind in table]
+    own = claude_rules.RULES.get(convention.kind, ())
+    is_listed = convention.sort in _LISTED_SORTS
+    more = [code for _, those in beyond for code in those]
+    more += (*(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
+    rules = (*checks.RULES, *(rule for rule, _ in beyond), *own)
+    return Format(
+        name=convention.kind,
+        title=convention.title,
+        model=model_of(convention),
+        reading=Reading(
+            formats=_FORMATS[convention.syntax],
+            read=partial(read, convention, _header_style(convention)),
+        ),
+        strictness={**TOLERANT, core_codes.NON_STRING_KEY: "warning"},
+        shape=Shape(
+            unknown=convention.unknown,
+            null_is_absent=True,
+            mismatch=convention.mismatch,
+            worst="error" if convention.measured else "warning",
+            guarded=convention.restricting_fields - _PREAPPROVING_FIELDS,
+            needed=_fields_that_must_fit(convention),
+            synonyms=convention.synonyms,
+            elsewhere=fields_of_other_files(convention),
+            describing=_DESCRIPTIVE_FIELDS - {"name", "description"},
+            ignores=True,
+        ),
+        stages=tuple(partial(stage, convention) for stage in checks.STAGES),
+        rules=tuple(partial(rule, convention) for rule in rules),
+        together=Together(
+            set_rules=(partial(references.names_are_unique, convention),),
+            set_key=partial(references.scoped_name, convention),
+            cross_rules=(partial(references.references_exist, convention),),
+            codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
+            offers=references.names_of_file,
+            weigh=copies.size_and_checksum if is_listed else None,
+            refers=partial(references.has_references, convention),
+        ),
+        codes=(*CODES, *more),
+        presentation=Presentation(
+            schema=partial(author_schema, convention),
+            example=convention.example,
+            example_path=convention.example_path,
+            listing=partial(list_item, convention),
+            ignored=partial(is_ignored, convention),
+            sensitive=sensitive_of(convention),
+        ),
+    )

@@ -1,0 +1,386 @@
+"""Names in files of conventions: those a file gives itself, and those it uses for other files.
+
+A name is looked up where equipage knows the set: skills, servers and agents, if the workspace holds
+at least one of that sort. The user's own folders may hold others, so an unknown name is a warning
+only if it is close to a known one, and a note otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from equipage.clients import codes
+from equipage.clients.catalogue import Convention, Field, ReferenceKind
+from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Shown
+from equipage.core.path import ROOT, Path
+from equipage.core.source import Span
+from equipage.core.text import Guesses, lazy_regex
+from equipage.loading.format import Offer
+from equipage.loading.shared import known_names, path_of
+from equipage.loading.tree import get
+from equipage.syntax.document import Document, EntrySpans
+
+if TYPE_CHECKING:
+    from equipage.loading.outcome import Outcome
+
+Finding = tuple["Outcome", Fact]
+
+# Lists of names as people write them: with commas, with blanks, as a list.
+
+#: A tool of a server, `mcp__github__search`, or all its tools, `mcp__github`. The name of the
+#: server has no `__`.
+_SERVER_TOOL = lazy_regex(r"mcp__(?P<server>[^_*](?:[^_]|_(?!_))*?)(?:__.*)?\Z")
+#: A tool with a pattern or with agents in brackets: `Bash(git log:*)`, `Agent(reviewer)`.
+_CALL = lazy_regex(r"(?P<tool>[^()]+)\((?P<inside>.*)\)\Z", re.DOTALL)
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """Something that a file names."""
+
+    sort: ReferenceKind
+    name: str
+
+
+#: Longer texts are rarely repeated, so they are not cached.
+_MAX_CACHED_LENGTH = 500
+
+
+def split_names(text: str, separators: str) -> Sequence[str]:
+    """The names in a text, divided at any of `separators` outside brackets."""
+    if len(text) > _MAX_CACHED_LENGTH:
+        return tuple(_split_outside_brackets(text, separators))
+    return _split_names_cached(text, separators)
+
+
+@lru_cache(maxsize=512)
+def _split_names_cached(text: str, separators: str) -> tuple[str, ...]:
+    # Many files name the same tools, and each is asked for them several times.
+    return tuple(_split_outside_brackets(text, separators))
+
+
+def _split_outside_brackets(text: str, separators: str) -> Iterator[str]:
+    if "(" not in text and "[" not in text and "{" not in text:
+        for other in separators[1:]:
+            text = text.replace(other, separators[0])
+        yield from filter(None, map(str.strip, text.split(separators[0])))
+        return
+    start = depth = 0
+    # One more separator at the end closes the last name, even if a bracket is still open.
+    for offset, letter in enumerate(text + separators[0]):
+        depth = max(0, depth + (letter in "([{") - (letter in ")]}"))
+        if offset == len(text) or (letter in separators and not depth):
+            name = text[start:offset].strip()
+            if name:
+                yield name
+            start = offset + 1
+
+
+def parse_references(name: str, sort: ReferenceKind) -> Sequence[Reference]:
+    """What a name refers to: the name of a tool may also name a server or agents."""
+    if len(name) > _MAX_CACHED_LENGTH:
+        return tuple(_iterate_references(name, sort))
+    return _parse_references_cached(name, sort)
+
+
+@lru_cache(maxsize=512)
+def _parse_references_cached(name: str, sort: ReferenceKind) -> tuple[Reference, ...]:
+    return tuple(_iterate_references(name, sort))
+
+
+def _iterate_references(name: str, sort: ReferenceKind) -> Iterator[Reference]:
+    if sort != "tool":
+        yield Reference(sort, name)
+        return
+    server = _SERVER_TOOL.match(name)
+    if server is not None:
+        yield Reference("server", server["server"])
+        return
+    called = _CALL.match(name)
+    tool = called["tool"].rstrip() if called else name
+    yield Reference("tool", tool)
+    if called and tool in ("Agent", "Task"):
+        yield from (Reference("agent", each) for each in split_names(called["inside"], ","))
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name is a pattern, which may match several names."""
+    return not {"*", "?", "$", "{"}.isdisjoint(name) or name.startswith("mcp_")
+
+
+def names_in_field(field: Field, value: Any) -> Sequence[str]:
+    """The names in a field, without their places, which most need not; see `locate_names`."""
+    if isinstance(value, str):
+        return split_names(value, field.split or ",")
+    if isinstance(value, list | dict):
+        return [each for each in value if isinstance(each, str)]
+    return ()
+
+
+def locate_names(field: Field, value: Any, document: Document) -> Iterator[tuple[str, Span]]:
+    """The names in a field, each with its place in the text the author wrote."""
+    if isinstance(value, str):
+        located = document.locate([(field.name,)]).get((field.name,))
+        if located is not None:
+            yield from _locate_names_in_text(value, field.split or ",", located.value)
+        return
+    if not isinstance(value, list | dict):
+        return
+    # The names in a list are its values, in a mapping its keys.
+    steps = range(len(value)) if isinstance(value, list) else value
+    places = document.locate((field.name, step) for step in steps)
+    for step in steps:
+        place = places.get((field.name, step))
+        name = value[step] if isinstance(value, list) else step
+        if isinstance(name, str) and place is not None:
+            yield name, place.value if isinstance(value, list) else place.key or place.value
+
+
+def _locate_names_in_text(value: str, separators: str, place: Span) -> Iterator[tuple[str, Span]]:
+    """The names in a text; the whole text is the place of a name that is written otherwise."""
+    written, position = place.text(), 0
+    for name in split_names(value, separators):
+        offset = written.find(name, position)
+        if offset < 0:
+            yield name, place
+            continue
+        position = offset + len(name)
+        yield name, Span(place.source, place.start + offset, place.start + position)
+
+
+def references_in(
+    convention: Convention, outcome: Outcome
+) -> Iterator[tuple[Field, Reference, Span]]:
+    """Everything that the fields of a file name, with the place of the word that does so."""
+    document = outcome.documents[0] if outcome.documents else None
+    if document is None or not isinstance(document.value, dict):
+        return
+    for field in convention.fields:
+        if field.refers is None or field.name not in document.value:
+            continue
+        for name, span in locate_names(field, document.value[field.name], document):
+            for each in parse_references(name, field.refers):
+                yield field, each, span
+
+
+def rename_remedy(
+    name: str, guess: str | None, field: Field, span: Span, document: Document
+) -> Remedy | None:
+    """The fix that replaces a name by `guess`; never safe, because it is a guess.
+
+    None if the text of the file is not the name itself, because of escapes for example.
+    """
+    value = document.value.get(field.name)
+    span = _strip_quotes(span)
+    if guess is None or span.text() != name or document.substituted_text is not None:
+        return None
+    paths: list[Path] = [(field.name,)]
+    paths += [(field.name, number) for number in range(len(value)) if isinstance(value, list)]
+    places = document.locate(paths)
+    path = next((each for each in reversed(paths) if _contains_span(places.get(each), span)), None)
+    place = None if path is None else _strip_quotes(places[path].value)
+    if path is None or place is None or get(document.value, path) != place.text():
+        return None
+    text = place.source.text
+    new = text[place.start : span.start] + guess + text[span.end : place.end]
+    effect = Effect("replace", path, new, document.format, document.window, document.merge)
+    change = Change(ROOT, guess, span=span, effect=effect)
+    return Remedy(f"change to `{guess}`", (change,), safe=False)
+
+
+def _strip_quotes(span: Span) -> Span:
+    """The text between the quotes of a scalar, if it has some."""
+    text = span.text()
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return Span(span.source, span.start + 1, span.end - 1) if is_quoted else span
+
+
+def _contains_span(place: EntrySpans | None, span: Span) -> bool:
+    return place is not None and place.value.start <= span.start and span.end <= place.value.end
+
+
+# Names of other files.
+
+#: The kinds of files that define the agents which a file of a kind may name.
+_AGENT_KINDS = {
+    "claude-agent": ("claude-agent",),
+    "claude-command": ("claude-agent",),
+    "skill": ("claude-agent",),
+    "copilot-agent": ("copilot-agent", "claude-agent"),
+    "copilot-prompt": ("copilot-agent", "claude-agent"),
+    "opencode-agent": ("opencode-agent",),
+    "opencode-command": ("opencode-agent",),
+}
+_SORT_TITLES: dict[ReferenceKind, str] = {
+    "skill": "skill",
+    "server": "MCP server",
+    "agent": "agent",
+}
+
+
+def references_exist(
+    convention: Convention, own: Sequence[Outcome], offers: Sequence[Offer]
+) -> Iterator[Finding]:
+    """The skills, servers and agents that a file names exist."""
+    agents = _AGENT_KINDS.get(convention.kind, ())
+    kinds: dict[ReferenceKind, tuple[str, ...]] = {
+        "skill": ("skill",),
+        "server": ("mcp", "settings"),
+        "agent": agents,
+    }
+    defined = {sort: known_names(offers, those) for sort, those in kinds.items()}
+    for outcome in own:
+        path, guesses = path_of(outcome), Guesses()
+        sorts = {each.sort for each in _references_to_check(convention, outcome)}
+        known = {sort: defined[sort].visible_from(path) for sort in sorts}
+        # Where no file defines any, the names come from elsewhere.
+        known = {sort: names for sort, names in known.items() if names}
+        if all(
+            _is_known(each, known, convention) for each in _references_to_check(convention, outcome)
+        ):
+            continue
+        seen: set[Reference] = set()
+        for field, reference, span in _located_references(convention, outcome):
+            if reference in seen:  # many tools of one server have one cause
+                continue
+            seen.add(reference)
+            sort = reference.sort
+            if _is_known(reference, known, convention):
+                continue
+            built_in = convention.built_in.get(sort, frozenset())
+            guess = guesses.nearest(reference.name, defined[sort].visible_from(path, built_in))
+            fact = codes.UNKNOWN_REFERENCE.at(
+                (field.name,),
+                span=span,
+                severity="note" if guess is None else None,
+                remedy=rename_remedy(reference.name, guess, field, span, outcome.documents[0]),
+                sort=_SORT_TITLES[sort],
+                name=Shown(reference.name),
+                where=" in this workspace",
+                nearest=guess,
+            )
+            yield outcome, fact
+
+
+def has_references(convention: Convention, outcome: Outcome) -> bool:
+    """Whether a file names anything to look up."""
+    return next(_references_to_check(convention, outcome), None) is not None
+
+
+def _is_known(
+    reference: Reference, known: Mapping[ReferenceKind, frozenset[str]], convention: Convention
+) -> bool:
+    """Whether a name is known, or of a sort that is defined elsewhere.
+
+    Plugins put their own name before the names of what they bring: `plugin:skill`.
+    """
+    names = known.get(reference.sort)
+    if names is None:
+        return True
+    return (
+        reference.name in names
+        or reference.name.rpartition(":")[2] in names
+        or reference.name in convention.built_in.get(reference.sort, frozenset())
+        or is_pattern(reference.name)
+    )
+
+
+def _references_to_check(convention: Convention, outcome: Outcome) -> Iterator[Reference]:
+    """What a file names, except tools and servers that it defines itself."""
+    value = outcome.documents[0].value if outcome.documents else None
+    if not isinstance(value, dict):
+        return
+    inline: frozenset[str] | None = None
+    for field in convention.fields:
+        if field.refers is None or field.name not in value:
+            continue
+        for name in names_in_field(field, value[field.name]):
+            for each in parse_references(name, field.refers):
+                if each.sort != "tool":
+                    inline = _inline_servers(value) if inline is None else inline
+                    if each.name not in inline:
+                        yield each
+
+
+def _located_references(
+    convention: Convention, outcome: Outcome
+) -> Iterator[tuple[Field, Reference, Span]]:
+    """As `_references_to_check`, with the field and the place of each."""
+    inline = _inline_servers(outcome.documents[0].value if outcome.documents else None)
+    for field, each, span in references_in(convention, outcome):
+        if each.sort != "tool" and each.name not in inline:
+            yield field, each, span
+
+
+def _inline_servers(value: Any) -> frozenset[str]:
+    own = get(value, ("mcpServers",))
+    return frozenset(own) if isinstance(own, dict) else frozenset()
+
+
+# The name of a file itself.
+
+
+def name_by_path(path: str, *, by_folder: bool) -> str:
+    folder, _, file = path.rpartition(os.sep)
+    return folder.rpartition(os.sep)[2] if by_folder else file.partition(".")[0]
+
+
+def names_of_file(outcome: Outcome) -> Iterator[str]:
+    """The names by which other files may refer to a file."""
+    name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
+    if isinstance(name, str):
+        yield name
+    source = outcome.sources[0] if outcome.sources else None
+    if source is not None:
+        by_folder = outcome.kind.name == "skill"
+        yield name_by_path(source.filename or source.name, by_folder=by_folder)
+
+
+def scoped_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | None:
+    """The folder within which a file's name must be unique, and the name itself.
+
+    That is everything below one `agents` folder of a tool, or `skills` folder. People choose from
+    other folders what they install, so two files of one name need not meet there.
+    """
+    if convention.identity != "field" or convention.syntax == "json" or not outcome.sources:
+        return None
+    name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
+    folder = path_of(outcome).rpartition("/")[0]
+    head, found, _ = f"{folder}/".rpartition(f"/{convention.sort}s/")
+    if not found or "/." not in f"/{head}" or not isinstance(name, str):
+        return None
+    return head + found, name
+
+
+def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator[Finding]:
+    """No two files below one folder have the same name."""
+    seen: dict[tuple[str, str], Outcome] = {}
+    for outcome in own:
+        named = scoped_name(convention, outcome)
+        if named is None:
+            continue
+        first = seen.setdefault(named, outcome)
+        if first is not outcome:
+            place = (
+                first.documents[0].locate([("name",)]).get(("name",)) if first.documents else None
+            )
+            also = () if place is None else (Also("the other one", span=place.value),)
+            used = "only one of the two is used"
+            # In Claude Code, files of the folder itself come before those of folders in it; else
+            # the order is that of the file system. Both were measured.
+            outer = [each for each in (first, outcome) if _is_directly_in(named[0], each)]
+            if convention.kind == "claude-agent" and len(outer) == 1:
+                used = f"{convention.tool} uses the one that is not in a folder of its own"
+            yield (
+                outcome,
+                codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]), used=used),
+            )
+
+
+def _is_directly_in(folder: str, outcome: Outcome) -> bool:
+    return "/" not in path_of(outcome).removeprefix(folder)

@@ -1,0 +1,759 @@
+"""How the fields of a file become grants: the rows that the tables of clients are made of.
+
+A row names a field and says what its value means. Each way to read a value is one function: names
+in a list, one of a few modes, actions by name, servers, hooks. A row also says what holds if the
+field is absent, because that is where most agents get most of their reach from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from equipage.clients.values import EVERYTHING, Effect, Grant, Hidden
+from equipage.core.path import ROOT, Path
+from equipage.core.text import lazy_regex
+from equipage.syntax.suspicious import mask_secrets
+
+#: Names of tools and words of commands repeat, from server to server and from file to file.
+_mask_cached = lru_cache(4096)(mask_secrets)
+#: Reads a value: the row, the value, its path → grants.
+Reader = Callable[["Row", Any, Path], Iterator[Grant]]
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One field of a file, and what it grants."""
+
+    at: tuple[str, ...]  #: the keys that lead to it; `*` is every key or entry
+    sort: str
+    read: Reader
+    effect: Effect = "allows"
+    otherwise: Effect | None = None  #: what holds for all else if the field is there
+    absent: Effect | None = None  #: what holds for everything if it is not
+    order: tuple[Any, ...] = ()  #: of a mode: its values from narrow to wide
+    default: Any = None  #: of a mode: the value that an absent field means
+    name: str = EVERYTHING  #: what the row is about if the field is absent
+    plain: bool = False  #: whether a star in a name is only a star
+
+    def grants(self, value: Any) -> Iterator[Grant]:
+        """What the field grants in a configuration."""
+        for path, found in _values_at(value, self.at):
+            if found is None:
+                if self.absent is not None:
+                    yield Grant(
+                        self.sort, self.name, self.absent, path=path, base=True, default=True
+                    )
+                elif self.order:
+                    yield _mode_grant(self, self.default, path, is_default=True)
+                continue
+            if self.otherwise is not None:
+                yield Grant(self.sort, EVERYTHING, self.otherwise, path=path, base=True)
+            yield from self.read(self, found, path)
+
+
+def _values_at(value: Any, at: tuple[str, ...], path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
+    """The values that the keys lead to, with their paths; None for a field that is absent."""
+    if not at:
+        yield path, value
+        return
+    key, *rest = at
+    if key != EVERYTHING:
+        inner = value.get(key) if isinstance(value, dict) else None
+        if inner is None:  # nothing below it is there, either
+            yield (*path, *(each for each in at if each != EVERYTHING)), None
+        else:
+            yield from _values_at(inner, tuple(rest), (*path, key))
+        return
+    entries: Any = value.items() if isinstance(value, dict) else ()
+    for step, each in enumerate(value) if isinstance(value, list) else entries:
+        yield from _values_at(each, tuple(rest), (*path, step))
+
+
+# The rows that tables are made of. A field inside others is written with `/`.
+
+
+def _split_field(field: str) -> tuple[str, ...]:
+    return tuple(field.split("/"))
+
+
+def allows_only(field: str, sort: str = "tool", absent: Effect = "allows") -> Row:
+    """A list of all that is allowed: the rest is denied. If absent, `absent` holds for all."""
+    return Row(_split_field(field), sort, _read_names, "allows", otherwise="denies", absent=absent)
+
+
+def allows(field: str, sort: str = "tool") -> Row:
+    """A list of what is allowed without approval, or in addition."""
+    return Row(_split_field(field), sort, _read_names, "allows")
+
+
+def asks(field: str, sort: str = "tool") -> Row:
+    return Row(_split_field(field), sort, _read_names, "asks")
+
+
+def denies(field: str, sort: str = "tool", *, plain: bool = False) -> Row:
+    """A list of what is denied. In a `plain` list, a star has no special meaning."""
+    return Row(_split_field(field), sort, _read_names, "denies", plain=plain)
+
+
+def default_effect(sort: str, effect: Effect, name: str = EVERYTHING) -> Row:
+    """The effect for a sort of things, or for one of them, that no field sets."""
+    return Row(("\0",), sort, _read_names, absent=effect, name=name)
+
+
+def mode(field: str, *order: Any, default: Any) -> Row:
+    """One of a few values, from narrow to wide."""
+    return Row(_split_field(field), "mode", _read_mode, order=order, default=default)
+
+
+def widens(field: str, *, default: bool = False) -> Row:
+    """A switch that lets more through if it is on."""
+    return mode(field, False, True, default=default)
+
+
+def narrows(field: str, *, default: bool = False) -> Row:
+    """A switch that lets more through if it is off."""
+    return mode(field, True, False, default=default)
+
+
+def actions(field: str) -> Row:
+    """An action for everything, for each tool, or for each pattern of a tool."""
+    return Row(_split_field(field), "tool", _read_actions)
+
+
+def servers(field: str) -> Row:
+    """MCP servers by name, or the names of servers."""
+    return Row(_split_field(field), "server", _read_servers)
+
+
+def hooks(field: str) -> Row:
+    """Programs that run at events, some of which can stop a call."""
+    return Row(_split_field(field), "program", _read_hooks)
+
+
+def runs(field: str) -> Row:
+    """A command, or several."""
+    return Row(_split_field(field), "program", _read_commands)
+
+
+def runs_commands_in(field: str, pattern: str) -> Row:
+    """Commands inside a text that run when the text is used."""
+    expression = re.compile(pattern, re.DOTALL)
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        if isinstance(value, str):
+            for found in expression.finditer(value):
+                yield _program_grant(found.group(1), path)
+
+    return Row(_split_field(field), "program", read)
+
+
+def rules(field: str, tool: str, decision: str, words: Mapping[str, Effect], *parts: str) -> Row:
+    """A list of rules, each about a tool or several and with a decision; `parts` limit it."""
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        listed = value if isinstance(value, list) else ()
+        entries = [each for each in enumerate(listed) if isinstance(each[1], dict)]
+        # Where rules have a priority, the highest decides.
+        entries.sort(key=lambda each: -_number_or_zero(each[1].get("priority")))
+        for number, rule in entries:
+            effect = words.get(str(rule.get(decision)), "allows")
+            limits = {key: rule[key] for key in parts if rule.get(key) not in (None, [])}
+            server = rule.get("mcpName")
+            for name in _texts_of(rule.get(tool) or EVERYTHING):
+                full = f"{server}/{name}" if isinstance(server, str) else name
+                shown = f"{full}({_compact_json(limits)})" if limits else full
+                yield Grant("tool", shown, effect, path=(*path, number))
+
+    return Row(_split_field(field), "tool", read)
+
+
+def allows_each_value(field: str, sort: str = "setting") -> Row:
+    """A table of which each value counts as allowed: what it means is not known."""
+    return Row(_split_field(field), sort, _read_leaves)
+
+
+def guards(field: str) -> Row:
+    """A field that only restricts, so that nothing is said where it is absent."""
+    return Row(_split_field(field), "guard", _read_leaves, "denies")
+
+
+def any_change_widens(field: str, sort: str = "setting") -> Row:
+    """A table whose values may allow or forbid: any change of it counts as widening."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        for each in _read_leaves(row, value, path):
+            yield each
+            # What is gone may have forbidden something.
+            yield Grant("guard", each.name, "denies", path=each.path)
+
+    return Row(_split_field(field), sort, read)
+
+
+def inputs(field: str) -> tuple[Row, ...]:
+    """Values that an editor asks for or lets a command answer, and puts into servers. How it asks
+    changes nothing that they may do."""
+    answers = (
+        any_change_widens(f"{field}/*/{name}") for name in ("command", "args", "default", "options")
+    )
+    return (*answers, guards(f"{field}/*/password"))
+
+
+def variables(field: str) -> Row:
+    """Variables for programs; of some, the value counts as well."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        yield from _read_names(row, value, path)
+        yield from _steering_grants(field, value, path)
+        yield from _table_value_grants(field, value, path)
+
+    return Row(_split_field(field), "variable", read)
+
+
+def hosts(field: str) -> Row:
+    """An address that requests go to."""
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        if host := host_of(value):
+            yield Grant("host", host, "allows", path=path)
+
+    return Row(_split_field(field), "host", read)
+
+
+def allows_names_among(field: str, *names: str) -> Row:
+    """A list of which only some names count."""
+
+    def read(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        for each in _read_leaves(row, value, path):
+            if each.name.rpartition(" = ")[2] in names:
+                yield each
+
+    return Row(_split_field(field), "setting", read)
+
+
+# How values are read.
+
+
+def _read_names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """Names in a list or a text; of a mapping, its keys, where `false` denies."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            effect: Effect = row.effect
+            # `{bash: false}` in a list of what is allowed forbids it, and the other way round.
+            if each is False:
+                effect = "allows" if effect == "denies" else "denies"
+            name = _escape_stars(str(key)) if row.plain else str(key)
+            yield Grant(row.sort, name, effect, path=(*path, key))
+        return
+    entries = enumerate(value) if isinstance(value, list) else [(None, value)]
+    for number, each in entries:
+        place = path if number is None else (*path, number)
+        name = _escape_stars(_entry_name(each)) if row.plain else _entry_name(each)
+        yield Grant(row.sort, name, row.effect, path=place)
+
+
+def _escape_stars(name: str) -> str:
+    """A name with its stars escaped, so that they match only themselves."""
+    return name.replace(EVERYTHING, "\\*")
+
+
+def _entry_name(value: Any) -> str:
+    """An entry of a list as a name. Some clients limit one: `[edit, {fileRegex: …}]`."""
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        return f"{value[0]}({_compact_json(value[1:])})" if len(value) > 1 else value[0]
+    if isinstance(value, dict) and len(value) == 1:
+        key, inner = next(iter(value.items()))
+        return inner if isinstance(inner, str) else f"{key}({_compact_json(inner)})"
+    return _mask_cached(value) if isinstance(value, str) else _compact_json(value)
+
+
+def _read_mode(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    yield _mode_grant(row, value, path)
+
+
+def _mode_grant(row: Row, value: Any, path: Path, *, is_default: bool = False) -> Grant:
+    """The level of a mode. A value that is not known may be the widest."""
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value))  # a mode with details, such as `granular` of Codex
+    known = [each for each in row.order if _is_same_value(each, value)]
+    if row.order[0] is True and not isinstance(value, bool):
+        known = [True] if value else [False]  # a sandbox may be on by its name
+    level = row.order.index(known[0]) if known else len(row.order)
+    usual = [at for at, each in enumerate(row.order) if _is_same_value(each, row.default)]
+    last = len(row.order) - 1
+    # The widest mode lets everything through, the narrowest nothing; between them it asks.
+    effect: Effect = "allows" if level >= last else "denies" if level == 0 else "asks"
+    shown = _compact_json(value) if not isinstance(value, str) else value
+    return Grant(
+        "mode",
+        f"{'.'.join(str(each) for each in path)} = {shown}",
+        effect,
+        path=path,
+        default=is_default,
+        level=level,
+        widest=level >= last,
+        usual=usual[0] if usual else None,
+    )
+
+
+def _is_same_value(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+_EFFECTS_BY_ACTION: dict[str, Effect] = {"allow": "allows", "ask": "asks", "deny": "denies"}
+
+
+def _action_effect(value: Any) -> Effect:
+    """What an action does. One that is not known may allow everything."""
+    return _EFFECTS_BY_ACTION.get(value, "allows") if isinstance(value, str) else "allows"
+
+
+def _read_actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):
+        yield Grant(row.sort, EVERYTHING, _action_effect(value), path=path)
+    elif isinstance(value, dict):
+        for tool, action in value.items():
+            if not isinstance(action, dict):
+                yield Grant(row.sort, str(tool), _action_effect(action), path=(*path, tool))
+                continue
+            for pattern, inner in action.items():
+                name = str(tool) if pattern == EVERYTHING else f"{tool}({pattern})"
+                yield Grant(row.sort, name, _action_effect(inner), path=(*path, tool, pattern))
+
+
+def _read_leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """Every scalar below a value, with the path to it."""
+    waiting: list[tuple[Path, Any]] = [(path, value)]
+    while waiting:
+        here, each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += (((*here, key), inner) for key, inner in reversed(each.items()))
+        elif isinstance(each, list):
+            waiting += (((*here, at), inner) for at, inner in reversed([*enumerate(each)]))
+        elif each is not None:
+            # The places in a list are not part of what it allows.
+            steps = ".".join(step for step in here if isinstance(step, str))
+            secret = is_secret(str(here[-1]), each) if isinstance(each, str) else False
+            shown = (
+                "***"
+                if secret
+                else mask_secrets(each)
+                if isinstance(each, str)
+                else _compact_json(each)
+            )
+            hidden = _hidden_part(shown, each) if isinstance(each, str) else None
+            yield Grant(row.sort, f"{steps} = {shown}", row.effect, path=here, hidden=hidden)
+
+
+# MCP servers. Clients differ in the names of keys, hardly in what there is to say.
+
+#: Keys with the only tools there are, with tools that are left out, with tools that need no
+#: approval, and with the address of a server.
+_ALLOW_LIST_KEYS = ("tools", "includeTools", "enabled_tools", "allowed", "available_tools")
+_DENY_LIST_KEYS = ("excludeTools", "disabled_tools", "disabledTools")
+_APPROVED_TOOL_KEYS = ("alwaysAllow", "autoApprove")
+_URL_KEYS = ("url", "httpUrl", "serverUrl", "tcp", "uri")
+#: Programs that make the headers of a request, and what sets variables or passes them on.
+_HEADERS_HELPER_KEYS = ("headersHelper", "http_headers_helper")
+_VARIABLE_KEYS = ("env", "environment", "env_vars", "envs", "env_keys")
+#: Tables whose values may name variables, which go to the server with each request or at its start;
+#: and where Codex and Goose name the variables themselves.
+_HEADER_KEYS = ("headers", "http_headers")
+_INTERPOLATED_KEYS = (*_HEADER_KEYS, "env", "environment", "envs")
+_VARIABLE_NAME_KEYS = ("env_http_headers", "bearer_token_env_var", "env_vars", "env_keys")
+
+
+def _read_servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):  # the path of a file with servers
+        yield Grant(row.sort, value, "allows", path=path)
+    entries: Any = value.items() if isinstance(value, dict) else ()
+    for step, each in enumerate(value) if isinstance(value, list) else entries:
+        place = (*path, step)
+        if isinstance(each, str):  # defined elsewhere, or the path of a file
+            yield Grant(row.sort, each, "allows", path=place)
+        elif isinstance(each, dict) and isinstance(step, str):
+            yield from _server_grants(step, each, place)
+        elif isinstance(each, dict) and len(each) == 1 and isinstance(each[next(iter(each))], dict):
+            name = next(iter(each))
+            yield from _server_grants(name, each[name], (*place, name))
+        elif isinstance(each, dict):
+            name = str(each.get("name") or each.get("type") or step)
+            yield from _server_grants(name, each, place)
+
+
+def _server_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
+    """One server: what it starts or where it leads, which of its tools there are."""
+    # Some clients keep what a server needs in a table of its own.
+    own = server.get("settings")
+    inner = {**server, **own} if isinstance(own, dict) else server
+    off = server.get("enabled") is False or server.get("disabled") is True
+    yield Grant("server", name, "denies" if off else "allows", path=path)
+    if off:
+        return
+    words = command_words(inner)
+    if words:
+        yield _program_grant(words, path)
+    for key in _URL_KEYS:
+        if key in inner and (host := host_of(inner[key])):
+            yield Grant("host", host, "allows", path=(*path, key))
+            # One host may have an address that only reads, and one that also writes.
+            inside, clear = _url_path(inner[key]), str(inner[key]).startswith("http:")
+            if inside or clear:
+                shown = f"{name}.{key} = {'http://' * clear}{host}{_mask_cached(inside)}"
+                yield Grant("setting", shown, "allows", path=(*path, key))
+            yield from _query_grants(f"{name}.{key}", inner[key], (*path, key))
+    for key in _HEADERS_HELPER_KEYS:
+        if key in inner:
+            yield from _read_commands(_HEADERS_HELPER_ROW, inner[key], (*path, key))
+    # The variables of a program decide what it loads; those that are passed on may be secrets.
+    for key in _VARIABLE_KEYS:
+        given = inner.get(key)
+        for each in given if isinstance(given, dict | list) else ():
+            if isinstance(each, str):
+                yield Grant("variable", each, "allows", path=(*path, key))
+        yield from _steering_grants(f"{name}.{key}", given, (*path, key))
+        yield from _table_value_grants(f"{name}.{key}", given, (*path, key))
+    yield from _passed_variable_grants(name, inner, path)
+    for key in _HEADER_KEYS:
+        yield from _table_value_grants(f"{name}.{key}", inner.get(key), (*path, key), is_new=True)
+    for key in _LOCATION_KEYS:
+        if isinstance(inner.get(key), str):
+            yield Grant(
+                "setting", f"{name}.{key} = {_mask_cached(inner[key])}", "allows", path=(*path, key)
+            )
+    for key in _SIGN_IN_KEYS:
+        if key in inner:
+            yield from _OAUTH_ROW.read(_OAUTH_ROW, inner[key], (*path, key))
+    yield from _server_tool_grants(name, inner, path)
+
+
+def _query_grants(name: str, url: str, path: Path) -> Iterator[Grant]:
+    """What an address asks for (`?read_only=true`), and who asks; values may be secrets."""
+    try:
+        parts = urlsplit(url)
+        asked = parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:
+        return
+    for key, value in asked:
+        # Without a value, the name may be the secret.
+        shown = f"{name}?{_mask_cached(key) if value else ''}"
+        hidden = Hidden(value or key)
+        yield Grant("setting", shown, "allows", path=path)
+        yield Grant("guard", shown, "denies", path=path, hidden=hidden)
+    user, at, _ = parts.netloc.rpartition("@")
+    if at:
+        yield Grant("setting", f"{name} with a user", "allows", path=path, hidden=Hidden(user))
+
+
+def _table_value_grants(
+    name: str, table: Any, path: Path, *, is_new: bool = False
+) -> Iterator[Grant]:
+    """The grants for values of headers or variables.
+
+    Values may be secrets, so only their names are shown. They may restrict a server, so another
+    value counts, and so does a removed one unless it is a secret; with `is_new`, an added one, too.
+    """
+    for key, value in table.items() if isinstance(table, dict) else ():
+        if not isinstance(key, str) or not isinstance(value, str | int | float):
+            continue
+        text = value if isinstance(value, str) else _compact_json(value)
+        shown, place = f"{name}.{key}", (*path, key)
+        # Variables are shown, and so are values that steer a program.
+        is_shown = _STEERING_VARIABLE.search(key) is not None and "://" not in text
+        hidden = Hidden("" if is_shown else _VARIABLE.sub("", text))
+        if is_new:
+            yield Grant("setting", shown, "allows", path=place)
+        if is_secret(key, "x"):  # without it, less is allowed
+            yield Grant("setting", f"{shown} = ***", "allows", path=place, hidden=hidden)
+        elif is_shown or hidden.value:
+            yield Grant("guard", shown, "denies", path=place, hidden=hidden)
+
+
+#: What a client asks for where it signs in.
+_SIGN_IN_KEYS = ("oauth", "auth", "scopes", "oauth_resource")
+#: Where a program runs, and a file with its variables.
+_LOCATION_KEYS = ("cwd", "envFile", "env_file")
+#: Variables that decide which code a program loads, or where it sends what it knows.
+_STEERING_VARIABLE = re.compile(
+    r"(?:\A|_)(?:PATH|OPTIONS|OPTS|PRELOAD|STARTUP|URL|URI|HOST|ENDPOINT|PROXY|SHELL)\Z",
+    re.IGNORECASE,
+)
+
+
+def _steering_grants(name: str, variables: Any, path: Path) -> Iterator[Grant]:
+    """The values of variables that steer a program. Those of any other may be secrets."""
+    for key, value in variables.items() if isinstance(variables, dict) else ():
+        if isinstance(key, str) and isinstance(value, str) and _STEERING_VARIABLE.search(key):
+            # An address may have a password in it.
+            shown = host_of(value) if "://" in value else _mask_cached(value)
+            yield Grant("setting", f"{name}.{key} = {shown}", "allows", path=(*path, key))
+
+
+#: A variable in a value, as any client spells it: `${A}`, `${A:-b}`, `${env:A}`, `{env:A}`,
+#: `${env.A}`, `$A`. Others (`${input:x}`) are asked for.
+_VARIABLE = re.compile(r"\$?\{(?:env[:.])?([A-Za-z_]\w*)(?::-[^}]*)?\}|\$([A-Za-z_]\w*)")
+
+
+def _passed_variable_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
+    """The variables of the client whose values a server gets. What else is there may be secret."""
+    for key in _INTERPOLATED_KEYS:
+        table = server.get(key)
+        for entry, value in table.items() if isinstance(table, dict) else ():
+            if isinstance(value, str) and ("$" in value or "{" in value):
+                for found in _VARIABLE.finditer(value):
+                    shown = f"{name}.{key}.{entry} = ${{{found[1] or found[2]}}}"
+                    yield Grant("setting", shown, "allows", path=(*path, key, entry))
+    for key in _VARIABLE_NAME_KEYS:
+        named = server.get(key)
+        for each in named.values() if isinstance(named, dict) else _texts_of(named):
+            if isinstance(each, str):
+                yield Grant("setting", f"{name}.{key} = ${{{each}}}", "allows", path=(*path, key))
+
+
+def _server_tool_grants(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
+    only = [key for key in _ALLOW_LIST_KEYS if isinstance(server.get(key), list)]
+    trusted = server.get("trust") is True
+    # A list of tools leaves out all others; trust means that no call is asked about.
+    everything: Effect = "denies" if only else "allows" if trusted else "asks"
+    yield Grant(
+        "tool",
+        f"{name}/*",
+        everything,
+        path=path,
+        base=not trusted,
+        default=not only and not trusted,
+    )
+    listed: list[tuple[tuple[str, ...], Effect]] = [
+        (tuple(only), "allows" if trusted else "asks"),
+        (_DENY_LIST_KEYS, "denies"),
+        (_APPROVED_TOOL_KEYS, "allows"),
+    ]
+    for keys, effect in listed:
+        for key in keys:
+            value = server.get(key)
+            for number, tool in enumerate(value if isinstance(value, list) else ()):
+                shown = (
+                    _escape_stars(_entry_name(tool)) if effect == "denies" else _entry_name(tool)
+                )
+                yield Grant("tool", f"{name}/{shown}", effect, path=(*path, key, number))
+    if "default_tools_approval_mode" in server:
+        place = (*path, "default_tools_approval_mode")
+        yield _mode_grant(_APPROVAL_ROW, server["default_tools_approval_mode"], place)
+    tools = server.get("tools")
+    for tool, each in tools.items() if isinstance(tools, dict) else ():
+        if isinstance(each, dict) and "approval_mode" in each:
+            yield _mode_grant(
+                _APPROVAL_ROW, each["approval_mode"], (*path, "tools", tool, "approval_mode")
+            )
+    if "sandboxEnabled" in server:
+        place = (*path, "sandboxEnabled")
+        yield _mode_grant(narrows("sandboxEnabled"), server["sandboxEnabled"], place)
+    if isinstance(server.get("sandbox"), dict):
+        yield from _SANDBOX_ROW.read(_SANDBOX_ROW, server["sandbox"], (*path, "sandbox"))
+
+
+def command_words(server: Mapping[str, Any]) -> list[str]:
+    """The program that a server starts and its arguments; empty for one that runs elsewhere."""
+    command = next((server[key] for key in ("command", "cmd") if server.get(key)), None)
+    if isinstance(command, dict):  # Zed has the program in a table of its own
+        return command_words({"command": command.get("path"), "args": command.get("args")})
+    args = server.get("args")
+    words: list[Any] = list(command) if isinstance(command, list) else [command]
+    words += args if isinstance(args, list) else [args] if args else []
+    return words if all(isinstance(word, str) for word in words) else []
+
+
+#: A command without quotes: blanks alone divide it.
+_UNQUOTED = re.compile(r"[\t\n !#-&(-\[\]-~]*")
+
+
+def split_command(text: str) -> list[str]:
+    """The words of a command in one text, as a shell divides it."""
+    if _UNQUOTED.fullmatch(text):
+        return text.split()  # many times faster
+    import shlex  # few commands have quotes
+
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def host_of(url: Any) -> str:
+    """The host of an address, with its port, without a name or password in it."""
+    if not isinstance(url, str):
+        return ""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return mask_secrets(url)
+    return parts.netloc.rpartition("@")[2] or ("" if parts.scheme else mask_secrets(url))
+
+
+def _url_path(url: str) -> str:
+    """The path of a URL, without its query and fragment, which may be secret."""
+    try:
+        return urlsplit(url).path.rstrip("/") if "://" in url else ""
+    except ValueError:
+        return ""  # then `host_of` gives the whole of it
+
+
+# Hooks.
+
+#: Events whose hooks can stop what an agent does, in the words of all clients, folded.
+_BLOCKING_EVENT = lazy_regex(
+    r"pre|before|permission_?request|user_?prompt|prompt_?submit|subagent_?start|config_?change"
+    r"|elicitation|task_?c|worktree_?create",
+    re.IGNORECASE,
+)
+#: What a hook says that grants of its own show, or that only people read. All else decides what
+#: it does: arguments, a time limit, an input, whether it runs once.
+_HOOK_KEYS_NOT_COMPARED = frozenset(
+    {"type", "matcher", "match", "if", "async", "asyncRewake", "onFailure", "allowedEnvVars"}
+    | {"continueOnBlock", "statusMessage", "description", "comment"}
+)
+
+
+def _read_hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):  # the path of a file with hooks
+        yield Grant("program", value, "allows", path=path)
+    # Clients nest events, matchers and handlers in different ways; the first key is the event.
+    waiting: list[tuple[Any, Path, str, str]] = [(value, path, "", "")]
+    while waiting:
+        each, here, event, matcher = waiting.pop()
+        if isinstance(each, list):
+            waiting += ((inner, (*here, at), event, matcher) for at, inner in enumerate(each))
+            continue
+        if isinstance(each, str) and not event:
+            yield Grant("program", each, "allows", path=here)
+        if not isinstance(each, dict):
+            continue
+        found = each.get("matcher") or each.get("match")
+        matcher = found if isinstance(found, str) else _compact_json(found) if found else matcher
+        ran = list(_hook_commands(each))
+        rest = (
+            {key: inner for key, inner in each.items() if key not in _HOOK_KEYS_NOT_COMPARED}
+            if ran
+            else {}
+        )
+        hidden = Hidden(_compact_json(rest))
+        for text in ran:
+            yield Grant("program", text, "allows", path=here, hidden=hidden)
+            # What runs beside the agent, or after it, stops nothing.
+            is_beside = each.get("async") is True or each.get("asyncRewake") is True
+            if _BLOCKING_EVENT.match(event) and not is_beside:
+                limits = "".join(
+                    f" {part}" for part in (matcher, *_texts_of(each.get("if"))) if part
+                )
+                yield Grant("guard", f"{event}{limits}: {text}", "denies", path=here)
+        for row in _HOOK_FAILURE_ROWS:
+            if row.at[0] in each:
+                yield _mode_grant(row, each[row.at[0]], (*here, *row.at))
+        for name in _texts_of(each.get("allowedEnvVars")):
+            yield Grant("variable", name, "allows", path=(*here, "allowedEnvVars"))
+        if not ran:
+            for key, inner in each.items():
+                if isinstance(inner, dict | list):
+                    waiting.append((inner, (*here, key), event or str(key), matcher))
+
+
+def _hook_commands(hook: dict[str, Any]) -> Iterator[str]:
+    for key in ("command", "bash", "powershell", "run", "url", "prompt", "commandWindows"):
+        value = hook.get(key)
+        args = hook.get("args") if key == "command" else None
+        words = [value, *_texts_of(args or [])] if isinstance(value, str) and args else value
+        if isinstance(words, str):
+            yield mask_secrets(words)
+        elif isinstance(words, list) and all(isinstance(word, str) for word in words):
+            yield mask_words(words)
+    if isinstance(hook.get("server"), str) and isinstance(hook.get("tool"), str):
+        yield f"{hook['server']}/{hook['tool']}"
+    handler = hook.get("name")
+    if hook.get("type") == "builtin" and isinstance(handler, str):
+        yield handler
+
+
+def _read_commands(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str) or (
+        isinstance(value, list) and value and all(isinstance(each, str) for each in value)
+    ):
+        yield _program_grant(value, path)
+
+
+def _program_grant(command: str | list[str], path: Path) -> Grant:
+    """A command without what looks like a secret in it."""
+    shown = mask_secrets(command) if isinstance(command, str) else mask_words(command)
+    written = command if isinstance(command, str) else " ".join(command)
+    return Grant("program", shown, "allows", path=path, hidden=_hidden_part(shown, written))
+
+
+def _hidden_part(shown: str, written: str) -> Hidden | None:
+    """The written text, if the shown one leaves out a part of it; else None."""
+    return None if shown == written else Hidden(written)
+
+
+#: What a hook says about calls that it should stop, and does not.
+_HOOK_FAILURE_ROWS = (
+    mode("onFailure", "block", "continue", default="continue"),
+    widens("continueOnBlock"),
+)
+#: The rows of what a server says about itself.
+_HEADERS_HELPER_ROW, _SANDBOX_ROW, _OAUTH_ROW = (
+    runs("headersHelper"),
+    any_change_widens("sandbox"),
+    any_change_widens("oauth"),
+)
+_APPROVAL_ROW = mode(
+    "default_tools_approval_mode", "prompt", "writes", "auto", "approve", default="auto"
+)
+
+
+# Secrets stay out: a grant is shown, and written to locks.
+
+_SECRET_NAME = lazy_regex(
+    r"(?:\A|[_-])(?:api[_-]?key|key|token|secret|password|passwd|credentials?|authorization)\Z",
+    re.IGNORECASE,
+)
+_OPTION = lazy_regex(r"(--?[\w-]+)(?:=(.*))?", re.DOTALL)
+
+
+def is_secret(name: str, text: str) -> bool:
+    """Whether a value under a name is a secret, and no variable."""
+    return _SECRET_NAME.search(name) is not None and "$" not in text and bool(text)
+
+
+def mask_words(words: list[str]) -> str:
+    """A command line without what looks like a secret, and without what an option asks for."""
+    shown: list[str] = []
+    hide = False
+    for word in words:
+        option = _OPTION.fullmatch(word) if word.startswith("-") else None
+        named = option is not None and is_secret(option[1].lstrip("-"), "x")
+        if hide and not word.startswith("$"):
+            shown.append("***")
+        elif option is not None and named and option[2]:
+            shown.append(f"{option[1]}=***")
+        else:
+            shown.append(_mask_cached(word))
+        # `--token x`: the next word is the secret. `--token=x` has been hidden already.
+        hide = named and option is not None and option[2] is None
+    return " ".join(shown)
+
+
+def _texts_of(value: Any) -> list[str]:
+    return [
+        each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)
+    ]
+
+
+def _number_or_zero(value: Any) -> float:
+    return value if isinstance(value, int | float) else 0
+
+
+def _compact_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str, separators=(",", ":"))

@@ -1,0 +1,326 @@
+"""The kind `skill`, and the skills of all layers.
+
+A `SKILL.md` in a `.defect` folder must follow the seed to the letter; elsewhere it is read as the
+tool in whose folder it lies reads it. `discover_skills` returns a mapping of names to skills, or
+raises every error; `find_skills` returns each skill with its layer and its findings.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec.structs import replace
+
+from equipage.clients import codes
+from equipage.clients.catalogue import Convention, Field
+from equipage.clients.checks import BODY, add_body, keep_text, look_for_suspicious
+from equipage.clients.codes import SKILL_CODES
+from equipage.clients.kind import kind_of
+from equipage.clients.references import names_of_file
+from equipage.clients.tables import skills as tables
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
+from equipage.core.path import Path
+from equipage.core.source import Source
+from equipage.core.text import lazy_regex
+from equipage.files import entries_of, is_file, is_folder
+from equipage.files.reading import Files
+from equipage.loading.format import Format, Item, Layering, Presentation, Reading, Together
+from equipage.loading.header import STRICT_YAML, HeaderStyle, keep_as_written, read_header
+from equipage.loading.layering import (
+    Discovery,
+    Entry,
+    Found,
+    LayeredFolder,
+    LayeredMapping,
+    LayerName,
+    discover,
+)
+from equipage.loading.model import Shape
+from equipage.loading.roots import LayerFolders, StrPath, find_layer_folders, resolve_parent_links
+from equipage.loading.session import Parsed, Session
+from equipage.loading.shared import StrictTable, entries_at, glob_problem, hide_property
+from equipage.loading.tree import Tree, get, move, remove
+from equipage.syntax.frontmatter import PROFILE
+
+
+class SkillTriggers(StrictTable, frozen=True):
+    """When a skill is offered."""
+
+    globs: tuple[str, ...] = ()
+    """Offered if a path that the user names matches one of these."""
+    keywords: tuple[str, ...] = ()
+    """Offered if the user writes one of these words."""
+
+
+class Skill(StrictTable, frozen=True):
+    """One skill.
+
+    >>> equipage.load(".defect/skills/greet/SKILL.md", equipage.Skill).config.always
+    False
+    """
+
+    TITLE: ClassVar[str] = "a skill"
+
+    name: str
+    """The name of the skill and of its folder."""
+    description: str
+    """What the skill does and when to use it, in one sentence."""
+    always: bool = False
+    """Whether the text is part of the prompt from the start."""
+    triggers: SkillTriggers = msgspec.field(default_factory=SkillTriggers)
+    """When the skill is offered."""
+    allowed_tools: tuple[str, ...] = ()
+    """The tools that the skill may use."""
+    body: str = ""
+    """The text below the header: what to do."""
+
+
+# Where the skills of the `.defect` convention are.
+
+
+_FILE = "SKILL.md"
+
+
+def _find_skill(entry: os.DirEntry[str]) -> Entry | Fact | None:
+    """The skill in an entry of a `skills` folder; a finding if the entry is nearly one."""
+    file = os.path.join(entry.path, _FILE)
+    if is_file(file):
+        return Entry(entry.name, file)
+    try:
+        names = [each.name for each in entries_of(entry.path)]
+    except OSError:
+        return None  # not a folder, or one without readable files
+    found = next((name for name in names if name.lower() == _FILE.lower()), None)
+    return None if found is None else codes.SKILL_OVERLOOKED.at(found=Shown(found), name=_FILE)
+
+
+SKILLS = LayeredFolder("skills", r"[^/]+/SKILL\.md", _find_skill)
+_LAYERS = ("user", "project")
+
+
+def _identity(path: str) -> str:
+    """A skill is an entry of its `skills` folder, which names it even if it is a link."""
+    return resolve_parent_links(path, depth=2)
+
+
+def _check_folder(folder: str) -> Iterator[tuple[str, Fact]]:
+    # If the layer itself is not a folder, the `agents` folder in it reports that.
+    if is_folder(os.path.dirname(folder)):
+        yield from SKILLS.check_folder(folder)
+
+
+# The strict reading.
+
+_TOOLS, _ALIAS = ("allowed_tools",), ("allowed-tools",)
+_LISTS: tuple[Path, ...] = (("triggers", "globs"), ("triggers", "keywords"), _TOOLS)
+_MAX_DESCRIPTION_BYTES = 200
+_STYLE = HeaderStyle(
+    "skill", known=("name", "description", "always", "triggers", "allowed_tools", "allowed-tools")
+)
+#: Just enough of a table for the stages that all headers share.
+_TABLE = Convention(
+    "skill", "defect", "skill", (Field("name"), Field("description")), unknown="error"
+)
+
+
+def _read(source: Source, session: Session) -> Parsed:
+    return read_header(source, session, _STYLE)
+
+
+def _rename_alias(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Rename `allowed-tools` to `allowed_tools`, which means the same."""
+    if not isinstance(tree.value, dict) or _ALIAS[0] not in tree.value:
+        return tree, []
+    if _TOOLS[0] not in tree.value:
+        return move(tree, _ALIAS, _TOOLS), []
+    also = Also("and here", part="key", origin=tree.provenance(_TOOLS).origin)
+    origin = tree.provenance(_ALIAS).origin
+    twice = codes.SKILL_TOOLS_GIVEN_TWICE.at(part="key", origin=origin, also=(also,))
+    return remove(tree, _ALIAS), [twice]
+
+
+def _keep_text_in_lists(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """In a list of texts, replace a number by the text the author wrote."""
+    paths = [path for field in _LISTS for path, _ in entries_at(tree.value, field)]
+    return keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
+
+
+def name_equals_folder(config: Any, session: Session) -> Iterator[Fact]:
+    """The name equals the name of the folder, to the letter."""
+    name = get(config, ("name",))
+    source = session.documents[0].source if session.documents else None
+    if not isinstance(name, str) or source is None or source.filename is None:
+        return
+    folder = os.path.basename(os.path.dirname(session.path))  # links in it are not followed
+    if name != folder:
+        remedy = Remedy(f"rename to `{folder}`", (Change(("name",), folder),), safe=False)
+        yield codes.SKILL_NAME_DIFFERS.at(
+            ("name",), remedy=remedy, name=Shown(name), directory=folder
+        )
+
+
+def globs_can_match(config: Any, _session: Session) -> Iterator[Fact]:
+    """Every pattern is valid."""
+    for path, glob in entries_at(config, ("triggers", "globs")):
+        reason = glob_problem(glob) if isinstance(glob, str) else None
+        if reason is not None:
+            yield codes.SKILL_INVALID_GLOB.at(path, glob=Shown(glob), reason=reason)
+
+
+def description_is_short(config: Any, _session: Session) -> Iterator[Fact]:
+    """The description is one line, and not an empty one."""
+    text = get(config, ("description",))
+    if not isinstance(text, str):
+        return
+    # The seed counts bytes. Lone surrogates, which it cannot have, must not stop the count.
+    length = len(text.encode("utf-8", "surrogatepass"))
+    if length > _MAX_DESCRIPTION_BYTES:
+        yield codes.SKILL_DESCRIPTION_LONG.at(
+            ("description",), length=length, limit=_MAX_DESCRIPTION_BYTES
+        )
+    elif not text.strip():
+        yield codes.SKILL_DESCRIPTION_EMPTY.at(("description",))
+
+
+def _list_skill(plain: Any, file: str) -> Iterator[Item]:
+    fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
+    yield Item("skill", str(fields.get("name") or file), fields.get("description"))
+
+
+#: Skills of the `.defect` convention: every key is known, and no mistake is forgiven.
+STRICT_SKILL = Format(
+    name="skill",
+    title="skill",
+    model=Skill,
+    reading=Reading(formats={".md": "yaml"}, read=_read),
+    strictness=STRICT_YAML,
+    shape=Shape(unknown="error", null_is_absent=True),
+    stages=(
+        partial(keep_text, _TABLE),
+        _rename_alias,
+        _keep_text_in_lists,
+        partial(add_body, _TABLE, grammar=PROFILE),
+        partial(look_for_suspicious, _TABLE),
+    ),
+    rules=(name_equals_folder, globs_can_match, description_is_short),
+    codes=SKILL_CODES,
+    together=Together(offers=names_of_file),
+    layering=Layering(layers=_LAYERS, layer=SKILLS.layer_of, identity=_identity),
+    presentation=Presentation(schema=partial(hide_property, BODY), listing=_list_skill),
+)
+
+
+# The reading of other tools, by the folder that a skill lies in.
+
+
+def _tolerant_format(convention: Convention) -> Format:
+    layering = Layering(layers=_LAYERS)
+    return replace(kind_of(convention), codes=SKILL_CODES, layering=layering)
+
+
+_OPEN_FORMAT = _tolerant_format(tables.OPEN)
+_OPENCODE_FORMAT = _tolerant_format(tables.OPENCODE)
+_OPENCODE_FOLDER = lazy_regex(r"/\.?(?:opencode|config/opencode)/skills?/")
+#: The first tool whose folder is part of the path; several tools read `.agents`, Codex first.
+_FORMAT_BY_FOLDER = {
+    f"/{folder}/skills/": _tolerant_format(table)
+    for folder, table in (
+        (".claude", tables.CLAUDE),
+        (".github", tables.COPILOT),
+        (".agents", tables.CODEX),
+        (".codex", tables.CODEX),
+        (".gemini", tables.GEMINI),
+    )
+}
+
+
+def variant_of(path: str, _files: Files) -> Format:
+    """The kind of a skill by its path, which says whose it is."""
+    if SKILLS.layer_of(path) is not None:
+        return STRICT_SKILL
+    for folder, kind in _FORMAT_BY_FOLDER.items():
+        if folder in path:
+            return kind
+    return _OPENCODE_FORMAT if _OPENCODE_FOLDER.search(path) else _OPEN_FORMAT
+
+
+FORMAT = replace(
+    _OPEN_FORMAT,
+    reading=replace(_OPEN_FORMAT.reading, variant=variant_of),
+    layering=Layering(
+        layers=_LAYERS,
+        layer=SKILLS.layer_of,
+        beside=_check_folder,
+        above=SKILLS.project_folder,
+        elsewhere=SKILLS.user_folder,
+    ),
+)
+
+
+# The skills of all layers.
+
+FoundSkill = Found
+
+
+class DiscoveredSkill(Skill, frozen=True, kw_only=True):
+    """A skill, and where it was found.
+
+    >>> equipage.discover_skills(".", local=True)["greet"].file.parent.name
+    'greet'
+    """
+
+    file: pathlib.Path
+    """Its `SKILL.md`, absolute."""
+    layer: LayerName
+    """Whose it is: the user's or the project's."""
+
+
+def _build_discovered_skill(found: Found) -> DiscoveredSkill:
+    config: Skill = found.outcome.config
+    values = {name: getattr(config, name) for name in Skill.__struct_fields__}
+    return DiscoveredSkill(**values, file=found.file, layer=found.layer)
+
+
+class Skills(LayeredMapping[DiscoveredSkill]):
+    """The skills that count, by name, in order of their names.
+
+    >>> equipage.discover_skills(".", local=True)
+    Skills(greet)
+    """
+
+    what = "skill"
+
+    def __init__(self, discovery: Discovery) -> None:
+        super().__init__(discovery, _build_discovered_skill)
+
+
+def discover_skills(
+    cwd: StrPath = ".",
+    *,
+    local: bool = False,
+    xdg_config_home: StrPath | None = None,
+    home: StrPath | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Skills:
+    """The skills that count in `cwd`: the user's, and over them the project's.
+
+    Raises `LoadError` with every error of every skill.
+
+    >>> skills = equipage.discover_skills(".", local=True)
+    >>> skills["greet"].description, skills["greet"].layer, skills["greet"].file.name
+    ('Says hello', 'project', 'SKILL.md')
+    """
+    places = find_layer_folders(
+        cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env
+    )
+    return Skills(find_skills(places))
+
+
+def find_skills(places: LayerFolders) -> Discovery:
+    """Every skill of every layer, checked. Never raises on bad files."""
+    return discover(SKILLS, STRICT_SKILL, places)

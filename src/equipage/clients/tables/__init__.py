@@ -1,0 +1,1 @@
+"""Tables about clients and nothing else: their files, fields and tools."""

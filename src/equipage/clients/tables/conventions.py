@@ -1,0 +1,39 @@
+"""One module for each agent tool, with nothing but tables: its files, their fields, its own tools.
+
+A new tool is a module here and a row in `CONVENTIONS`.
+"""
+
+from __future__ import annotations
+
+from equipage.clients.catalogue import Convention
+from equipage.clients.tables import (
+    claude,
+    claude_settings,
+    codex,
+    copilot,
+    cursor,
+    editors,
+    gemini,
+    opencode,
+    skills,
+    teams,
+    terminals,
+)
+
+#: Every table that is a kind of its own. Several tools share skills and lists of MCP servers:
+#: those kinds have several tables each, in `tools.skills` and `clients.mcp`.
+CONVENTIONS: tuple[Convention, ...] = (
+    *claude.CONVENTIONS,
+    *claude_settings.CONVENTIONS,
+    *copilot.CONVENTIONS,
+    *opencode.CONVENTIONS,
+    *codex.CONVENTIONS,
+    *gemini.CONVENTIONS,
+    *cursor.CONVENTIONS,
+    *editors.CONVENTIONS,
+    *terminals.CONVENTIONS,
+    *teams.CONVENTIONS,
+)
+
+#: The files of each kind, in order of recognition. Skills come first: they may be anywhere.
+PATHS: dict[str, tuple[str, ...]] = {each.kind: each.paths for each in (skills.OPEN, *CONVENTIONS)}

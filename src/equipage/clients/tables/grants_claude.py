@@ -1,0 +1,228 @@
+"""What Claude Code reads as a permission, and what skills say, whichever client reads them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from equipage.clients.rows import (
+    Row,
+    allows,
+    allows_each_value,
+    allows_only,
+    any_change_widens,
+    asks,
+    default_effect,
+    denies,
+    guards,
+    hooks,
+    mode,
+    narrows,
+    runs,
+    runs_commands_in,
+    servers,
+    variables,
+    widens,
+)
+from equipage.clients.subjects import BANG_COMMAND, PLUGIN_ROWS, Subject, file_names, whole_file
+
+#: The modes of Claude Code from narrow to wide.
+MODES = ("plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions")
+
+_SETTINGS_ROWS = (
+    default_effect("tool", "asks"),
+    allows("permissions/allow"),
+    asks("permissions/ask"),
+    denies("permissions/deny"),
+    # `manual` is another word for `default`; it has the same level, but a name of its own.
+    mode("permissions/defaultMode", *MODES, default="default"),
+    mode("permissions/disableBypassPermissionsMode", "disable", "", default=""),
+    mode("permissions/disableAutoMode", "disable", "", default=""),
+    mode("disableAutoMode", "disable", "", default=""),
+    any_change_widens("autoMode"),
+    allows("permissions/additionalDirectories", "path"),
+    narrows("sandbox/enabled"),
+    widens("sandbox/autoAllowBashIfSandboxed", default=True),
+    widens("sandbox/allowUnsandboxedCommands", default=True),
+    narrows("sandbox/failIfUnavailable"),
+    widens("sandbox/enableWeakerNestedSandbox"),
+    widens("sandbox/enableWeakerNetworkIsolation"),
+    allows("sandbox/excludedCommands", "program"),
+    allows_each_value("sandbox/ignoreViolations"),
+    allows("sandbox/filesystem/allowWrite", "path"),
+    denies("sandbox/filesystem/denyWrite", "path"),
+    allows("sandbox/filesystem/allowRead", "path"),
+    denies("sandbox/filesystem/denyRead", "path"),
+    default_effect("host", "asks"),
+    allows("sandbox/network/allowedDomains", "host"),
+    denies("sandbox/network/deniedDomains", "host"),
+    narrows("sandbox/network/strictAllowlist"),
+    narrows("sandbox/network/allowManagedDomainsOnly"),
+    widens("sandbox/network/allowLocalBinding"),
+    widens("sandbox/network/allowAllUnixSockets"),
+    allows("sandbox/network/allowUnixSockets", "path"),
+    # Another proxy than that of the client decides which hosts are reached.
+    any_change_widens("sandbox/network/httpProxyPort"),
+    any_change_widens("sandbox/network/socksProxyPort"),
+    any_change_widens("sandbox/network/tlsTerminate"),
+    allows_each_value("sandbox/network/allowMachLookup"),
+    any_change_widens("sandbox/enabledPlatforms"),
+    runs("sandbox/ripgrep/command"),
+    runs("sandbox/bwrapPath"),
+    runs("sandbox/socatPath"),
+    default_effect("server", "asks"),
+    widens("enableAllProjectMcpServers"),
+    allows("enabledMcpjsonServers", "server"),
+    denies("disabledMcpjsonServers", "server", plain=True),
+    allows_only("allowedMcpServers", "server", absent="asks"),
+    denies("deniedMcpServers", "server"),
+    hooks("hooks"),
+    widens("disableAllHooks"),
+    narrows("allowManagedHooksOnly"),
+    narrows("allowManagedPermissionRulesOnly"),
+    narrows("allowManagedMcpServersOnly"),
+    allows_only("allowedHttpHookUrls", "host", absent="asks"),
+    allows_only("httpHookAllowedEnvVars", "variable", absent="asks"),
+    allows_only("sshHostAllowlist", "host", absent="asks"),
+    mode("skillOverrides/*", "off", "user-invocable-only", "name-only", "on", default="on"),
+    allows("enabledPlugins", "plugin"),
+    allows("extraKnownMarketplaces", "plugin"),
+    allows_each_value("extraKnownMarketplaces"),
+    allows_only("strictKnownMarketplaces", "plugin", absent="asks"),
+    denies("blockedMarketplaces", "plugin"),
+    any_change_widens("strictPluginOnlyCustomization"),
+    *(
+        narrows(name)
+        for name in (
+            "disableBundledSkills",
+            "disableSkillShellExecution",
+            "disableSideloadFlags",
+            "disableWorkflows",
+            "disableRemoteControl",
+            "disableBrowserExternalNavigation",
+            "requireCoworkFullVmSandbox",
+            "disableArtifact",
+            "disableClaudeAiConnectors",
+            "disableDeepLinkRegistration",
+            "disableMobileSimulatorTools",
+            "sandbox/filesystem/allowManagedReadPathsOnly",
+        )
+    ),
+    widens("skipDangerousModePermissionPrompt"),
+    widens("skipWebFetchPreflight"),
+    widens("channelsEnabled"),
+    widens("allowAllClaudeAiMcps"),
+    widens("remoteControlAtStartup"),
+    allows_each_value("useAutoModeDuringPlan"),
+    allows_each_value("browserExternalPageTools"),
+    allows_each_value("allowedChannelPlugins", "plugin"),
+    allows_each_value("pluginConfigs", "plugin"),
+    allows_each_value("sshConfigs", "host"),
+    allows_each_value("worktree"),
+    servers("managedMcpServers"),
+    narrows("respectGitignore", default=True),
+    allows("plansDirectory", "path"),
+    allows("autoMemoryDirectory", "path"),
+    # Variables decide which programs are found and where requests go.
+    variables("env"),
+    allows("agent", "agent"),
+    *(
+        runs(name)
+        for name in (
+            "apiKeyHelper",
+            "awsAuthRefresh",
+            "awsCredentialExport",
+            "gcpAuthRefresh",
+            "otelHeadersHelper",
+            "processWrapper",
+            "policyHelper/path",
+            "statusLine/command",
+            "subagentStatusLine/command",
+            "fileSuggestion/command",
+        )
+    ),
+)
+
+#: Commands in a block of a text of Claude Code.
+_COMMAND_BLOCK = r"```![ \t]*\n(.*?)\n[ \t]*```"
+
+#: What commands and skills of Claude Code share; other tools read most of it, too.
+_INVOCABLE_ROWS = (
+    default_effect("tool", "asks"),
+    allows("allowed-tools"),
+    denies("disallowed-tools"),
+    narrows("disable-model-invocation"),
+    narrows("hide-from-slash-command-tool"),
+    hooks("hooks"),
+    runs_commands_in("body", BANG_COMMAND),
+    runs_commands_in("body", _COMMAND_BLOCK),
+    # In a fork, another agent than the one that calls it does the work.
+    allows("agent", "agent"),
+)
+
+
+def _plugin_rows(before: str) -> tuple[Row, ...]:
+    """What only plugins of Claude Code say, in a manifest or in an entry of a marketplace."""
+    return (
+        runs(f"{before}monitors/*/command"),
+        file_names(f"{before}monitors"),
+        allows(f"{before}dependencies", "plugin"),
+        # Of the settings of a plugin, these alone apply.
+        *(_prefix_row(f"{before}settings/", each) for each in PLUGIN_SETTINGS),
+        runs_commands_in(f"{before}commands/*/content", BANG_COMMAND),
+        runs_commands_in(f"{before}commands/*/content", _COMMAND_BLOCK),
+        allows(f"{before}commands/*/allowedTools"),
+        # A server that writes to the session by itself.
+        allows_each_value(f"{before}channels/*/server"),
+        widens(f"{before}defaultEnabled", default=True),
+        allows_each_value(f"{before}experimental"),
+    )
+
+
+def _prefix_row(before: str, row: Row) -> Row:
+    return msgspec.structs.replace(row, at=(*before.rstrip("/").split("/"), *row.at))
+
+
+#: The settings that a plugin brings: an agent in place of the usual one, and a command that runs.
+PLUGIN_SETTINGS = (allows("agent", "agent"), runs("subagentStatusLine/command"))
+
+#: kind → what has a reach in a file of it, and by which fields
+TABLES: dict[str, tuple[Subject, ...]] = {
+    # Claude Code.
+    "claude-agent": whole_file(
+        allows_only("tools"),
+        denies("disallowedTools"),
+        mode("permissionMode", *MODES, default="default"),
+        allows("skills", "skill"),
+        servers("mcpServers"),
+        hooks("hooks"),
+        # Without a worktree of its own, it writes where everybody works.
+        guards("isolation"),
+        # Files that it reads and writes from one session to the next.
+        allows_each_value("memory"),
+    ),
+    "claude-command": whole_file(*_INVOCABLE_ROWS),
+    "claude-settings": whole_file(*_SETTINGS_ROWS),
+    "claude-hooks": whole_file(hooks("hooks"), file_names("modules")),
+    "claude-plugin": whole_file(*PLUGIN_ROWS, *_plugin_rows("")),
+    "claude-marketplace": whole_file(
+        allows_each_value("plugins/*/source", "plugin"),
+        servers("plugins/*/mcpServers"),
+        servers("plugins/*/lspServers"),
+        hooks("plugins/*/hooks"),
+        allows("plugins/*/agents", "agent"),
+        allows("plugins/*/commands", "agent"),
+        allows("plugins/*/skills", "skill"),
+        *_plugin_rows("plugins/*/"),
+        # Whether the plugin or its entry here says what there is.
+        any_change_widens("plugins/*/strict"),
+        allows_each_value("metadata/pluginRoot", "path"),
+        allows_each_value("renames", "plugin"),
+        allows("allowCrossMarketplaceDependenciesOn", "plugin"),
+    ),
+    "claude-lsp": whole_file(servers("servers")),
+    # No load is of these kinds: `clients.parts` reads such files of plugins.
+    "claude-plugin-settings": whole_file(*PLUGIN_SETTINGS, sort="settings"),
+    "claude-monitors": whole_file(runs("monitors/*/command"), sort="settings"),
+    # Skills, whichever client reads them.
+    "skill": whole_file(*_INVOCABLE_ROWS, allows("allowedTools")),  # as Qwen Code names the field
+}

@@ -1,0 +1,98 @@
+"""Files of agent tools that equipage knows by their place or by what they hold, and does not read.
+
+A check names each sort once, with the first file and how many there are: nothing that an agent tool
+reads is skipped in silence. A row goes away when its files become a kind, because the kinds are
+asked first.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from equipage.loading.registry import PlaceIndex, Recognition
+from equipage.loading.signs import is_bundle, is_docker_agent, is_registry_entry
+
+#: Tools with a file of their own that says what their agents must not read.
+# fmt: off
+_TOOLS_WITH_IGNORE_FILE = (
+    "aider", "augment", "cline", "codeium", "cursor", "gemini", "goose", "kilocode", "qwen", "roo",
+)
+# fmt: on
+#: Of these, a lock and a comparison know what plain ones mean, see `clients.codex.permissions`.
+CODEX_RULE = "Codex rule"
+#: What GitHub runs of an agentic workflow. It changes with its source, which is read.
+COMPILED_WORKFLOW = "compiled agentic workflow"
+#: The end of its name, and that of its source.
+COMPILED_END, SOURCE_END = ".lock.yml", ".md"
+#: Such a file runs by its name, so it must have the mark of a program.
+HOOK_FILE = "Cline hook"
+#: What the files are, and where they live.
+UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("A2A agent card", (".well-known/{agent-card,agent}.json", "agent-card.json")),
+    ("Aider file", (".aider.conf.{yml,yaml}", ".aider.model.settings.yml")),
+    ("Amazon Q file", (".amazonq/**/*.{md,json}",)),
+    ("Amp file", (".amp/**/*.{md,json,jsonc,js,ts}", ".agents/commands/*")),
+    ("APM manifest", ("apm.yml", "apm.lock.yaml")),
+    ("Augment file", (".augment/**/*.{md,json}", ".augment-guidelines")),
+    ("Claude Code file", (".claude/*.json", ".claude/hooks/*.json")),
+    ("Claude Code workflow", (".claude/workflows/*.{json,js,mjs,ts}",)),
+    ("Claude Code monitor", ("monitors/monitors.json",)),
+    ("list of files that worktrees get", (".worktreeinclude",)),
+    ("Cline rule", (".clinerules", ".clinerules/**/*.md", ".cline/**/*.{md,json}")),
+    (HOOK_FILE, (".clinerules/hooks/*",)),
+    (CODEX_RULE, (".codex/rules/**/*.rules",)),
+    ("Continue file", (".continue/**/*.{md,json,yaml,yml}", ".continuerules")),
+    ("CrewAI file", ("config/{agents,tasks}.{yaml,yml}",)),
+    ("Cursor rule of the old form", (".cursorrules",)),
+    ("Cursor file", (".cursor/**/*.{json,md}", ".cursor-plugin/marketplace.json")),
+    ("Codex marketplace", (".agents/plugins/marketplace.json",)),
+    ("Factory file", (".factory/**/*.{md,json}",)),
+    ("FastMCP configuration", ("fastmcp.json", "*.fastmcp.json")),
+    ("Gemini file", (".gemini/**/*.{json,yaml,toml,md}",)),
+    ("Gemini sandbox", (".gemini/sandbox.{Dockerfile,bashrc}", ".gemini/sandbox-*.sb")),
+    (COMPILED_WORKFLOW, (f".github/workflows/*{COMPILED_END}",)),
+    ("GitHub Copilot file", (".github/copilot/**/*.json", ".github/lsp.json")),
+    ("GitHub Copilot file", (".github/workflows/copilot-setup-steps.{yml,yaml}",)),
+    ("GitHub Copilot plugin", (".github/plugin/*.json",)),
+    ("Goose file", (".goosehints", ".goose/**/*.{yaml,md}")),
+    ("Junie file", (".junie/**/*.{md,json}",)),
+    ("Kilo Code file", (".kilocode/**/*.{md,json}", ".kilocodemodes")),
+    ("Kiro file", (".kiro/**/*.{md,json,hook}",)),
+    ("OpenCode file", (".opencode/*.{json,jsonc}", ".opencode/{modes,themes}/**/*.{json,md}")),
+    ("LangGraph configuration", ("langgraph.json",)),
+    # OpenCode runs what lies there, without a line in its settings.
+    ("OpenCode plugin", (".opencode/{plugin,plugins,tool,tools}/**/*.{js,mjs,cjs,ts}",)),
+    # OpenHands runs scripts of these names, one before it starts and one before a commit.
+    ("OpenHands file", (".openhands/{setup,pre-commit}.sh", ".openhands/hooks.json")),
+    ("OpenHands file", (".openhands/skills/**/*.md",)),
+    ("Qoder file", (".qoder/**/*.{md,json}",)),
+    ("Qwen Code file", ("qwen-extension.json", ".qwen/**/*.{md,json,toml}")),
+    ("Roo Code file", (".roo/**/*.{md,json,yaml}", ".roomodes", ".roorules")),
+    ("Trae file", (".trae/**/*.{md,json}",)),
+    ("Windsurf rule", (".windsurfrules", ".windsurf/**/*.{md,json}")),
+    (
+        "list of files that agents leave alone",
+        tuple(f".{each}ignore" for each in _TOOLS_WITH_IGNORE_FILE),
+    ),
+    ("list of files that agents leave alone", (".aiexclude", ".cursorindexingignore")),
+    ("list of skills", ("skills-lock.json",)),
+)
+#: What files are that may lie anywhere, and what they hold.
+UNREAD_BY_CONTENT: tuple[Recognition, ...] = (
+    Recognition("MCP registry entry", keys=("packages", "remotes"), by_content=is_registry_entry),
+    Recognition(
+        "MCP bundle", keys=("manifest_version", "dxt_version", "server"), by_content=is_bundle
+    ),
+    Recognition("Docker Agent configuration", keys=("agents",), by_content=is_docker_agent),
+)
+
+
+@cache
+def unread_places() -> PlaceIndex:
+    return PlaceIndex(UNREAD)
+
+
+def unread_sort(path: str) -> str | None:
+    """What a file is, by its absolute path with `/`, if it belongs to a tool and is not read."""
+    place = unread_places().find(path)
+    return None if place is None else place[0]
