@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from equipage.loading import registry
+from equipage.project import registry
 from lab import ABSENT, PLUGIN, SHARED, tries
 
 # Every machine runs the same examples, without a bound on time, because a busy machine is not a

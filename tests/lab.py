@@ -32,8 +32,8 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.files.reading import Files
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.registry import format_named
 from equipage.loading.session import Request, Run
+from equipage.project.registry import format_named
 from equipage.workspace.check import check_paths
 from equipage.workspace.report import Report
 

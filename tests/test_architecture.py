@@ -16,7 +16,7 @@ import pytest
 import equipage
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code
-from equipage.loading.registry import all_codes, built_in_kinds, format_named
+from equipage.project.registry import all_codes, built_in_kinds, format_named
 from lab import CASES, REPOSITORY, TESTS, module_at, python, repository
 
 ROOT = Path(equipage.__file__).parent
@@ -308,8 +308,8 @@ def test_import_is_light() -> None:
         "rtoml",
         "dataclasses",
         "pathlib",
-        "equipage.loading.recognise",
-        "equipage.loading.registry",
+        "equipage.project.recognise",
+        "equipage.project.registry",
     }
 
 

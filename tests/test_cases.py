@@ -9,7 +9,7 @@ import pytest
 
 import lab
 from casefiles import Case, cases_in, check_case, names_a_rule, reason_in
-from equipage.loading.registry import all_codes
+from equipage.project.registry import all_codes
 from lab import TESTS
 
 CASES = list(cases_in(lab.CASES))

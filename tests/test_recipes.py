@@ -191,7 +191,7 @@ TUG_AGENT = Convention(
 def test_a_kind(clone: Clone, tmp_path: Path) -> None:
     """A module with `FORMAT` and a row of `BUILT_IN`; with the case, three files."""
     assert "`FORMAT`" in recipe("A kind")
-    assert "`loading/registry.py`" in recipe("A kind")
+    assert "`project/registry.py`" in recipe("A kind")
     module = '''\
 """Kind `crew`: who is aboard."""
 
@@ -236,7 +236,7 @@ FORMAT = Format(
 '''
     clone.write("kinds/crew.py", module)
     clone.change(
-        "loading/registry.py",
+        "project/registry.py",
         (
             '    Recognition("toolpack", "equipage.formats.toolpack"',
             '    Recognition("crew", "equipage.kinds.crew", ("*.crew.yaml",)),\n',

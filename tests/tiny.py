@@ -14,13 +14,13 @@ import pytest
 from equipage.core.diagnostics import Fact
 from equipage.directives.include import Include
 from equipage.files.sandbox import PathPolicy
-from equipage.loading import registry
 from equipage.loading.format import Format, Presentation, Reading
 from equipage.loading.model import Shape
-from equipage.loading.registry import Recognition
 from equipage.loading.schema import accept
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
+from equipage.project import registry
+from equipage.project.registry import Recognition
 
 
 class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

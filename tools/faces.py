@@ -41,7 +41,7 @@ from equipage.formats.server.payloads.limits import GeneratorLimits
 from equipage.formats.toolpack.model import Toolpack, ToolpackFile
 from equipage.loading.format import Limits
 from equipage.loading.meanings import meaning_of
-from equipage.loading.registry import built_in_kinds, format_named
+from equipage.project.registry import built_in_kinds, format_named
 
 PACKAGE = Path(__file__).parents[1] / "src/equipage"
 MADE = "made by tools/faces.py from {}; `make stubs` renews it."
@@ -195,7 +195,7 @@ def kind_of_model(model: type[Any]) -> str | None:
     for kind, models in KINDS.items():
         if model.__name__ in models and __getattr__(model.__name__) is model:
             return kind
-    from equipage.loading.registry import installed_formats
+    from equipage.project.registry import installed_formats
 
     return next((name for name, kind in installed_formats().items() if kind.model is model), None)
 '''

@@ -24,7 +24,7 @@ from casefiles import Case, cases_in
 from equipage.cli.rule import differing_severities, group_by_severity
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, Diagnostic
-from equipage.loading.registry import BY_SCHEMA, all_codes, built_in_kinds, format_named
+from equipage.project.registry import BY_SCHEMA, all_codes, built_in_kinds, format_named
 from equipage.render.text import Style, render_finding
 from equipage.workspace.fixes import repair
 from generate.wording import summary

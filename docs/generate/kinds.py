@@ -14,7 +14,7 @@ from msgspec import inspect as types
 from equipage.loading.format import Format
 from equipage.loading.meanings import meaning_of
 from equipage.loading.model import describe, type_info
-from equipage.loading.registry import built_in_kinds, format_named
+from equipage.project.registry import built_in_kinds, format_named
 from generate.wording import summary, table
 
 _ABOUT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))

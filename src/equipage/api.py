@@ -25,11 +25,11 @@ from equipage.files import (
 from equipage.files.reading import Files, files_here
 from equipage.loading.format import Limits
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import format_named, require_known_options
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
+from equipage.project.registry import format_named, require_known_options
+from equipage.project.settings import load_in_project
 from equipage.workspace.check import check_contents, check_paths
-from equipage.workspace.project import load_in_project
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:

@@ -281,6 +281,6 @@ def kind_of_model(model: type[Any]) -> str | None:
     for kind, models in KINDS.items():
         if model.__name__ in models and __getattr__(model.__name__) is model:
             return kind
-    from equipage.loading.registry import installed_formats
+    from equipage.project.registry import installed_formats
 
     return next((name for name, kind in installed_formats().items() if kind.model is model), None)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from equipage.cli.arguments.parsing import build_parser, command_parsers
-from equipage.loading.registry import built_in_kinds, format_named
+from equipage.project.registry import built_in_kinds, format_named
 from equipage.render import REPORTS
 from lab import environment, in_process, settle
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from docs.pages import Page, pages
-from equipage.loading.registry import all_codes, built_in_kinds
+from equipage.project.registry import all_codes, built_in_kinds
 from lab import REPOSITORY, UPDATE, environment, settle
 
 sys.path.insert(0, str(REPOSITORY / "docs"))
@@ -95,7 +95,7 @@ def test_every_field_says_what_it_means() -> None:
 
     from equipage.loading.meanings import meaning_of
     from equipage.loading.model import type_info
-    from equipage.loading.registry import format_named
+    from equipage.project.registry import format_named
 
     silent = []
     for name in built_in_kinds():

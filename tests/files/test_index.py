@@ -16,7 +16,7 @@ import equipage
 from equipage.files import index
 from equipage.files.index import DamagedIndex, TrackedFiles, _parse_index, read_tracked_files
 from equipage.files.walking import walk
-from equipage.loading.registry import agent_folders
+from equipage.project.registry import agent_folders
 from lab import write
 
 from .indexes import a_number, an_index

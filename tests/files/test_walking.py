@@ -14,7 +14,7 @@ import pytest
 from clock import promised
 from equipage.files.gitignore import Ignores, Patterns, parse_ignores
 from equipage.files.walking import walk, walk_files
-from equipage.loading.registry import agent_folders
+from equipage.project.registry import agent_folders
 from lab import write
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

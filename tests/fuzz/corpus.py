@@ -41,7 +41,7 @@ def seeds() -> dict[str, list[str]]:
             Path(name).suffix == Path(KINDS[kind]).suffix or kind in ("blueprint", "profile")
         ):
             found[kind].add(text)
-    from equipage.loading.registry import format_named
+    from equipage.project.registry import format_named
 
     for kind in KINDS:
         example = format_named(kind).presentation.example
@@ -52,7 +52,7 @@ def seeds() -> dict[str, list[str]]:
 
 def conventions() -> Iterator[tuple[str, str, str]]:
     """Texts of every other kind: its name, a file it may be in, and the text."""
-    from equipage.loading.registry import built_in_kinds
+    from equipage.project.registry import built_in_kinds
 
     others = frozenset(built_in_kinds()) - KINDS.keys()
     for kind, name, text in _cases():

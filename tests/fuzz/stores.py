@@ -21,11 +21,11 @@ from equipage.files.gitignore import parse_ignores
 from equipage.files.index import DamagedIndex, _parse_index
 from equipage.files.reading import MemoryFiles, decoded
 from equipage.loading.session import Request
+from equipage.project.settings import FORMAT as SETTINGS
+from equipage.project.settings import load_settings_file
 from equipage.views import workspace_lock
 from equipage.views.lock_changes import compare
 from equipage.workspace import baseline
-from equipage.workspace.project import FORMAT as SETTINGS
-from equipage.workspace.project import load_settings_file
 from fuzz.mutating import mutated
 from fuzz.shapes import reshaped
 from fuzz.surfaces import Surface
@@ -116,7 +116,7 @@ def _settings() -> Surface:
         files = MemoryFiles({f"/p/{name}": text.encode("utf-8", "replace"), "/p/.git/HEAD": ""}, cwd="/p")  # fmt: skip
         check_findings(load_settings_file(f"/p/{name}", "/p", files).diagnostics)
 
-    return Surface(make, run, ("workspace/project.py",))
+    return Surface(make, run, ("project/settings.py",))
 
 
 _IGNORES = (

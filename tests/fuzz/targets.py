@@ -20,9 +20,9 @@ from equipage.core.source import Span
 from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import format_named
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
+from equipage.project.registry import format_named
 from equipage.render import json as json_render
 from equipage.render import text as text_render
 from equipage.syntax import Irregularity, SyntaxProblem, frontmatter, toml, yaml

@@ -11,8 +11,8 @@ import equipage
 from casefiles import Case, cases_in, check_case
 from equipage import plugin
 from equipage.cli import main
-from equipage.loading import registry
 from equipage.loading.editor_schema import schema_for
+from equipage.project import registry
 from lab import PLUGIN
 from views.test_schema_export import authored, validator
 

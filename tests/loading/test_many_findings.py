@@ -11,7 +11,7 @@ from clock import promised
 from equipage.core.diagnostics import MAX_FACTS_PER_CODE
 from equipage.loading.findings import MAX_FINDINGS_PER_CODE
 from equipage.loading.session import Request
-from equipage.workspace.project import load_in_project
+from equipage.project.settings import load_in_project
 from lab import write
 
 HEAD = "server: {name: x}\ntools: []\n"

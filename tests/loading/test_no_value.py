@@ -14,9 +14,9 @@ from equipage.cli.output import Output
 from equipage.cli.request import loaded_of
 from equipage.core import codes
 from equipage.core.source import Source, Span
-from equipage.loading import registry
 from equipage.loading.pipeline import load_text
 from equipage.loading.session import Parsed, Request, Session
+from equipage.project import registry
 
 #: Texts that are nothing, or nearly nothing, in one syntax or another.
 NOTHING = (

@@ -7,8 +7,8 @@ import pytest
 
 import equipage
 from equipage.core.diagnostics import UsageError
-from equipage.loading import registry
 from equipage.models import ServerConfig
+from equipage.project import registry
 
 TEXT = '{"server": {"name": "a"}, "tools": []}'
 OPTIONS = registry.format_named("server").reading.options

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.loading.recognise import Recognised, is_surely_unrecognised, recognise
 from equipage.loading.session import Run
-from equipage.workspace.project import project_of
+from equipage.project.recognise import Recognised, is_surely_unrecognised, recognise
+from equipage.project.settings import project_of
 from lab import write
 
 BLUEPRINT = '{"id": "x", "flow": {"kind": "seq", "children": []}}'

@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from equipage.clients.tables.unread import UNREAD_BY_CONTENT
-from equipage.loading import signs
-from equipage.loading.recognise import needs_parsing, recognise_content
-from equipage.loading.registry import BUILT_IN
-from equipage.loading.signs import (
+from equipage.project import signs
+from equipage.project.recognise import needs_parsing, recognise_content
+from equipage.project.registry import BUILT_IN
+from equipage.project.signs import (
     SIGN_TYPES,
     json_members,
     keys_of_broken_text,

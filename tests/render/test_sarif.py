@@ -15,7 +15,7 @@ from casefiles import Case, cases_in
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Diagnostic, Edit, Fix, Label
 from equipage.core.source import Source, Span
-from equipage.loading.registry import all_codes
+from equipage.project.registry import all_codes
 from equipage.render import sarif
 from equipage.workspace.report import FileReport, Report
 from lab import TESTS

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from equipage.loading.registry import built_in_kinds, format_named
+from equipage.project.registry import built_in_kinds, format_named
 from lab import PLUGIN
 
 #: How many cold processes: enough for every kind to be cold once. `make fuzz` asks for more.
@@ -107,7 +107,7 @@ INTERRUPTED = """
 import json, signal, sys
 import msgspec, yaml, equipage.syntax.toml
 import equipage
-from equipage.loading.registry import kind_named
+from equipage.project.registry import kind_named
 
 seconds, jobs = float(sys.argv[1]), json.load(open(sys.argv[2]))
 armed = stopped = 0

@@ -17,8 +17,8 @@ from equipage.cli import main
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.pipeline import load_path
-from equipage.loading.registry import format_named
 from equipage.loading.session import Request
+from equipage.project.registry import format_named
 from equipage.render import text as text_render
 from lab import Link, command, environment, write
 

@@ -16,8 +16,8 @@ from casefiles import cases_in
 from equipage.files.reading import MemoryFiles
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import format_named
 from equipage.loading.session import Request
+from equipage.project.registry import format_named
 from lab import CASES
 
 #: One document for each kind in which as many fields as possible are set, as plain data.

@@ -22,8 +22,8 @@ import equipage
 from equipage.core.diagnostics import Catalogue
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_path
-from equipage.loading.registry import built_in_kinds, format_named
 from equipage.loading.session import Request
+from equipage.project.registry import built_in_kinds, format_named
 
 EXECUTION = (
     "os.system",

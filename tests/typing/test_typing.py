@@ -23,7 +23,7 @@ import pytest
 import equipage
 from equipage import models
 from equipage.clients.tables.conventions import CONVENTIONS
-from equipage.loading.registry import built_in_kinds, format_named
+from equipage.project.registry import built_in_kinds, format_named
 from lab import REPOSITORY, module_at, repository, write
 
 HERE = Path(__file__).parent

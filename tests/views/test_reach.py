@@ -25,7 +25,7 @@ from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import OPEN
 from equipage.core.path import format_path
 from equipage.loading.format import Format
-from equipage.loading.registry import format_named
+from equipage.project.registry import format_named
 from equipage.render.reach import reach_to_dict
 from lab import write
 

@@ -24,9 +24,9 @@ from equipage.loading.format import Format
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import built_in_kinds, format_named
 from equipage.loading.schema import accept
 from equipage.loading.session import Request
+from equipage.project.registry import built_in_kinds, format_named
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from lab import CASES

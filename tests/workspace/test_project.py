@@ -9,8 +9,8 @@ import pytest
 
 import equipage
 from equipage.loading.session import Request, Run
+from equipage.project.settings import Selection, project_of
 from equipage.workspace.check import check_paths
-from equipage.workspace.project import Selection, project_of
 from equipage.workspace.report import Report
 from lab import check, command, write
 
@@ -110,7 +110,7 @@ def test_a_root_that_no_folder_can_be_called_is_missing(name: str) -> None:
 
 
 def _known() -> str:
-    from equipage.loading.registry import known_kinds
+    from equipage.project.registry import known_kinds
 
     return ", ".join(f"`{name}`" for name in known_kinds())
 
@@ -196,8 +196,8 @@ def test_a_project_cannot_name_code_to_import() -> None:
 def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import msgspec
 
-    from equipage.loading import registry
     from equipage.loading.format import Format
+    from equipage.project import registry
 
     class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         text: str

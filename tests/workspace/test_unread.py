@@ -9,9 +9,9 @@ import pytest
 import equipage
 from equipage.clients.tables.unread import UNREAD, unread_sort
 from equipage.files.walking import walk, walk_files
-from equipage.loading.recognise import names_with_place, recognise_path
-from equipage.loading.registry import BUILT_IN, agent_folders, conventions, expand_choices
 from equipage.loading.session import Run
+from equipage.project.recognise import names_with_place, recognise_path
+from equipage.project.registry import BUILT_IN, agent_folders, conventions, expand_choices
 from equipage.workspace.loads import WantedOf
 from lab import write
 

@@ -23,11 +23,11 @@ from equipage.cli.request import (
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import code_page_url, visible
-from equipage.loading.registry import codes_for, codes_of
 from equipage.loading.session import Request, Run
+from equipage.project.registry import codes_for, codes_of
+from equipage.project.settings import Selection, project_of
 from equipage.render import text
 from equipage.workspace.check import check_paths
-from equipage.workspace.project import Selection, project_of
 from equipage.workspace.report import SETTINGS, FileReport, Report
 
 if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for

@@ -26,12 +26,12 @@ from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded, Paths
 from equipage.loading.session import Run
+from equipage.project.settings import project_of
 from equipage.render.reach import lines_of_reach, reach_to_dict, render_markdown
 from equipage.render.text import Style, change_lines
 from equipage.views.comparing import MEANINGS, Change, compare
 from equipage.views.sides import Loads, Unjudged, loads_at, rule_changes, unjudged
 from equipage.workspace.loads import Disk, Place
-from equipage.workspace.project import project_of
 
 if TYPE_CHECKING:
     import argparse

@@ -17,11 +17,11 @@ from equipage.cli.output import Output
 from equipage.core.diagnostics import UsageError
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.editor_schema import schema_for
-from equipage.loading.projects import project_of_folder
-from equipage.loading.recognise import recognise
-from equipage.loading.registry import all_codes, built_in_kinds, format_named, known_kinds
 from equipage.loading.session import Run
-from equipage.workspace.project import project_of
+from equipage.project import project_of_folder
+from equipage.project.recognise import recognise
+from equipage.project.registry import all_codes, built_in_kinds, format_named, known_kinds
+from equipage.project.settings import project_of
 
 if TYPE_CHECKING:
     import argparse

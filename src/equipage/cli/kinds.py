@@ -10,8 +10,8 @@ import msgspec
 
 from equipage.cli import OK
 from equipage.cli.output import Output
+from equipage.project.catalogue import KnownKind, catalogue, known_kind
 from equipage.render.text import Style, table
-from equipage.views.catalogue import KnownKind, catalogue, known_kind
 
 if TYPE_CHECKING:
     import argparse

@@ -13,9 +13,9 @@ from equipage.files import is_inside
 from equipage.files.reading import Files, display_name
 from equipage.files.sandbox import FileProblem
 from equipage.files.writing import NotWritten, write_or_replace
+from equipage.project.settings import Project
 from equipage.workspace import baseline as baselines
 from equipage.workspace.baseline import Baseline
-from equipage.workspace.project import Project
 from equipage.workspace.report import Report
 
 

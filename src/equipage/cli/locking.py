@@ -18,7 +18,7 @@ from equipage.core.text import visible
 from equipage.files import is_inside
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
-from equipage.loading.projects import project_of_folder
+from equipage.project import project_of_folder
 from equipage.views import workspace_lock as workspaces
 
 if TYPE_CHECKING:  # these are imported where they are needed: to write a lock takes less

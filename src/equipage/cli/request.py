@@ -18,9 +18,9 @@ from equipage.files import process_variables, real_path
 from equipage.files.reading import Files
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading.outcome import Outcome
-from equipage.loading.registry import format_named
 from equipage.loading.session import Request
-from equipage.workspace.project import NO_LAYERS_MESSAGE, load_in_project
+from equipage.project.registry import format_named
+from equipage.project.settings import NO_LAYERS_MESSAGE, load_in_project
 
 if TYPE_CHECKING:
     import argparse

@@ -14,7 +14,7 @@ from equipage.core import codes as core_codes
 from equipage.core.codes import BLOCKING
 from equipage.core.diagnostics import Code
 from equipage.loading.model import MISMATCHES, Shape, title
-from equipage.loading.registry import built_in_kinds, codes_for, format_named
+from equipage.project.registry import built_in_kinds, codes_for, format_named
 from equipage.render.text import Style, table
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.loading.outcome import Outcome
-from equipage.workspace.project import load_in_project
+from equipage.project.settings import load_in_project
 
 if TYPE_CHECKING:
     import argparse

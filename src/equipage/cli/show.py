@@ -21,8 +21,8 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.result import Explanation, Loaded, Paths, Setting, ValuePlace, no_value_error
 from equipage.loading.tree import get, walk
 from equipage.loading.wording import shorten, type_name
+from equipage.project.catalogue import known_kind
 from equipage.render.text import Style, excerpt, table
-from equipage.views.catalogue import known_kind
 from equipage.views.listing import Listed, list_all
 
 if TYPE_CHECKING:

@@ -24,10 +24,10 @@ from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
-from equipage.loading.registry import agent_folders
 from equipage.loading.session import Parsed, Session
 from equipage.loading.shared import is_template_or_fixture
 from equipage.loading.tree import Tree, get, put_all
+from equipage.project.registry import agent_folders
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, irregularity_facts, parse
 from equipage.syntax.frontmatter import (

@@ -144,7 +144,7 @@ def _diagnostics(
     if not facts and not ignoring:
         return [], []
     from equipage.loading.findings import Placer, apply_ignores, codes_in_comments, limit_findings
-    from equipage.loading.registry import codes_of
+    from equipage.project.registry import codes_of
 
     sources = session.files.sources()
     placer = Placer(tree, documents, file=file, sources=sources)

@@ -21,9 +21,9 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading import model
 from equipage.loading.format import Format
 from equipage.loading.outcome import Outcome, build_outcome
-from equipage.loading.projects import project_root_in
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import HOLE, Tree, get, punch_holes
+from equipage.project import project_root_in
 from equipage.syntax.document import Document
 
 T = TypeVar("T")

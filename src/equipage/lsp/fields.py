@@ -15,9 +15,9 @@ import msgspec
 from equipage.core.path import Path
 from equipage.loading.editor_schema import VARIABLE, schema_for
 from equipage.loading.format import Format
-from equipage.loading.registry import format_named
 from equipage.loading.schema import Schema
 from equipage.loading.tree import get
+from equipage.project.registry import format_named
 
 #: How deep branches of a schema are followed: a model may contain itself.
 _MAX_DEPTH = 12

@@ -17,8 +17,8 @@ from equipage.files import exists, is_inside, real_path
 from equipage.files.reading import files_here
 from equipage.files.sandbox import FileProblem, is_below
 from equipage.loading.session import Run
+from equipage.project.settings import project_of
 from equipage.workspace import baseline as baselines
-from equipage.workspace.project import project_of
 
 
 class FolderBaseline(msgspec.Struct, frozen=True):

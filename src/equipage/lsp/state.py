@@ -22,12 +22,13 @@ from equipage.files.reading import Stamp, stamp_of
 from equipage.files.sandbox import is_below
 from equipage.files.walking import enters_all_folders
 from equipage.loading.outcome import Outcome
-from equipage.loading.projects import MANIFESTS
-from equipage.loading.registry import agent_folders
 from equipage.loading.session import Request, Run
 from equipage.lsp.known import baselines_of, drop_known, drop_known_add_stale
 from equipage.lsp.positions import Encoding, Text, path_of, uri_of
 from equipage.lsp.protocol import Change
+from equipage.project import MANIFESTS
+from equipage.project.registry import agent_folders
+from equipage.project.settings import OWN_FILE, SHARED_FILE, project_of
 from equipage.workspace.check import ReportBuilder
 from equipage.workspace.loads import (
     Candidate,
@@ -39,7 +40,6 @@ from equipage.workspace.loads import (
     run_of,
     with_folders,
 )
-from equipage.workspace.project import OWN_FILE, SHARED_FILE, project_of
 from equipage.workspace.report import Report
 
 #: A change of one of these may change what any file is, or how it is judged.

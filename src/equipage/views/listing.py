@@ -12,9 +12,9 @@ from equipage.files import is_folder, real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
 from equipage.loading.format import Format, Item
-from equipage.loading.registry import agent_folders, built_in_kinds, format_named
 from equipage.loading.result import Paths
 from equipage.loading.session import Request
+from equipage.project.registry import agent_folders, built_in_kinds, format_named
 from equipage.workspace.loads import FileLoad, load_all, settled
 
 #: Findings that say that no program reads a file, although it is listed.

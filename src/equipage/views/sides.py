@@ -30,6 +30,7 @@ from equipage.files.reading import Files, sha256_of
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
+from equipage.project.settings import load_settings_file, projects_of, settings_file
 from equipage.workspace.loads import (
     Candidate,
     Disk,
@@ -39,7 +40,6 @@ from equipage.workspace.loads import (
     load_candidate,
     with_folders,
 )
-from equipage.workspace.project import load_settings_file, projects_of, settings_file
 
 #: What only lists other files, which are compared themselves.
 _LISTS = frozenset({"list of skills"})

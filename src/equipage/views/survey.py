@@ -22,10 +22,11 @@ from equipage.files import exists, real_path
 from equipage.files.reading import display_name, peek
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
-from equipage.loading.projects import project_of_folder
 from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
+from equipage.project import project_of_folder
+from equipage.project.settings import project_of
 from equipage.syntax.suspicious import mask_secrets
 from equipage.views import workspace_lock
 from equipage.views.budget import budget_of
@@ -36,7 +37,6 @@ from equipage.views.lock_changes import Changes, compare
 from equipage.views.matrix import Matrix, matrices
 from equipage.workspace.check import check_paths
 from equipage.workspace.loads import FileLoad, identity_of, run_of, settled, with_folders
-from equipage.workspace.project import project_of
 from equipage.workspace.report import Report
 
 #: How many values of one file are explained; `equipage explain` shows any other.

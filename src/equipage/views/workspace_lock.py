@@ -40,6 +40,13 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL_VERSION, canonical_json, portable_data
 from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
+from equipage.project.settings import (
+    SHARED_FILE,
+    load_settings_file,
+    project_of,
+    projects_of,
+    settings_file,
+)
 from equipage.syntax.suspicious import mask_secrets
 from equipage.views.code_digest import (
     CodeCache,
@@ -61,13 +68,6 @@ from equipage.workspace.loads import (
     load_candidate,
     run_of,
     with_folders,
-)
-from equipage.workspace.project import (
-    SHARED_FILE,
-    load_settings_file,
-    project_of,
-    projects_of,
-    settings_file,
 )
 from equipage.workspace.reach.policy import commands_among
 

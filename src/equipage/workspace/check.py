@@ -16,10 +16,18 @@ from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label
 from equipage.files import exists, is_folder, real_path, repository_root
 from equipage.files.reading import display_name
-from equipage.loading.projects import remember_walked_folder
-from equipage.loading.recognise import FIXTURES, folders_of_kinds
-from equipage.loading.registry import agent_folders, format_named, is_convention
 from equipage.loading.session import Request, Run
+from equipage.project import remember_walked_folder
+from equipage.project.recognise import FIXTURES, folders_of_kinds
+from equipage.project.registry import agent_folders, format_named, is_convention
+from equipage.project.settings import (
+    SELECT_ALL,
+    Project,
+    Selection,
+    excluded_by,
+    project_of,
+    projects_of,
+)
 from equipage.workspace.loads import (
     CHUNK,
     Candidate,
@@ -30,14 +38,6 @@ from equipage.workspace.loads import (
     WantedOf,
     run_of,
     with_folders,
-)
-from equipage.workspace.project import (
-    SELECT_ALL,
-    Project,
-    Selection,
-    excluded_by,
-    project_of,
-    projects_of,
 )
 from equipage.workspace.report import SETTINGS, FileReport, Report
 

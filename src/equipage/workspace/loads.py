@@ -17,7 +17,8 @@ from equipage.files.sandbox import is_below
 from equipage.loading.format import Format, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import (
+from equipage.loading.session import Request, Run
+from equipage.project.recognise import (
     ALL_NAMES,
     IrrelevantFolders,
     Recognised,
@@ -27,9 +28,8 @@ from equipage.loading.recognise import (
     recognise_name,
     unrecognised_finding,
 )
-from equipage.loading.registry import agent_folders, format_named, is_convention
-from equipage.loading.session import Request, Run
-from equipage.workspace.project import Policy, Project, project_in, project_of
+from equipage.project.registry import agent_folders, format_named, is_convention
+from equipage.project.settings import Policy, Project, project_in, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Names, WalkResult, WantedFiles

@@ -8,7 +8,7 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.source import pickle_with_text
-from equipage.workspace.project import FORMAT as SETTINGS_KIND
+from equipage.project.settings import FORMAT as SETTINGS_KIND
 
 if TYPE_CHECKING:
     import pyarrow

@@ -17,10 +17,10 @@ from equipage.files.walking import is_ignored
 from equipage.loading.format import Offer
 from equipage.loading.outcome import Outcome, findings_by_load, place_without_outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.registry import format_named
 from equipage.loading.session import Run
+from equipage.project.registry import format_named
+from equipage.project.settings import NO_LAYERS_MESSAGE, project_of
 from equipage.workspace.loads import Checked, bug, run_of
-from equipage.workspace.project import NO_LAYERS_MESSAGE, project_of
 
 if TYPE_CHECKING:
     from equipage.workspace.check import ReportBuilder

@@ -30,18 +30,12 @@ from equipage.files.recording import (
     known_stamps,
 )
 from equipage.files.sandbox import FileProblem
-from equipage.loading.projects import MANIFESTS
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
+from equipage.project import MANIFESTS
+from equipage.project.settings import SELECT_ALL, Selection, project_of, projects_of, settings_files
 from equipage.workspace.check import ReportBuilder
 from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders
-from equipage.workspace.project import (
-    SELECT_ALL,
-    Selection,
-    project_of,
-    projects_of,
-    settings_files,
-)
 from equipage.workspace.report import Report
 
 C = TypeVar("C")

@@ -16,8 +16,8 @@ import lab
 from equipage import LoadError, UsageError
 from equipage.formats.blueprint import model as flow
 from equipage.formats.blueprint.model import Blueprint
-from equipage.loading.recognise import recognise_content, recognise_path
-from equipage.loading.registry import format_named
+from equipage.project.recognise import recognise_content, recognise_path
+from equipage.project.registry import format_named
 from kinds.blueprint.test_probes import PROBES, load
 from lab import in_small_thread
 

@@ -10,8 +10,8 @@ import pytest
 from equipage.core.diagnostics import Diagnostic
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import format_named
 from equipage.loading.session import Request
+from equipage.project.registry import format_named
 
 STEP = {
     "kind": "step",

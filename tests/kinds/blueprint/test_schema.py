@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from casefiles import Case, cases_in
 from equipage.core.source import Source
 from equipage.formats.blueprint.agent import read_header
-from equipage.loading.registry import format_named
+from equipage.project.registry import format_named
 from equipage.syntax.document import load_value
 from kinds.blueprint.test_probes import PROBES
 from lab import CASES

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import equipage
 from equipage.clients.mcp import CLAUDE, DIALECTS, dialect_of
 from equipage.clients.tables.unread import UNREAD
-from equipage.loading.recognise import kind_of_tool_path
-from equipage.loading.registry import (
+from equipage.project.recognise import kind_of_tool_path
+from equipage.project.registry import (
     BUILT_IN,
     PlaceIndex,
     agent_folders,
@@ -23,7 +23,7 @@ from equipage.loading.registry import (
     expand_choices,
     format_named,
 )
-from equipage.loading.signs import kind_of_header
+from equipage.project.signs import kind_of_header
 from lab import write
 
 

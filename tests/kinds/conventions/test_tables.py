@@ -13,7 +13,7 @@ from equipage.clients.kind import kind_of, list_item, model_of, sensitive_of
 from equipage.clients.references import parse_references, split_names
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import CLAUDE, OPEN, OPENCODE
-from equipage.loading.registry import built_in_kinds
+from equipage.project.registry import built_in_kinds
 from lab import write
 
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)

@@ -12,8 +12,8 @@ import equipage
 from equipage.clients.mcp import DIALECTS
 from equipage.formats.defect.layers import find_settings
 from equipage.loading.jsonc import blank_comments
-from equipage.loading.registry import format_named
 from equipage.loading.roots import find_layer_folders
+from equipage.project.registry import format_named
 from lab import shared_probes, write
 
 

@@ -16,9 +16,9 @@ from equipage.files.sandbox import PathPolicy
 from equipage.formats.server import compose
 from equipage.formats.server.compose import library_of, library_roots, limits_of, slot_of
 from equipage.formats.server.model import Logging, ServerConfig, ServerFile
-from equipage.loading.registry import format_named
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree
+from equipage.project.registry import format_named
 from lab import Link, write
 
 SERVER = format_named("server")

@@ -18,7 +18,7 @@ from equipage.formats.server.generate import Generated
 from equipage.formats.server.model import ServerConfig, ServerFile
 from equipage.formats.server.payloads.base import Buffered, Streamed
 from equipage.loading.model import type_info
-from equipage.loading.registry import format_named
+from equipage.project.registry import format_named
 from lab import EXAMPLES, command
 
 FULL = """

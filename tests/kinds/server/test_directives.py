@@ -11,8 +11,8 @@ from equipage.core.diagnostics import LoadError
 from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.registry import format_named
 from equipage.loading.session import Request
+from equipage.project.registry import format_named
 from lab import write_file
 
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"

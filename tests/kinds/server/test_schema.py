@@ -10,7 +10,7 @@ import pytest
 import lab
 from casefiles import Case, cases_in
 from equipage.loading.editor_schema import schema_for
-from equipage.loading.registry import format_named
+from equipage.project.registry import format_named
 from equipage.syntax.document import load_value
 
 from .test_config import FULL

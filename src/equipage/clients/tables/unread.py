@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from equipage.loading.registry import PlaceIndex, Recognition
-from equipage.loading.signs import is_bundle, is_docker_agent, is_registry_entry
+from equipage.project.registry import PlaceIndex, Recognition
+from equipage.project.signs import is_bundle, is_docker_agent, is_registry_entry
 
 #: Tools with a file of their own that says what their agents must not read.
 # fmt: off

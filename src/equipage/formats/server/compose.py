@@ -30,9 +30,9 @@ from equipage.formats.server.items import ITEM_KINDS, Place, implicit_includes, 
 from equipage.formats.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from equipage.formats.server.payloads.limits import GeneratorLimits, format_size, read_limit
 from equipage.loading.format import Limits
-from equipage.loading.projects import is_project_root
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree, get, graft, move, remove, walk
+from equipage.project import is_project_root
 
 #: Where the content of a content item goes, by its type.
 CONTENT_KEYS = {"text": "text", "image": "data"}

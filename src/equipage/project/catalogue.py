@@ -9,7 +9,7 @@ from equipage.clients.file_grants import program_of
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.format import Format
 from equipage.loading.model import describe, type_info
-from equipage.loading.registry import BUILT_IN, conventions, format_named, known_kinds
+from equipage.project.registry import BUILT_IN, conventions, format_named, known_kinds
 
 _BY_CONTENT = "any file, by its content"
 _BY_NAME = "only as part of others, or with --kind"

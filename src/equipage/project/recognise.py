@@ -31,16 +31,16 @@ from equipage.core.text import lazy_regex
 from equipage.files import is_link
 from equipage.files.reading import Files, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
-from equipage.loading import registry
-from equipage.loading.projects import (
+from equipage.loading.session import Run
+from equipage.project import (
     is_below_skill,
     is_in_plugin,
     kind_of_plugin_part,
     project_root_in,
+    registry,
 )
-from equipage.loading.registry import GlobRule, PlaceIndex, Recognition, conventions, extension_of
-from equipage.loading.session import Run
-from equipage.loading.signs import (
+from equipage.project.registry import GlobRule, PlaceIndex, Recognition, conventions, extension_of
+from equipage.project.signs import (
     BEGINNING_BYTES,
     MAX_HEADER_BYTES,
     begins_as_foreign_file,

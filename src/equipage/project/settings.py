@@ -40,17 +40,17 @@ from equipage.loading.format import Format, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.projects import has_equipage_table, project_root, root_of_folder
-from equipage.loading.recognise import recognise, unrecognised_finding
-from equipage.loading.registry import (
+from equipage.loading.session import Request, Run, Session
+from equipage.loading.tree import Tree, get, mapping_or_empty
+from equipage.project import has_equipage_table, project_root, root_of_folder
+from equipage.project.recognise import recognise, unrecognised_finding
+from equipage.project.registry import (
     BY_SCHEMA,
     all_codes,
     built_in_kinds,
     format_named,
     known_kinds,
 )
-from equipage.loading.session import Request, Run, Session
-from equipage.loading.tree import Tree, get, mapping_or_empty
 
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
 #: The name of the baseline where the settings name no other.

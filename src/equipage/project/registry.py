@@ -23,7 +23,7 @@ from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import lazy_regex, nearest
 from equipage.loading.format import Format
-from equipage.loading.signs import is_blueprint, is_recipe, is_server, may_be_server
+from equipage.project.signs import is_blueprint, is_recipe, is_server, may_be_server
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -14,8 +14,8 @@ from equipage.files import is_link, real_path
 from equipage.files.reading import Files, files_here, require_text
 from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Run
-from equipage.loading.signs import NOTE_FILES
 from equipage.loading.tree import get
+from equipage.project.signs import NOTE_FILES
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 
