@@ -13,7 +13,7 @@ from equipage.clients.skill import discover_skills
 from equipage.formats.blueprint import expand
 from equipage.formats.toolpack.loader import ToolpackLoader
 from equipage.loading.session import Request
-from equipage.views.listing import list_all
+from equipage.workspace.listing import list_all
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from equipage.lsp import state
-from equipage.workspace.loads import Candidate
+from equipage.workspace.load import Candidate
 from workspace.editing import Workspace
 
 

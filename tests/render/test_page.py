@@ -20,7 +20,7 @@ from equipage.loading.session import Request
 from equipage.render.page import render
 from equipage.views import workspace_lock
 from equipage.views.survey import survey
-from equipage.workspace import loads
+from equipage.workspace import load as loads
 from lab import EXAMPLES, REPOSITORY, repository
 
 #: A token that looks real and is not.

@@ -12,7 +12,7 @@ from equipage.cli import main
 from equipage.loading.session import Request
 from equipage.views.budget import budget_of
 from equipage.views.context import Measure
-from equipage.workspace.loads import load_all, settled
+from equipage.workspace.load import load_all, settled
 from lab import Link, repository
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from equipage.cli import main
 from equipage.loading.session import Request
-from equipage.views.listing import list_all
 from equipage.workspace.check import check_paths
+from equipage.workspace.listing import list_all
 from lab import repository, write
 
 AGENT = "---\ndescription: {}\n---\nYou work.\n"

@@ -12,7 +12,7 @@ from equipage.cli import main
 from equipage.clients.reach import add_inherited, reaches_of
 from equipage.loading.session import Request
 from equipage.views.matrix import ACTIVITIES, Column, Matrix, answer, matrices
-from equipage.workspace.loads import load_all, settled
+from equipage.workspace.load import load_all, settled
 from lab import repository
 
 

@@ -19,7 +19,7 @@ import pytest
 from equipage.clients.reach import add_inherited, reaches_of
 from equipage.loading.session import Request
 from equipage.views.matrix import Column, answer, matrices
-from equipage.workspace.loads import load_all, settled
+from equipage.workspace.load import load_all, settled
 from lab import SHARED, write
 
 PROGRAM = os.environ.get("EQUIPAGE_OPENCODE", "")

@@ -16,9 +16,10 @@ from equipage.core import interrupts
 from equipage.loading.session import Request
 from equipage.render import json as render_json
 from equipage.workspace import check as workspace
-from equipage.workspace import loads, parallel
+from equipage.workspace import load as loads
+from equipage.workspace import parallel
 from equipage.workspace.check import check_paths
-from equipage.workspace.loads import Candidate
+from equipage.workspace.load import Candidate
 from equipage.workspace.report import Report
 
 REQUEST = Request(env={})

@@ -12,7 +12,7 @@ from equipage.files.walking import walk, walk_files
 from equipage.loading.session import Run
 from equipage.project.recognise import names_with_place, recognise_path
 from equipage.project.registry import BUILT_IN, agent_folders, conventions, expand_choices
-from equipage.workspace.loads import WantedOf
+from equipage.workspace.load import WantedOf
 from lab import write
 
 

@@ -26,7 +26,7 @@ from equipage.files.recording import (
     known_stamps,
 )
 from equipage.loading.session import Request
-from equipage.workspace.loads import Checker
+from equipage.workspace.load import Checker
 from equipage.workspace.watch import WatchUpdate, watch_check
 from lab import environment, in_process, repository, save
 

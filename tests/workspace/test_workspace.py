@@ -13,7 +13,7 @@ from equipage.formats.defect.profile import find_profiles
 from equipage.loading.roots import find_layer_folders
 from equipage.loading.session import Request
 from equipage.render.text import Style, summary
-from equipage.workspace import loads
+from equipage.workspace import load as loads
 from equipage.workspace.check import check_paths
 from lab import write
 

@@ -15,7 +15,7 @@ from equipage.core.text import visible
 from equipage.render.text import Style, table
 from equipage.views.budget import budget_of
 from equipage.views.context import Measure
-from equipage.workspace.loads import load_all, settled
+from equipage.workspace.load import load_all, settled
 
 if TYPE_CHECKING:
     import argparse

@@ -31,7 +31,7 @@ from equipage.render.reach import lines_of_reach, reach_to_dict, render_markdown
 from equipage.render.text import Style, change_lines
 from equipage.views.comparing import MEANINGS, Change, compare
 from equipage.views.sides import Loads, Unjudged, loads_at, rule_changes, unjudged
-from equipage.workspace.loads import Disk, Place
+from equipage.workspace.load import Disk, Place
 
 if TYPE_CHECKING:
     import argparse

@@ -15,7 +15,7 @@ from equipage.core.text import nearest, visible
 from equipage.render.text import Style, table
 from equipage.views.matrix import ACTIVITIES, Answer, Column, Matrix, answer, matrices
 from equipage.views.survey import Places, places_of
-from equipage.workspace.loads import load_all, settled
+from equipage.workspace.load import load_all, settled
 
 if TYPE_CHECKING:
     import argparse

@@ -23,7 +23,7 @@ from equipage.loading.tree import get, walk
 from equipage.loading.wording import shorten, type_name
 from equipage.project.catalogue import known_kind
 from equipage.render.text import Style, excerpt, table
-from equipage.views.listing import Listed, list_all
+from equipage.workspace.listing import Listed, list_all
 
 if TYPE_CHECKING:
     import argparse

@@ -21,7 +21,7 @@ from equipage.lsp.inside import names_for
 from equipage.lsp.navigation import convention_of
 from equipage.lsp.positions import Position
 from equipage.lsp.state import Opened, Workspace
-from equipage.views.graph import SORTS
+from equipage.workspace.graph import SORTS
 
 # The kinds of completions, as the protocol numbers them.
 _FIELD, _VARIABLE, _VALUE, _ENUM, _FILE, _REFERENCE, _FOLDER = 5, 6, 12, 13, 17, 18, 19

@@ -25,7 +25,7 @@ from equipage.lsp.inside import inner_names, spans_of
 from equipage.lsp.positions import Position, Range, span_range, uri_of
 from equipage.lsp.state import Opened, Workspace
 from equipage.syntax.document import Document
-from equipage.views.graph import SORTS, steps_of
+from equipage.workspace.graph import SORTS, steps_of
 
 _FILE_START = Range(Position(0, 0), Position(0, 0))
 

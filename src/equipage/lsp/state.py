@@ -30,7 +30,7 @@ from equipage.project import MANIFESTS
 from equipage.project.registry import agent_folders
 from equipage.project.settings import OWN_FILE, SHARED_FILE, project_of
 from equipage.workspace.check import ReportBuilder
-from equipage.workspace.loads import (
+from equipage.workspace.load import (
     Candidate,
     Checked,
     FileLoad,

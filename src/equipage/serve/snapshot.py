@@ -22,7 +22,7 @@ from equipage.serve.platform import Platform
 from equipage.serve.runtime import prepare_all
 from equipage.serve.skills import ServedSkill, freeze_skill
 from equipage.serve.tools import Settings, Tool
-from equipage.workspace.loads import load_all
+from equipage.workspace.load import load_all
 
 _KINDS = ("toolpack", "skill")
 

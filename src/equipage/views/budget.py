@@ -48,7 +48,7 @@ from equipage.views.context import (
     shown_folder,
     start_folder_of,
 )
-from equipage.workspace.loads import FileLoad
+from equipage.workspace.load import FileLoad
 
 
 def budget_of(found: Iterable[FileLoad]) -> tuple[Measure, ...]:

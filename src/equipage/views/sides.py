@@ -31,7 +31,7 @@ from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
 from equipage.project.settings import load_settings_file, projects_of, settings_file
-from equipage.workspace.loads import (
+from equipage.workspace.load import (
     Candidate,
     Disk,
     FileLoad,

@@ -31,12 +31,12 @@ from equipage.syntax.suspicious import mask_secrets
 from equipage.views import workspace_lock
 from equipage.views.budget import budget_of
 from equipage.views.context import Measure
-from equipage.views.graph import Graph, graph_of
-from equipage.views.listing import Listed, rows_of
 from equipage.views.lock_changes import Changes, compare
 from equipage.views.matrix import Matrix, matrices
 from equipage.workspace.check import check_paths
-from equipage.workspace.loads import FileLoad, identity_of, run_of, settled, with_folders
+from equipage.workspace.graph import Graph, graph_of
+from equipage.workspace.listing import Listed, rows_of
+from equipage.workspace.load import FileLoad, identity_of, run_of, settled, with_folders
 from equipage.workspace.report import Report
 
 #: How many values of one file are explained; `equipage explain` shows any other.

@@ -58,7 +58,7 @@ from equipage.views.code_digest import (
 from equipage.views.named_files import Lookups, NamedFiles, is_private
 from equipage.views.sides import LINKS
 from equipage.workspace.check import by_chunks
-from equipage.workspace.loads import (
+from equipage.workspace.load import (
     Candidate,
     Checked,
     Disk,
@@ -69,7 +69,7 @@ from equipage.workspace.loads import (
     run_of,
     with_folders,
 )
-from equipage.workspace.reach.policy import commands_among
+from equipage.workspace.policy import commands_among
 
 #: The version of the format.
 VERSION = 3

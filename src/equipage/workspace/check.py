@@ -28,7 +28,7 @@ from equipage.project.settings import (
     project_of,
     projects_of,
 )
-from equipage.workspace.loads import (
+from equipage.workspace.load import (
     CHUNK,
     Candidate,
     Checked,
@@ -221,7 +221,7 @@ class ReportBuilder:
                 self.add(checked)
         self._add_grouped()
         if self._concerns_several():
-            from equipage.workspace.several import (
+            from equipage.workspace.cross_file import (
                 check_folders,
                 check_layers,
                 check_offers,

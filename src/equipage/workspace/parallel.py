@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from equipage.core import interrupts
 from equipage.core.source import pickle_with_text
 from equipage.loading.session import Request
-from equipage.workspace.loads import Candidate, ended
+from equipage.workspace.load import Candidate, ended
 
 Chunk = Sequence[Candidate]
 

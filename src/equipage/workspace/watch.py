@@ -35,7 +35,7 @@ from equipage.loading.session import Request, Run
 from equipage.project import MANIFESTS
 from equipage.project.settings import SELECT_ALL, Selection, project_of, projects_of, settings_files
 from equipage.workspace.check import ReportBuilder
-from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders
+from equipage.workspace.load import CHUNK, Candidate, Checked, Checker, Progress, with_folders
 from equipage.workspace.report import Report
 
 C = TypeVar("C")

@@ -12,7 +12,7 @@ from equipage.clients.skill import STRICT_SKILL, discover_skills, find_skills, v
 from equipage.files.reading import Files
 from equipage.loading.roots import find_layer_folders
 from equipage.loading.session import Request
-from equipage.views.listing import list_all
+from equipage.workspace.listing import list_all
 from lab import shared_probes, write
 
 

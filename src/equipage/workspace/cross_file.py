@@ -20,7 +20,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.session import Run
 from equipage.project.registry import format_named
 from equipage.project.settings import NO_LAYERS_MESSAGE, project_of
-from equipage.workspace.loads import Checked, bug, run_of
+from equipage.workspace.load import Checked, bug, run_of
 
 if TYPE_CHECKING:
     from equipage.workspace.check import ReportBuilder

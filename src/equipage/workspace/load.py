@@ -540,7 +540,7 @@ def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: b
 
 def _by_policy(kept: Checked, outcome: Outcome, policy: Policy) -> Checked:
     """What is kept of a file, with what the policy of its project forbids."""
-    from equipage.workspace.reach.policy import policy_findings  # few projects have a policy
+    from equipage.workspace.policy import policy_findings  # few projects have a policy
 
     never: dict[str, tuple[str, ...]] = msgspec.structs.asdict(policy.never)
     found = (*kept.diagnostics, *policy_findings(outcome, never, pins=policy.pins))

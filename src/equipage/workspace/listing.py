@@ -15,7 +15,7 @@ from equipage.loading.format import Format, Item
 from equipage.loading.result import Paths
 from equipage.loading.session import Request
 from equipage.project.registry import agent_folders, built_in_kinds, format_named
-from equipage.workspace.loads import FileLoad, load_all, settled
+from equipage.workspace.load import FileLoad, load_all, settled
 
 #: Findings that say that no program reads a file, although it is listed.
 _OVERLOOKED = frozenset({"toolpack-overlooked", "extension-not-read"})
