@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from equipage.cli import main
+from equipage.effect.budget import budget_of
+from equipage.effect.context import Measure
 from equipage.loading.session import Request
-from equipage.views.budget import budget_of
-from equipage.views.context import Measure
 from equipage.workspace.load import load_all, settled
 from lab import Link, repository
 

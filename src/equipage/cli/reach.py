@@ -12,8 +12,8 @@ from equipage.cli.request import NOTHING_FOUND, request_of
 from equipage.clients.reach import Grant, Reach, add_inherited, reaches_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
+from equipage.effect.matrix import ACTIVITIES, Answer, Column, Matrix, answer, matrices
 from equipage.render.text import Style, table
-from equipage.views.matrix import ACTIVITIES, Answer, Column, Matrix, answer, matrices
 from equipage.views.survey import Places, places_of
 from equipage.workspace.load import load_all, settled
 

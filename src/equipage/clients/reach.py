@@ -29,11 +29,11 @@ from equipage.clients.values import (
     is_unrestricted,
 )
 from equipage.core.path import ROOT, Path
+from equipage.effect.order import Difference, Step
+from equipage.effect.order import difference_between as _ordered
 from equipage.loading.format import Format, Sensitive
 from equipage.loading.outcome import Outcome
 from equipage.loading.tree import get, walk
-from equipage.workspace.reach.order import Difference, Step
-from equipage.workspace.reach.order import difference_between as _ordered
 
 __all__ = [
     "EFFECTS",

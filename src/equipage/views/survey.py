@@ -18,6 +18,9 @@ from equipage.clients.reach import Reach, add_inherited, reaches_of
 from equipage.core.path import Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import lazy_regex
+from equipage.effect.budget import budget_of
+from equipage.effect.context import Measure
+from equipage.effect.matrix import Matrix, matrices
 from equipage.files import exists, real_path
 from equipage.files.reading import display_name, peek
 from equipage.files.sandbox import is_below
@@ -29,10 +32,7 @@ from equipage.project import project_of_folder
 from equipage.project.settings import project_of
 from equipage.syntax.suspicious import mask_secrets
 from equipage.views import workspace_lock
-from equipage.views.budget import budget_of
-from equipage.views.context import Measure
 from equipage.views.lock_changes import Changes, compare
-from equipage.views.matrix import Matrix, matrices
 from equipage.workspace.check import check_paths
 from equipage.workspace.graph import Graph, graph_of
 from equipage.workspace.listing import Listed, rows_of

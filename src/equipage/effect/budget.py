@@ -17,12 +17,7 @@ from msgspec.structs import replace
 
 from equipage.clients.claude.instructions import transitive_imports
 from equipage.clients.tables.conventions import CONVENTIONS
-from equipage.files.reading import display_name
-from equipage.loading.header import body_of
-from equipage.loading.outcome import Outcome
-from equipage.loading.session import Session
-from equipage.loading.tree import get
-from equipage.views.context import (
+from equipage.effect.context import (
     AGENT_SKILLS,
     CLAUDE,
     CLAUDE_FILE_LIMIT,
@@ -48,6 +43,11 @@ from equipage.views.context import (
     shown_folder,
     start_folder_of,
 )
+from equipage.files.reading import display_name
+from equipage.loading.header import body_of
+from equipage.loading.outcome import Outcome
+from equipage.loading.session import Session
+from equipage.loading.tree import get
 from equipage.workspace.load import FileLoad
 
 

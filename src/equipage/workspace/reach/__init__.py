@@ -1,1 +1,0 @@
-"""What is left of an old room."""
