@@ -23,9 +23,8 @@ from equipage.files.reading import MemoryFiles, decoded
 from equipage.loading.session import Request
 from equipage.project.settings import FORMAT as SETTINGS
 from equipage.project.settings import load_settings_file
-from equipage.views import workspace_lock
-from equipage.views.lock_changes import compare
-from equipage.workspace import baseline
+from equipage.record import baseline, workspace_lock
+from equipage.record.verify import compare
 from fuzz.mutating import mutated
 from fuzz.shapes import reshaped
 from fuzz.surfaces import Surface
@@ -89,7 +88,7 @@ def _lock() -> Surface:
             assert old != new or not (changes.has_source_changes or changes.matters)
         assert workspace_lock.read(workspace_lock.write(found).encode()) == found
 
-    code = ("views/workspace_lock.py", "views/lock_changes.py")
+    code = ("record/workspace_lock.py", "record/verify.py")
     return Surface(make, run, code)
 
 
@@ -195,5 +194,5 @@ def surfaces() -> dict[str, Surface]:
         "ignore": text(_IGNORES, ignores, "files/gitignore.py"),
         "index": Surface(_index_bytes, index, ("files/index.py",)),
         "path": text(places, paths, "core/path.py"),
-        "baseline": text([_BASELINE, "{}"], baselines, "workspace/baseline.py"),
+        "baseline": text([_BASELINE, "{}"], baselines, "record/baseline.py"),
     }

@@ -17,8 +17,8 @@ import pytest
 
 from equipage.clients.launchers import launch_of
 from equipage.loading.session import Request
-from equipage.views import code_digest, workspace_lock
-from equipage.views.lock_changes import compare
+from equipage.record import code_digest, workspace_lock
+from equipage.record.verify import compare
 from lab import Result, environment, in_process, settle, write
 from serve.packs import pack, write_packs
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from equipage.cli import main
 from equipage.loading.session import Request
+from equipage.record import workspace_lock
 from equipage.render.page import render
-from equipage.views import workspace_lock
 from equipage.views.survey import survey
 from equipage.workspace import load as loads
 from lab import EXAMPLES, REPOSITORY, repository

@@ -14,11 +14,11 @@ pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 
 from equipage.core.diagnostics import LoadError
 from equipage.loading.session import Request
+from equipage.record import workspace_lock
 from equipage.serve import trust
 from equipage.serve.platform import Platform
 from equipage.serve.snapshot import Snapshot, ToolDescription, take_snapshot
 from equipage.serve.tools import Settings
-from equipage.views import workspace_lock
 from lab import write
 from serve.packs import KINDS, pack, write_packs
 from serve.test_confinement import BUBBLE, FULL, OLD

@@ -8,7 +8,7 @@ import pytest
 
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.source import Source, Span
-from equipage.workspace.baseline import apply, build_baseline, read, stale_findings, write
+from equipage.record.baseline import apply, build_baseline, read, stale_findings, write
 
 
 def found(text: str, about: str, *, path: str = "a", code: str = "x", nth: int = 0) -> Diagnostic:

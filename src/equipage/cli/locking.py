@@ -19,13 +19,13 @@ from equipage.files import is_inside
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.project import project_of_folder
-from equipage.views import workspace_lock as workspaces
+from equipage.record import workspace_lock as workspaces
 
 if TYPE_CHECKING:  # these are imported where they are needed: to write a lock takes less
     import subprocess
 
+    from equipage.record.verify import Changes
     from equipage.render.text import Style
-    from equipage.views.lock_changes import Changes
 
 if TYPE_CHECKING:
     import argparse
@@ -99,7 +99,7 @@ def _display_path(path: str) -> str:
 
 def verify(options: argparse.Namespace, output: Output) -> int:
     """`equipage verify`: compare a workspace with its lock."""
-    from equipage.views.lock_changes import compare
+    from equipage.record.verify import compare
 
     root = _project_root(paths_of(options))
     path = options.lock or os.path.join(root, workspaces.LOCK_NAME)

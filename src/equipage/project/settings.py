@@ -116,7 +116,7 @@ class ProjectSettings(
     conventions: bool = True  #: recognise the files of other agent tools by their place
     exclude: tuple[str, ...] = ()  #: globs of files and folders that a walk leaves out
     include: tuple[str, ...] = ()  #: globs; a walk leaves out what matches none of them
-    baseline: str | None = None  #: the file with findings that are known, see `workspace.baseline`
+    baseline: str | None = None  #: the file with findings that are known, see `record.baseline`
     select: tuple[str, ...] | None = None  #: report these codes and no others
     ignore: tuple[str, ...] = ()  #: do not report these codes
     severity: dict[str, Severity] = {}  #: code → severity

@@ -7,8 +7,8 @@ from typing import Any
 
 from equipage.clients.reach import Difference, Step
 from equipage.core.text import visible
+from equipage.record.sides import Unjudged
 from equipage.render.text import Style
-from equipage.views.sides import Unjudged
 
 _VERBS = {"allows": "allowed", "asks": "asks", "denies": "denied"}
 #: More lines about one agent than this hide what matters.

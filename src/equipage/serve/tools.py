@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from equipage.formats.toolpack.model import Toolpack
+from equipage.record.code_digest import SYSTEM_PATH, Code, CodeProblem, code_of
 from equipage.schemas.structure import SchemaProblem
 from equipage.serve import templates
 from equipage.serve.confinement import (
@@ -32,7 +33,6 @@ from equipage.serve.confinement import (
 from equipage.serve.platform import Platform
 from equipage.serve.templates import Template, TemplateProblem
 from equipage.serve.validation import Validator
-from equipage.views.code_digest import SYSTEM_PATH, Code, CodeProblem, code_of
 
 KINDS = ("python", "node", "php", "cli", "http")
 

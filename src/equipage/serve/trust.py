@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from equipage.files import process_variables
+from equipage.record.code_digest import Code, Program
+from equipage.record.workspace_lock import LockedProgram, WorkspaceLock
 from equipage.serve.snapshot import Snapshot
 from equipage.serve.tools import Tool
-from equipage.views.code_digest import Code, Program
-from equipage.views.workspace_lock import LockedProgram, WorkspaceLock
 
 
 def differences(snapshot: Snapshot, locks: Sequence[WorkspaceLock]) -> dict[str, str]:

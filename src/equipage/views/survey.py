@@ -30,9 +30,9 @@ from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.project import project_of_folder
 from equipage.project.settings import project_of
+from equipage.record import workspace_lock
+from equipage.record.verify import Changes, compare
 from equipage.syntax.suspicious import mask_secrets
-from equipage.views import workspace_lock
-from equipage.views.lock_changes import Changes, compare
 from equipage.workspace.check import check_paths
 from equipage.workspace.graph import Graph, graph_of
 from equipage.workspace.listing import Listed, rows_of

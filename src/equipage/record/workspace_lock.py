@@ -47,16 +47,16 @@ from equipage.project.settings import (
     projects_of,
     settings_file,
 )
-from equipage.syntax.suspicious import mask_secrets
-from equipage.views.code_digest import (
+from equipage.record.code_digest import (
     CodeCache,
     CodeProblem,
     code_of,
     path_from_folder,
     program_named,
 )
-from equipage.views.named_files import Lookups, NamedFiles, is_private
-from equipage.views.sides import LINKS
+from equipage.record.named_files import Lookups, NamedFiles, is_private
+from equipage.record.sides import LINKS
+from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace.check import by_chunks
 from equipage.workspace.load import (
     Candidate,

@@ -14,8 +14,8 @@ from equipage.files.reading import Files, display_name
 from equipage.files.sandbox import FileProblem
 from equipage.files.writing import NotWritten, write_or_replace
 from equipage.project.settings import Project
-from equipage.workspace import baseline as baselines
-from equipage.workspace.baseline import Baseline
+from equipage.record import baseline as baselines
+from equipage.record.baseline import Baseline
 from equipage.workspace.report import Report
 
 

@@ -155,7 +155,7 @@ def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterat
     ]
     if not commands or outcome.session is None:
         return
-    from equipage.views.named_files import (  # few have any
+    from equipage.record.named_files import (  # few have any
         folders_up,
         may_be_path,
         programs_run_by_name,

@@ -18,7 +18,7 @@ from equipage.files.reading import files_here
 from equipage.files.sandbox import FileProblem, is_below
 from equipage.loading.session import Run
 from equipage.project.settings import project_of
-from equipage.workspace import baseline as baselines
+from equipage.record import baseline as baselines
 
 
 class FolderBaseline(msgspec.Struct, frozen=True):
