@@ -19,7 +19,7 @@ from equipage.cli import main
 from equipage.loading.session import Request
 from equipage.record import workspace_lock
 from equipage.render.page import render
-from equipage.views.survey import survey
+from equipage.render.survey import survey
 from equipage.workspace import load as loads
 from lab import EXAMPLES, REPOSITORY, repository
 
@@ -300,7 +300,7 @@ def test_a_page_has_room_for_much_and_says_what_it_leaves_out(
 ) -> None:
     monkeypatch.setattr("equipage.render.page._ROOM_VALUES", 10)
     monkeypatch.setattr("equipage.render.page._ROOM_FINDINGS", 10)
-    monkeypatch.setattr("equipage.views.survey.MAX_VALUES", 2)
+    monkeypatch.setattr("equipage.render.survey.MAX_VALUES", 2)
     files = {
         f".claude/agents/a{n}.md": f"---\nname: a{n}\ndescription: d\ntools: Reed\n---\nGo.\n"
         for n in range(4)

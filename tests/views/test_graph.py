@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from equipage.loading.session import Request
-from equipage.views.survey import survey
+from equipage.render.survey import survey
 from equipage.workspace.graph import Edge, Node
 from lab import write
 

@@ -26,7 +26,7 @@ from equipage.clients.tables.skills import OPEN
 from equipage.core.path import format_path
 from equipage.loading.format import Format
 from equipage.project.registry import format_named
-from equipage.render.reach import reach_to_dict
+from equipage.render.effect import reach_to_dict
 from lab import write
 
 

@@ -29,7 +29,7 @@ from equipage.loading.session import Run
 from equipage.project.settings import project_of
 from equipage.record.comparing import MEANINGS, Change, compare
 from equipage.record.sides import Loads, Unjudged, loads_at, rule_changes, unjudged
-from equipage.render.reach import lines_of_reach, reach_to_dict, render_markdown
+from equipage.render.effect import lines_of_reach, reach_to_dict, render_markdown
 from equipage.render.text import Style, change_lines
 from equipage.workspace.load import Disk, Place
 

@@ -156,7 +156,7 @@ def _read_bytes(path: str) -> bytes:
 
 def _change_lines(found: Changes, style: Style) -> Iterator[str]:
     """What changed, the most important first."""
-    from equipage.render.reach import lines_of_reach
+    from equipage.render.effect import lines_of_reach
 
     for each in found.reach:
         yield from lines_of_reach(each, style)
@@ -181,7 +181,7 @@ def _format_count(number: int, one: str, many: str | None = None) -> str:
 
 
 def _to_dict(found: Changes, signer: str | None) -> dict[str, Any]:
-    from equipage.render.reach import reach_to_dict
+    from equipage.render.effect import reach_to_dict
 
     return {
         "version": 1,

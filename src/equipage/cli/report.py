@@ -11,7 +11,7 @@ from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.files.reading import display_name
 from equipage.files.writing import NotWritten, write_or_replace
-from equipage.views.survey import survey
+from equipage.render.survey import survey
 
 if TYPE_CHECKING:
     import argparse

@@ -23,10 +23,10 @@ from equipage.core.source import Outline, Span
 from equipage.core.text import lazy_regex, visible
 from equipage.effect.context import Measure
 from equipage.effect.matrix import Answer, Matrix
+from equipage.render.effect import lines_of_reach
 from equipage.render.json import shows_secret
-from equipage.render.reach import lines_of_reach
+from equipage.render.survey import LockState, Places, Survey, Value
 from equipage.render.text import Style, line_to_show
-from equipage.views.survey import LockState, Places, Survey, Value
 
 #: How much of one text is shown, and how much room findings and values may take, in characters.
 _LONGEST, _LONGEST_NAME = 1_200, 240
