@@ -10,7 +10,7 @@ import pytest
 
 import tiny
 from equipage.cli import main
-from equipage.cli.fixing import roots_of
+from equipage.cli.fix import roots_of
 
 BROKEN = "nmae: crew\nvessel: [1] # keep\nmembers:\n- {name: a, role: captian}\n"
 FIXED = "name: crew\nvessel: [1] # keep\nmembers:\n- {name: a, role: captain}\n"

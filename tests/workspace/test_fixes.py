@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clock import promised
-from equipage.cli.fixing import roots_of
+from equipage.cli.fix import roots_of
 from equipage.core.diagnostics import Change, Diagnostic, Edit, Effect, Fix
 from equipage.core.path import Path
 from equipage.core.source import Source, Span

@@ -33,7 +33,7 @@ from equipage.workspace.report import SETTINGS, FileReport, Report
 if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
     import argparse
 
-    from equipage.cli.fixing import FixResult
+    from equipage.cli.fix import FixResult
     from equipage.record.known import BaselineFile
     from equipage.workspace.watch import WatchUpdate
 
@@ -64,7 +64,7 @@ def _run(options: argparse.Namespace, files: CheckInput, output: Output) -> int:
     check = partial(_check, options, files, output, request, selection)
     fixed: FixResult | None = None
     if options.fix:
-        from equipage.cli.fixing import fix_all, fix_text, warn_of_risk
+        from equipage.cli.fix import fix_all, fix_text, warn_of_risk
 
         fix = fix_all if files.text is None else fix_text
         fixed = fix(check, files, output, unsafe=options.unsafe_fixes)
@@ -88,7 +88,7 @@ def _run(options: argparse.Namespace, files: CheckInput, output: Output) -> int:
         code = USAGE  # which files count, and how, is not known
     output.code = code
     if options.diff:
-        from equipage.cli.fixing import show_diff
+        from equipage.cli.fix import show_diff
 
         # The question is only whether there is something to fix, not whether there are errors.
         code = FOUND if show_diff(report, output, unsafe=options.unsafe_fixes) else OK
@@ -261,7 +261,7 @@ def _write_text(
         output.write_rendered_notes(text.render(report, output.style_of_notes(), quiet=quiet))
         return
     if fixed is not None:
-        from equipage.cli.fixing import describe_fixes
+        from equipage.cli.fix import describe_fixes
 
         for piece in describe_fixes(fixed.findings, style):
             output.write_data(piece)

@@ -83,7 +83,7 @@ def _list(listing: argparse.ArgumentParser) -> None:
     "schema",
     "write a JSON Schema for editors",
     "Write the JSON Schema of KIND, for editors and other programs.",
-    runs="documents:schema",
+    runs="schema:schema",
     examples=(
         ("equipage schema claude-agent -o agent.schema.json", "write it to a file"),
         ("equipage kinds", "every KIND there is"),
