@@ -51,7 +51,7 @@ _HOMES = {
         "Diagnostic", "Edit", "EquipageError", "Fix", "Label", "LoadError", "UsageError",
     ),
     "core.source": ("Source", "Span"),
-    "clients.format": (
+    "formats.defect.skill": (
         "DiscoveredSkill", "FoundSkill", "Skill", "Skills", "discover_skills",
     ),
     "formats.defect.profile": ("Profile", "Profiles", "discover_profiles"),
