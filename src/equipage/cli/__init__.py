@@ -33,7 +33,7 @@ from equipage.core import interrupts
 OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, interrupts.INTERRUPTED_EXIT_CODE
 #: Modules of commands that have something of their own to clean up: programs they started, private
 #: files. For these an interrupt is an exception; every other command ends at once.
-_MODULES_WITH_CLEANUP = frozenset({"locking", "lsp", "run", "serve"})
+_MODULES_WITH_CLEANUP = frozenset({"lock", "lsp", "run", "serve"})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

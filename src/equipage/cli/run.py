@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.cli import FOUND, OK, USAGE
-from equipage.cli.locking import read_lock
+from equipage.cli.lock import read_lock
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError

@@ -82,7 +82,7 @@ def _serve_faults(outcomes: list[Outcome], options: argparse.Namespace, output: 
     )
 
 
-def expect(options: argparse.Namespace, output: Output) -> int:
+def run_expect(options: argparse.Namespace, output: Output) -> int:
     """Judge a trace that an earlier run wrote."""
     from equipage.serve.faults import expect as expectations
 
@@ -97,7 +97,7 @@ def expect(options: argparse.Namespace, output: Output) -> int:
 
 def _require_locked(loaded: Loaded[object], path: str) -> None:
     """Raises `UsageError` if a configuration is not what its lock says."""
-    from equipage.cli.locking import read_lock
+    from equipage.cli.lock import read_lock
 
     locked = [each for each in read_lock(path).items.values() if each.digest == loaded.digest]
     if not any(each.kind == loaded.kind for each in locked):

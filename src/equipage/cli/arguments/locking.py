@@ -20,7 +20,7 @@ from equipage.cli.arguments.declare import (
     "record what a workspace is made of",
     "Write equipage.lock at the root of the project: for every agent, skill, tool, server and "
     "settings file its meaning, its sources, what it launches and what it may do.",
-    runs="locking:lock",
+    runs="lock:run",
     examples=(
         ("equipage lock", "lock the project; commit the file"),
         ("equipage lock --sign ~/.ssh/id_ed25519", "sign the lock with an SSH key"),
@@ -46,7 +46,7 @@ def _lock(lock: argparse.ArgumentParser) -> None:
     "compare a workspace with its lock",
     "Say what changed since the lock was written: sources, meaning, and what agents may do. Exit "
     "codes: 0 the meaning is the same, 1 it changed, 2 the lock cannot be used.",
-    runs="locking:verify",
+    runs="lock:run_verify",
     examples=(
         ("equipage verify", "what changed since `equipage lock`"),
         ("equipage verify --frozen", "in CI: fail on any change, or without a lock"),

@@ -21,7 +21,7 @@ from equipage.cli.arguments.declare import (
     "show",
     "print a configuration after loading",
     "Load, compose and check FILE, then print the resulting configuration.",
-    runs="show:show",
+    runs="show:run",
     examples=(
         ("equipage show server.yaml", "the configuration after includes and variables"),
         ("equipage show server.yaml tools[0]", "one value of it"),
@@ -46,7 +46,7 @@ def _show(show: argparse.ArgumentParser) -> None:
     "explain",
     "show where a value comes from",
     "Show which file sets the value at PATH, what it replaced, and how it got there.",
-    runs="show:explain",
+    runs="show:run_explain",
     examples=(
         ("equipage explain server.yaml tools[0]", "which files set this value"),
         ("equipage explain .claude/agents/a.md tools", "what the agent may use, and why"),
@@ -66,7 +66,7 @@ def _explain(explain: argparse.ArgumentParser) -> None:
     "list agents, tools and servers",
     "List the agents, tools and servers under PATH, with the program that loads each, its layer "
     "and what shadows it.",
-    runs="show:listing",
+    runs="list:run",
     examples=(
         ("equipage list", "everything below this folder, and your own agents"),
         ("equipage list --json", "as data for other programs"),
@@ -83,7 +83,7 @@ def _list(listing: argparse.ArgumentParser) -> None:
     "schema",
     "write a JSON Schema for editors",
     "Write the JSON Schema of KIND, for editors and other programs.",
-    runs="schema:schema",
+    runs="schema:run",
     examples=(
         ("equipage schema claude-agent -o agent.schema.json", "write it to a file"),
         ("equipage kinds", "every KIND there is"),

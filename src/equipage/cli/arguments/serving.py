@@ -124,7 +124,7 @@ def _run(run: argparse.ArgumentParser) -> None:
     "judge a stored trace of a test server",
     "Judge what a client did by the TRACE that `equipage serve --trace` wrote, as `--expect` does "
     "when a run ends. Exit codes: 0 every expectation is met, 1 one is not, 2 wrong usage.",
-    runs="serve:expect",
+    runs="serve:run_expect",
     examples=(("equipage expect trace.jsonl expect.yaml", "after the run, in CI for example"),),
 )
 def _expect(expect: argparse.ArgumentParser) -> None:

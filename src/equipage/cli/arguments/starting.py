@@ -12,7 +12,7 @@ from equipage.cli.arguments.declare import SHELLS, add_flag, command
     "new",
     "create a first file",
     "Create a commented example of KIND that passes `equipage check`.",
-    runs="schema:new",
+    runs="init:run_new",
     examples=(
         ("equipage new claude-agent reviewer", "write .claude/agents/reviewer.md"),
         ("equipage new server shop --stdout", "print it instead"),
@@ -44,7 +44,7 @@ def _init(init: argparse.ArgumentParser) -> None:
     "completion",
     "print a completion script for your shell",
     "Print a completion script (needs shtab).",
-    runs="schema:completion",
+    runs="help:run_completion",
     examples=(
         ('eval "$(equipage completion bash)"', "for bash, in ~/.bashrc"),
         ("equipage completion zsh > ~/.zfunc/_equipage", "for zsh"),

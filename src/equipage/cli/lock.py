@@ -36,7 +36,7 @@ _NAMESPACE = "equipage"
 _TIMEOUT_SECONDS = 120
 
 
-def lock(options: argparse.Namespace, output: Output) -> int:
+def run(options: argparse.Namespace, output: Output) -> int:
     """`equipage lock`: record what a workspace is made of."""
     paths = paths_of(options)
     root = _project_root(paths)
@@ -97,7 +97,7 @@ def _display_path(path: str) -> str:
 # Verifying.
 
 
-def verify(options: argparse.Namespace, output: Output) -> int:
+def run_verify(options: argparse.Namespace, output: Output) -> int:
     """`equipage verify`: compare a workspace with its lock."""
     from equipage.record.verify import compare
 
