@@ -1,4 +1,4 @@
-"""`equipage help` and `completion`: what the arguments of the commands are, for people and shells.
+"""`equipage help` and `completion`: the arguments of all commands, for people and for shells.
 
 `completion` gives the argument parser to shtab. No other command requires it, and without it the
 command says how to install it.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from equipage.cli import OK
-from equipage.cli.arguments.parsing import build_parser, command_parsers
+from equipage.cli import COMMANDS, OK, build_parser
+from equipage.cli.arguments import Parser, colour_help
 from equipage.cli.output import Output
 from equipage.core.diagnostics import UsageError
 from equipage.project.registry import all_codes, built_in_kinds
@@ -17,9 +17,38 @@ from equipage.project.registry import all_codes, built_in_kinds
 if TYPE_CHECKING:
     import argparse
 
+# shtab knows more shells; the tests run these.
+_SHELLS = ("bash", "zsh", "fish")
 _NO_SHTAB = "completion needs shtab: run `pip install 'shtab>=1.9.2'` where equipage is installed"
 #: The placeholders of arguments that are paths; the shell itself completes those.
 _PATH_METAVARS = frozenset({"FILE", "PATH", "DIR", "LOCK", "A", "B"})
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Show the options and examples of COMMAND; without it, all commands.",
+        ("equipage help check", "the options of `check`"),
+    )
+    parser.add_argument(
+        "about", nargs="?", choices=[*COMMANDS], metavar="COMMAND", help="a command"
+    )
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    name = options.about
+    parser = build_parser(name).commands[name] if name else build_parser()
+    text = parser.format_help()
+    output.write_data(colour_help(text) if output.colour else text)
+    return OK
+
+
+def declare_completion(parser: Parser) -> None:
+    parser.describe(
+        "Print a completion script (needs shtab).",
+        ('eval "$(equipage completion bash)"', "for bash, in ~/.bashrc"),
+        ("equipage completion zsh > ~/.zfunc/_equipage", "for zsh"),
+    )
+    parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help="bash, zsh or fish")
 
 
 def run_completion(options: argparse.Namespace, output: Output) -> int:
@@ -29,9 +58,9 @@ def run_completion(options: argparse.Namespace, output: Output) -> int:
     except ImportError:
         raise UsageError(_NO_SHTAB) from None
     # This parser parses nothing, so it can get choices that are only suggestions.
-    root = build_parser()
+    root = build_parser(*COMMANDS)
     words = {"KIND": built_in_kinds(), "CODE": sorted(all_codes())}
-    for command in command_parsers(root).values():
+    for command in root.commands.values():
         for action in command._actions:
             if action.metavar in words:
                 action.choices = words[str(action.metavar)]

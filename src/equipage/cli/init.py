@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from equipage.cli import OK
+from equipage.cli.arguments import Parser, add_flag
 from equipage.cli.output import Output
 from equipage.core.diagnostics import UsageError
 from equipage.files import process_variables
@@ -100,6 +101,18 @@ class Proposal(msgspec.Struct, frozen=True):
     path: str
     text: str
     purpose: str
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Write settings for equipage, for pre-commit, for CI and for your editor, to suit what is "
+        "found below this folder. On a terminal it asks before it writes each file; elsewhere it "
+        "writes those that do not exist. It never changes a file that exists.",
+        ("equipage init", "set up the project in this folder"),
+        ("equipage init --dry-run", "print what it would write"),
+    )
+    add_flag(parser, "--dry-run", "print the files instead of writing them")
+    add_flag(parser, "--yes", "do not ask", short="-y")
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -198,6 +211,17 @@ def _editor_proposals(report: Report) -> Iterator[Proposal]:
         settings["json.schemas"] = json_files
     text = json.dumps(settings, ensure_ascii=False, indent=2) + "\n"
     yield Proposal(".vscode/settings.json", text, "completion and checks while you type")
+
+
+def declare_new(parser: Parser) -> None:
+    parser.describe(
+        "Create a commented example of KIND that passes `equipage check`.",
+        ("equipage new claude-agent reviewer", "write .claude/agents/reviewer.md"),
+        ("equipage new server shop --stdout", "print it instead"),
+    )
+    parser.add_argument("kind", metavar="KIND", help="a kind of configuration")
+    parser.add_argument("name", metavar="NAME", help="the name of what it configures")
+    add_flag(parser, "--stdout", "write to standard output instead of a file")
 
 
 def run_new(options: argparse.Namespace, output: Output) -> int:

@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.cli import FOUND, OK
+from equipage.cli.arguments import (
+    FORMATS,
+    Parser,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_paths,
+)
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.files.sandbox import is_below
@@ -26,6 +34,19 @@ if TYPE_CHECKING:
 _HEAD = ("KIND", "NAME", "FILE", "LOADED BY", "LAYER", "SHADOWED BY", "DESCRIPTION")
 #: How many files with errors a note names; it counts the others.
 _MAX_FILES_NAMED = 5
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "List the agents, tools and servers under PATH, with the program that loads each, its "
+        "layer and what shadows it.",
+        ("equipage list", "everything below this folder, and your own agents"),
+        ("equipage list --json", "as data for other programs"),
+    )
+    add_paths(parser)
+    add_loading_options(parser, layers=False)
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -88,6 +109,18 @@ def _row_to_dict(row: Listed) -> dict[str, Any]:
         "errors": row.errors,
         "warnings": row.warnings,
     }
+
+
+def declare_kinds(parser: Parser) -> None:
+    parser.describe(
+        "List every kind of configuration, the files it is recognised by and the program that "
+        "reads them. With KIND, also its fields, and which of them restrict what an agent may do.",
+        ("equipage kinds", "every kind"),
+        ("equipage kinds claude-agent", "its files and fields"),
+    )
+    parser.add_argument("kind", nargs="?", metavar="KIND", help="a kind of configuration")
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
 
 
 def run_kinds(options: argparse.Namespace, output: Output) -> int:

@@ -11,6 +11,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from equipage.cli import FOUND, OK, USAGE
+from equipage.cli.arguments import (
+    FORMATS,
+    Parser,
+    add_flag,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_paths,
+)
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
@@ -22,18 +31,37 @@ from equipage.loading.project_root import project_of_folder
 from equipage.record import lock as lock_module
 
 if TYPE_CHECKING:  # these are imported where they are needed: to write a lock takes less
+    import argparse
     import subprocess
 
     from equipage.record.verify import Changes
     from equipage.render.text import Style
 
-if TYPE_CHECKING:
-    import argparse
-
 #: What signatures are for, so that a signature of something else does not count.
 _NAMESPACE = "equipage"
 #: How long `ssh-keygen` may take; it may ask for a passphrase.
 _TIMEOUT_SECONDS = 120
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Write equipage.lock at the root of the project: for every agent, skill, tool, server and "
+        "settings file its meaning, its sources, what it launches and what it may do.",
+        ("equipage lock", "lock the project; commit the file"),
+        ("equipage lock --sign ~/.ssh/id_ed25519", "sign the lock with an SSH key"),
+        ("equipage lock --programs -o here.lock", "for `serve --lock` on this machine"),
+    )
+    add_paths(parser)
+    add_flag(
+        parser,
+        "--programs",
+        "also lock the programs of this machine that tools start, by their bytes",
+    )
+    parser.add_argument(
+        "--sign", metavar="KEY", help="sign the lock with the SSH key KEY, by `ssh-keygen -Y sign`"
+    )
+    add_loading_options(parser, layers=False)
+    add_output_option(parser)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -95,6 +123,32 @@ def _display_path(path: str) -> str:
 
 
 # Verifying.
+
+
+def declare_verify(parser: Parser) -> None:
+    parser.describe(
+        "Say what changed since the lock was written: sources, meaning, and what agents may do. "
+        "Exit codes: 0 the meaning is the same, 1 it changed, 2 the lock cannot be used.",
+        ("equipage verify", "what changed since `equipage lock`"),
+        ("equipage verify --frozen", "in CI: fail on any change, or without a lock"),
+        ("equipage verify --allowed-signers .signers", "also require a signature"),
+        ("equipage verify --lock here.lock", "another lock than equipage.lock"),
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", default=["."], help="a path in the project (default: .)"
+    )
+    parser.add_argument(
+        "--lock", metavar="LOCK", help="the lock to compare with (default: equipage.lock)"
+    )
+    add_flag(parser, "--frozen", "exit 1 on any change, also of sources alone, and without a lock")
+    parser.add_argument(
+        "--allowed-signers",
+        metavar="FILE",
+        help="require a signature by one of the signers in FILE, see `man ssh-keygen`",
+    )
+    add_loading_options(parser, layers=False)
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
 
 
 def run_verify(options: argparse.Namespace, output: Output) -> int:

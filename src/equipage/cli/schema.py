@@ -6,12 +6,23 @@ import json
 from typing import TYPE_CHECKING
 
 from equipage.cli import OK
+from equipage.cli.arguments import Parser, add_output_option
 from equipage.cli.output import Output
 from equipage.loading.editor_schema import schema_for
 from equipage.project.registry import format_named
 
 if TYPE_CHECKING:
     import argparse
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Write the JSON Schema of KIND, for editors and other programs.",
+        ("equipage schema claude-agent -o agent.schema.json", "write it to a file"),
+        ("equipage kinds", "every KIND there is"),
+    )
+    parser.add_argument("kind", metavar="KIND", help="a kind of configuration")
+    add_output_option(parser)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.cli import OK
+from equipage.cli.arguments import (
+    FORMATS,
+    Parser,
+    add_file,
+    add_flag,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_show_env,
+)
 from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, outcome_of, path_of
 from equipage.core.diagnostics import UsageError
@@ -30,6 +40,26 @@ _CONTRIBUTIONS = {
     "replaced": "replaced by the next one",
     "merged over it": "merged over it: both are in effect",
 }
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Load, compose and check FILE, then print the resulting configuration.",
+        ("equipage show server.yaml", "the configuration after includes and variables"),
+        ("equipage show server.yaml tools[0]", "one value of it"),
+        ("equipage show server.yaml --annotate", "where each value comes from"),
+        ("equipage show server.yaml --defaults", "also what no file sets"),
+    )
+    add_file(parser)
+    parser.add_argument(
+        "path", nargs="?", metavar="PATH", help="print only this value, such as tools[0].tool.name"
+    )
+    add_loading_options(parser)
+    add_format_option(parser, ("yaml", "json"))
+    add_output_option(parser)
+    add_flag(parser, "--annotate", "add the file and line that each value comes from")
+    add_flag(parser, "--defaults", "add the fields that no file sets, with their defaults")
+    add_show_env(parser)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -150,6 +180,20 @@ def _origin_comment(placed: ValuePlace) -> str:
     parts = " ← ".join(f"{span.source.name}:{span.line}" for span in spans if span)
     names = ", ".join(f"${{{name}}}" for name in placed.variables)
     return ", from ".join(part for part in (parts or "default", names) if part)
+
+
+def declare_explain(parser: Parser) -> None:
+    parser.describe(
+        "Show which file sets the value at PATH, what it replaced, and how it got there.",
+        ("equipage explain server.yaml tools[0]", "which files set this value"),
+        ("equipage explain .claude/agents/a.md tools", "what the agent may use, and why"),
+    )
+    add_file(parser)
+    parser.add_argument("path", metavar="PATH", help="a value, such as tools[0].tool.name")
+    add_loading_options(parser)
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
+    add_show_env(parser)
 
 
 def run_explain(options: argparse.Namespace, output: Output) -> int:
