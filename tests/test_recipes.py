@@ -359,7 +359,7 @@ from equipage.cli import OK
 from equipage.cli.arguments import Parser, add_loading_options, add_paths
 from equipage.cli.output import Output
 from equipage.cli.request import paths_of, request_of
-from equipage.workspace.listing import list_all
+from equipage.workspace.graph import list_all
 
 
 def declare(parser: Parser) -> None:

@@ -28,7 +28,7 @@ from equipage.files import is_inside
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.project_root import project_of_folder
-from equipage.record import lock as lock_module
+from equipage.record import lock as workspace_lock
 
 if TYPE_CHECKING:  # these are imported where they are needed: to write a lock takes less
     import argparse
@@ -68,20 +68,20 @@ def run(options: argparse.Namespace, output: Output) -> int:
     """`equipage lock`: record what a workspace is made of."""
     paths = paths_of(options)
     root = _project_root(paths)
-    made, problems = lock_module.lock_all(
+    made, problems = workspace_lock.lock_all(
         paths, root, request_of(options), kind=options.kind, programs=options.programs
     )
     if not made.items:
         output.note(NOTHING_FOUND)
         return USAGE
-    path = options.output or os.path.join(root, lock_module.LOCK_NAME)
+    path = options.output or os.path.join(root, workspace_lock.LOCK_NAME)
     # A name that the user did not write may be a link that came with the project.
     if options.output is None and not is_inside(path, root):
         raise UsageError(
             f"{_display_path(path)} is a link that leads out of the project; use -o LOCK"
         )
     output.path = None if path == "-" else path
-    _write_lock(lock_module.write(made), options, output)
+    _write_lock(workspace_lock.write(made), options, output)
     for problem in problems:
         output.note(f"equipage: {problem}")
     for file, runs in sorted(_unpinned_launches(made)):
@@ -101,7 +101,7 @@ def _project_root(paths: list[str]) -> str:
     return roots.pop()
 
 
-def _unpinned_launches(made: lock_module.WorkspaceLock) -> Iterator[tuple[str, str]]:
+def _unpinned_launches(made: workspace_lock.WorkspaceLock) -> Iterator[tuple[str, str]]:
     for file, item in made.items.items():
         yield from ((file, each.runs) for each in item.launches if each.pin is None)
 
@@ -156,7 +156,7 @@ def run_verify(options: argparse.Namespace, output: Output) -> int:
     from equipage.record.verify import compare
 
     root = _project_root(paths_of(options))
-    path = options.lock or os.path.join(root, lock_module.LOCK_NAME)
+    path = options.lock or os.path.join(root, workspace_lock.LOCK_NAME)
     if not os.path.exists(path):
         output.note(
             f"equipage: there is no {_display_path(path)}; run `equipage lock` and commit it"
@@ -169,8 +169,12 @@ def run_verify(options: argparse.Namespace, output: Output) -> int:
     folders = [os.path.join(root, each) for each in old.paths]
     gone = [each for each in folders if not os.path.exists(each)]
     here = [each for each in folders if each not in gone]
-    new, problems = lock_module.lock_all(
-        here, root, request_of(options), kind=options.kind, programs=lock_module.holds_programs(old)
+    new, problems = workspace_lock.lock_all(
+        here,
+        root,
+        request_of(options),
+        kind=options.kind,
+        programs=workspace_lock.holds_programs(old),
     )
     found = compare(old, new)
     if "." not in old.paths:
@@ -189,15 +193,15 @@ def run_verify(options: argparse.Namespace, output: Output) -> int:
     return output.code
 
 
-def read_lock(path: str) -> lock_module.WorkspaceLock:
+def read_lock(path: str) -> workspace_lock.WorkspaceLock:
     """The lock that the command line names. Raises `UsageError`."""
     return _parse(path, _read_bytes(path))
 
 
-def _parse(path: str, data: bytes) -> lock_module.WorkspaceLock:
+def _parse(path: str, data: bytes) -> workspace_lock.WorkspaceLock:
     try:
-        return lock_module.read(data)
-    except lock_module.LockError as error:
+        return workspace_lock.read(data)
+    except workspace_lock.LockError as error:
         raise UsageError(f"{_display_path(path)} is not a lock that can be used: {error}") from None
 
 
