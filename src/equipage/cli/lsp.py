@@ -7,12 +7,24 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from equipage.cli.arguments import Parser, add_flag, add_loading_options
 from equipage.cli.output import Output, docs_site
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError
 
 if TYPE_CHECKING:
     import argparse
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Speak the Language Server Protocol over standard input and output. Editors start it; see "
+        "the page on editors for their settings. Nothing is executed, and no socket is opened. "
+        "Exit codes: 0 the client shut it down, 1 the client went away.",
+        ("equipage lsp", "what an editor runs"),
+    )
+    add_flag(parser, "--stdio", "use standard input and output, which is the default")
+    add_loading_options(parser, layers=False)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from equipage.cli import FOUND, OK
+from equipage.cli.arguments import Parser, add_loading_options, add_paths
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
@@ -15,6 +16,19 @@ from equipage.render.survey import survey
 
 if TYPE_CHECKING:
     import argparse
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Write one HTML page about the files below PATH: findings, what agents may do and why, "
+        "what uses what, where each value comes from, what it costs of each client's context. The "
+        "page needs no network and holds no secrets. Exit codes: 0 no errors, 1 errors found.",
+        ("equipage report --html report.html", "everything below this folder"),
+        ("equipage report agents --html agents.html", "one folder"),
+    )
+    add_paths(parser)
+    parser.add_argument("--html", metavar="FILE", required=True, help="the page to write")
+    add_loading_options(parser, layers=False)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
