@@ -26,7 +26,7 @@ from equipage.core.text import code_page_url, visible
 from equipage.loading.session import Request, Run
 from equipage.project.registry import codes_for, codes_of
 from equipage.project.settings import Selection, project_of
-from equipage.render import text
+from equipage.render import REPORTS, text
 from equipage.workspace.check import check_paths
 from equipage.workspace.report import SETTINGS, FileReport, Report
 
@@ -229,11 +229,10 @@ def _write(
 
 def _render_document(report: Report, name: str, fixed: FixResult | None) -> Iterable[str]:
     """The report as a document for programs."""
-    if name in ("json", "jsonl"):
+    if name == "json":
         from equipage.render import json
 
-        count = None if fixed is None else len(fixed.findings)
-        return json.render_lines(report) if name == "jsonl" else [json.render(report, fixed=count)]
+        return [json.render(report, fixed=None if fixed is None else len(fixed.findings))]
     if name == "sarif":
         from equipage.render import sarif
 
@@ -246,8 +245,10 @@ def _render_document(report: Report, name: str, fixed: FixResult | None) -> Iter
         from equipage.render import github
 
         return github.render(report, prefix=_path_in_checkout("GITHUB_WORKSPACE"))
-    # What needs nothing but the report is the module of its name.
-    render: Callable[[Report], Iterable[str]] = import_module(f"equipage.render.{name}").render
+    # What needs nothing but the report is called as the table of formats says.
+    row = REPORTS[name]
+    module = import_module(f"equipage.render.{row.module}")
+    render: Callable[[Report], Iterable[str]] = getattr(module, row.function)
     return render(report)
 
 

@@ -14,8 +14,6 @@ from equipage.core.diagnostics import Diagnostic, Severity
 from equipage.core.text import visible
 from equipage.workspace.report import Report
 
-REPORTS = {"github": "annotations of a GitHub workflow"}
-
 #: The command for each severity.
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 

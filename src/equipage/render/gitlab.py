@@ -13,8 +13,6 @@ from equipage.render.json import dump_json
 from equipage.render.sarif import fingerprints
 from equipage.workspace.report import Report
 
-REPORTS = {"gitlab": "the Code Quality report of a GitLab merge request"}
-
 #: The words of GitLab; an error would break an agent, so it is `major`.
 _SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor", "note": "info"}
 

@@ -14,8 +14,6 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.core.text import visible
 from equipage.workspace.report import Report
 
-REPORTS = {"junit": "build servers that show test results"}
-
 #: What XML 1.0 cannot contain, escaped or not, beside what `visible` escapes.
 _FORBIDDEN = re.compile("[\ufffe\uffff]")
 

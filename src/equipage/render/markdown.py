@@ -14,8 +14,6 @@ from equipage.core.text import visible
 from equipage.render.text import Style, summary
 from equipage.workspace.report import Report
 
-REPORTS = {"markdown": "a comment on a pull request"}
-
 #: Room for the last line is left.
 _MAX_LENGTH = 64_000
 _SIGNS = {"error": "❌", "warning": "⚠️", "note": "ℹ️"}

@@ -28,11 +28,6 @@ from equipage.workspace.report import Report
 if TYPE_CHECKING:
     from equipage.record.comparing import Change
 
-REPORTS = {
-    "full": "people: each finding with the line it is about, and its fix",
-    "concise": "people and editors: one line for each finding",
-}
-
 #: The ANSI escape for each role.
 _COLOURS: dict[str, str] = {
     "error": "1;31",
