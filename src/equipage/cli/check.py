@@ -238,13 +238,13 @@ def _render_document(report: Report, name: str, fixed: FixResult | None) -> Iter
 
         return [sarif.render(report, codes_of(each.kind for each in report.files))]
     if name == "gitlab":
-        from equipage.render import gitlab
+        from equipage.render import ci
 
-        return [gitlab.render(report, prefix=_path_in_checkout("CI_PROJECT_DIR"))]
+        return [ci.render_gitlab(report, prefix=_path_in_checkout("CI_PROJECT_DIR"))]
     if name == "github":
-        from equipage.render import github
+        from equipage.render import ci
 
-        return github.render(report, prefix=_path_in_checkout("GITHUB_WORKSPACE"))
+        return ci.render_github(report, prefix=_path_in_checkout("GITHUB_WORKSPACE"))
     # What needs nothing but the report is called as the table of formats says.
     row = REPORTS[name]
     module = import_module(f"equipage.render.{row.module}")

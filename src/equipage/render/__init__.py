@@ -22,11 +22,13 @@ REPORTS = {
         "text", "render", "people: each finding with the line it is about, and its fix"
     ),
     "concise": OutputFormat("text", "render", "people and editors: one line for each finding"),
-    "github": OutputFormat("github", "render", "annotations of a GitHub workflow"),
-    "gitlab": OutputFormat("gitlab", "render", "the Code Quality report of a GitLab merge request"),
+    "github": OutputFormat("ci", "render_github", "annotations of a GitHub workflow"),
+    "gitlab": OutputFormat(
+        "ci", "render_gitlab", "the Code Quality report of a GitLab merge request"
+    ),
     "json": OutputFormat("json", "render", "programs: one object with every file and finding"),
     "jsonl": OutputFormat("json", "render_lines", "scripts: one JSON object for each finding"),
-    "junit": OutputFormat("junit", "render", "build servers that show test results"),
-    "markdown": OutputFormat("markdown", "render", "a comment on a pull request"),
+    "junit": OutputFormat("ci", "render_junit", "build servers that show test results"),
+    "markdown": OutputFormat("ci", "render_markdown", "a comment on a pull request"),
     "sarif": OutputFormat("sarif", "render", "code scanning"),
 }
