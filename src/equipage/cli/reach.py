@@ -13,7 +13,7 @@ from equipage.clients.reach import Grant, Reach, add_inherited, reaches_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
 from equipage.effect.matrix import ACTIVITIES, Answer, Column, Matrix, answer, matrices
-from equipage.render.survey import Places, places_of
+from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
 from equipage.workspace.load import load_all, settled
 
