@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.lsp.positions import ENCODINGS, Encoding, Position, Text, path_of, uri_of
+from equipage.lsp.protocol import ENCODINGS, Encoding, Position, Text, path_of, uri_of
 
 TEXT = "a\r\né🙂b\rc\nlast"
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from equipage.lsp.positions import Text, uri_of
+from equipage.lsp.protocol import Text, uri_of
 from lab import repository
 from lsp.talking import applied, edits_of
 from lsp.test_diagnostics import TOOL

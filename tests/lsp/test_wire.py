@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from equipage.lsp.protocol import Message, UnreadableMessage, read_message
 from equipage.lsp.server import _REQUESTS, _cancel
-from equipage.lsp.wire import Message, Unreadable, read_message
 from lab import repository
 from lsp.talking import EDITOR, PULLING, Here, running
 from lsp.test_diagnostics import AGENT, PACK, SERVER, TOOL
@@ -69,7 +69,7 @@ def test_headers_may_be_written_otherwise(header: bytes) -> None:
 )
 def test_a_body_that_is_no_message_is_an_error(body: bytes, code: int) -> None:
     stream = io.BytesIO(framed(body) + GOOD)
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableMessage) as caught:
         read_message(stream)
     assert caught.value.code == code
     assert read_message(stream) is not None
@@ -77,7 +77,7 @@ def test_a_body_that_is_no_message_is_an_error(body: bytes, code: int) -> None:
 
 def test_a_message_that_is_too_large_is_read_past_and_not_kept() -> None:
     stream = io.BytesIO(framed(b"x" * 3_000_000) + GOOD)
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableMessage):
         read_message(stream, most=1_000_000)
     assert read_message(stream) is not None
     assert read_message(stream) is None
@@ -86,7 +86,7 @@ def test_a_message_that_is_too_large_is_read_past_and_not_kept() -> None:
 def test_a_stream_may_end_anywhere() -> None:
     for end in range(len(GOOD)):
         assert read_message(io.BytesIO(GOOD[:end])) is None
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableMessage):
         read_message(io.BytesIO(b"Content-Length: 99999999999\r\n\r\nx"))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from equipage.lsp.positions import uri_of
+from equipage.lsp.protocol import uri_of
 from lab import repository
 from lsp.talking import Here, applied, edits_of
 from lsp.test_diagnostics import AGENT, PACK, SERVER, TOOL

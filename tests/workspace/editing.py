@@ -13,8 +13,7 @@ from pathlib import Path
 
 from equipage.loading.session import Request
 from equipage.lsp import state
-from equipage.lsp.positions import uri_of
-from equipage.lsp.protocol import Change
+from equipage.lsp.protocol import Change, uri_of
 from equipage.render import json as as_json
 from equipage.workspace.check import check_paths
 

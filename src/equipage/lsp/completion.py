@@ -19,7 +19,7 @@ from equipage.lsp.cursor import Cursor, cursor_at, syntax_of
 from equipage.lsp.fields import FieldDescription, Fields, snippet_of
 from equipage.lsp.inside import names_for
 from equipage.lsp.navigation import convention_of
-from equipage.lsp.positions import Position
+from equipage.lsp.protocol import Position
 from equipage.lsp.state import Opened, Workspace
 from equipage.workspace.graph import SORTS
 

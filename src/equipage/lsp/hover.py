@@ -14,7 +14,7 @@ from equipage.lsp.context import Context, context_of
 from equipage.lsp.cursor import Place, cursor_at, place_at
 from equipage.lsp.fields import FieldDescription
 from equipage.lsp.navigation import description_of, target_at
-from equipage.lsp.positions import Position, Range
+from equipage.lsp.protocol import Position, Range
 from equipage.lsp.state import Opened, Workspace
 
 #: `${NAME}` and what may follow the name.

@@ -18,13 +18,12 @@ import msgspec
 from equipage import __version__
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import code_page_url, describe_exception
-from equipage.lsp import fixes, navigation, protocol, renaming, wire
+from equipage.lsp import fixes, navigation, protocol, renaming
 from equipage.lsp.completion import completion
 from equipage.lsp.hover import hover
-from equipage.lsp.positions import ENCODINGS, Encoding, path_of
+from equipage.lsp.protocol import ENCODINGS, Encoding, Message, path_of
 from equipage.lsp.publishing import Publisher
 from equipage.lsp.state import Opened, Survey, Workspace
-from equipage.lsp.wire import Message
 
 T = TypeVar("T")
 Send = Callable[[dict[str, Any]], None]
@@ -86,7 +85,7 @@ class Server:
 
     def handle(self, item: object) -> None:
         """Handle one item of the inbox: a message, an unreadable one, or a survey."""
-        if isinstance(item, wire.Unreadable):
+        if isinstance(item, protocol.UnreadableMessage):
             self.send({"id": None, "error": {"code": item.code, "message": item.reason}})
         elif isinstance(item, Survey):
             self._run_guarded(lambda: self.publisher.accept_survey(item))
@@ -109,16 +108,16 @@ class Server:
         except RequestRefused as refusal:
             self._refuse(number, refusal.code, refusal.reason)
         except UsageError as problem:
-            self._refuse(number, wire.REQUEST_FAILED, str(problem))
+            self._refuse(number, protocol.REQUEST_FAILED, str(problem))
         except Exception as problem:
-            self._refuse(number, wire.INTERNAL_ERROR, _describe_bug(problem))
+            self._refuse(number, protocol.INTERNAL_ERROR, _describe_bug(problem))
         else:
             self._answer(number, result)
 
     def _answer(self, number: int | str, result: Any) -> None:
         """Answer a request, which may have waited for long."""
         if number in self.cancelled:
-            self._refuse(number, wire.REQUEST_CANCELLED, "cancelled by the client")
+            self._refuse(number, protocol.REQUEST_CANCELLED, "cancelled by the client")
             return
         self.waiting.discard(number)
         self.send({"id": number, "result": result})
@@ -131,13 +130,13 @@ class Server:
     def _require_ready(self, number: int | str, method: str) -> None:
         """Refuse a request that comes too early or too late, and one that we do not know."""
         if number in self.cancelled:
-            raise RequestRefused(wire.REQUEST_CANCELLED, "cancelled by the client")
+            raise RequestRefused(protocol.REQUEST_CANCELLED, "cancelled by the client")
         if self._state == "new" and method != "initialize":
-            raise RequestRefused(wire.NOT_INITIALISED, "`initialize` must come first")
+            raise RequestRefused(protocol.NOT_INITIALISED, "`initialize` must come first")
         if self._state == "over":
-            raise RequestRefused(wire.INVALID_REQUEST, "the server is shutting down")
+            raise RequestRefused(protocol.INVALID_REQUEST, "the server is shutting down")
         if method not in _REQUESTS:
-            raise RequestRefused(wire.METHOD_NOT_FOUND, f"there is no method `{method}`")
+            raise RequestRefused(protocol.METHOD_NOT_FOUND, f"there is no method `{method}`")
 
     def _handle_notification(self, method: str, params: msgspec.Raw) -> None:
         if method == "exit":
@@ -166,7 +165,7 @@ class Server:
     def _require_current(self, method: str, params: Any) -> None:
         """Refuse a request about a text that the client has changed since."""
         if method in _TEXT_REQUESTS and self.changing[params.text_document.uri] > 0:
-            raise RequestRefused(wire.CONTENT_MODIFIED, "the text has changed")
+            raise RequestRefused(protocol.CONTENT_MODIFIED, "the text has changed")
 
     def _notify(self, method: str, params: Any) -> None:
         self.send({"method": method, "params": params})
@@ -191,7 +190,7 @@ class Server:
 
     def _initialize(self, params: protocol.InitializeParams) -> dict[str, Any]:
         if self._state != "new":
-            raise RequestRefused(wire.INVALID_REQUEST, "`initialize` came twice")
+            raise RequestRefused(protocol.INVALID_REQUEST, "`initialize` came twice")
         self._capabilities = params.capabilities
         self._client = params.process_id or 0
         # Three generations of the protocol: folders, one root address, one root path.
@@ -349,7 +348,7 @@ class Server:
     def _execute(self, params: protocol.ExecuteCommandParams) -> None:
         arguments = params.arguments or []
         if params.command != fixes.EXPLAIN_COMMAND or not arguments:
-            raise RequestRefused(wire.INVALID_PARAMS, f"there is no command `{params.command}`")
+            raise RequestRefused(protocol.INVALID_PARAMS, f"there is no command `{params.command}`")
         code = str(arguments[0])
         if self.site is not None and self._client_capability("window", "showDocument", "support"):
             page = code_page_url(self.site, code)
@@ -357,7 +356,7 @@ class Server:
             return
         words = fixes.explain_code(code)
         if words is None:
-            raise RequestRefused(wire.INVALID_PARAMS, f"there is no code `{code}`")
+            raise RequestRefused(protocol.INVALID_PARAMS, f"there is no code `{code}`")
         self._notify("window/showMessage", {"type": _INFO, "message": words})
 
     def _open_text(self, document: protocol.TextDocumentIdentifier) -> Opened | None:
@@ -420,7 +419,7 @@ def _decode_params(params: msgspec.Raw, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(bytes(params) or b"{}", type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RequestRefused(wire.INVALID_PARAMS, str(error)) from None
+        raise RequestRefused(protocol.INVALID_PARAMS, str(error)) from None
 
 
 def _describe_bug(error: Exception) -> str:
@@ -462,12 +461,12 @@ _NOTIFICATIONS: dict[str, tuple[Any, Callable[[Server, Any], None]]] = {
 }
 
 
-def serve(reader: wire.Reader, writer: wire.Writer, **options: Any) -> int:
+def serve(reader: protocol.Reader, writer: protocol.Writer, **options: Any) -> int:
     """Serve the client at the other end of two streams; returns the exit code.
 
     Options are those of `Server`. The end of the input ends the server: the client is gone.
     """
-    server = Server(lambda message: wire.write_message(writer, message), **options)
+    server = Server(lambda message: protocol.write_message(writer, message), **options)
     threading.Thread(
         target=_read_messages, args=(reader, server), name="reader", daemon=True
     ).start()
@@ -486,12 +485,12 @@ def serve(reader: wire.Reader, writer: wire.Writer, **options: Any) -> int:
     return server.ended
 
 
-def _read_messages(reader: wire.Reader, server: Server) -> None:
+def _read_messages(reader: protocol.Reader, server: Server) -> None:
     """Put messages into the inbox; cancellations and changes are recorded at once."""
     while True:
         try:
-            message = wire.read_message(reader)
-        except wire.Unreadable as problem:
+            message = protocol.read_message(reader)
+        except protocol.UnreadableMessage as problem:
             server.inbox.put(problem)
             continue
         except (OSError, ValueError):

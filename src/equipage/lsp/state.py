@@ -23,8 +23,7 @@ from equipage.files.sandbox import is_below
 from equipage.files.walking import enters_all_folders
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
-from equipage.lsp.positions import Encoding, Text, path_of, uri_of
-from equipage.lsp.protocol import Change
+from equipage.lsp.protocol import Change, Encoding, Text, path_of, uri_of
 from equipage.project import MANIFESTS
 from equipage.project.registry import agent_folders
 from equipage.project.settings import OWN_FILE, SHARED_FILE, project_of
