@@ -14,13 +14,12 @@ from equipage.files import entries_of, is_folder
 from equipage.files.walking import SKIPPED_FOLDERS
 from equipage.formats.server.compose import library_of
 from equipage.lsp import protocol
-from equipage.lsp.context import Context, context_of
 from equipage.lsp.cursor import Cursor, cursor_at, syntax_of
+from equipage.lsp.documents import Context, Opened, Workspace, context_of
 from equipage.lsp.fields import FieldDescription, Fields, snippet_of
 from equipage.lsp.inside import names_for
 from equipage.lsp.navigation import convention_of
 from equipage.lsp.protocol import Position
-from equipage.lsp.state import Opened, Workspace
 from equipage.workspace.graph import SORTS
 
 # The kinds of completions, as the protocol numbers them.

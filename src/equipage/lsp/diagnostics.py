@@ -9,8 +9,8 @@ from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.core.diagnostics import Label
 from equipage.core.text import code_page_url
 from equipage.lsp import protocol
+from equipage.lsp.documents import Workspace
 from equipage.lsp.protocol import Position, Range, span_range
-from equipage.lsp.state import Workspace
 
 SOURCE = "equipage"
 _SEVERITIES = {"error": 1, "warning": 2, "note": 3}

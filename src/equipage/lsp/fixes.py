@@ -13,8 +13,8 @@ from equipage.core.codes import BLOCKING
 from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.core.diagnostics import Edit
 from equipage.lsp import diagnostics, protocol
+from equipage.lsp.documents import Opened, Workspace
 from equipage.lsp.protocol import Range, Text, span_range
-from equipage.lsp.state import Opened, Workspace
 from equipage.project.registry import codes_for
 from equipage.syntax.document import Document
 from equipage.workspace.fixes import repair

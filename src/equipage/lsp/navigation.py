@@ -19,10 +19,9 @@ from equipage.core.path import ROOT, Path, get, walk
 from equipage.core.source import Span
 from equipage.loading.outcome import Outcome
 from equipage.lsp import protocol
-from equipage.lsp.context import Context, context_of
+from equipage.lsp.documents import Context, Opened, Workspace, context_of
 from equipage.lsp.inside import inner_names, spans_of
 from equipage.lsp.protocol import Position, Range, span_range, uri_of
-from equipage.lsp.state import Opened, Workspace
 from equipage.syntax.document import Document
 from equipage.workspace.graph import SORTS, steps_of
 

@@ -17,7 +17,7 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.lsp import diagnostics, protocol
-from equipage.lsp.state import Opened, Survey, Workspace, findings_by_file
+from equipage.lsp.documents import Opened, Survey, Workspace, findings_by_file
 
 #: How long it must be quiet before the workspace is surveyed, in seconds.
 QUIET_SECONDS = 0.3

@@ -14,10 +14,9 @@ from equipage.core.diagnostics import UsageError
 from equipage.core.source import Span
 from equipage.files import exists, real_path
 from equipage.lsp import protocol
-from equipage.lsp.context import context_of
+from equipage.lsp.documents import Opened, Workspace, context_of
 from equipage.lsp.navigation import Symbol, convention_of, definitions_of, references_to, target_at
 from equipage.lsp.protocol import Position, Range, path_of, span_range, uri_of
-from equipage.lsp.state import Opened, Workspace
 
 #: What a name may be made of, whatever the tool: nothing that ends a scalar or a list entry.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")

@@ -20,10 +20,10 @@ from equipage.core.diagnostics import UsageError
 from equipage.core.text import code_page_url, describe_exception
 from equipage.lsp import fixes, navigation, protocol, renaming
 from equipage.lsp.completion import completion
+from equipage.lsp.documents import Opened, Survey, Workspace
 from equipage.lsp.hover import hover
 from equipage.lsp.protocol import ENCODINGS, Encoding, Message, path_of
 from equipage.lsp.publishing import Publisher
-from equipage.lsp.state import Opened, Survey, Workspace
 
 T = TypeVar("T")
 Send = Callable[[dict[str, Any]], None]
