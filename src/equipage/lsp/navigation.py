@@ -21,11 +21,9 @@ from equipage.loading.outcome import Outcome
 from equipage.lsp import protocol
 from equipage.lsp.documents import Context, Opened, Workspace, context_of
 from equipage.lsp.inside import inner_names, spans_of
-from equipage.lsp.protocol import Position, Range, span_range, uri_of
+from equipage.lsp.protocol import FILE_START, Position, Range, span_range, uri_of
 from equipage.syntax.document import Document
 from equipage.workspace.graph import SORTS, steps_of
-
-_FILE_START = Range(Position(0, 0), Position(0, 0))
 
 
 class Symbol(msgspec.Struct, frozen=True):
@@ -208,13 +206,13 @@ def location_of(workspace: Workspace, named: Symbol) -> protocol.Location:
     if named.span is not None and named.span.source.filename is not None:
         place = span_range(named.span, workspace.encoding)
         return protocol.Location(workspace.uri(named.span.source.filename), place)
-    return protocol.Location(workspace.uri(named.path or ""), _FILE_START)
+    return protocol.Location(workspace.uri(named.path or ""), FILE_START)
 
 
 def _range_in_file(workspace: Workspace, named: Symbol) -> Range:
     """The place of a part of a file that a reference leads to."""
     if not named.inner or named.path is None:
-        return _FILE_START
+        return FILE_START
     # A part of a file may be of no kind by itself: then a load that reads it knows the place.
     for path in (named.path, *workspace.users_of(named.path)):
         outcome = workspace.load(path).outcome
@@ -222,7 +220,7 @@ def _range_in_file(workspace: Workspace, named: Symbol) -> Range:
             found = document.locate([named.inner]).get(named.inner)
             if document.source.filename == named.path and found is not None:
                 return span_range(found.key or found.value, workspace.encoding)
-    return _FILE_START
+    return FILE_START
 
 
 def references_at(
@@ -297,8 +295,7 @@ def workspace_symbols(workspace: Workspace, query: str) -> list[protocol.Workspa
         offer = checked.offer
         for name in dict.fromkeys(offer.names) if offer is not None else ():
             if offer is not None and wanted in name.casefold():
-                top = Range(Position(0, 0), Position(0, 0))
-                place = protocol.Location(workspace.uri(offer.path), top)
+                place = protocol.Location(workspace.uri(offer.path), FILE_START)
                 sort = SORTS.get(offer.kind, "server")
                 found.append(protocol.WorkspaceSymbol(name, _OBJECT_SYMBOL, place, sort))
     return sorted(found, key=lambda each: each.name)[:_MAX_SYMBOLS]

@@ -135,6 +135,10 @@ class Range(msgspec.Struct, frozen=True, order=True):
     end: Position
 
 
+#: The place of what is about a whole file.
+FILE_START = Range(Position(0, 0), Position(0, 0))
+
+
 class Text:
     """A text whose lines can be counted, in one encoding."""
 
