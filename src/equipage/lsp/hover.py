@@ -22,7 +22,7 @@ VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)(?::(?P<sign>[-?])(?P<rest>[^{
 _MAX_VALUE_LENGTH = 300
 
 
-def hover(workspace: Workspace, opened: Opened, position: Position) -> protocol.Hover | None:
+def hover_at(workspace: Workspace, opened: Opened, position: Position) -> protocol.Hover | None:
     """What is known about the entry at a position."""
     offset = opened.text.offset(position)
     variable = variable_at(opened.text.text, offset)

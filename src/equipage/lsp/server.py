@@ -18,10 +18,10 @@ import msgspec
 from equipage import __version__
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import code_page_url, describe_exception
-from equipage.lsp import fixes, navigation, protocol, renaming
-from equipage.lsp.completion import completion
+from equipage.lsp import fixes, navigation, protocol
+from equipage.lsp.completion import completions_at
 from equipage.lsp.documents import Opened, Survey, Workspace
-from equipage.lsp.hover import hover
+from equipage.lsp.hover import hover_at
 from equipage.lsp.protocol import ENCODINGS, Encoding, Message, path_of
 from equipage.lsp.publishing import Publisher
 
@@ -366,7 +366,7 @@ class Server:
 
     def _hover(self, params: protocol.PositionParams) -> protocol.Hover | None:
         opened = self._open_text(params.text_document)
-        return None if opened is None else hover(self.workspace, opened, params.position)
+        return None if opened is None else hover_at(self.workspace, opened, params.position)
 
     def _completion(self, params: protocol.PositionParams) -> Any:
         opened = self._open_text(params.text_document)
@@ -375,7 +375,7 @@ class Server:
         path = ("textDocument", "completion", "completionItem", "snippetSupport")
         snippets = bool(self._client_capability(*path))
         with self.workspace.overlaid():
-            return completion(self.workspace, opened, params.position, snippets=snippets)
+            return completions_at(self.workspace, opened, params.position, snippets=snippets)
 
     def _definition(self, params: protocol.PositionParams) -> list[protocol.Location]:
         opened = self._open_text(params.text_document)
@@ -394,7 +394,7 @@ class Server:
         opened = self._open_text(params.text_document)
         if opened is None:
             return None
-        return renaming.renamable_range(self.workspace, opened, params.position)
+        return navigation.renamable_range(self.workspace, opened, params.position)
 
     def _rename(self, params: protocol.RenameParams) -> protocol.WorkspaceEdit | None:
         opened = self._open_text(params.text_document)
@@ -404,7 +404,7 @@ class Server:
             self._client_capability("workspace", "workspaceEdit", "resourceOperations") or ()
         )
         moves, new = "rename" in operations, params.new_name
-        return renaming.rename(self.workspace, opened, params.position, new, moves=moves)
+        return navigation.rename(self.workspace, opened, params.position, new, moves=moves)
 
     def _document_links(self, params: protocol.DocumentParams) -> list[protocol.DocumentLink]:
         opened = self._open_text(params.text_document)
