@@ -15,9 +15,8 @@ from typing import Any
 import msgspec
 
 import equipage
-from equipage.lsp import protocol
+from equipage.lsp import Server, protocol
 from equipage.lsp.protocol import uri_of
-from equipage.lsp.server import Server
 from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.exchange import Options
 from equipage.serve.faults.http import BadRequest, Parser

@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
+from equipage.lsp import Server
 from equipage.lsp.protocol import Message, Position, Range, Text, uri_of
-from equipage.lsp.server import Server
 
 #: What a current editor says about itself, with pushed findings.
 EDITOR = {

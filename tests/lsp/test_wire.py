@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from equipage.lsp import _REQUESTS, _cancel
 from equipage.lsp.protocol import Message, UnreadableMessage, read_message
-from equipage.lsp.server import _REQUESTS, _cancel
 from lab import repository
 from lsp.talking import EDITOR, PULLING, Here, running
 from lsp.test_diagnostics import AGENT, PACK, SERVER, TOOL
