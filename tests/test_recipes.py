@@ -312,9 +312,9 @@ def join_texts(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def test_an_output_format(clone: Clone, tmp_path: Path) -> None:
-    """A module with `render` and `REPORTS`; with the case, two files."""
-    assert "`REPORTS`" in recipe("An output format")
-    assert "two files" in recipe("An output format")
+    """A module with `render` and its row in `REPORTS`; with the case, three files."""
+    assert "`REPORTS` of `render/__init__.py`" in recipe("An output format")
+    assert "three files" in recipe("An output format")
     module = '''\
 """Comma-separated values: a line for each finding."""
 
@@ -324,8 +324,6 @@ from collections.abc import Iterator
 
 from equipage.workspace.report import Report
 
-REPORTS = {"csv": "spreadsheets: a row for each finding"}
-
 
 def render(report: Report) -> Iterator[str]:
     """The rows, with a head."""
@@ -334,13 +332,14 @@ def render(report: Report) -> Iterator[str]:
         yield f"{row.file},{row.line},{row.code}\\n"
 '''
     clone.write("render/csv.py", module)
-    clone.make_stubs()
+    row = '    "csv": OutputFormat("csv", "render", "spreadsheets: a row for each finding"),\n'
+    clone.change("render/__init__.py", ('    "github": ', row))
     files = {"a.tool.yaml": PACK.replace("version", "verison")}
     done = clone.run(tmp_path, files, "check", "--output-format", "csv")
     assert done.out == (
         "file,line,code\na.tool.yaml,1,missing-field\na.tool.yaml,2,unknown-field\n"
     ), done.err
-    assert len(clone.touched) == 1
+    assert len(clone.touched) == 2
     # The help and the messages know it too.
     unknown = clone.run(tmp_path, {}, "check", "--output-format", "cvs")
     assert "did you mean `csv`?" in unknown.err

@@ -55,7 +55,7 @@ def _command(name: str, command: argparse.ArgumentParser) -> list[str]:
 
 
 def _formats() -> list[str]:
-    rows = [f"| `{name}` | {_cell(use)} |" for name, use in REPORTS.items()]
+    rows = [f"| `{name}` | {_cell(each.purpose)} |" for name, each in REPORTS.items()]
     return ["| format | for |", "|---|---|", *rows, ""]
 
 

@@ -322,25 +322,26 @@ def _write(
 
 def _render_document(report: Report, name: str, fixed: FixResult | None) -> Iterable[str]:
     """The report as a document for programs."""
-    if name in ("json", "jsonl"):
+    if name == "json":
         from equipage.render import json
 
-        count = None if fixed is None else len(fixed.findings)
-        return json.render_lines(report) if name == "jsonl" else [json.render(report, fixed=count)]
+        return [json.render(report, fixed=None if fixed is None else len(fixed.findings))]
     if name == "sarif":
         from equipage.render import sarif
 
         return [sarif.render(report, codes_of(each.kind for each in report.files))]
     if name == "gitlab":
-        from equipage.render import gitlab
+        from equipage.render import ci
 
-        return [gitlab.render(report, prefix=_path_in_checkout("CI_PROJECT_DIR"))]
+        return [ci.render_gitlab(report, prefix=_path_in_checkout("CI_PROJECT_DIR"))]
     if name == "github":
-        from equipage.render import github
+        from equipage.render import ci
 
-        return github.render(report, prefix=_path_in_checkout("GITHUB_WORKSPACE"))
-    # What needs nothing but the report is the module of its name.
-    render: Callable[[Report], Iterable[str]] = import_module(f"equipage.render.{name}").render
+        return ci.render_github(report, prefix=_path_in_checkout("GITHUB_WORKSPACE"))
+    # What needs nothing but the report is called as the table of formats says.
+    row = REPORTS[name]
+    module = import_module(f"equipage.render.{row.module}")
+    render: Callable[[Report], Iterable[str]] = getattr(module, row.function)
     return render(report)
 
 

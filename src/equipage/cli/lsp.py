@@ -29,7 +29,7 @@ def declare(parser: Parser) -> None:
 
 def run(options: argparse.Namespace, output: Output) -> int:
     """Serve until the client leaves. Nothing else may write to standard output meanwhile."""
-    from equipage.lsp.server import serve
+    from equipage.lsp import serve
 
     request = request_of(options)
     if sys.stdin is None or sys.stdout is None:

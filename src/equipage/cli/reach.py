@@ -29,7 +29,7 @@ from equipage.effect.reach import (
     answer,
     matrices,
 )
-from equipage.render.survey import Places, places_of
+from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
 from equipage.workspace.load import load_all, settled
 

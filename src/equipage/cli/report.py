@@ -12,7 +12,7 @@ from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.files.reading import display_name
 from equipage.files.writing import NotWritten, write_or_replace
-from equipage.render.survey import survey
+from equipage.render.page import render, survey_workspace
 
 if TYPE_CHECKING:
     import argparse
@@ -32,9 +32,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    from equipage.render.page import render
-
-    found = survey(paths_of(options), request_of(options), kind=options.kind)
+    found = survey_workspace(paths_of(options), request_of(options), kind=options.kind)
     page = render(found, _title(options.paths), base=_base(options.paths))
     data = page.encode("utf-8", "backslashreplace")
     try:

@@ -92,11 +92,11 @@ def run(options: argparse.Namespace, output: Output) -> int:
             {"value": value, "origins": _origins_to_dict(named)} if options.annotate else value
         )
         return OK
-    from equipage.render.yaml import dump
+    from equipage.render.text import dump_yaml
 
     # Comments are found by their path in what is printed, which may be a part.
     comments = {each[len(path) :]: _origin_comment(placed) for each, placed in named.items()}
-    output.write_data(dump(value, comments, output.style().paint))
+    output.write_data(dump_yaml(value, comments, output.style().paint))
     return OK
 
 
