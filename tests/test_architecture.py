@@ -295,8 +295,8 @@ def test_public_exports_are_exact() -> None:
 def test_import_is_light() -> None:
     """`import equipage` and `equipage --help` load no parser, no validator, no kind."""
     code = (
-        "import sys, equipage, equipage.cli; from equipage.cli.arguments.parsing import parser\n"
-        "parser().format_help(); print(*sys.modules)"
+        "import sys, equipage, equipage.cli; from equipage.cli.arguments.parsing import build_parser\n"
+        "build_parser().format_help(); print(*sys.modules)"
     )
     bare = "import argparse, sys; argparse.ArgumentParser().format_help(); print(*sys.modules)"
     done = python("-c", code)

@@ -65,7 +65,7 @@ def _add_command(commands: Any, declaration: Declaration) -> None:
         {"?": "[{}]", "*": "[{} ...]", "+": "{} [...]"}.get(str(each.nargs), "{}").format(
             each.metavar
         )
-        for each in command._code_actions
+        for each in command._actions
         if not each.option_strings
     )
     command.usage = " ".join((f"equipage {name} [options]", *words))
