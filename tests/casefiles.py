@@ -59,8 +59,8 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.core.frozen import plain_data
 from equipage.formats.defect.layers import find_settings
 from equipage.formats.defect.profile import Profiles, find_profiles
+from equipage.loading.layers import find_layer_folders
 from equipage.loading.outcome import Outcome
-from equipage.loading.roots import find_layer_folders
 from equipage.workspace.report import Report
 from lab import UPDATE, Link, repository
 

@@ -14,9 +14,9 @@ import pytest
 from equipage.core.diagnostics import Fact
 from equipage.directives.include import Include
 from equipage.files.sandbox import PathPolicy
+from equipage.loading.editor_schema import accept
 from equipage.loading.format import Format, Presentation, Reading
 from equipage.loading.model import Shape
-from equipage.loading.schema import accept
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
 from equipage.project import registry

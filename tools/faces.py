@@ -37,10 +37,10 @@ from equipage.formats.defect.mcp import McpJson
 from equipage.formats.server.compose import ServerLimits
 from equipage.formats.server.generate import Generated
 from equipage.formats.server.model import ServerConfig
-from equipage.formats.server.payloads.limits import GeneratorLimits
+from equipage.formats.server.payloads.base import GeneratorLimits
 from equipage.formats.toolpack.model import Toolpack, ToolpackFile
+from equipage.loading.editor_schema import meaning_of
 from equipage.loading.format import Limits
-from equipage.loading.meanings import meaning_of
 from equipage.project.registry import built_in_kinds, format_named
 
 PACKAGE = Path(__file__).parents[1] / "src/equipage"
@@ -179,7 +179,7 @@ def fields(model: type[Any]) -> dict[str, str]:
     >>> fields(Skill)["always"]
     '{always}'
     """
-    from equipage.loading.meanings import meaning_of
+    from equipage.loading.editor_schema import meaning_of
 
     names = getattr(model, "__struct_fields__", None) or tuple(model.__annotations__)
     return {{name: meaning_of(model, name) for name in names}}

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as types
 
+from equipage.loading.editor_schema import meaning_of
 from equipage.loading.format import Format
-from equipage.loading.meanings import meaning_of
 from equipage.loading.model import describe, type_info
 from equipage.project.registry import built_in_kinds, format_named
 from generate.wording import summary, table

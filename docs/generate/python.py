@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 import equipage
-from equipage.loading.meanings import meaning_of
+from equipage.loading.editor_schema import meaning_of
 from generate.wording import table
 
 #: The public modules; `equipage` comes first, and the others do not repeat its names.

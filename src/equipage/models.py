@@ -151,17 +151,6 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 #: module → names; where two parts share a name, `other=name`
 _HOMES: dict[str, str] = {
-    "equipage.formats.server.generate": ("Generated "),
-    "equipage.formats.server.payloads.limits": ("GeneratorLimits "),
-    "equipage.formats.blueprint.model": (
-        "Add Agent AgentBlockInProcess AgentMeta Algo And Assign Audit Blueprint "
-        "BlueprintAgentProfile=AgentProfile BlueprintMetadata Branch CallExtern CompilerHints "
-        "CompilerStrategy ContextPolicy Div Eq Exists Fanout File Ge Gt Gte In Inline Le Len "
-        "Lit Loop Lt Lte Mod Mul NamedContext NamedRunner Ne Not Operator Or OutputStats "
-        "Overrides Path ProjectionPlacement Seq SpawnerHints Step Sub Subprocess "
-        "SubprocessOutput SubprocessTemplate Try Verdict WsClaudeCode WsOperator AgentKind "
-        "Expression Node Runner "
-    ),
     "equipage.clients.kind": (
         "AgentOfOpenCode AgentSettingsOfZed AgentSkillsSkill AgenticWorkflow AgentsOfCodex "
         "AmpSettingsFile ApprovalPolicyOfCodex AuthorOfACodexPlugin AuthorOfAPlugin "
@@ -192,11 +181,22 @@ _HOMES: dict[str, str] = {
         "ToolsOfGeminiCLI ValueThatAPluginAsksFor WatcherOfOpenCode WindsurfRule "
         "WindsurfWorkflow ZedSettingsFile "
     ),
+    "equipage.clients.mcp.servers": ("McpServer McpServers "),
     "equipage.clients.skill": ("Skill SkillTriggers "),
+    "equipage.formats.blueprint.model": (
+        "Add Agent AgentBlockInProcess AgentMeta Algo And Assign Audit Blueprint "
+        "BlueprintAgentProfile=AgentProfile BlueprintMetadata Branch CallExtern CompilerHints "
+        "CompilerStrategy ContextPolicy Div Eq Exists Fanout File Ge Gt Gte In Inline Le Len "
+        "Lit Loop Lt Lte Mod Mul NamedContext NamedRunner Ne Not Operator Or OutputStats "
+        "Overrides Path ProjectionPlacement Seq SpawnerHints Step Sub Subprocess "
+        "SubprocessOutput SubprocessTemplate Try Verdict WsClaudeCode WsOperator AgentKind "
+        "Expression Node Runner "
+    ),
     "equipage.formats.defect.hooks": (
         "BuiltinHandler Hook HookCommandHandler=CommandHandler HookMatch Hooks JsonRender "
         "PromptHandler ShellProgram TemplateRender "
     ),
+    "equipage.formats.defect.mcp": ("DefectMcpServer=McpServer JsonServer Mcp McpJson "),
     "equipage.formats.defect.profile_model": (
         "AgentProfile Default ProfilePrompt=Prompt Sampling Tools "
     ),
@@ -206,9 +206,8 @@ _HOMES: dict[str, str] = {
         "ProviderCapabilities ProviderWebSearch Proxy Sandbox SearchTool Settings "
         "SettingsCapabilities=Capabilities ToolSettings Tracing Turn WebSearch "
     ),
-    "equipage.clients.mcp.servers": ("McpServer McpServers "),
-    "equipage.formats.defect.mcp": ("DefectMcpServer=McpServer JsonServer Mcp McpJson "),
     "equipage.formats.server.compose": ("ServerLimits "),
+    "equipage.formats.server.generate": ("Generated "),
     "equipage.formats.server.model": (
         "AttackSurface Baseline BatchAmplify Behavior Capabilities CloseConnection "
         "CommandHandler Condition DuplicateRequestIds EmbeddedResource Entry EntryAction "
@@ -220,6 +219,7 @@ _HOMES: dict[str, str] = {
         "Silent SlowLoris Technique TextContent Tool ToolDefinition ToolResponse Trigger "
         "Truncated UnboundedLine WrongId ContentItem ContentValue "
     ),
+    "equipage.formats.server.payloads.base": ("GeneratorLimits "),
     "equipage.formats.toolpack.model": (
         "Caps CliExecution Env Filesystem HttpExecution NodeExecution PhpExecution "
         "PythonExecution Templating Toolpack ToolpackFile ToolpackLimits=Limits Execution "
@@ -265,7 +265,7 @@ def fields(model: type[Any]) -> dict[str, str]:
     >>> fields(Skill)["always"]
     'whether the text is part of the prompt from the start'
     """
-    from equipage.loading.meanings import meaning_of
+    from equipage.loading.editor_schema import meaning_of
 
     names = getattr(model, "__struct_fields__", None) or tuple(model.__annotations__)
     return {name: meaning_of(model, name) for name in names}

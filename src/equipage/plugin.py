@@ -7,9 +7,10 @@ A package that brings a kind imports from here and names its `Format` in the ent
 from __future__ import annotations
 
 from equipage.core.diagnostics import Also, Catalogue, Change, Code, Fact, Remedy, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import HOLE, ROOT, Path, get
 from equipage.core.text import nearest
 from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.loading.editor_schema import accept
 from equipage.loading.format import (
     YAML_ONLY,
     Format,
@@ -21,9 +22,8 @@ from equipage.loading.format import (
     Together,
 )
 from equipage.loading.model import Shape
-from equipage.loading.schema import accept
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Tree, get, graft, merge, move, put, remove
+from equipage.loading.tree import Tree, graft, merge, move, put, remove
 
 __all__ = [
     "HOLE", "ROOT", "YAML_ONLY", "Also", "Catalogue", "Change", "Code", "Fact", "FileProblem",

@@ -93,7 +93,7 @@ def test_links_between_generated_pages_lead_somewhere(made: Path) -> None:
 def test_every_field_says_what_it_means() -> None:
     from generate.kinds import structs_of
 
-    from equipage.loading.meanings import meaning_of
+    from equipage.loading.editor_schema import meaning_of
     from equipage.loading.model import type_info
     from equipage.project.registry import format_named
 

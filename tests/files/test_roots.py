@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from equipage.core.diagnostics import UsageError
-from equipage.loading.roots import (
+from equipage.loading.layers import (
     PROJECT_FOLDER,
     USER_FOLDER,
     find_layer_folders,

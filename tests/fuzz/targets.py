@@ -16,16 +16,17 @@ import msgspec
 import equipage
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.frozen import FrozenDict, FrozenList
+from equipage.core.path import walk
 from equipage.core.source import Span
 from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
 from equipage.loading.session import Request
-from equipage.loading.tree import walk
 from equipage.project.registry import format_named
 from equipage.render import json as json_render
 from equipage.render import text as text_render
-from equipage.syntax import Irregularity, SyntaxProblem, frontmatter, toml, yaml
+from equipage.syntax import Irregularity, SyntaxProblem, toml, yaml
+from equipage.syntax import header as header_module
 from equipage.syntax import json as json_syntax
 from equipage.syntax.variables import structure_changes, substitute
 from fuzz.corpus import KINDS, conventions, seeds
@@ -81,14 +82,14 @@ def env(text: str, _rng: random.Random) -> None:
 
 def header(text: str, _rng: random.Random) -> None:
     for name in ("PROFILE", "AGENT_MD", "CONVENTION"):
-        grammar = getattr(frontmatter, name, None)
+        grammar = getattr(header_module, name, None)
         if grammar is None:
             continue
-        found = frontmatter.split(text, grammar)
-        if isinstance(found, frontmatter.NoHeader):
+        found = header_module.split(text, grammar)
+        if isinstance(found, header_module.NoHeader):
             assert 0 <= found.range[0] <= found.range[1] <= len(text)
         else:
-            body = frontmatter.body_range(text, found.end, grammar)
+            body = header_module.body_range(text, found.end, grammar)
             assert 0 <= found.start <= found.end <= body[0] <= body[1] <= len(text)
 
 
@@ -228,7 +229,7 @@ def surfaces() -> dict[str, Surface]:
         "yaml": surface("yaml", _engine(yaml.load, yaml.locate), "syntax/yaml/*.py"),
         "json": surface("json", _engine(json_syntax.load, json_syntax.locate), "syntax/json.py"),
         "toml": surface("toml", _engine(toml.load, toml.locate), "syntax/toml*.py"),
-        "header": surface("header", header, "syntax/frontmatter.py"),
+        "header": surface("header", header, "syntax/header.py"),
         **{name: surface(name, _kind(name), *code) for name, code in kinds.items()},
         "convention": _conventions(),
     }

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import format_path
 from equipage.formats.server.payloads import build
-from equipage.formats.server.payloads.base import Generator
+from equipage.formats.server.payloads.base import Generator, GeneratorLimits
 from equipage.formats.server.payloads.codes import CODES
-from equipage.formats.server.payloads.limits import GeneratorLimits
 
 HERE = ("text", "$generate")
 LIMITS = GeneratorLimits()

@@ -10,8 +10,8 @@ import pytest
 
 from equipage.core.diagnostics import Shown
 from equipage.formats.server.payloads import build, generator_types
+from equipage.formats.server.payloads.base import GeneratorLimits
 from equipage.formats.server.payloads.codes import CODES
-from equipage.formats.server.payloads.limits import GeneratorLimits
 
 from .making import BY_NAME, HERE, LIMITS, findings, make
 

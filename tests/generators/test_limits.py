@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from equipage.formats.server.payloads.limits import GeneratorLimits
+from equipage.formats.server.payloads.base import GeneratorLimits
 
 from .making import worded
 

@@ -14,8 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equipage.formats.server.payloads import build, generator_types, schema
-from equipage.formats.server.payloads.base import Buffered, Generator, PayloadTooLarge, Streamed
-from equipage.formats.server.payloads.limits import GeneratorLimits
+from equipage.formats.server.payloads.base import (
+    Buffered,
+    Generator,
+    GeneratorLimits,
+    PayloadTooLarge,
+    Streamed,
+)
 from lab import environment, python
 
 from .making import HERE, LIMITS, make

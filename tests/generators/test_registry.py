@@ -10,8 +10,7 @@ import pytest
 
 from equipage.formats.server import payloads as registry
 from equipage.formats.server.payloads import build, generator_types, register
-from equipage.formats.server.payloads.base import Generator
-from equipage.formats.server.payloads.parameters import Parameter, WholeNumber
+from equipage.formats.server.payloads.base import Generator, Parameter, WholeNumber
 
 from .making import HERE, LIMITS, findings
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from equipage.formats.server.payloads.limits import GeneratorLimits
+from equipage.formats.server.payloads.base import GeneratorLimits
 
 from .making import LIMITS, findings, make
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.formats.server.payloads.limits import format_size, parse_size
+from equipage.formats.server.payloads.base import format_size, parse_size
 
 
 @pytest.mark.parametrize(

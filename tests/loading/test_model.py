@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from equipage.core.diagnostics import Fact
-from equipage.core.path import format_path
+from equipage.core.path import HOLE, format_path
 from equipage.loading.model import Shape, build
-from equipage.loading.tree import HOLE
 from lab import tries
 
 

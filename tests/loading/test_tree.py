@@ -12,21 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage.core.frozen import FrozenDict
-from equipage.core.path import Path
+from equipage.core.path import HOLE, Hole, Path, get, mapping_or_empty, walk
 from equipage.core.source import Source
 from equipage.directives import find
 from equipage.loading.tree import (
-    HOLE,
-    Hole,
     MoveIndex,
     Origin,
     Origins,
     Tree,
     Via,
     attach,
-    get,
     graft,
-    mapping_or_empty,
     merge,
     move,
     punch_holes,
@@ -35,7 +31,6 @@ from equipage.loading.tree import (
     remove,
     remove_all,
     select_entries,
-    walk,
 )
 from equipage.syntax.document import Document
 

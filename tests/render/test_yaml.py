@@ -38,7 +38,7 @@ def test_reads_back_as_the_same_value(value: Any) -> None:
 
 @given(VALUES)
 def test_comments_change_nothing(value: Any) -> None:
-    from equipage.loading.tree import walk
+    from equipage.core.path import walk
 
     comments = {path: "from here: 'a\n#" for path, _ in walk(value)}
     assert yaml.load(dump(value, comments)).value == value

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.schemas.plain import is_plain
-from equipage.schemas.structure import DRAFTS, meta_validator
+from equipage.schemas import DRAFTS, meta_validator
+from equipage.schemas.checking import is_plain
 
 TEXTS = st.text("abc é", max_size=4)
 VALUES: st.SearchStrategy[Any] = st.one_of(

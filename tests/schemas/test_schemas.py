@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clock import promised
-from equipage.loading.tree import HOLE, get
+from equipage.core.path import HOLE, get
 from equipage.loading.wording import Redactor, message_of
 from equipage.schemas import checking as schemas
-from equipage.schemas.patterns import Verdict, judge
+from equipage.schemas.checking import Verdict, judge
 
 DRAFTS = {
     "draft-04": jsonschema.Draft4Validator,

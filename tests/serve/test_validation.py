@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("jsonschema_rs")
 
 from equipage.core.frozen import freeze_plain
-from equipage.schemas.structure import SchemaProblem
+from equipage.schemas import SchemaProblem
 from equipage.serve.validation import Validator
 
 LONG = "x" * 200

@@ -12,9 +12,9 @@ import random
 import sys
 from collections.abc import Iterator
 
-from equipage.loading.tree import walk
-from equipage.syntax import SyntaxProblem, yaml
-from equipage.syntax.yaml import places
+from equipage.core.path import walk
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.yaml import places, simple
 from equipage.syntax.yaml.values import construct
 
 _GOOD = (
@@ -269,7 +269,7 @@ def _spoilt(random: random.Random, written: str) -> str:
 def difference(written: str) -> str | None:
     """How the two ways disagree about a text; None if they do not. The plain way may always leave
     it to the parser."""
-    value = yaml.read_simple(written)
+    value = simple.read_simple(written)
     if value is None:
         return None
     try:
@@ -288,16 +288,16 @@ def difference(written: str) -> str | None:
 
 def misplaced(written: str) -> str | None:
     """How the two ways disagree about the place of any value of a plain text; None if they do not."""
-    value = yaml.read_simple(written)
+    value = simple.read_simple(written)
     if value is None:
         return None
     every = [path for path, _ in walk(value)]
     wrong = []
     for paths in ([path] for path in every):
-        found = yaml.locate_simple(written, paths)
+        found = simple.locate_simple(written, paths)
         if found is not None and found != places.locate(written, paths):
             wrong.append(f"{paths}: {found}, the parser {places.locate(written, paths)}")
-    together = yaml.locate_simple(written, every)
+    together = simple.locate_simple(written, every)
     if together is not None and together != places.locate(written, every):
         wrong.append("all paths together")
     return "; ".join(wrong) or None
@@ -308,7 +308,7 @@ def main(count: int, seed: int) -> int:
     read = 0
     for _ in range(count):
         written = text(source)
-        read += yaml.read_simple(written) is not None
+        read += simple.read_simple(written) is not None
         told = difference(written) or misplaced(written)
         if told is not None:
             print(f"{written!r}\n  {told}")

@@ -8,15 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.syntax.frontmatter import (
-    AGENT_MD,
-    PROFILE,
-    Grammar,
-    Header,
-    NoHeader,
-    body_range,
-    split,
-)
+from equipage.syntax.header import AGENT_MD, PROFILE, Grammar, Header, NoHeader, body_range, split
 from lab import TESTS
 
 ROWS = json.loads((TESTS / "data" / "frontmatter_split.json").read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage.syntax import SyntaxProblem, yaml
-from equipage.syntax.recovery import read_as_client, recover
+from equipage.syntax.header import read_as_client, recover
 
 KNOWN = ("name", "description", "tools", "model", "globs", "argument-hint")
 

@@ -14,7 +14,7 @@ import pytest
 
 import equipage
 from equipage import models
-from equipage.loading.meanings import meaning_of
+from equipage.loading.editor_schema import meaning_of
 from equipage.models import fields
 
 STUB = Path(models.__file__).with_suffix(".pyi")

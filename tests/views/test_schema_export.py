@@ -19,12 +19,11 @@ import tiny
 from casefiles import Case, cases_in
 from equipage.clients.catalogue import Convention
 from equipage.clients.tables.conventions import CONVENTIONS
-from equipage.loading.editor_schema import VARIABLE, schema_for
+from equipage.loading.editor_schema import VARIABLE, accept, schema_for
 from equipage.loading.format import Format
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
-from equipage.loading.schema import accept
 from equipage.loading.session import Request
 from equipage.project.registry import built_in_kinds, format_named
 from equipage.syntax import SyntaxProblem

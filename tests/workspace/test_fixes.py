@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 from clock import promised
 from equipage.cli.fix import roots_of
 from equipage.core.diagnostics import Change, Diagnostic, Edit, Effect, Fix
-from equipage.core.path import Path
+from equipage.core.path import Path, get, walk
 from equipage.core.source import Source, Span
 from equipage.files.writing import NotWritten, replace_if_unchanged
-from equipage.loading.editing import edit_at, edit_of_span
-from equipage.loading.tree import get, walk
+from equipage.loading.findings import edit_at, edit_of_span
 from equipage.syntax.document import Document, Syntax, load_value, parse
 from equipage.workspace.fixes import Repair, diff, repair
 

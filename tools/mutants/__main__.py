@@ -108,7 +108,7 @@ PARTS = {
         ("files/sandbox.py",),
         ("files/test_sandbox.py", *_security("links", "roots", "special_files", "path_spellings")),
     ),
-    "roots": Part(("loading/roots.py",), ("files/test_roots.py",)),
+    "roots": Part(("loading/layers.py",), ("files/test_roots.py",)),
     "reading": Part(
         ("files/reading.py", "files/memory.py", "files/memory.py", "files/__init__.py"),
         (

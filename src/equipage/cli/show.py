@@ -13,13 +13,12 @@ from equipage.cli import FOUND, OK
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, path_of, paths_of, request_of
 from equipage.core.diagnostics import UsageError
-from equipage.core.path import ROOT, Path, format_path
+from equipage.core.path import ROOT, Path, format_path, get, walk
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Explanation, Loaded, Paths, Setting, ValuePlace, no_value_error
-from equipage.loading.tree import get, walk
 from equipage.loading.wording import shorten, type_name
 from equipage.project.catalogue import known_kind
 from equipage.render.text import Style, excerpt, table

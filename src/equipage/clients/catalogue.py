@@ -15,7 +15,7 @@ import msgspec
 
 from equipage.core.diagnostics import Severity
 from equipage.core.path import ROOT, Path
-from equipage.syntax.frontmatter import Reader
+from equipage.syntax.header import Reader
 
 FileSyntax = Literal["header", "toml", "json", "yaml", "text"]
 #: What the entries of a field may name.

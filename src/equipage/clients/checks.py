@@ -29,7 +29,7 @@ from equipage.clients.references import (
 from equipage.core import codes as core_codes
 from equipage.core.codes_kinds import HEADER_NOT_FIRST
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex, nearest
 from equipage.files.reading import require_text
@@ -38,10 +38,10 @@ from equipage.loading.header import body_of, has_header, keep_as_written
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
 from equipage.loading.shared import check_mixed_scripts, is_template_or_fixture, report_secrets
-from equipage.loading.tree import Origin, Origins, Tree, attach, get, put
+from equipage.loading.tree import Origin, Origins, Tree, attach, put
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, EntrySpans, load_value
-from equipage.syntax.frontmatter import CONVENTION, Grammar
+from equipage.syntax.header import CONVENTION, Grammar
 
 if TYPE_CHECKING:
     pass

@@ -26,12 +26,11 @@ from equipage.core.source import Source
 from equipage.core.text import normalise_spelling
 from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive, Together
 from equipage.loading.header import HeaderStyle, has_header, read_header, read_text
-from equipage.loading.jsonc import read_jsonc
 from equipage.loading.model import Shape
-from equipage.loading.session import Parsed, Session
+from equipage.loading.session import Parsed, Session, read_jsonc
 from equipage.loading.shared import TOLERANT, hide_property
 from equipage.syntax.document import Syntax
-from equipage.syntax.frontmatter import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
+from equipage.syntax.header import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome

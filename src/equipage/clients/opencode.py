@@ -14,10 +14,9 @@ from equipage.clients.catalogue import Convention
 from equipage.clients.companions import Rule
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Code, Fact, Remedy, Shown
-from equipage.core.path import Path
+from equipage.core.path import Path, get
 from equipage.core.text import is_likely_typo
 from equipage.loading.session import Session
-from equipage.loading.tree import get
 
 # fmt: off
 _TOOLS = (

@@ -16,13 +16,13 @@ from typing import Any
 import msgspec
 
 from equipage.clients.reach import Reach, reach_of_value
+from equipage.core.path import get, mapping_or_empty
 from equipage.files.reading import Files
 from equipage.files.sandbox import is_below
 from equipage.loading.format import Format
-from equipage.loading.jsonc import blank_comments
-from equipage.loading.tree import get, mapping_or_empty
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
+from equipage.syntax.json import blank_comments
 
 #: The kinds of parts of which only the table of what they allow is known: no load is of them.
 PLUGIN_SETTINGS, MONITORS, EDITOR_SETTINGS = (

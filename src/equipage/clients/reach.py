@@ -28,12 +28,11 @@ from equipage.clients.values import (
     covers,
     is_unrestricted,
 )
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, get, walk
 from equipage.effect.order import Difference, Step
 from equipage.effect.order import difference_between as _ordered
 from equipage.loading.format import Format, Sensitive
 from equipage.loading.outcome import Outcome
-from equipage.loading.tree import get, walk
 
 __all__ = [
     "EFFECTS",

@@ -18,12 +18,11 @@ import msgspec
 from equipage.clients import codes
 from equipage.clients.catalogue import Convention, Field, ReferenceKind
 from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Span
 from equipage.core.text import Guesses, lazy_regex
 from equipage.loading.format import Offer
 from equipage.loading.shared import known_names, path_of
-from equipage.loading.tree import get
 from equipage.syntax.document import Document, EntrySpans
 
 if TYPE_CHECKING:

@@ -24,28 +24,31 @@ from equipage.clients.kind import kind_of
 from equipage.clients.references import names_of_file
 from equipage.clients.tables import skills as tables
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
-from equipage.core.path import Path
+from equipage.core.path import Path, get
 from equipage.core.source import Source
-from equipage.core.text import lazy_regex
+from equipage.core.text import glob_problem, lazy_regex
 from equipage.files import entries_of, is_file, is_folder
 from equipage.files.reading import Files
 from equipage.loading.format import Format, Item, Layering, Presentation, Reading, Together
 from equipage.loading.header import STRICT_YAML, HeaderStyle, keep_as_written, read_header
-from equipage.loading.layering import (
+from equipage.loading.layers import (
     Discovery,
     Entry,
     Found,
     LayeredFolder,
     LayeredMapping,
+    LayerFolders,
     LayerName,
+    StrPath,
     discover,
+    find_layer_folders,
+    resolve_parent_links,
 )
 from equipage.loading.model import Shape
-from equipage.loading.roots import LayerFolders, StrPath, find_layer_folders, resolve_parent_links
 from equipage.loading.session import Parsed, Session
-from equipage.loading.shared import StrictTable, entries_at, glob_problem, hide_property
-from equipage.loading.tree import Tree, get, move, remove
-from equipage.syntax.frontmatter import PROFILE
+from equipage.loading.shared import StrictTable, entries_at, hide_property
+from equipage.loading.tree import Tree, move, remove
+from equipage.syntax.header import PROFILE
 
 
 class SkillTriggers(StrictTable, frozen=True):

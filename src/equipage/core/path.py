@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from typing import Any, Final
 
 from equipage.core.text import lazy_regex, visible
 
@@ -73,3 +75,49 @@ def parse_path(written: str) -> Path:
 def pointer(path: Path) -> str:
     """The path as an RFC 6901 JSON Pointer."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+class Hole:
+    """Takes the place of a value that could not be had: findings below it would be noise."""
+
+    __slots__ = ()
+    _only: Hole | None = None
+
+    def __new__(cls) -> Hole:
+        cls._only = cls._only or super().__new__(cls)
+        return cls._only
+
+    def __repr__(self) -> str:
+        return "HOLE"
+
+
+HOLE: Final = Hole()
+
+
+def get(value: Any, path: Path, default: Any = None) -> Any:
+    """The part of a plain value at `path`, or `default`."""
+    for step in path:
+        if value.__class__ is dict or isinstance(value, dict):
+            if step not in value:
+                return default
+        elif not isinstance(value, list) or not isinstance(step, int) or step >= len(value):
+            return default
+        value = value[step]
+    return value
+
+
+def mapping_or_empty(value: Any) -> dict[str, Any]:
+    """The value if it is a mapping, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def walk(value: Any, path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
+    """Every node of a plain value with its path, parents first, in document order."""
+    stack: list[tuple[Path, Any]] = [(path, value)]
+    while stack:
+        here, node = stack.pop()
+        yield here, node
+        if isinstance(node, dict):
+            stack.extend(((*here, key), child) for key, child in reversed(node.items()))
+        elif isinstance(node, list):
+            stack.extend(((*here, number), node[number]) for number in range(len(node) - 1, -1, -1))

@@ -256,3 +256,114 @@ def describe_exception(error: BaseException) -> str:
         return type(error).__name__
     file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
     return f"{type(error).__name__} at {file}:{trace.tb_lineno}"
+
+
+#: A `]` right after the opening bracket is a member of the class: `[]a]`, `[!]]`.
+_CLASS_PATTERN = r"\[[!^]?+(?P<members>\]?+[^\]]*)\]"
+_CLASS = lazy_regex(_CLASS_PATTERN)
+_RANGE = lazy_regex(r"(.)-(.)", re.DOTALL)
+
+
+@lru_cache(maxsize=1024)
+def glob_problem(glob: str) -> str | None:
+    """Why a pattern is not valid, in words; None if it is."""
+    depth = position = 0
+    while position < len(glob):
+        letter = glob[position]
+        if letter == "[":
+            match = _CLASS.match(glob, position)
+            if match is None:
+                return "`[` is never closed"
+            if any(low > high for low, high in _RANGE.findall(match["members"])):
+                return "a range runs backwards"
+            position = match.end()
+            continue
+        if letter == "\\":
+            position += 1
+            if position == len(glob):
+                return "it ends with `\\`"
+        depth += (letter == "{") - (letter == "}")
+        if depth < 0:
+            return "`}` without `{`"
+        position += 1
+    return "`{` is never closed" if depth else None
+
+
+def glob_hint(reason: str) -> str:
+    """How to correct a pattern that is not valid for a reason."""
+    return _GLOB_HINTS.get(reason, "close the bracket, or escape it with `\\`")
+
+
+_GLOB_HINTS = {
+    "a range runs backwards": "write the lower end first, as in `[a-z]`",
+    "it ends with `\\`": "remove the last `\\`, or write it twice",
+    "`}` without `{`": "remove it, or escape it with `\\`",
+}
+
+
+def glob_covers(wide: str, narrow: str) -> bool:
+    """Whether a pattern certainly matches everything that another one matches."""
+    if len(wide) + len(narrow) > _MAX_COMPARED_LENGTH:
+        return wide == narrow
+    return all(
+        any(_tokens_cover(_tokenize(one), _tokenize(other)) for one in _expand_braces(wide))
+        for other in _expand_braces(narrow)
+    )
+
+
+#: Stars, `?`, a class; a backslash and the character it escapes, or any other character.
+_TOKEN = lazy_regex(rf"(?P<stars>\*+)|\?|{_CLASS_PATTERN}|\\?(?P<literal>.)", re.DOTALL)
+_BRACES = lazy_regex(r"\{([^{}\\\[]*)\}")
+_MAX_COMPARED_LENGTH = 1000
+#: A pattern with more alternatives than this is compared as it is written.
+_MAX_ALTERNATIVES = 64
+
+
+def _expand_braces(glob: str) -> list[str]:
+    """A pattern without its groups: `a{b,c}` is `ab` and `ac`."""
+    done, left = list[str](), [glob]
+    while left and len(done) + len(left) <= _MAX_ALTERNATIVES:
+        group = _BRACES.search(each := left.pop())
+        if group is None:
+            done.append(each)
+        else:
+            before, after = each[: group.start()], each[group.end() :]
+            left += (f"{before}{choice}{after}" for choice in group[1].split(","))
+    return [glob] if left else done
+
+
+def _tokenize(glob: str) -> list[str]:
+    """`*`, `?`, classes as they are written, and single characters after a backslash."""
+    return [
+        f"\\{match['literal']}" if match["literal"] else "*" if match["stars"] else match[0]
+        for match in _TOKEN.finditer(glob)
+    ]
+
+
+def _tokens_cover(wide: list[str], narrow: list[str]) -> bool:
+    # The positions in `wide` that may come next. Behind the last token there is an empty one.
+    wide, places = [*wide, ""], {0}
+    for token in (*narrow, ""):
+        places |= {at + 1 for at in places if wide[at] == "*"}  # a star may match nothing
+        stay = {at for at in places if wide[at] == "*" and token}
+        places = stay | {at + 1 for at in places - stay if _token_covers(wide[at], token)}
+    return len(wide) in places
+
+
+def _token_covers(wide: str, narrow: str) -> bool:
+    """Whether one token of a pattern, not a star, matches all that another one does."""
+    if wide == "?":
+        return narrow not in ("*", "")
+    if wide.startswith("[") and narrow.startswith("\\"):
+        negated = wide[1] in "!^"
+        members = re.findall(r"(.)(?:-(.))?", wide[1 + negated : -1], re.DOTALL)
+        return negated != any(low <= narrow[1] <= (high or low) for low, high in members)
+    return wide == narrow
+
+
+_WILDCARD = lazy_regex(r"[*?\[\]{}\\]")
+
+
+def is_literal(glob: str) -> bool:
+    """Whether a pattern is just a name."""
+    return not _WILDCARD.search(glob)

@@ -18,13 +18,13 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Code, Fact, Part, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import HOLE, ROOT, Path, get
 from equipage.core.source import Source
 from equipage.core.text import nearest
 from equipage.directives import codes
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origin, Tree, Via, get, graft
+from equipage.loading.tree import Origin, Tree, Via, graft
 from equipage.syntax.document import Document
 
 

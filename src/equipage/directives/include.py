@@ -23,13 +23,13 @@ from msgspec.structs import replace
 from equipage import files as system
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import HOLE, ROOT, Path, get
 from equipage.core.source import Source, Span
 from equipage.directives import Directive, Expansion, Node, codes, find, related_places
 from equipage.files.reading import display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origins, Strategy, Tree, Via, get, graft, merge, punch_holes
+from equipage.loading.tree import Origins, Strategy, Tree, Via, graft, merge, punch_holes
 from equipage.syntax.document import Document
 
 OVERRIDE = "override"

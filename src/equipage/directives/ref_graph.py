@@ -20,15 +20,14 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
-from equipage.core.path import ROOT, Path, format_path, pointer
+from equipage.core.path import ROOT, Path, format_path, get, pointer
 from equipage.core.source import Source
 from equipage.core.text import nearest
 from equipage.directives import codes
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
-from equipage.loading.tree import Origin, Tree, get
-from equipage.schemas.checking import check_patterns, check_shape
-from equipage.schemas.structure import (
+from equipage.loading.tree import Origin, Tree
+from equipage.schemas import (
     OLD_CONSTRAINTS,
     SAME_VALUE_KEYWORDS,
     Draft,
@@ -43,6 +42,7 @@ from equipage.schemas.structure import (
     subschemas,
     written_draft,
 )
+from equipage.schemas.checking import check_patterns, check_shape
 from equipage.syntax.document import Document
 
 REF = "$ref"

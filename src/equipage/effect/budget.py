@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from equipage.clients.claude.instructions import transitive_imports
 from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.core.path import get
 from equipage.effect.context import (
     AGENT_SKILLS,
     CLAUDE,
@@ -47,7 +48,6 @@ from equipage.files.reading import display_name
 from equipage.loading.header import body_of
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Session
-from equipage.loading.tree import get
 from equipage.workspace.load import FileLoad
 
 

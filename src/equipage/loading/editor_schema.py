@@ -10,15 +10,20 @@ rules can say more than types.
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Any, Literal
 
 from msgspec import inspect as types
 
+from equipage.clients.catalogue import Field
 from equipage.loading.format import Format
-from equipage.loading.meanings import meaning_of
 from equipage.loading.model import Shape, type_info
-from equipage.loading.schema import Schema, accept, branches, takes_anything
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -31,6 +36,11 @@ VARIABLE: Schema = {
 }
 
 _ARRAYS = (types.VarTupleType, types.ListType, types.SetType, types.FrozenSetType)
+
+Schema = dict[str, Any]
+
+#: Keywords that allow or forbid nothing.
+_ANNOTATIONS = frozenset({"title", "description", "default"})
 
 
 def schema_for(kind: Format) -> Schema:
@@ -225,3 +235,182 @@ def _description(cls: type) -> str | None:
 
 def _title_words(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
+
+
+def accept(
+    schema: Schema,
+    name: str,
+    fragment: Schema | None = None,
+    *,
+    instead_of: Literal["anything", "objects"] = "anything",
+    at: Iterable[str] = (),
+    at_root: bool = True,
+) -> Schema:
+    """The schema with `fragment` accepted in place of values.
+
+    It becomes the definition `name`; without a fragment, that is a definition the schema already
+    has. Without `at`, it is accepted for any value, or any mapping, with or without the whole file;
+    never for a tag. `at` names places: `Step.ask` is a field of the class `Step`,
+    `Playbook.steps[]` an item of one, `Server.tools{}` a value of one that maps names. Raises
+    `ValueError` for a place that does not exist, so that fragments cannot outlive their model.
+    """
+    reference = {"$ref": f"#/$defs/{name}"}
+    definitions = schema.get("$defs", {})
+    added = definitions[name] if fragment is None else fragment
+    places = frozenset(at)
+    missing = set(places)
+
+    def widen_slot(place: str, slot: Schema) -> Schema:
+        missing.discard(place)
+        if places and place not in places:
+            return slot
+        has_it = added.get("type") == "string" and _takes_text(slot)
+        if "const" in slot or takes_anything(slot) or has_it:
+            return slot
+        if instead_of == "objects" and not _takes_objects(slot, definitions):
+            return slot
+        if set(slot) <= {"anyOf", *_ANNOTATIONS}:
+            return {**slot, "anyOf": [*slot["anyOf"], reference]}
+        # What is said about a place stays at the place, where editors look for it.
+        words = {key: each for key, each in slot.items() if key in _ANNOTATIONS}
+        rest = {key: each for key, each in slot.items() if key not in _ANNOTATIONS}
+        return {**words, "anyOf": [rest, reference]}
+
+    kept = {key: value for key, value in schema.items() if key in ("$schema", *_ANNOTATIONS)}
+    rest = {key: value for key, value in schema.items() if key not in (*kept, "$defs")}
+    root = _change_slots("", rest, widen_slot)
+    changed = {
+        each: _change_slots(each, definition, widen_slot)
+        for each, definition in definitions.items()
+    }
+    if missing:
+        raise ValueError(f"the schema has no {', '.join(sorted(missing))}")
+    return {
+        **kept,
+        **(widen_slot("", root) if at_root else root),
+        "$defs": {**changed, **({} if fragment is None else {name: fragment})},
+    }
+
+
+def takes_anything(slot: Schema) -> bool:
+    return set(slot) <= _ANNOTATIONS
+
+
+def _takes_text(slot: Schema) -> bool:
+    """Whether any text is allowed there."""
+    return any(
+        each.get("type") == "string" and set(each) <= {"type", *_ANNOTATIONS}
+        for each in branches(slot)
+    )
+
+
+def branches(slot: Schema) -> list[Schema]:
+    found: list[Schema] = slot.get("anyOf", [slot])
+    return found
+
+
+def _takes_objects(slot: Schema, definitions: Schema) -> bool:
+    if "$ref" in slot:
+        return _takes_objects(definitions.get(slot["$ref"].rpartition("/")[2], {}), definitions)
+    if "anyOf" in slot:
+        return any(_takes_objects(each, definitions) for each in slot["anyOf"])
+    return slot.get("type") == "object"
+
+
+def _change_slots(place: str, schema: Schema, change: Callable[[str, Schema], Schema]) -> Schema:
+    """Apply `change` to every slot of a schema that describes a value below it."""
+
+    def change_slot(where: str, slot: Any) -> Any:
+        return change(where, _change_slots(where, slot, change)) if isinstance(slot, dict) else slot
+
+    result = dict(schema)
+    for key in ("properties", "patternProperties"):
+        if key in schema:
+            result[key] = {
+                name: change_slot(f"{place}.{name}", slot) for name, slot in schema[key].items()
+            }
+    for key, mark in (("items", "[]"), ("additionalProperties", "{}")):
+        if key in schema:
+            result[key] = change_slot(place + mark, schema[key])
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            result[key] = [_change_slots(place, each, change) for each in schema[key]]
+    return result
+
+
+def meaning_of(cls: type, field: str) -> str:
+    """What a field of a model means, in a few words; empty if it has no meaning written down."""
+    return _documented_meanings(cls).get(field) or _convention_meaning(cls, field)
+
+
+def _convention_meaning(cls: type, name: str) -> str:
+    """What the table of a convention, or of a group in it, says about a field."""
+    from equipage.clients.kind import fields_of
+
+    fields: Sequence[Field] = getattr(cls, "FIELDS", None) or fields_of(cls)
+    # An attribute that Python reserves ends with `_`.
+    named = (each for each in fields if re.sub(r"\W", "_", each.name) in (name, name.rstrip("_")))
+    field = next(named, None)
+    if field is None:
+        return "the text below the header" if name == "body" else ""
+    return "; ".join(_facts(field))
+
+
+def _facts(field: Field) -> Iterator[str]:
+    if field.meaning:
+        yield field.meaning
+    if field.required == "error":
+        yield "**required**: the tool ignores a file without it"
+    elif field.required:
+        yield "recommended"
+    if field.restricts:
+        yield "*restricts* the agent, so a misspelling is an error"
+    if field.split is not None:
+        yield f"a list, or text divided at `{field.split}`"
+    if field.refers is not None:
+        yield f"every {field.refers} it names must exist"
+    if field.instead:
+        others = ", ".join(f"`{name}`" for name in field.instead)
+        yield f"common misspelling, which the tool ignores: {others}"
+
+
+@cache
+def _documented_meanings(cls: type) -> dict[str, str]:
+    """The docstrings of the fields of a class, its bases included, as meanings."""
+    found: dict[str, str] = {}
+    for each in reversed(cls.__mro__):
+        node = _class_nodes(each.__module__).get(each.__name__)
+        found |= {} if node is None else _docstrings(node)
+    return found
+
+
+@cache
+def _class_nodes(module: str) -> dict[str, ast.ClassDef]:
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError):  # built in, or installed without its source
+        return {}
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+def _docstrings(cls: ast.ClassDef) -> dict[str, str]:
+    """The string below each field, which editors show and Python drops."""
+    found: dict[str, str] = {}
+    for node, below in pairwise(cls.body):
+        match node, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                found[name] = _clause(" ".join(text.split()))
+    return found
+
+
+def _clause(sentence: str) -> str:
+    """A sentence as part of another one: without its period and its capital.
+
+    A first word that has more capitals, or is `None`, is a name and stays.
+    """
+    first = sentence.partition(" ")[0].rstrip(":,;.")
+    is_name = first == "None" or first[1:] != first[1:].lower()
+    return (sentence if is_name else sentence[:1].lower() + sentence[1:]).removesuffix(".")

@@ -19,27 +19,29 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core import codes_kinds as codes
 from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Severity, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Parsed, Session
 from equipage.loading.shared import is_template_or_fixture
-from equipage.loading.tree import Tree, get, put_all
+from equipage.loading.tree import Tree, put_all
 from equipage.project.registry import agent_folders
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, irregularity_facts, parse
-from equipage.syntax.frontmatter import (
+from equipage.syntax.header import (
     PROFILE,
     Grammar,
     Header,
     NoHeader,
     Reader,
+    Recovered,
     body_range,
+    read_as_client,
+    recover,
     split,
 )
-from equipage.syntax.recovery import Recovered, read_as_client, recover
 from equipage.syntax.variables import Piece, Substituted
 
 #: The window of a document that replaces a missing header.

@@ -28,9 +28,8 @@ from equipage.core.diagnostics import (
     Shown,
 )
 from equipage.core.frozen import convert
-from equipage.core.path import ROOT, Path
+from equipage.core.path import HOLE, ROOT, Path, walk
 from equipage.core.text import Guesses, is_likely_typo, nearest, normalise_spelling
-from equipage.loading.tree import HOLE, walk
 
 #: The type information of a model or of any other type, cached: computing it walks every class of
 #: a model, which takes longer than loading a small file. The lambda delays the lookup, because the

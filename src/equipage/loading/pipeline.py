@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from equipage.core import codes
 from equipage.core.diagnostics import Fact
 from equipage.core.frozen import MAX_ADDED_NODES, WeightCache, outweighs
-from equipage.core.path import Path
+from equipage.core.path import HOLE, Path, get
 from equipage.core.source import Source, Span
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
@@ -22,7 +22,7 @@ from equipage.loading import model
 from equipage.loading.format import Format
 from equipage.loading.outcome import Outcome, build_outcome
 from equipage.loading.session import Request, Run, Session
-from equipage.loading.tree import HOLE, Tree, get, punch_holes
+from equipage.loading.tree import Tree, punch_holes
 from equipage.project import project_root_in
 from equipage.syntax.document import Document
 

@@ -10,11 +10,12 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.frozen import omit_defaults, plain_data
-from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, parse_path
+from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, get, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
 from equipage.files import wrong_argument
-from equipage.loading.hiding import (
+from equipage.loading.tree import MADE_ABSOLUTE, Origin, Provenance, Tree
+from equipage.loading.wording import (
     Spelling,
     VariableMask,
     escape_for_substitution,
@@ -22,7 +23,6 @@ from equipage.loading.hiding import (
     map_texts,
     written_origin,
 )
-from equipage.loading.tree import MADE_ABSOLUTE, Origin, Provenance, Tree, get
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:

@@ -36,7 +36,10 @@ from equipage.files.reading import Files, Referred, files_here, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.format import Format, Limits
 from equipage.loading.model import Shape, build
-from equipage.syntax.document import Document, Syntax, parse
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.document import Document, Syntax, load_value, parse
+from equipage.syntax.json import blank_comments
+from equipage.syntax.variables import Substituted
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -345,3 +348,21 @@ def format_of(kind: Format, name: str) -> Syntax:
     formats = kind.reading.formats
     extension = os.path.splitext(name)[1].lower()
     return formats.get(extension, next(iter(formats.values())))
+
+
+def read_jsonc(source: Source, session: Session, *, trailing_commas: bool) -> Parsed:
+    """The document of a JSON file with comments; errors are placed in the file as it is written."""
+    try:
+        require_text(source)
+    except FileProblem as problem:
+        return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
+    start = 1 if source.text.startswith("\ufeff") else 0
+    text = blank_comments(source.text[start:], trailing_commas=trailing_commas)
+    if text == source.text[start:]:
+        return session.parse(source, "json")
+    try:
+        value = load_value("json", text)
+    except SyntaxProblem:
+        bare = Source(source.name, source.data, source.text[:start] + text, source.filename)
+        return session.parse(bare, "json")
+    return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import msgspec
 
-from equipage.core.path import ROOT, Path
+from equipage.core.path import HOLE, ROOT, Path, get
 from equipage.syntax.document import Document
 
 #: How a path became absolute; comparisons of configurations look at what the author wrote.
@@ -27,23 +27,6 @@ MAX_MERGE_DEPTH = 64
 Strategy = Literal["merge", "replace", "append"]
 #: Which strategy applies at a path, given both values: also to replace a mapping, append a list.
 Choice = Callable[[Path, Any, Any], Strategy]
-
-
-class Hole:
-    """Takes the place of a value that could not be had: findings below it would be noise."""
-
-    __slots__ = ()
-    _only: Hole | None = None
-
-    def __new__(cls) -> Hole:
-        cls._only = cls._only or super().__new__(cls)
-        return cls._only
-
-    def __repr__(self) -> str:
-        return "HOLE"
-
-
-HOLE: Final = Hole()
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
@@ -199,35 +182,6 @@ class MoveIndex:
             if earlier and (found is None or numbers[earlier - 1] > found):
                 found = numbers[earlier - 1]
         return found
-
-
-def get(value: Any, path: Path, default: Any = None) -> Any:
-    """The part of a plain value at `path`, or `default`."""
-    for step in path:
-        if value.__class__ is dict or isinstance(value, dict):
-            if step not in value:
-                return default
-        elif not isinstance(value, list) or not isinstance(step, int) or step >= len(value):
-            return default
-        value = value[step]
-    return value
-
-
-def mapping_or_empty(value: Any) -> dict[str, Any]:
-    """The value if it is a mapping, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def walk(value: Any, path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
-    """Every node of a plain value with its path, parents first, in document order."""
-    stack: list[tuple[Path, Any]] = [(path, value)]
-    while stack:
-        here, node = stack.pop()
-        yield here, node
-        if isinstance(node, dict):
-            stack.extend(((*here, key), child) for key, child in reversed(node.items()))
-        elif isinstance(node, list):
-            stack.extend(((*here, number), node[number]) for number in range(len(node) - 1, -1, -1))
 
 
 def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:

@@ -12,8 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from equipage.core.path import ROOT, Path
-from equipage.loading.tree import walk
+from equipage.core.path import ROOT, Path, walk
 from equipage.syntax.document import Document, EntrySpans, Syntax
 
 Part = Literal["key", "value", "text"]

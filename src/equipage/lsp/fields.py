@@ -12,11 +12,9 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.path import Path
-from equipage.loading.editor_schema import VARIABLE, schema_for
+from equipage.core.path import Path, get
+from equipage.loading.editor_schema import VARIABLE, Schema, schema_for
 from equipage.loading.format import Format
-from equipage.loading.schema import Schema
-from equipage.loading.tree import get
 from equipage.project.registry import format_named
 
 #: How deep branches of a schema are followed: a model may contain itself.

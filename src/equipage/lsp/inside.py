@@ -14,14 +14,20 @@ from typing import Any
 import msgspec
 
 from equipage.core.diagnostics import Part
-from equipage.core.path import Path
+from equipage.core.path import Path, get
 from equipage.core.source import Span
 from equipage.formats.blueprint.rules import names_in
 from equipage.formats.blueprint.rules_agents import NAMED_LISTS, references
 from equipage.formats.server import grammar
-from equipage.formats.server.items import ITEM_KINDS, ItemKind, base_items, find_places, phase_items
+from equipage.formats.server.grammar import (
+    ITEM_KINDS,
+    ItemKind,
+    base_items,
+    find_places,
+    phase_items,
+)
 from equipage.loading.outcome import Outcome
-from equipage.loading.tree import Origin, Tree, get
+from equipage.loading.tree import Origin, Tree
 from equipage.syntax.document import Document, EntrySpans
 
 

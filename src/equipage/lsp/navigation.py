@@ -15,10 +15,9 @@ import msgspec
 from equipage.clients.catalogue import Convention
 from equipage.clients.references import references_in
 from equipage.clients.tables.conventions import CONVENTIONS
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, get, walk
 from equipage.core.source import Span
 from equipage.loading.outcome import Outcome
-from equipage.loading.tree import get, walk
 from equipage.lsp import protocol
 from equipage.lsp.context import Context, context_of
 from equipage.lsp.inside import inner_names, spans_of

@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from equipage.core.path import get
 from equipage.core.text import lazy_regex
 from equipage.files import is_link, real_path
 from equipage.files.reading import Files, files_here, require_text
 from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Run
-from equipage.loading.tree import get
 from equipage.project.signs import NOTE_FILES
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value

@@ -32,7 +32,7 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severity, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, get, mapping_or_empty
 from equipage.files import real_path
 from equipage.files.reading import Files, display_name
 from equipage.files.sandbox import FileProblem
@@ -41,7 +41,7 @@ from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.session import Request, Run, Session
-from equipage.loading.tree import Tree, get, mapping_or_empty
+from equipage.loading.tree import Tree
 from equipage.project import has_equipage_table, project_root, root_of_folder
 from equipage.project.recognise import recognise, unrecognised_finding
 from equipage.project.registry import (

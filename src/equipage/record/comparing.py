@@ -16,9 +16,8 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.clients.reach import Difference, Grant, Step, compare_by_patterns
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, walk
 from equipage.loading.format import Sensitive
-from equipage.loading.tree import walk
 
 How = Literal["added", "removed", "changed", "reordered"]
 #: What a change means, the most important first.

@@ -30,7 +30,7 @@ from equipage.clients.tables.skills import OPEN
 from equipage.clients.tables.unread import CODEX_RULE, HOOK_FILE
 from equipage.core import codes
 from equipage.core.frozen import convert
-from equipage.core.path import Path, PathSyntaxError, format_path, parse_path
+from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
 from equipage.core.text import visible_json
 from equipage.files import is_executable, is_inside, real_path
 from equipage.files.reading import peek, sha256_of
@@ -39,7 +39,6 @@ from equipage.files.trees import TooManyFiles, hash_files_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL_VERSION, canonical_json, portable_data
 from equipage.loading.session import Request, Run
-from equipage.loading.tree import walk
 from equipage.project.settings import (
     SHARED_FILE,
     load_settings_file,

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients.reach import Reach, add_inherited, reaches_of
-from equipage.core.path import Path, format_path
+from equipage.core.path import Path, format_path, walk
 from equipage.core.source import Span
 from equipage.core.text import lazy_regex
 from equipage.effect.budget import budget_of
@@ -27,7 +27,6 @@ from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
-from equipage.loading.tree import walk
 from equipage.project import project_of_folder
 from equipage.project.settings import project_of
 from equipage.record import workspace_lock

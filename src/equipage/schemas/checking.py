@@ -8,20 +8,23 @@ own place, in time that grows with the size of the schema alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+import msgspec
 
 from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
 from equipage.core.frozen import is_deeper_than
-from equipage.core.path import ROOT, Path, format_path
-from equipage.core.text import nearest
-from equipage.loading.tree import HOLE, get
-from equipage.schemas import codes
-from equipage.schemas.plain import TYPES, is_plain
-from equipage.schemas.structure import (
+from equipage.core.path import HOLE, ROOT, Path, format_path, get
+from equipage.core.text import lazy_regex, nearest
+from equipage.schemas import (
     SCHEMA_MAP_KEYWORDS,
     Draft,
     children,
+    codes,
     draft_named,
     meta_validator,
     patterns_of,
@@ -31,6 +34,15 @@ from equipage.schemas.structure import (
 
 #: Native validators recurse without a limit of their own; this is far below what they survive.
 MAX_DEPTH = 512
+
+Verdict = Literal["fine", "broken", "python-only", "not-python", "backtracks", "repeats"]
+
+#: A longer expression is not tried with Python's engine, whose compiler is slow.
+_MAX_TRIED_LENGTH = 2_000
+#: Expanded copies of counted repetitions beyond this make engines run out of memory or time.
+MAX_REPEATS = 10_000
+
+TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
 
 def check(schema: Any, *, default_draft: str) -> list[Fact]:
@@ -77,8 +89,6 @@ _VERDICT_PROBLEMS = {
 def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
     """What is wrong with the patterns that a schema holds directly."""
     for where, pattern in patterns_of(schema):
-        from equipage.schemas.patterns import judge  # most schemas have no pattern
-
         verdict = judge(pattern)
         if verdict != "fine":
             code = _VERDICT_CODES.get(verdict, codes.SCHEMA_PATTERN_SLOW)
@@ -360,3 +370,179 @@ def _describe_problem(kind: str, details: dict[str, Any]) -> str:
         "exclusiveMinimum": f"must be above {limit}",
     }
     return problems.get(kind, "is not allowed here")
+
+
+@lru_cache(maxsize=4096)
+def judge(pattern: str) -> Verdict:
+    """What is wrong with a pattern, if anything."""
+    if not _ecma_validator().is_valid(pattern):
+        return "python-only" if _python_reads(pattern) else "broken"
+    risk = _backtracking_risk(pattern) if "(" in pattern or "{" in pattern else "fine"
+    if risk == "fine" and len(pattern) <= _MAX_TRIED_LENGTH and not _python_reads(pattern):
+        return "not-python"
+    return risk
+
+
+@cache
+def _ecma_validator() -> Any:
+    import jsonschema_rs
+
+    return jsonschema_rs.Draft7Validator({"format": "regex"}, validate_formats=True, offline=True)
+
+
+def _python_reads(pattern: str) -> bool:
+    if len(pattern) > _MAX_TRIED_LENGTH:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+# --------------------------------------------------------------------------------------------- risk
+
+#: The tokens of an expression. Order matters: `{2,}` is tried before a brace as an ordinary
+#: character, which the last alternative takes, as it takes escapes and character classes whole.
+_TOKEN = lazy_regex(
+    r"""
+      (?P<open>\((?:\?(?:[:=!]|<[=!]|<[^>=!]*>))?)         # a group: (  (?:  (?=  (?<!  (?<name>
+    | (?P<close>\))
+    | (?P<either>\|)
+    | (?P<many>[*+]\??|\{\d+,\}\??)                        # without an upper bound
+    | (?P<counted>\{(?P<low>\d+)(?:,(?P<high>\d+))?\}\??)  # {2}  {2,5}
+    | (?P<maybe>\?\??)
+    | (?P<atom>\\.|\[(?:\\.|[^\]\\])*\]|.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class _Atom(msgspec.Struct):
+    """One thing that matches, and how often it may."""
+
+    text: str
+    endless: bool = False  #: `+`, `*`, `{n,}`
+    optional: bool = False
+    copies: int = 1  #: of single characters, when counted repetitions are written out
+    ambiguous: bool = False  #: a group whose repetition can split the same text in many ways
+
+
+#: The atoms of one alternative of a group.
+_Branch = list[_Atom]
+
+
+def _backtracking_risk(pattern: str) -> Verdict:
+    """Whether matching can take time that grows without bound with the length of the text.
+
+    It recognises two ways: a repeated group in which one branch is nothing but repetitions, as in
+    `(a+)+`, and one in which two branches are the same, but for what may be missing or repeated.
+    `a{2}` and `a{3}` differ. This misses some dangerous patterns and accuses no safe one.
+    """
+    groups: list[list[_Branch]] = [[[]]]  # the open groups, innermost last
+    for match in _TOKEN.finditer(pattern):
+        branch = groups[-1][-1]
+        if match["open"]:
+            groups.append([[]])
+        elif match["close"] and len(groups) > 1:
+            atom = _close_group(groups.pop())
+            groups[-1][-1].append(atom)
+        elif match["either"]:
+            groups[-1].append([])
+        elif match["atom"]:
+            branch.append(_Atom(match["atom"]))
+        elif branch and (verdict := _apply_quantifier(branch[-1], match)) != "fine":
+            return verdict
+    return "repeats" if _close_group(groups[0]).copies > MAX_REPEATS else "fine"
+
+
+def _apply_quantifier(atom: _Atom, match: re.Match[str]) -> Verdict:
+    """Apply a quantifier to the atom before it."""
+    if match["many"]:
+        if atom.ambiguous:
+            return "backtracks"
+        atom.endless = True
+        atom.optional = match["many"].startswith(("*", "{0,"))
+    elif match["counted"]:
+        atom.optional = _number(match["low"]) == 0
+        atom.copies *= _number(match["high"] or match["low"])
+        atom.text += match["counted"].rstrip("?")
+        if atom.copies > MAX_REPEATS:
+            return "repeats"
+    else:
+        atom.optional = True
+    return "fine"
+
+
+def _number(digits: str) -> int:
+    """A written number, cut to nine digits: Python refuses to read very long ones."""
+    return int(digits.lstrip("0")[:9] or "0")
+
+
+def _close_group(branches: list[_Branch]) -> _Atom:
+    """A group as one atom of the branch around it."""
+    texts = ["".join(atom.text for atom in branch) for branch in branches]
+    ambiguous = any(map(_only_repeats, branches)) or len(set(texts)) < len(texts)
+    copies = sum(atom.copies for branch in branches for atom in branch)
+    return _Atom(f"({'|'.join(texts)})", copies=max(copies, 1), ambiguous=ambiguous)
+
+
+def _only_repeats(branch: _Branch) -> bool:
+    """Whether a branch repeats something and needs nothing else."""
+    repeating = [atom.endless or atom.ambiguous for atom in branch]
+    needed = [each for each, atom in zip(repeating, branch, strict=True) if not atom.optional]
+    return any(repeating) and all(needed)
+
+
+def is_plain(schema: Any) -> bool:
+    """Whether a schema is certainly valid, whatever its draft."""
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        if node.__class__ is not dict:
+            return False
+        for keyword, value in node.items():
+            if keyword == "properties" and value.__class__ is dict and all(map(_is_text, value)):
+                stack.extend(value.values())
+            elif keyword == "items" or (
+                keyword == "additionalProperties" and value.__class__ is not bool
+            ):
+                stack.append(value)
+            elif keyword not in _PLAIN or not _PLAIN[keyword](value):
+                return False
+    return True
+
+
+def _is_text(value: Any) -> bool:
+    return value.__class__ is str
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is an integer that every JSON parser reads exactly."""
+    return value.__class__ is int and abs(value) < 2**53
+
+
+def _are_names(value: Any) -> bool:
+    """Whether it is a list of different texts, at least one: old drafts ask for that."""
+    if value.__class__ is not list or not value or not all(map(_is_text, value)):
+        return False
+    return len(set(value)) == len(value)
+
+
+#: Keyword → whether a value is plain for it. `properties`, `items` and schemas for
+#: `additionalProperties` are walked instead.
+_PLAIN: dict[str, Callable[[Any], bool]] = {
+    "additionalProperties": lambda value: True,
+    "default": lambda value: isinstance(value, str | bool | None) or _is_number(value),
+    "type": lambda value: _is_text(value) and value in TYPES,
+    # What patterns and references mean is checked elsewhere; meta-schemas ask for texts alone.
+    **dict.fromkeys(("$ref", "$schema", "description", "pattern", "title"), _is_text),
+    **dict.fromkeys(("enum", "required"), _are_names),
+    **dict.fromkeys(("maximum", "minimum"), _is_number),
+    **dict.fromkeys(
+        ("maxItems", "maxLength", "minItems", "minLength"),
+        lambda value: value.__class__ is int and 0 <= value < 2**31,
+    ),
+}

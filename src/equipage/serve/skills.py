@@ -24,7 +24,7 @@ from equipage.loading.findings import finding
 from equipage.serve.confinement import Unservable
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
-from equipage.syntax.frontmatter import CONVENTION, Header, split
+from equipage.syntax.header import CONVENTION, Header, split
 
 MAX_FILES = 512
 MAX_BYTES = 16 * 1024 * 1024

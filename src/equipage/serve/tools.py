@@ -19,7 +19,7 @@ import msgspec
 
 from equipage.formats.toolpack.model import Toolpack
 from equipage.record.code_digest import SYSTEM_PATH, Code, CodeProblem, code_of
-from equipage.schemas.structure import SchemaProblem
+from equipage.schemas import SchemaProblem
 from equipage.serve import templates
 from equipage.serve.confinement import (
     Confinement,

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from equipage.core.frozen import unfreeze
-from equipage.schemas.structure import SchemaProblem, validator_of
+from equipage.schemas import SchemaProblem, validator_of
 
 _MAX_LENGTH = 120
 

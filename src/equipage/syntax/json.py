@@ -30,6 +30,20 @@ from equipage.syntax import (
 
 _BLANKS = " \t\r\n"
 
+#: What matters outside strings. A string or comment that is never closed takes the rest of the
+#: line or text, so that no character is looked at twice.
+_COMMENT_OR_TEXT = lazy_regex(
+    r"""
+      (?P<comment> //[^\n]* | /\*.*?\*/ )
+    | (?P<comma> , )
+    | (?P<end> [\]}] )
+    | "(?: [^"\\\n]++ | \\. )*+ "?      # a string
+    | /\*.* | /                         # a comment that is never closed, a lone slash
+    | [^\s",/\]}]+                      # anything else
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
 
 def load(text: str) -> Parsed:
     """The value of `text`.
@@ -409,3 +423,22 @@ def _explain_word(message: str, text: str, offset: int) -> _Explanation:
     if message.startswith("Expecting ','") and word and text[offset - 1].isdigit():
         return "the number ends here", _DECIMAL_HINT
     return _explain_message(message)
+
+
+def blank_comments(text: str, *, trailing_commas: bool = True) -> str:
+    """Replace comments and trailing commas by blanks; everything else keeps its place."""
+    blanks: list[tuple[int, int]] = []
+    comma: tuple[int, int] | None = None  # the last token, if it was a comma
+    for match in _COMMENT_OR_TEXT.finditer(text):
+        if match.lastgroup == "comment":
+            blanks.append(match.span())
+            continue
+        if match.lastgroup == "end" and comma is not None and trailing_commas:
+            blanks.append(comma)
+        comma = match.span() if match.lastgroup == "comma" else None
+    position = 0
+    parts: list[str] = []
+    for start, end in sorted(blanks):
+        parts += (text[position:start], re.sub(r"[^\r\n]", " ", text[start:end]))
+        position = end
+    return "".join(parts) + text[position:]

@@ -305,7 +305,7 @@ class ReportBuilder:
     def _walk(self, folder: str) -> Iterator[Candidate]:
         """Each file to look at below a folder; folders that cannot be read are findings."""
         from equipage.files.walking import is_ignored, walk
-        from equipage.loading.roots import PROJECT_FOLDER
+        from equipage.loading.layers import PROJECT_FOLDER
 
         run = self.run
         project_of(os.path.join(folder, "file"), run)

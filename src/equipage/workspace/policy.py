@@ -14,9 +14,8 @@ from equipage.clients.reach import Grant, Reach, covers, reaches_of
 from equipage.clients.rows import command_words, split_command
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Fact, Shown
-from equipage.core.path import Path
+from equipage.core.path import Path, get, walk
 from equipage.loading.outcome import Outcome, place_in_outcome
-from equipage.loading.tree import get, walk
 
 #: The lists of a policy → the sort of things that each is about.
 SORTS_BY_LIST = {

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from casefiles import cases_in
+from equipage.core.path import walk
 from equipage.files.reading import MemoryFiles
 from equipage.loading.pipeline import load_path, load_text
 from equipage.loading.session import Request
-from equipage.loading.tree import walk
 from equipage.project.registry import format_named
 from equipage.syntax.document import load_value
 from lab import CASES, tries

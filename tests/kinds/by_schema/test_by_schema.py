@@ -8,12 +8,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.formats.by_schema.judging import (
-    MAX_VISITS,
-    VisitCounter,
-    depth_of,
-    describe_expectation,
-)
+from equipage.formats.by_schema import MAX_VISITS, VisitCounter, depth_of, describe_expectation
 from lab import Link, check, write
 
 SETTINGS = 'schemas = [{ files = "data/*", schema = "schema.json" }]\n'

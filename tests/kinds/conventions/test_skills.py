@@ -10,7 +10,7 @@ import pytest
 import equipage
 from equipage.clients.skill import STRICT_SKILL, discover_skills, find_skills, variant_of
 from equipage.files.reading import Files
-from equipage.loading.roots import find_layer_folders
+from equipage.loading.layers import find_layer_folders
 from equipage.loading.session import Request
 from equipage.workspace.listing import list_all
 from lab import shared_probes, write

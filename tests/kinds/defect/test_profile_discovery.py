@@ -10,7 +10,7 @@ import pytest
 
 import equipage
 from equipage.formats.defect.profile import find_profiles
-from equipage.loading.roots import find_layer_folders
+from equipage.loading.layers import find_layer_folders
 
 SINGLE = "+++\ndescription = '{}'\n+++\nbody\n"
 

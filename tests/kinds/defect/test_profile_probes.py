@@ -9,7 +9,7 @@ import pytest
 
 from equipage.formats.defect.layers import find_settings
 from equipage.formats.defect.profile import find_profiles
-from equipage.loading.roots import find_layer_folders
+from equipage.loading.layers import find_layer_folders
 from lab import shared_probes, write_probe
 
 #: Sentences that we say another way: the place names the file, and each key at fault has a finding

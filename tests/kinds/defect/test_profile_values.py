@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from equipage.core.text import glob_problem
 from equipage.formats.defect.profile import FORMAT
 from equipage.formats.defect.profile_model import (
     AgentProfile,
@@ -18,7 +19,6 @@ from equipage.formats.defect.profile_model import (
 )
 from equipage.formats.defect.settings_model import Settings
 from equipage.loading.model import Shape, build
-from equipage.loading.shared import glob_problem
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from equipage.files.sandbox import MAX_BYTES
 from equipage.formats.defect.profile import find_profiles
-from equipage.loading.roots import find_layer_folders
+from equipage.loading.layers import find_layer_folders
 from lab import TESTS
 
 NUL = "\0"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from equipage.formats.defect.layers import find_settings
 from equipage.formats.defect.profile import find_profiles
-from equipage.loading.roots import find_layer_folders
+from equipage.loading.layers import find_layer_folders
 from lab import tries
 
 KEYS = st.sampled_from(

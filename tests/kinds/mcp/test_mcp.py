@@ -11,9 +11,9 @@ import pytest
 import equipage
 from equipage.clients.mcp import DIALECTS
 from equipage.formats.defect.layers import find_settings
-from equipage.loading.jsonc import blank_comments
-from equipage.loading.roots import find_layer_folders
+from equipage.loading.layers import find_layer_folders
 from equipage.project.registry import format_named
+from equipage.syntax.json import blank_comments
 from lab import shared_probes, write
 
 

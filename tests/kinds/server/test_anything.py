@@ -8,11 +8,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equipage.core.path import Path
+from equipage.core.path import Path, walk
 from equipage.files.reading import MemoryFiles
 from equipage.loading.pipeline import load_text
 from equipage.loading.session import Request
-from equipage.loading.tree import walk
 from equipage.project.registry import format_named
 from equipage.syntax.document import load_value
 

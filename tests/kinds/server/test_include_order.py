@@ -14,9 +14,8 @@ import msgspec
 import pytest
 
 import lab
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, walk
 from equipage.files.reading import MemoryFiles
-from equipage.loading.tree import walk
 
 FILES = [f"f{number}.yaml" for number in range(5)]
 #: Thousands were tried while the algorithm was written.

@@ -7,7 +7,7 @@ import pytest
 from equipage.core.diagnostics import Fact
 from equipage.formats.server import codes
 from equipage.formats.server.compose import LIMITS, ServerLimits, limits_of
-from equipage.formats.server.payloads.limits import format_size
+from equipage.formats.server.payloads.base import format_size
 
 pytestmark = pytest.mark.requirement("F-007a")
 

@@ -15,11 +15,10 @@ from equipage.clients.codes import EXTENSION_NOT_READ, UNKNOWN_REFERENCE
 from equipage.clients.tables.claude import MODELS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
-from equipage.core.path import Path
+from equipage.core.path import Path, get
 from equipage.core.source import Span
 from equipage.core.text import Guesses, nearest
 from equipage.loading.session import Session
-from equipage.loading.tree import get
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 

@@ -30,17 +30,16 @@ from equipage.clients.mcp import (
 )
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import HOLE, ROOT, Path, get
 from equipage.core.source import Source
 from equipage.core.text import Guesses, nearest
 from equipage.files.reading import Files
 from equipage.formats.defect.mcp import STRICT_MCP_JSON, list_servers, server_names
 from equipage.loading.format import Format, Presentation, Reading, Sensitive, Together
-from equipage.loading.jsonc import read_jsonc
 from equipage.loading.model import Shape, build
-from equipage.loading.session import Parsed, Session
+from equipage.loading.session import Parsed, Session, read_jsonc
 from equipage.loading.shared import TOLERANT, report_secrets, table_at
-from equipage.loading.tree import HOLE, Origins, Tree, get, graft
+from equipage.loading.tree import Origins, Tree, graft
 from equipage.syntax.document import Document
 
 Transport = Literal["stdio", "http", "sse", "ws"]

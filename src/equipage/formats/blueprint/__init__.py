@@ -17,24 +17,19 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Severity, Shown, UsageError
 from equipage.core.frozen import MAX_ADDED_NODES, is_deeper_than, levels, outweighs, plain_data
-from equipage.core.path import ROOT
+from equipage.core.path import ROOT, mapping_or_empty
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.files import folder_argument, folders_argument
 from equipage.files.reading import display_name
 from equipage.formats.blueprint import codes, rules, rules_agents, rules_flow
+from equipage.formats.blueprint.agent import AGENT_MD_KEY, FILE, ReferenceContext, expand_references
 from equipage.formats.blueprint.model import AGENT_KINDS, DEFAULT_KIND, AgentKind, Blueprint
-from equipage.formats.blueprint.references import (
-    AGENT_MD,
-    FILE,
-    ReferenceContext,
-    expand_references,
-)
 from equipage.formats.blueprint.rules import canonical_path, expressions
 from equipage.loading.findings import Placer
 from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive
 from equipage.loading.session import Request, Run, Session
-from equipage.loading.tree import Origin, Origins, Tree, mapping_or_empty
+from equipage.loading.tree import Origin, Origins, Tree
 from equipage.syntax import MAX_DEPTH
 from equipage.syntax.document import Document, Syntax
 
@@ -126,8 +121,8 @@ def add_references_to_schema(schema: dict[str, Any]) -> dict[str, Any]:
     properties = definitions["Blueprint"]["properties"]
     for key, owner in (("agents", "Agent"), ("operators", "Operator")):
         path = {**_PATH, "description": "the path of an agent file, from the blueprint's folder"}
-        fields = {AGENT_MD: path, **definitions[owner]["properties"]}
-        definitions[f"{owner}Reference"] = _mapping_of("An agent file", fields, AGENT_MD)
+        fields = {AGENT_MD_KEY: path, **definitions[owner]["properties"]}
+        definitions[f"{owner}Reference"] = _mapping_of("An agent file", fields, AGENT_MD_KEY)
         choices = [{"$ref": f"#/$defs/{owner}"}, {"$ref": f"#/$defs/{owner}Reference"}]
         properties[key] = {**properties[key], "items": {"anyOf": choices}}
     path = {**_PATH, "description": "a path from the blueprint's folder"}

@@ -21,13 +21,12 @@ from msgspec import inspect as types
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
-from equipage.core.path import Path
+from equipage.core.path import HOLE, Path, get, mapping_or_empty, walk
 from equipage.core.text import lazy_regex, nearest
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.model import Blueprint, Step
 from equipage.loading.model import type_info
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, get, mapping_or_empty, walk
 
 # Walks over lists and their names.
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from equipage.core.diagnostics import Also, Change, Code, Fact, Part, Remedy, Shown
-from equipage.core.path import Path
+from equipage.core.path import HOLE, Path, get, mapping_or_empty
 from equipage.core.text import Guesses, lazy_regex, nearest
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.model import AGENT_KINDS
@@ -30,7 +30,6 @@ from equipage.formats.blueprint.rules import (
     nodes,
 )
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, get, mapping_or_empty
 
 #: Lists whose entries are found by name, and what one entry is called.
 NAMED_LISTS = {

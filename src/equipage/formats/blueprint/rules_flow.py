@@ -10,7 +10,7 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Severity, Shown
-from equipage.core.path import Path
+from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import Guesses
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.rules import (
@@ -26,7 +26,6 @@ from equipage.formats.blueprint.rules import (
     nodes,
 )
 from equipage.loading.session import Session
-from equipage.loading.tree import get, mapping_or_empty
 
 # The wire forms. The older one writes `le`, `ge`, `operand`, `operands`, `of` and `exists` with a
 # path. The newer one writes `lte`, `gte`, `arg` and `args`, adds `mod` and `call_extern`, and reads

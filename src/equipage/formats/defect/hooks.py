@@ -17,22 +17,19 @@ from equipage.core import codes as core_codes
 from equipage.core.codes_kinds import INVALID_GLOB
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.frozen import EMPTY, convert, plain_data
-from equipage.core.path import Path
-from equipage.core.text import nearest
+from equipage.core.path import HOLE, Path, get, walk
+from equipage.core.text import glob_hint, glob_problem, nearest
 from equipage.formats.defect import codes
-from equipage.loading.shared import StrictTable, entries_at, glob_hint, glob_problem, table_at
+from equipage.loading.shared import StrictTable, entries_at, table_at
 from equipage.loading.tree import (
-    HOLE,
     Origin,
     Origins,
     Tree,
-    get,
     graft,
     punch_holes,
     remove,
     remove_all,
     select_entries,
-    walk,
 )
 from equipage.syntax.document import Document
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from equipage.core import codes as core_codes
 from equipage.core.codes_kinds import VARIABLE_IGNORED
 from equipage.core.diagnostics import Also, Change, Code, Diagnostic, Fact, Label, LoadError, Shown
-from equipage.core.path import Path, parse_path
+from equipage.core.path import Path, get, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.files import (
@@ -47,11 +47,11 @@ from equipage.formats.defect.settings import (
 )
 from equipage.formats.defect.settings_model import Effective, Settings, derive_effective
 from equipage.loading.format import Format
+from equipage.loading.layers import LayerFolders, StrPath, find_layer_folders
 from equipage.loading.model import build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import check_tree
 from equipage.loading.result import Explanation, Loaded
-from equipage.loading.roots import LayerFolders, StrPath, find_layer_folders
 from equipage.loading.session import Request, Run, Session, format_of
 from equipage.loading.tree import (
     Origin,
@@ -59,7 +59,6 @@ from equipage.loading.tree import (
     Strategy,
     Tree,
     Via,
-    get,
     merge,
     punch_holes,
     remove_all,

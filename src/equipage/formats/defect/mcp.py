@@ -15,24 +15,13 @@ from equipage.clients.codes_mcp import CODES
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import EMPTY
-from equipage.core.path import Path
+from equipage.core.path import HOLE, Path, get
 from equipage.core.text import Guesses
 from equipage.loading.format import Format, Item, Presentation, Reading, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.shared import StrictTable, table_at
-from equipage.loading.tree import (
-    HOLE,
-    Origin,
-    Origins,
-    Tree,
-    Via,
-    get,
-    graft,
-    merge,
-    move,
-    remove_all,
-)
+from equipage.loading.tree import Origin, Origins, Tree, Via, graft, merge, move, remove_all
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome

@@ -19,9 +19,17 @@ import msgspec
 from equipage.core.codes_kinds import INVALID_GLOB
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import FrozenDict
-from equipage.core.path import Path
+from equipage.core.path import Path, get
 from equipage.core.source import Span
-from equipage.core.text import Guesses, lazy_regex, nearest
+from equipage.core.text import (
+    Guesses,
+    glob_covers,
+    glob_hint,
+    glob_problem,
+    is_literal,
+    lazy_regex,
+    nearest,
+)
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect import profile_model as stages
 from equipage.formats.defect.codes import PROFILE_CODES
@@ -51,21 +59,19 @@ from equipage.loading.format import (
     Together,
 )
 from equipage.loading.header import STRICT_YAML
-from equipage.loading.layering import Discovery, Found, LayeredMapping, LayerName, discover
-from equipage.loading.model import Shape
-from equipage.loading.roots import LayerFolders, StrPath, find_layer_folders
-from equipage.loading.session import Session
-from equipage.loading.shared import (
-    entries_at,
-    glob_covers,
-    glob_hint,
-    glob_problem,
-    hide_property,
-    is_literal,
-    known_names,
-    path_of,
+from equipage.loading.layers import (
+    Discovery,
+    Found,
+    LayeredMapping,
+    LayerFolders,
+    LayerName,
+    StrPath,
+    discover,
+    find_layer_folders,
 )
-from equipage.loading.tree import get
+from equipage.loading.model import Shape
+from equipage.loading.session import Session
+from equipage.loading.shared import entries_at, hide_property, known_names, path_of
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, get, walk
 from equipage.core.text import nearest
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect.codes import SETTINGS_CODES
@@ -40,11 +40,11 @@ from equipage.loading.format import (
     Sensitive,
     Together,
 )
+from equipage.loading.layers import find_layer_folders
 from equipage.loading.model import Shape
-from equipage.loading.roots import find_layer_folders
 from equipage.loading.session import Session
 from equipage.loading.shared import hide_property, table_at
-from equipage.loading.tree import Tree, get, punch_holes, walk
+from equipage.loading.tree import Tree, punch_holes
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome

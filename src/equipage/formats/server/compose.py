@@ -18,7 +18,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact
 from equipage.core.frozen import levels
-from equipage.core.path import Path
+from equipage.core.path import Path, get, walk
 from equipage.directives import expand, find, may_mention
 from equipage.directives.file import File
 from equipage.directives.include import Include
@@ -26,12 +26,12 @@ from equipage.files import is_link
 from equipage.files.sandbox import PathPolicy, is_below, parents_of
 from equipage.formats.server import codes
 from equipage.formats.server.generate import Generate
-from equipage.formats.server.items import ITEM_KINDS, Place, implicit_includes, is_free_data
+from equipage.formats.server.grammar import ITEM_KINDS, Place, implicit_includes, is_free_data
 from equipage.formats.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
-from equipage.formats.server.payloads.limits import GeneratorLimits, format_size, read_limit
+from equipage.formats.server.payloads.base import GeneratorLimits, format_size, read_limit
 from equipage.loading.format import Limits
 from equipage.loading.session import Session
-from equipage.loading.tree import Tree, get, graft, move, remove, walk
+from equipage.loading.tree import Tree, graft, move, remove
 from equipage.project import is_project_root
 
 #: Where the content of a content item goes, by its type.

@@ -16,13 +16,13 @@ import msgspec
 
 from equipage.core.diagnostics import Code, Shown
 from equipage.core.frozen import freeze_plain
-from equipage.core.path import Path
+from equipage.core.path import HOLE, Path, walk
 from equipage.directives import Directive, Expansion, Node, codes
 from equipage.formats.server import payloads as generators
 from equipage.formats.server.payloads import build
+from equipage.formats.server.payloads.base import BLOCK, GeneratorLimits
 from equipage.formats.server.payloads.codes import CODES as GENERATOR_CODES
-from equipage.formats.server.payloads.limits import BLOCK, GeneratorLimits
-from equipage.loading.tree import HOLE, Tree, walk
+from equipage.loading.tree import Tree
 
 if TYPE_CHECKING:  # imported with the first payload
     from equipage.formats.server.payloads.base import Buffered, Generator, Streamed

@@ -23,31 +23,26 @@ from typing import Any, get_args
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Severity, Shown
-from equipage.core.path import Path
+from equipage.core.path import HOLE, Hole, Path, get, mapping_or_empty, walk
 from equipage.core.text import nearest
-from equipage.formats.server import codes, items
+from equipage.formats.server import codes, grammar
 from equipage.formats.server.compose import Rewrite, apply_rewrite
 from equipage.formats.server.generate import Generated
-from equipage.formats.server.items import BRANCH_KEYS, Place, find_places, follow, is_free_data
+from equipage.formats.server.grammar import BRANCH_KEYS, Place, find_places, follow, is_free_data
 from equipage.formats.server.model import MAX_UINT64, Delivery, SideEffect, Unsigned
 from equipage.loading.session import Session
 from equipage.loading.tree import (
-    HOLE,
     MADE_ABSOLUTE,
-    Hole,
     Origins,
     Tree,
     Via,
     attach,
-    get,
     graft,
-    mapping_or_empty,
     move,
     put,
     put_all,
     remove,
     remove_all,
-    walk,
 )
 from equipage.syntax.document import Document
 
@@ -65,7 +60,7 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 # Keys that have two spellings.
 
 _CAPABILITIES = ("server.capabilities", "baseline.capabilities", "phases[].replace_capabilities")
-_ITEM_LISTS = tuple(sort.plural for sort in items.ITEM_KINDS)
+_ITEM_LISTS = tuple(sort.plural for sort in grammar.ITEM_KINDS)
 #: By class of the model: another spelling of one of its keys, and the model's own.
 SPELLINGS = {
     "Server": ("stateScope", "state_scope"),
@@ -231,7 +226,7 @@ def _wrap_branch_text(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
 
 def _refuse_replacement_list(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """Refuse a list, which cannot say which item each of its entries replaces."""
-    sort = next(each for each in items.ITEM_KINDS if path[-1] == f"replace_{each.plural}")
+    sort = next(each for each in grammar.ITEM_KINDS if path[-1] == f"replace_{each.plural}")
     hint = (
         f"write `{path[-1]}: {{{sort.identity.upper()}: …}}`, "
         f"with the {sort.identity} of the {sort.name} to replace"
@@ -352,7 +347,7 @@ def _replace_infinities(tree: Tree, facts: list[Fact]) -> Tree:
 def _make_paths_absolute(tree: Tree, session: Session) -> Tree:
     """Make paths that a running server uses absolute, from the file that names them."""
     made: dict[Path, str] = {}
-    places = follow(items.handlers(tree.value), "working_dir")
+    places = follow(grammar.handlers(tree.value), "working_dir")
     outputs = find_places(tree.value, "logging.output")
     places += [each for each in outputs if each[1] not in ("stderr", "stdout")]
     for path, written in places if not session.embedded else ():
@@ -369,34 +364,34 @@ def _make_paths_absolute(tree: Tree, session: Session) -> Tree:
 
 _REWRITES: tuple[Rewrite, ...] = (
     # What a `default` holds may have another spelling, so it is moved first.
-    Rewrite(items.branches, _is_default_object, _hoist_default),
+    Rewrite(grammar.branches, _is_default_object, _hoist_default),
     _spelling_rewrite("Server", lambda config: find_places(config, "server")),
     _spelling_rewrite(
         "ListCapability", lambda config: follow(find_places(config, *_CAPABILITIES), *_ITEM_LISTS)
     ),
-    _spelling_rewrite("ToolResponse", items.responses),
-    _spelling_rewrite("MatchBranch", items.branches),
+    _spelling_rewrite("ToolResponse", grammar.responses),
+    _spelling_rewrite("MatchBranch", grammar.branches),
     Rewrite(
-        items.behaviors, lambda value: isinstance(value.get("delivery"), str), _expand_delivery
+        grammar.behaviors, lambda value: isinstance(value.get("delivery"), str), _expand_delivery
     ),
-    Rewrite(items.side_effects, _needs_repair, _repair_side_effect),
+    Rewrite(grammar.side_effects, _needs_repair, _repair_side_effect),
     Rewrite(
-        lambda config: follow(items.answers(config), "messages[]"),
+        lambda config: follow(grammar.answers(config), "messages[]"),
         _lacks_content_item,
         _wrap_message_text,
     ),
     # The response of a resource itself takes text as it is.
     Rewrite(
-        lambda config: items.alternatives(items.responses(config, items.RESOURCE)),
+        lambda config: grammar.alternatives(grammar.responses(config, grammar.RESOURCE)),
         lambda value: isinstance(mapping_or_empty(value).get("content"), str | Generated),
         _wrap_branch_text,
     ),
     Rewrite(
         lambda config: find_places(
-            config, *(f"phases[].replace_{sort.plural}" for sort in items.ITEM_KINDS)
+            config, *(f"phases[].replace_{sort.plural}" for sort in grammar.ITEM_KINDS)
         ),
         lambda value: isinstance(value, list),
         _refuse_replacement_list,
     ),
-    Rewrite(items.triggers, _needs_flattening, _flatten_matchers),
+    Rewrite(grammar.triggers, _needs_flattening, _flatten_matchers),
 )

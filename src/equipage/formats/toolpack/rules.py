@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Shown
-from equipage.core.path import Path
+from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
 from equipage.files.reading import display_name
 from equipage.formats.toolpack import codes
 from equipage.formats.toolpack.model import BLOCKS, EXECUTIONS, Block, ToolpackFile
 from equipage.loading.session import Session
-from equipage.loading.tree import Origin, Tree, get, mapping_or_empty, move, put, put_all, remove
+from equipage.loading.tree import Origin, Tree, move, put, put_all, remove
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome

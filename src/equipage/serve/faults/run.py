@@ -18,13 +18,13 @@ from typing import IO, Any, get_args
 import msgspec
 
 from equipage.core.diagnostics import UsageError
+from equipage.core.path import walk
 from equipage.core.text import visible
 from equipage.directives.file import File
 from equipage.formats.server.grammar import DURATION_GRAMMAR, parse_duration
 from equipage.formats.server.model import Delivery, ServerConfig
-from equipage.formats.server.payloads.limits import read_limit
+from equipage.formats.server.payloads.base import read_limit
 from equipage.loading.result import Loaded
-from equipage.loading.tree import walk
 from equipage.serve.faults import expect, trace
 from equipage.serve.faults.caps import Caps, cap_warnings
 from equipage.serve.faults.driver import Driver, Transport

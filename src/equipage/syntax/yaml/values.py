@@ -27,8 +27,7 @@ from equipage.core.diagnostics import Code
 from equipage.core.text import lazy_regex
 from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem, lone_surrogates
 from equipage.syntax.nodes import key_text
-from equipage.syntax.yaml.parser import Parser, syntax_errors
-from equipage.syntax.yaml.places import find_oddities
+from equipage.syntax.yaml.places import Parser, find_oddities, syntax_errors
 from equipage.syntax.yaml.simple import NumberTooLong, is_known_tag, resolve_plain, resolve_tagged
 
 #: How many nodes aliases may add to a document. The plain size of a file is never punished.

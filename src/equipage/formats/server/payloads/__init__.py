@@ -18,7 +18,7 @@ from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.formats.server.payloads import codes
-from equipage.formats.server.payloads.limits import GeneratorLimits, too_large_fact
+from equipage.formats.server.payloads.base import GeneratorLimits, too_large_fact
 
 if TYPE_CHECKING:  # imported with the first payload
     from equipage.formats.server.payloads.base import Generator
@@ -104,7 +104,7 @@ def _class_of(params: Mapping[str, object], path: Path) -> type[Generator] | Fac
     cls = find(name)
     if cls is not None:
         return cls
-    from equipage.formats.server.payloads.parameters import replacement_remedy
+    from equipage.formats.server.payloads.base import replacement_remedy
 
     meant = nearest(name, _load_generator_types())
     return codes.GENERATOR_TYPE_UNKNOWN.at(
@@ -119,7 +119,7 @@ def _read_parameters(
 
     Absent ones keep their default.
     """
-    from equipage.formats.server.payloads.parameters import REFUSED
+    from equipage.formats.server.payloads.base import REFUSED
 
     values: dict[str, object] = {}
     facts: list[Fact] = []
@@ -142,7 +142,7 @@ def _report_unknown_keys(
     cls: type[Generator], params: Mapping[str, object], path: Path
 ) -> Iterator[Fact]:
     """A warning for each key that is not a parameter, with the unused parameter it may mean."""
-    from equipage.formats.server.payloads.parameters import replacement_remedy
+    from equipage.formats.server.payloads.base import replacement_remedy
 
     unused = [name for name in cls.accepts if name not in params]
     for key in params:

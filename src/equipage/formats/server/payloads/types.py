@@ -10,8 +10,18 @@ from typing import ClassVar
 import msgspec
 
 from equipage.formats.server.payloads.base import (
+    BLOCK,
+    SEED,
+    AnyJson,
+    ByteSize,
+    CompactJson,
     Generator,
+    OneOf,
+    Parameter,
     Pieces,
+    SomeOf,
+    Text,
+    WholeNumber,
     draw_bytes,
     draw_characters,
     draw_code_points,
@@ -20,18 +30,6 @@ from equipage.formats.server.payloads.base import (
     join_repeated,
     repeat_in_blocks,
     whole_characters,
-)
-from equipage.formats.server.payloads.limits import BLOCK
-from equipage.formats.server.payloads.parameters import (
-    SEED,
-    AnyJson,
-    ByteSize,
-    CompactJson,
-    OneOf,
-    Parameter,
-    SomeOf,
-    Text,
-    WholeNumber,
 )
 
 
