@@ -206,7 +206,7 @@ from equipage.core.codes import INVALID_VALUE
 from equipage.core.diagnostics import Fact, Shown
 from equipage.loading.format import Format, Presentation
 from equipage.loading.session import Session
-from equipage.loading.tree import mapping_or_empty
+from equipage.core.path import mapping_or_empty
 
 
 class Crew(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -234,12 +234,12 @@ FORMAT = Format(
     presentation=Presentation(example="captain: ann\\n", example_path="NAME.crew.yaml"),
 )
 '''
-    clone.write("kinds/crew.py", module)
+    clone.write("formats/crew.py", module)
     clone.change(
         "project/registry.py",
         (
             '    Recognition("toolpack", "equipage.formats.toolpack"',
-            '    Recognition("crew", "equipage.kinds.crew", ("*.crew.yaml",)),\n',
+            '    Recognition("crew", "equipage.formats.crew", ("*.crew.yaml",)),\n',
         ),
     )
     files = {"a.crew.yaml": "captain: ann\nmates: [bob, ann]\nship: x\n"}
@@ -298,7 +298,7 @@ def join_texts(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     clone.change(
         "formats/toolpack/__init__.py",
         ("FORMAT = Format(\n", stage),
-        ("camel_case, network_list, resolve_schemas),\n", "join_texts, "),
+        ("rename_snake_case, normalise_network, resolve_schemas),\n", "join_texts, "),
     )
     right = PACK.replace("Counts words.", "{$join: [Counts, words.]}")
     wrong = right.replace("[Counts, words.]", "5").replace("text.count", "text.other")

@@ -21,7 +21,7 @@ from lab import environment, repository
 COMMAND = """
 import sys
 from equipage.core import interrupts
-interrupts.end_at_once()
+interrupts.exit_on_interrupt()
 sys.stderr.write("begun\\n")
 from equipage.__main__ import main
 sys.exit(main())

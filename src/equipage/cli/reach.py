@@ -66,7 +66,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
 
 def _split_agent_and_paths(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Split the arguments into an agent and paths; a first word that is no path is an agent."""
+    """Split the arguments into an agent and paths; a first word that is not a path is an agent."""
     name = words[0] if words and not os.path.lexists(words[0]) else None
     if name is not None and ("/" in name or "*" in name):
         raise UsageError(f"{name}: no such file or folder")

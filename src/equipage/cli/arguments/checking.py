@@ -129,6 +129,7 @@ def _rule(rule: argparse.ArgumentParser) -> None:
     "list what is read, and where it lives",
     "List every kind of configuration, the files it is recognised by and the program that reads "
     "them. With KIND, also its fields, and which of them restrict what an agent may do.",
+    runs="list:run",
     examples=(
         ("equipage kinds", "every kind"),
         ("equipage kinds claude-agent", "its files and fields"),
