@@ -154,9 +154,9 @@ def _is_kind(module: str) -> bool:
 def test_what_agents_may_do_depends_on_loads_alone() -> None:
     """`workspace/reach` is below the rest of its room: policies of a check and views use it."""
     for name, path in MODULES.items():
-        if _is_in("clients.reach", name):
+        if _is_in("clients.file_grants", name):
             beside = [each for each in runtime_imports(path) if _is_in("workspace", each)]
-            assert all(_is_in("clients.reach", each) for each in beside), name
+            assert all(_is_in("clients.file_grants", each) for each in beside), name
 
 
 def test_nothing_that_reads_configurations_imports_what_runs_them() -> None:

@@ -28,12 +28,13 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients import kind as conventions
-from equipage.clients import mcp, skill
+from equipage.clients import format as client_format
+from equipage.clients import mcp
 from equipage.clients.tables import conventions as tools
 from equipage.clients.tables import paths
 from equipage.clients.tables.skills import VARIANTS
 from equipage.formats.defect.mcp import McpJson
+from equipage.formats.defect.skill import Skill
 from equipage.formats.server.compose import ServerLimits
 from equipage.formats.server.generate import Generated
 from equipage.formats.server.model import ServerConfig
@@ -54,7 +55,7 @@ paths.PATHS = {**tools.PATHS, "mcp": mcp.PATHS}
 RESULTS: dict[str, tuple[type[Any], ...]] = {
     "server": (ServerConfig,),
     "toolpack": (Toolpack,),
-    "skill": (skill.Skill, *map(conventions.model_of, VARIANTS)),
+    "skill": (Skill, *map(client_format.model_of, VARIANTS)),
     "mcp": (format_named("mcp").model, McpJson),
 }
 #: Parts that no result refers to by its types, and people need.
@@ -232,7 +233,7 @@ def models_py() -> str:
         kinds="\n".join(kinds),
         homes="\n".join(lines),
         phases=meaning_of(ServerConfig, "phases"),
-        always=meaning_of(skill.Skill, "always"),
+        always=meaning_of(Skill, "always"),
     )
 
 
@@ -242,7 +243,7 @@ def named(cls: type[Any]) -> str:
 
 def is_made(cls: type[Any]) -> bool:
     """Whether a model is made at run time from a table."""
-    return cls.__module__ == conventions.__name__
+    return cls.__module__ == client_format.__name__
 
 
 def models_pyi() -> str:

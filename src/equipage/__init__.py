@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from equipage.api import check, check_files, load, loads, watch
     from equipage.blueprints import expand, pre_read_default_agent_kind
-    from equipage.clients.skill import DiscoveredSkill, FoundSkill, Skill, Skills, discover_skills
     from equipage.core.diagnostics import (
         Diagnostic,
         Edit,
@@ -31,6 +30,13 @@ if TYPE_CHECKING:
     from equipage.core.source import Source, Span
     from equipage.formats.defect.layers import LoadedSettings, SettingsLayer, load_settings
     from equipage.formats.defect.profile import Profile, Profiles, discover_profiles
+    from equipage.formats.defect.skill import (
+        DiscoveredSkill,
+        FoundSkill,
+        Skill,
+        Skills,
+        discover_skills,
+    )
     from equipage.loading.format import Limits
     from equipage.loading.result import Explanation, Loaded
     from equipage.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
@@ -45,7 +51,7 @@ _HOMES = {
         "Diagnostic", "Edit", "EquipageError", "Fix", "Label", "LoadError", "UsageError",
     ),
     "core.source": ("Source", "Span"),
-    "clients.skill": (
+    "formats.defect.skill": (
         "DiscoveredSkill", "FoundSkill", "Skill", "Skills", "discover_skills",
     ),
     "formats.defect.profile": ("Profile", "Profiles", "discover_profiles"),

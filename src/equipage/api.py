@@ -22,12 +22,12 @@ from equipage.files import (
     text_argument,
     valid_path_argument,
 )
-from equipage.files.reading import Files, files_here
+from equipage.files.reading import Files
 from equipage.loading.format import Limits
 from equipage.loading.pipeline import load_text
 from equipage.loading.result import Loaded
-from equipage.loading.session import request_of
-from equipage.project.registry import format_named, require_known_options
+from equipage.loading.session import Run, request_of
+from equipage.project.registry import codes_for_kind, format_named, require_known_options
 from equipage.project.settings import load_in_project
 from equipage.workspace.check import check_contents, check_paths
 from equipage.workspace.report import Report
@@ -98,7 +98,8 @@ def loads(
     request = request_of(env, options, embedded=embedded, limits=limits)
     name = "<embedded>" if embedded else "<string>"
     base = folder_argument("base_dir", base_dir)
-    outcome = load_text(written, format_named(named), request, files_here(), name=name, base=base)
+    run = Run(known_codes=codes_for_kind)
+    outcome = load_text(written, format_named(named), request, run, name=name, base=base)
     return _require_model(outcome.result(strict=strict), model)
 
 

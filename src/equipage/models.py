@@ -151,7 +151,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 #: module → names; where two parts share a name, `other=name`
 _HOMES: dict[str, str] = {
-    "equipage.clients.kind": (
+    "equipage.clients.format": (
         "AgentOfOpenCode AgentSettingsOfZed AgentSkillsSkill AgenticWorkflow AgentsOfCodex "
         "AmpSettingsFile ApprovalPolicyOfCodex AuthorOfACodexPlugin AuthorOfAPlugin "
         "ChannelOfAPlugin ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeHooksFile "
@@ -182,7 +182,6 @@ _HOMES: dict[str, str] = {
         "WindsurfWorkflow ZedSettingsFile "
     ),
     "equipage.clients.mcp.servers": ("McpServer McpServers "),
-    "equipage.clients.skill": ("Skill SkillTriggers "),
     "equipage.formats.blueprint.model": (
         "Add Agent AgentBlockInProcess AgentMeta Algo And Assign Audit Blueprint "
         "BlueprintAgentProfile=AgentProfile BlueprintMetadata Branch CallExtern CompilerHints "
@@ -206,6 +205,7 @@ _HOMES: dict[str, str] = {
         "ProviderCapabilities ProviderWebSearch Proxy Sandbox SearchTool Settings "
         "SettingsCapabilities=Capabilities ToolSettings Tracing Turn WebSearch "
     ),
+    "equipage.formats.defect.skill": ("Skill SkillTriggers "),
     "equipage.formats.server.compose": ("ServerLimits "),
     "equipage.formats.server.generate": ("Generated "),
     "equipage.formats.server.model": (

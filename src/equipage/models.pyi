@@ -5,7 +5,6 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from equipage.clients.mcp.servers import McpServer as McpServer, McpServers as McpServers
-from equipage.clients.skill import Skill as Skill, SkillTriggers as SkillTriggers
 from equipage.formats.blueprint.model import (
     Add as Add,
     Agent as Agent,
@@ -120,6 +119,7 @@ from equipage.formats.defect.settings_model import (
     Turn as Turn,
     WebSearch as WebSearch,
 )
+from equipage.formats.defect.skill import Skill as Skill, SkillTriggers as SkillTriggers
 from equipage.formats.server.compose import ServerLimits as ServerLimits
 from equipage.formats.server.generate import Generated as Generated
 from equipage.formats.server.model import (

@@ -23,7 +23,8 @@ from equipage.files.reading import MemoryFiles, decoded
 from equipage.loading.session import Request
 from equipage.project.settings import FORMAT as SETTINGS
 from equipage.project.settings import load_settings_file
-from equipage.record import baseline, workspace_lock
+from equipage.record import baseline
+from equipage.record import lock as lock_module
 from equipage.record.verify import compare
 from fuzz.mutating import mutated
 from fuzz.shapes import reshaped
@@ -62,33 +63,33 @@ _KEPT: list[Any] = []
 
 def _lock() -> Surface:
     root = str(_project())
-    lock, _ = workspace_lock.lock_all([root], root, Request(env={}, project=root), jobs=1)
-    value = json.loads(workspace_lock.write(lock))
-    text = workspace_lock.write(lock)
+    lock, _ = lock_module.lock_all([root], root, Request(env={}, project=root), jobs=1)
+    value = json.loads(lock_module.write(lock))
+    text = lock_module.write(lock)
 
     def make(rng: random.Random) -> bytes:
         if rng.random() < 0.2:
             return mutated([text], rng).encode("utf-8", "surrogatepass")
         changed = reshaped(value, rng)
         try:
-            found = msgspec.convert(changed, workspace_lock.WorkspaceLock)
-            found = msgspec.structs.replace(found, seal=workspace_lock._seal(found))
-            return workspace_lock.write(found).encode("utf-8", "surrogatepass")
+            found = msgspec.convert(changed, lock_module.WorkspaceLock)
+            found = msgspec.structs.replace(found, seal=lock_module._seal(found))
+            return lock_module.write(found).encode("utf-8", "surrogatepass")
         except (msgspec.MsgspecError, UnicodeEncodeError):
             return json.dumps(changed).encode()
 
     def run(data: bytes, _rng: random.Random) -> None:
         try:
-            found = workspace_lock.read(data)
-        except workspace_lock.LockError as error:
+            found = lock_module.read(data)
+        except lock_module.LockError as error:
             assert str(error)
             return
         for old, new in ((lock, found), (found, lock), (found, found)):
             changes = compare(old, new)
             assert old != new or not (changes.has_source_changes or changes.matters)
-        assert workspace_lock.read(workspace_lock.write(found).encode()) == found
+        assert lock_module.read(lock_module.write(found).encode()) == found
 
-    code = ("record/workspace_lock.py", "record/verify.py")
+    code = ("record/lock.py", "record/verify.py")
     return Surface(make, run, code)
 
 

@@ -9,11 +9,11 @@ import pytest
 
 import equipage
 from clock import promised
-from equipage.clients.skill import discover_skills
 from equipage.formats.blueprint import expand
+from equipage.formats.defect.skill import discover_skills
 from equipage.formats.toolpack.loader import ToolpackLoader
 from equipage.loading.session import Request
-from equipage.workspace.listing import list_all
+from equipage.workspace.graph import list_all
 
 
 @pytest.fixture(autouse=True)

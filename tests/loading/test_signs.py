@@ -9,10 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from equipage.clients.tables.unread import UNREAD_BY_CONTENT
 from equipage.project import signs
 from equipage.project.recognise import needs_parsing, recognise_content
-from equipage.project.registry import BUILT_IN
+from equipage.project.registry import BUILT_IN, UNREAD_BY_CONTENT
 from equipage.project.signs import (
     SIGN_TYPES,
     json_members,

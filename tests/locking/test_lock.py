@@ -17,7 +17,8 @@ import pytest
 
 from equipage.clients.launchers import launch_of
 from equipage.loading.session import Request
-from equipage.record import code_digest, workspace_lock
+from equipage.record import dependencies
+from equipage.record import lock as lock_module
 from equipage.record.verify import compare
 from lab import Result, environment, in_process, settle, write
 from serve.packs import pack, write_packs
@@ -429,10 +430,10 @@ def test_a_lock_that_cannot_be_used_is_refused_with_the_reason(change: Any, reas
 
 def _sealed(**changes: Any) -> None:
     """Write the lock with other fields, and a seal that fits: anyone can compute one."""
-    lock = workspace_lock.read(_text().encode())
+    lock = lock_module.read(_text().encode())
     lock = msgspec.structs.replace(lock, **changes)
-    lock = msgspec.structs.replace(lock, seal=workspace_lock._seal(lock))
-    Path("equipage.lock").write_text(workspace_lock.write(lock))
+    lock = msgspec.structs.replace(lock, seal=lock_module._seal(lock))
+    Path("equipage.lock").write_text(lock_module.write(lock))
 
 
 @pytest.mark.parametrize(
@@ -630,7 +631,7 @@ def test_programs_are_locked_if_that_is_asked_for(
 ) -> None:
     write_packs(Path("packs"), [pack("a.b", PHP)], {"t.php": "<?php"})
     write(tmp_path / "bin", {"php": "first"})
-    monkeypatch.setattr(code_digest, "SYSTEM_PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(dependencies, "SYSTEM_PATH", str(tmp_path / "bin"))
     name = "packs/a.b.tool.yaml"
     assert "installed" not in locked()["items"][name]["code"]
     assert in_process(["lock", "--programs"]).code == 0
@@ -668,7 +669,7 @@ def test_a_changed_byte_in_any_of_two_thousand_files_is_named(tmp_path: Path) ->
         skill = f"---\nname: s{number}\ndescription: d\n---\nText {number}.\n"
         files = {f"{name}.py": f"print({number})\n" for name in ("a", "b", "c")}
         write(root / f".claude/skills/s{number}", {"SKILL.md": skill, **files})
-    lock, problems = workspace_lock.lock_all([str(root)], str(root), Request(env={}))
+    lock, problems = lock_module.lock_all([str(root)], str(root), Request(env={}))
     assert (len(lock.files), problems) == (2000, [])
     # One byte in each of a hundred files, wherever in the file; each of them is named.
     touched = draw.sample(sorted(lock.files), 100)
@@ -676,16 +677,16 @@ def test_a_changed_byte_in_any_of_two_thousand_files_is_named(tmp_path: Path) ->
         data = bytearray((root / name).read_bytes())
         data[draw.randrange(len(data))] ^= 1
         (root / name).write_bytes(data)
-    now, _ = workspace_lock.lock_all([str(root)], str(root), Request(env={}))
+    now, _ = lock_module.lock_all([str(root)], str(root), Request(env={}))
     found = compare(lock, now)
     # A byte of the fence makes a file one that no tool reads: it is gone.
     assert sorted((*found.changed, *found.removed)) == sorted(touched)
     assert found.added == ()
-    assert workspace_lock.read(workspace_lock.write(now).encode()) == now
+    assert lock_module.read(lock_module.write(now).encode()) == now
 
 
 def test_a_lock_with_a_field_of_tomorrow_is_refused() -> None:
     raw = json.loads(_text())
     raw["tomorrow"] = 1
-    with pytest.raises(workspace_lock.LockError, match="tomorrow"):
-        workspace_lock.read(json.dumps(raw).encode())
+    with pytest.raises(lock_module.LockError, match="tomorrow"):
+        lock_module.read(json.dumps(raw).encode())

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from equipage.cli import main
 from equipage.loading.session import Request
-from equipage.record import workspace_lock
+from equipage.record import lock as lock_module
 from equipage.render.page import render
 from equipage.render.survey import survey
 from equipage.workspace import load as loads
@@ -347,7 +347,7 @@ def test_each_file_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return original(candidate, *given, **options)
 
     monkeypatch.setattr(loads, "load_candidate", counted)
-    monkeypatch.setattr(workspace_lock, "load_candidate", counted)
+    monkeypatch.setattr(lock_module, "load_candidate", counted)
     found = survey(["."], Request(env={}, shared=True))
     assert sorted(seen) == [f"./{name}" for name in names]
     assert found.lock is not None

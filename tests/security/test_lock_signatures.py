@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from equipage.record.workspace_lock import LockedFile, assemble_lock, read
-from equipage.record.workspace_lock import write as write_lock
+from equipage.record.lock import LockedFile, assemble_lock, read
+from equipage.record.lock import write as write_lock
 from lab import environment, in_process, settle, write
 
 AGENT = "---\nname: reviewer\ndescription: d\ntools: Read\n---\nReview.\n"

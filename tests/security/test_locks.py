@@ -13,8 +13,8 @@ import pytest
 
 from equipage.cli import main
 from equipage.loading.session import Request
+from equipage.record.lock import _seal, lock_all, read, write
 from equipage.record.verify import compare
-from equipage.record.workspace_lock import _seal, lock_all, read, write
 from lab import load, repository
 
 FILES = {

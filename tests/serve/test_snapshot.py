@@ -14,7 +14,7 @@ pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 
 from equipage.core.diagnostics import LoadError
 from equipage.loading.session import Request
-from equipage.record import workspace_lock
+from equipage.record import lock
 from equipage.serve import trust
 from equipage.serve.platform import Platform
 from equipage.serve.snapshot import Snapshot, ToolDescription, take_snapshot
@@ -158,8 +158,8 @@ def test_digests_say_what_clients_would_see(folder: Path) -> None:
 # Whether tools are what was locked.
 
 
-def locked(*paths: Path, root: Path, programs: bool = False) -> workspace_lock.WorkspaceLock:
-    found = workspace_lock.lock_all(
+def locked(*paths: Path, root: Path, programs: bool = False) -> lock.WorkspaceLock:
+    found = lock.lock_all(
         [str(each) for each in paths], str(root), Request(env={}), programs=programs, jobs=1
     )
     return found[0]

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from equipage.cli import main
-from equipage.effect.budget import budget_of
-from equipage.effect.context import Measure
+from equipage.effect.budget import Measure, budget_of
 from equipage.loading.session import Request
 from equipage.workspace.load import load_all, settled
 from lab import Link, repository

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from equipage.core.path import format_path
 from equipage.loading.format import Sensitive
-from equipage.record.comparing import MEANINGS, compare
+from equipage.record.diff import MEANINGS, compare
 
 SENSITIVE = (
     Sensitive("tools.*", "tool"),

@@ -9,7 +9,7 @@ import pytest
 from equipage.cli import main
 from equipage.loading.session import Request
 from equipage.workspace.check import check_paths
-from equipage.workspace.listing import list_all
+from equipage.workspace.graph import list_all
 from lab import repository, write
 
 AGENT = "---\ndescription: {}\n---\nYou work.\n"

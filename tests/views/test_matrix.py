@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from equipage.cli import main
-from equipage.clients.reach import add_inherited, reaches_of
-from equipage.effect.matrix import ACTIVITIES, Column, Matrix, answer, matrices
+from equipage.clients.file_grants import reaches_of
+from equipage.effect.reach import ACTIVITIES, Column, Matrix, add_inherited, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace.load import load_all, settled
 from lab import repository
@@ -282,7 +282,7 @@ def test_the_columns_are_what_agents_and_settings_name(tmp_path: Path) -> None:
 def test_a_matrix_has_room_for_what_is_named_most(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("equipage.effect.matrix._MAX_COLUMNS", 2)
+    monkeypatch.setattr("equipage.effect.reach._MAX_COLUMNS", 2)
     matrix = matrix_of(tmp_path, {AGENT: claude(tools="Read, Bash, Grep")})
     assert [each.name for each in matrix.columns if each.sort == "tool"] == ["Bash", "Grep"]
     assert matrix.left_out == 1

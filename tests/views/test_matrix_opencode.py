@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from equipage.clients.reach import add_inherited, reaches_of
-from equipage.effect.matrix import Column, answer, matrices
+from equipage.clients.file_grants import reaches_of
+from equipage.effect.reach import Column, add_inherited, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace.load import load_all, settled
 from lab import SHARED, write

@@ -40,7 +40,7 @@ def documented(node: ast.ClassDef) -> set[str]:
 def silent(cls: type[Any]) -> list[str]:
     """The fields of a class about which an editor has nothing to show."""
     in_stub = classes(str(STUB)).get(cls.__name__)
-    if in_stub is not None and cls.__module__ == "equipage.clients.kind":
+    if in_stub is not None and cls.__module__ == "equipage.clients.format":
         known = documented(in_stub)
     else:
         bases = [each for each in cls.__mro__ if each.__module__.startswith("equipage.")]

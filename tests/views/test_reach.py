@@ -10,20 +10,12 @@ import pytest
 
 import equipage
 from equipage.clients.catalogue import patterns_in
-from equipage.clients.file_grants import NOT_REACH, TABLES
-from equipage.clients.reach import (
-    EVERYTHING,
-    Difference,
-    Reach,
-    add_inherited,
-    compare_reaches,
-    covers,
-    differences,
-    reach_of_value,
-)
+from equipage.clients.file_grants import NOT_REACH, TABLES, reach_of_value
+from equipage.clients.grants import EVERYTHING, Reach, covers
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import OPEN
 from equipage.core.path import format_path
+from equipage.effect.reach import Difference, add_inherited, compare_reaches, differences
 from equipage.loading.format import Format
 from equipage.project.registry import format_named
 from equipage.render.effect import reach_to_dict

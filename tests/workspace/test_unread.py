@@ -8,10 +8,10 @@ import pytest
 
 import equipage
 from equipage.clients.tables.unread import UNREAD, unread_sort
-from equipage.files.walking import walk, walk_files
+from equipage.files.walking import expand_choices, walk, walk_files
 from equipage.loading.session import Run
 from equipage.project.recognise import names_with_place, recognise_path
-from equipage.project.registry import BUILT_IN, agent_folders, conventions, expand_choices
+from equipage.project.registry import BUILT_IN, agent_folders, conventions
 from equipage.workspace.load import WantedOf
 from lab import write
 

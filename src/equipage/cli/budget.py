@@ -12,8 +12,7 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
-from equipage.effect.budget import budget_of
-from equipage.effect.context import Measure
+from equipage.effect.budget import Measure, budget_of
 from equipage.render.text import Style, table
 from equipage.workspace.load import load_all, settled
 

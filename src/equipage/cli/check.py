@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # the modules that fix and watch are imported when they are a
     import argparse
 
     from equipage.cli.fix import FixResult
-    from equipage.record.known import BaselineFile
+    from equipage.record.baseline import BaselineFile
     from equipage.workspace.watch import WatchUpdate
 
 #: How many findings a terminal gets; more would scroll away.
@@ -192,7 +192,7 @@ def _find_baseline(options: argparse.Namespace, paths: Sequence[str]) -> Baselin
     is_named = options.baseline or project.settings.baseline or options.write_baseline
     if not is_named and not os.path.exists(project.baseline):
         return None
-    from equipage.record.known import read_baseline
+    from equipage.record.baseline import read_baseline
 
     return read_baseline(project, options.baseline, is_new=options.write_baseline)
 

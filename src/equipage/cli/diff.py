@@ -17,17 +17,18 @@ import msgspec
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
-from equipage.clients.reach import Difference, differences, reaches_of
+from equipage.clients.file_grants import reaches_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.path import Path, format_path
 from equipage.core.text import visible, visible_at_line_start
+from equipage.effect.reach import Difference, differences
 from equipage.files.git import NoRevision, Revision, is_revision
 from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded, Paths
 from equipage.loading.session import Run
 from equipage.project.settings import project_of
-from equipage.record.comparing import MEANINGS, Change, compare
+from equipage.record.diff import MEANINGS, Change, compare
 from equipage.record.sides import Loads, Unjudged, loads_at, rule_changes, unjudged
 from equipage.render.effect import lines_of_reach, reach_to_dict, render_markdown
 from equipage.render.text import Style, change_lines

@@ -16,7 +16,7 @@ from equipage.core.source import Source
 from equipage.core.text import visible_at_line_start
 from equipage.files import real_path
 from equipage.files.writing import NotWritten, replace_if_unchanged
-from equipage.project import project_of_folder
+from equipage.loading.project_root import project_of_folder
 from equipage.render.text import Style
 from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace.fixes import REASONS, Refusal, Repair, diff, repair

@@ -21,8 +21,8 @@ from equipage.core.diagnostics import UsageError
 from equipage.files import process_variables
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.editor_schema import schema_for
+from equipage.loading.project_root import project_of_folder
 from equipage.loading.session import Request
-from equipage.project import project_of_folder
 from equipage.project.registry import format_named
 from equipage.workspace.check import check_paths
 from equipage.workspace.report import Report

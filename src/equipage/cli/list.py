@@ -10,7 +10,7 @@ import msgspec
 
 from equipage.cli import OK
 from equipage.cli.output import Output
-from equipage.project.catalogue import KnownKind, catalogue, known_kind
+from equipage.project.kinds import KnownKind, all_known_kinds, known_kind
 from equipage.render.text import Style, table
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    found = catalogue() if options.kind is None else [known_kind(options.kind)]
+    found = all_known_kinds() if options.kind is None else [known_kind(options.kind)]
     if options.output_format == "json":
         output.write_json({"version": 1, "kinds": msgspec.to_builtins(found)})
     elif options.kind is None:

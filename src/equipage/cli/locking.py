@@ -18,8 +18,8 @@ from equipage.core.text import visible
 from equipage.files import is_inside
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
-from equipage.project import project_of_folder
-from equipage.record import workspace_lock as workspaces
+from equipage.loading.project_root import project_of_folder
+from equipage.record import lock as lock_module
 
 if TYPE_CHECKING:  # these are imported where they are needed: to write a lock takes less
     import subprocess
@@ -40,20 +40,20 @@ def lock(options: argparse.Namespace, output: Output) -> int:
     """`equipage lock`: record what a workspace is made of."""
     paths = paths_of(options)
     root = _project_root(paths)
-    made, problems = workspaces.lock_all(
+    made, problems = lock_module.lock_all(
         paths, root, request_of(options), kind=options.kind, programs=options.programs
     )
     if not made.items:
         output.note(NOTHING_FOUND)
         return USAGE
-    path = options.output or os.path.join(root, workspaces.LOCK_NAME)
+    path = options.output or os.path.join(root, lock_module.LOCK_NAME)
     # A name that the user did not write may be a link that came with the project.
     if options.output is None and not is_inside(path, root):
         raise UsageError(
             f"{_display_path(path)} is a link that leads out of the project; use -o LOCK"
         )
     output.path = None if path == "-" else path
-    _write_lock(workspaces.write(made), options, output)
+    _write_lock(lock_module.write(made), options, output)
     for problem in problems:
         output.note(f"equipage: {problem}")
     for file, runs in sorted(_unpinned_launches(made)):
@@ -73,7 +73,7 @@ def _project_root(paths: list[str]) -> str:
     return roots.pop()
 
 
-def _unpinned_launches(made: workspaces.WorkspaceLock) -> Iterator[tuple[str, str]]:
+def _unpinned_launches(made: lock_module.WorkspaceLock) -> Iterator[tuple[str, str]]:
     for file, item in made.items.items():
         yield from ((file, each.runs) for each in item.launches if each.pin is None)
 
@@ -102,7 +102,7 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     from equipage.record.verify import compare
 
     root = _project_root(paths_of(options))
-    path = options.lock or os.path.join(root, workspaces.LOCK_NAME)
+    path = options.lock or os.path.join(root, lock_module.LOCK_NAME)
     if not os.path.exists(path):
         output.note(
             f"equipage: there is no {_display_path(path)}; run `equipage lock` and commit it"
@@ -115,8 +115,8 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     folders = [os.path.join(root, each) for each in old.paths]
     gone = [each for each in folders if not os.path.exists(each)]
     here = [each for each in folders if each not in gone]
-    new, problems = workspaces.lock_all(
-        here, root, request_of(options), kind=options.kind, programs=workspaces.holds_programs(old)
+    new, problems = lock_module.lock_all(
+        here, root, request_of(options), kind=options.kind, programs=lock_module.holds_programs(old)
     )
     found = compare(old, new)
     if "." not in old.paths:
@@ -135,15 +135,15 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     return output.code
 
 
-def read_lock(path: str) -> workspaces.WorkspaceLock:
+def read_lock(path: str) -> lock_module.WorkspaceLock:
     """The lock that the command line names. Raises `UsageError`."""
     return _parse(path, _read_bytes(path))
 
 
-def _parse(path: str, data: bytes) -> workspaces.WorkspaceLock:
+def _parse(path: str, data: bytes) -> lock_module.WorkspaceLock:
     try:
-        return workspaces.read(data)
-    except workspaces.LockError as error:
+        return lock_module.read(data)
+    except lock_module.LockError as error:
         raise UsageError(f"{_display_path(path)} is not a lock that can be used: {error}") from None
 
 

@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING, Any
 from equipage.cli import OK
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, request_of
-from equipage.clients.reach import Grant, Reach, add_inherited, reaches_of
+from equipage.clients.file_grants import reaches_of
+from equipage.clients.grants import Grant, Reach
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
-from equipage.effect.matrix import ACTIVITIES, Answer, Column, Matrix, answer, matrices
+from equipage.effect.reach import (
+    ACTIVITIES,
+    Answer,
+    Column,
+    Matrix,
+    add_inherited,
+    answer,
+    matrices,
+)
 from equipage.render.survey import Places, places_of
 from equipage.render.text import Style, table
 from equipage.workspace.load import load_all, settled

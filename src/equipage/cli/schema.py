@@ -17,8 +17,8 @@ from equipage.cli.output import Output
 from equipage.core.diagnostics import UsageError
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.editor_schema import schema_for
+from equipage.loading.project_root import project_of_folder
 from equipage.loading.session import Run
-from equipage.project import project_of_folder
 from equipage.project.recognise import recognise
 from equipage.project.registry import all_codes, built_in_kinds, format_named, known_kinds
 from equipage.project.settings import project_of

@@ -20,9 +20,9 @@ from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Explanation, Loaded, Paths, Setting, ValuePlace, no_value_error
 from equipage.loading.wording import shorten, type_name
-from equipage.project.catalogue import known_kind
+from equipage.project.kinds import known_kind
 from equipage.render.text import Style, excerpt, table
-from equipage.workspace.listing import Listed, list_all
+from equipage.workspace.graph import Listed, list_all
 
 if TYPE_CHECKING:
     import argparse

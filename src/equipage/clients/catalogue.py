@@ -7,15 +7,18 @@ the checks, the schema for editors and the comparison between tools all follow f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from equipage.core.diagnostics import Severity
+from equipage.core.diagnostics import Fact, Severity
 from equipage.core.path import ROOT, Path
 from equipage.syntax.header import Reader
+
+if TYPE_CHECKING:
+    from equipage.loading.session import Session
 
 FileSyntax = Literal["header", "toml", "json", "yaml", "text"]
 #: What the entries of a field may name.
@@ -25,6 +28,10 @@ Identity = Literal["field", "file", "folder"]
 
 Names = tuple[str, ...]
 Table = dict[str, Any]
+
+
+#: A check of a file of a client, beyond what its table says.
+Rule = Callable[["Convention", Any, "Session"], Iterator[Fact]]
 
 
 class Field(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,35 +20,32 @@ from equipage.clients.catalogue import CompositeType, Convention, Field, Group, 
 from equipage.clients.references import (
     is_pattern,
     locate_names,
-    name_by_path,
     names_in_field,
     parse_references,
     rename_remedy,
     split_names,
 )
 from equipage.core import codes as core_codes
-from equipage.core.codes_kinds import HEADER_NOT_FIRST
+from equipage.core.codes import HEADER_NOT_FIRST
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex, nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
-from equipage.loading.header import body_of, has_header, keep_as_written
+from equipage.formats.defect.codes import NUMBER_AS_TEXT
+from equipage.loading import header
+from equipage.loading.header import BODY, has_header, keep_as_written, keep_placeholders
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
-from equipage.loading.shared import check_mixed_scripts, is_template_or_fixture, report_secrets
-from equipage.loading.tree import Origin, Origins, Tree, attach, put
+from equipage.loading.shared import is_template_or_fixture, look_for_suspicious, name_by_path
+from equipage.loading.tree import Origins, Tree, put
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, EntrySpans, load_value
-from equipage.syntax.header import CONVENTION, Grammar
+from equipage.syntax.header import CONVENTION
 
 if TYPE_CHECKING:
     pass
-
-
-#: The key of the text below the header in the loaded configuration.
-BODY = "body"
 
 
 # The stages, in the order they run.
@@ -139,8 +136,8 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.type is str]
     if _is_template(convention, session):
-        tree = _keep_placeholders(tree, paths)
-    tree, facts = keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
+        tree = keep_placeholders(tree, paths)
+    tree, facts = keep_as_written(tree, paths, NUMBER_AS_TEXT)
     # A version is shown as it is written, whatever it looks like.
     facts = [each for each in facts if each.origin is None or each.origin.path != ("version",)]
     strict = _text_only_fields(convention, session)
@@ -183,18 +180,6 @@ def _text_only_fields(convention: Convention, session: Session) -> tuple[str, ..
         convention.kind == "skill" and (is_project or _is_in_claude_plugin(session))
     )
     return ("name",) if is_of_claude else ()
-
-
-def _keep_placeholders(tree: Tree, paths: Iterable[Path]) -> Tree:
-    """`[TODO: a name]` and `{{NAME}}` in a template are text to be replaced."""
-    document = tree.document
-    found = [path for path in paths if isinstance(get(tree.value, path), list | dict)]
-    if document.format != "yaml" or not found:
-        return tree
-    for path, place in document.locate(found).items():
-        if (written := place.value.text()).startswith(("[", "{")):
-            tree = put(tree, path, written, how="")
-    return tree
 
 
 #: What YAML 1.1 reads as a date; the parsers of two clients do.
@@ -318,37 +303,18 @@ def _unknown_tools_in(name: str, known: frozenset[str]) -> list[str]:
     ]
 
 
-def add_body(
-    convention: Convention, tree: Tree, _session: Session, *, grammar: Grammar = CONVENTION
-) -> tuple[Tree, list[Fact]]:
+def add_body(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Add the text below the header as a field; a key of that name in the header is unknown."""
     if convention.syntax not in ("header", "text") or not isinstance(tree.value, dict):
         return tree, []
-    facts: list[Fact] = []
-    if BODY in tree.value:
-        facts.append(
-            core_codes.UNKNOWN_FIELD.at(
-                part="key",
-                origin=tree.provenance((BODY,)).origin,
-                severity=convention.unknown or "warning",
-                field=BODY,
-                owner=convention.title_with_article,
-                nearest=None,
-            )
-        )
-    body = body_of(tree.document, grammar)
-    return attach(tree, (BODY,), Tree(body.value, Origins(Origin(body)))), facts
+    severity = convention.unknown or "warning"
+    return header.add_body(tree, CONVENTION, owner=convention.title_with_article, severity=severity)
 
 
-def look_for_suspicious(
-    _convention: Convention, tree: Tree, _session: Session
+def report_suspicious(
+    _convention: Convention, tree: Tree, session: Session
 ) -> tuple[Tree, list[Fact]]:
-    """Report secrets, and names whose letters only look alike."""
-    source = tree.document.source
-    name = get(tree.value, ("name",))
-    if not isinstance(name, str):
-        name = os.path.basename(source.filename or source.name).partition(".")[0]
-    return tree, [*report_secrets(source), *check_mixed_scripts(name)]
+    return look_for_suspicious(tree, session)
 
 
 def wrap_in_field(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -377,7 +343,7 @@ STAGES = (
     refuse_values,
     split_name_lists,
     add_body,
-    look_for_suspicious,
+    report_suspicious,
 )
 
 

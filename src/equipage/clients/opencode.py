@@ -1,4 +1,4 @@
-"""Permissions of OpenCode that do not hold: of no tool, or undone by a rule behind them.
+"""What OpenCode makes of its files: permissions that do not hold, texts that it takes from files.
 
 OpenCode keeps the names of tools that it does not have, and allows what no rule is about. Of the
 patterns of one tool it takes the last that matches; the order of the tools does not matter.
@@ -6,16 +6,16 @@ patterns of one tool it takes the last that matches; the order of the tools does
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 from equipage.clients import codes
-from equipage.clients.catalogue import Convention
-from equipage.clients.companions import Rule
+from equipage.clients.catalogue import Convention, Rule
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Code, Fact, Remedy, Shown
 from equipage.core.path import Path, get
-from equipage.core.text import is_likely_typo
+from equipage.core.text import is_likely_typo, lazy_regex
 from equipage.loading.session import Session
 
 # fmt: off
@@ -64,8 +64,45 @@ def _check_overruled_rules(rules: dict[str, Any], place: Path) -> Iterator[Fact]
             )
 
 
-#: Kind → its rule, and the codes that the rule gives.
-RULES: dict[str, tuple[Rule, tuple[Code, ...]]] = {
-    "opencode-agent": (permissions_have_an_effect, codes.PERMISSION_CODES),
-    "opencode-config": (permissions_have_an_effect, codes.PERMISSION_CODES),
+# Texts that a configuration of OpenCode takes from files.
+
+_FILE_REFERENCE = lazy_regex(r"\{file:([^{}]+)\}")
+
+
+def _path_in_project(written: str, session: Session) -> str | None:
+    """The path that is meant; None if it lies outside the project."""
+    path = os.path.normpath(os.path.join(os.path.dirname(session.path), written))
+    return path if session.files.is_within(path, session.root) else None
+
+
+def _all_texts(value: Any) -> Iterator[tuple[Path, str]]:
+    """Every text in a value, with its path."""
+    waiting: list[tuple[Path, Any]] = [((), value)]
+    while waiting:
+        place, each = waiting.pop(0)
+        if isinstance(each, str):
+            yield place, each
+        elif isinstance(each, dict):
+            waiting += (((*place, key), inner) for key, inner in each.items())
+        elif isinstance(each, list | tuple):
+            waiting += (((*place, at), inner) for at, inner in enumerate(each))
+
+
+def text_files_exist(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """Each `{file:path}` names a file that exists: OpenCode does not start without it."""
+    for place, text in _all_texts(config):
+        for match in _FILE_REFERENCE.finditer(text):
+            written = match[1].strip()
+            path = None if written.startswith("~") else _path_in_project(written, session)
+            if path is not None and not session.files.exists(path):
+                yield codes.PATH_MISSING.at(place, file=Shown(written), field=str(place[-1]))
+
+
+#: Kind → its rules, each with the codes that it gives.
+RULES: dict[str, tuple[tuple[Rule, tuple[Code, ...]], ...]] = {
+    "opencode-agent": ((permissions_have_an_effect, codes.PERMISSION_CODES),),
+    "opencode-config": (
+        (text_files_exist, codes.TEXT_CODES),
+        (permissions_have_an_effect, codes.PERMISSION_CODES),
+    ),
 }

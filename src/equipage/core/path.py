@@ -2,7 +2,8 @@
 
 A path is a tuple of mapping keys (str) and list indexes (int). People write and read it as
 `phases[1].replace_tools.calculator`; keys that are not identifiers are in brackets, as in
-`resources["file:///a.b"]`. `parse_path(format_path(p)) == p` for every path.
+`resources["file:///a.b"]`. `parse_path(format_path(p)) == p` for every path. `get` and `walk` read
+plain values by path; a `HOLE` is where a value could not be had.
 """
 
 from __future__ import annotations
@@ -121,3 +122,16 @@ def walk(value: Any, path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
             stack.extend(((*here, key), child) for key, child in reversed(node.items()))
         elif isinstance(node, list):
             stack.extend(((*here, number), node[number]) for number in range(len(node) - 1, -1, -1))
+
+
+def entries_at(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """The entries of the list at a path, each with its own path; none if it is not a list."""
+    found = get(value, path)
+    for number, entry in enumerate(found if isinstance(found, list | tuple) else ()):
+        yield (*path, number), entry
+
+
+def table_at(value: Any, path: Path) -> dict[str, Any]:
+    """The table at a path, an empty one if it is not a table."""
+    found = get(value, path)
+    return found if isinstance(found, dict) else {}

@@ -1,4 +1,4 @@
-"""Regular expressions compiled on first use, guesses for misspelt names, printable text."""
+"""Regular expressions compiled on first use, guesses for misspelt names, printable text, globs."""
 
 from __future__ import annotations
 

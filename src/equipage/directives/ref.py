@@ -9,8 +9,8 @@ What can be written out is; a recursive schema keeps references to definitions i
 Findings about a file are reported in that file. A reference that cannot be followed leaves a hole
 and a finding.
 
-`links` builds the graph of references, `inline` turns it into schemas. This module ties them
-together, with a shorter way for schemas whose references earlier loads have resolved.
+`ref_graph` builds the graph of references; here it is turned into schemas, with a shorter way for
+those whose references earlier loads have resolved.
 """
 
 from __future__ import annotations

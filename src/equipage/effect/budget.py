@@ -10,7 +10,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -18,37 +18,16 @@ from msgspec.structs import replace
 from equipage.clients.claude.instructions import transitive_imports
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import get
-from equipage.effect.context import (
-    AGENT_SKILLS,
-    CLAUDE,
-    CLAUDE_FILE_LIMIT,
-    CODEX,
-    CODEX_TOTAL_LIMIT,
-    CONVENTIONS_WITH_BODY_LIMIT,
-    COPILOT,
-    CURSOR,
-    DESCRIPTION_LIMITS,
-    GEMINI,
-    HTML_COMMENT,
-    IMPORT_DEPTHS,
-    LISTING_LIMITS,
-    OPENCODE,
-    REVIEW_LIMIT,
-    SKILL_FOLDERS,
-    SKILL_LINES_LIMIT,
-    Limit,
-    LimitSettings,
-    Measure,
-    Part,
-    place_of,
-    shown_folder,
-    start_folder_of,
-)
+from equipage.core.text import lazy_regex
+from equipage.effect.reading import LimitSettings, place_of, shown_folder, start_folder_of
 from equipage.files.reading import display_name
 from equipage.loading.header import body_of
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Session
 from equipage.workspace.load import FileLoad
+
+Unit = Literal["characters", "bytes", "lines"]
+Basis = Literal["measured", "documented", "recommended", "settings"]
 
 
 def budget_of(found: Iterable[FileLoad]) -> tuple[Measure, ...]:
@@ -435,3 +414,102 @@ def _body_measures(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
         yield Measure(
             table.tool, folder, f"longest {table.sort}", longest, limit=limit, parts=tuple(parts)
         )
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """How much of something a client takes, and what it does with more."""
+
+    size: int
+    beyond: str
+    basis: Basis
+    source: str  #: the client and version that were run, or the file that sets the limit
+    unit: Unit = "characters"
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One thing that takes up room."""
+
+    name: str
+    file: str
+    size: int
+    over: bool = False  #: whether it alone is more than the client takes
+
+
+class Measure(msgspec.Struct, frozen=True):
+    """How much of a client's context something takes up."""
+
+    client: str
+    folder: str  #: where the client is started, or the plugin
+    what: str
+    used: int
+    unit: Unit = "characters"
+    limit: Limit | None = None  #: None: no limit is known
+    parts: tuple[Part, ...] = ()  #: the largest first
+
+    @property
+    def share(self) -> float | None:
+        """The part of the limit that is used."""
+        return None if self.limit is None else self.used / max(1, self.limit.size)
+
+    @property
+    def is_over(self) -> bool:
+        return self.limit is not None and self.used > self.limit.size
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the client cuts or leaves out what is over the limit."""
+        return self.is_over and self.limit is not None and self.limit.basis != "recommended"
+
+    @property
+    def tokens(self) -> int | None:
+        """About how many tokens that is: four characters of English make one."""
+        return None if self.unit == "lines" else -(-self.used // 4)
+
+
+# The clients. Where a value is not measured, nothing here is stricter than its documentation.
+
+CLAUDE, CODEX = "Claude Code", "Codex"
+COPILOT, GEMINI, OPENCODE, CURSOR = "GitHub Copilot", "Gemini CLI", "OpenCode", "Cursor"
+#: The open specification, for skills that any client may read.
+AGENT_SKILLS = "Agent Skills"
+
+#: The folders whose skills each client reads; `plugin` is a plugin of Claude Code.
+SKILL_FOLDERS: dict[str, tuple[str, ...]] = {
+    CLAUDE: (".claude", "plugin"),
+    CODEX: (".agents", ".codex"),
+    GEMINI: (".agents", ".gemini"),
+    COPILOT: (".github", ".agents", ".claude"),
+    OPENCODE: (".opencode", ".claude", ".agents"),
+    CURSOR: (".cursor", ".agents", ".claude"),
+}
+#: One hundredth of a context of 200,000 tokens. Larger models allow more; a project does not know
+#: who opens it, so the smallest counts.
+LISTING_LIMITS: dict[str, Limit] = {
+    CLAUDE: Limit(
+        8_000, "descriptions at the end of the list are left out", "measured", "Claude Code 2.1.325"
+    ),
+    CODEX: Limit(8_000, "descriptions are shortened", "documented", CODEX),
+}
+DESCRIPTION_LIMITS: dict[str, Limit] = {
+    CLAUDE: Limit(1_536, "the description is cut", "measured", "Claude Code 2.1.325"),
+    CODEX: Limit(1_024, "the description is cut", "measured", "Codex 0.166.0"),
+    COPILOT: Limit(1_024, "the skill is dropped", "measured", "Copilot CLI 1.0.102"),
+    AGENT_SKILLS: Limit(
+        1_024, "the skill is not valid", "documented", "Agent Skills specification"
+    ),
+}
+SKILL_LINES_LIMIT = Limit(
+    500, "split it into files that it links", "recommended", "Agent Skills specification", "lines"
+)
+CLAUDE_FILE_LIMIT = Limit(
+    40_000, "Claude Code warns that the file is too large", "documented", CLAUDE
+)
+CODEX_TOTAL_LIMIT = Limit(32 * 1024, "the rest is not read", "documented", CODEX, "bytes")
+REVIEW_LIMIT = Limit(4_000, "reviews on GitHub do not read the rest", "documented", COPILOT)
+CONVENTIONS_WITH_BODY_LIMIT = {
+    each.kind: each for each in CONVENTIONS if each.longest_body is not None
+}
+#: How many files deep each client follows `@file` in instructions.
+IMPORT_DEPTHS = {CLAUDE: 4, GEMINI: 5}
+#: Claude Code removes these before the text reaches the model.
+HTML_COMMENT = lazy_regex(r"^<!--.*?-->[ \t]*\n?", re.MULTILINE | re.DOTALL)

@@ -13,13 +13,15 @@ if it lies outside the project: a check of a project must not show the files bes
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 import msgspec
 
+from equipage.core.text import lazy_regex
 from equipage.files import entries_of, exists, is_folder, is_link, real_path, repository_root
 from equipage.files.gitignore import Ignores, parse_ignores
 from equipage.files.index import DamagedIndex, TrackedFiles, read_tracked_files
@@ -420,3 +422,151 @@ def _ignores_above(folder: str) -> Ignores | None:
         ignores = _add_ignore_file(_add_trailing_slash(current), ".gitignore", ignores)
         current = os.path.join(current, step)
     return ignores
+
+
+def _folder_regex(folder: str) -> str:
+    """The pattern of folders; each step has its slash, so `**` may be no step at all."""
+    return f"/{_glob_to_regex(folder + '/')}\\Z"
+
+
+def _glob_to_regex(glob: str) -> str:
+    return re.escape(glob).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*", "[^/]*")
+
+
+def expand_choices(glob: str) -> list[str]:
+    """A glob without `{a,b}`: one for each choice."""
+    end = glob.find("}")
+    start = glob.rfind("{", 0, max(end, 0))
+    if start < 0:
+        return [glob]
+    before, words, after = glob[:start], glob[start + 1 : end], glob[end + 1 :]
+    return [each for word in words.split(",") for each in expand_choices(before + word + after)]
+
+
+def hidden_folders(globs: Iterable[str]) -> frozenset[str]:
+    """The hidden folders that the globs contain."""
+    steps = (
+        step for glob in globs for each in expand_choices(glob) for step in each.split("/")[:-1]
+    )
+    return frozenset(step for step in steps if step.startswith("."))
+
+
+class GlobRule(msgspec.Struct, frozen=True):
+    """One glob without choices: the folder and the name it asks for."""
+
+    order: int
+    kind: str
+    glob: str
+    word: str | None  #: a step without wildcards that the folder must have
+    folder: str  #: how the folder ends, with `/` around it; empty for any folder
+    below: str  #: what the folder is or lies below, with `/` around it, if only `**` follows it
+    pattern: re.Pattern[str] | None  #: of the folder, if it has other wildcards
+    name: str  #: the name, or its end if there are wildcards before it
+    names: re.Pattern[str] | None  #: of the name, if it has wildcards
+
+    def matches_folder(self, folder: str) -> bool:
+        """Whether the rule matches files in a folder, which ends with `/`."""
+        if self.below:
+            return self.below in folder
+        if self.pattern is None:
+            return folder.endswith(self.folder)  # of any if it asks for none
+        return self.pattern.search(folder) is not None
+
+    def matches_name(self, name: str) -> bool:
+        if self.names is None:
+            return name == self.name
+        return name.endswith(self.name) and self.names.fullmatch(name) is not None
+
+
+def _compile_rules(rows: Iterable[tuple[str, Iterable[str]]]) -> Iterator[GlobRule]:
+    order = 0
+    for kind, globs in rows:
+        for glob in (each for written in globs for each in expand_choices(written)):
+            head, _, last = glob.rpartition("/")
+            plain = [step for step in head.split("/") if step and "*" not in step]
+            # A file is compared with few of them, so they are translated when they are asked.
+            below = head.removesuffix("/**") if head.endswith("/**") else ""
+            below = "" if "*" in below or not below else f"/{below}/"
+            has_pattern = "*" in head and not below
+            pattern = lazy_regex(partial(_folder_regex, head)) if has_pattern else None
+            names = lazy_regex(partial(_glob_to_regex, last)) if "*" in last else None
+            word, folder = plain[-1] if plain else None, f"/{head}/" if head else ""
+            name = last.rpartition("*")[2]
+            yield GlobRule(order, kind, glob, word, folder, below, pattern, name, names)
+            order += 1
+
+
+class PlaceIndex:
+    """The kinds that have a place: rows of a kind and its globs, the first that matches counts."""
+
+    def __init__(self, rows: Iterable[tuple[str, Iterable[str]]]) -> None:
+        # A rule asks for one name, or for names with one extension: most files of a repository
+        # have another. Those that ask for a folder are found by a step of it.
+        self._names: dict[str, list[GlobRule]] = {}
+        self._extensions: dict[str, list[GlobRule]] = {}
+        self._words: dict[str | None, list[GlobRule]] = {}
+        self.names: set[str] = set()  #: what files must be called, whatever their folder
+        self.extensions: set[str] = set()  #: or how their names must end
+        self.open_ended: list[GlobRule] = []  #: the rules that do not say how
+        for rule in _compile_rules(rows):
+            is_name = rule.names is None
+            key = rule.name if is_name else extension_of(rule.name)
+            (self.names if is_name else self.extensions).add(key)
+            if not (is_name or key):
+                self.open_ended.append(rule)
+            if rule.folder:
+                self._words.setdefault(rule.word, []).append(rule)
+            else:
+                (self._names if is_name else self._extensions).setdefault(key, []).append(rule)
+        #: a walk asks several times for the files of each folder
+        self._in = lru_cache(maxsize=20_000)(self._rules_in)
+
+    @property
+    def names_anywhere(self) -> Iterable[str]:
+        """The names of files that have a kind in any folder."""
+        return self._names
+
+    @property
+    def ends_anywhere(self) -> Iterable[str]:
+        """The ends of such names."""
+        return {rule.name for rules in self._extensions.values() for rule in rules}
+
+    @property
+    def required_steps(self) -> Iterable[str | None]:
+        """The steps that rules require of a folder; None among them if one has only wildcards."""
+        return self._words
+
+    def has_rules_for(self, folder: str) -> bool:
+        """Whether the folder of any rule matches an absolute folder, given without a final `/`."""
+        return not self._words.keys().isdisjoint((None, *folder.split("/"))) and bool(
+            self._in(folder)
+        )
+
+    def find(self, path: str) -> tuple[str, str] | None:
+        """The kind of an absolute path with `/`, and the glob that says so."""
+        folder, _, name = path.rpartition("/")
+        extension = extension_of(name)
+        found: GlobRule | None = None
+        for rules in (
+            self._in(folder),
+            self._names.get(name, ()),
+            self._extensions.get(extension, ()),
+            self._extensions.get("", ()) if extension else (),  # their names end with none
+        ):
+            for rule in rules:
+                if (found is None or rule.order < found.order) and rule.matches_name(name):
+                    found = rule
+        return None if found is None else (found.kind, found.glob)
+
+    def _rules_in(self, folder: str) -> tuple[GlobRule, ...]:
+        """The rules that name a folder and match this one."""
+        steps = folder.split("/")
+        words = [each for each in {None, *steps} if each in self._words]
+        rules = [rule for each in words for rule in self._words[each]]
+        return tuple(each for each in rules if each.matches_folder(f"{folder}/"))
+
+
+def extension_of(name: str) -> str:
+    """From the last dot of a name on; empty if it has none."""
+    dot = name.rfind(".")
+    return name[dot:] if dot >= 0 else ""

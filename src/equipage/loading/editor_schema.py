@@ -14,14 +14,13 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import pairwise
 from typing import Any, Literal
 
 from msgspec import inspect as types
 
-from equipage.clients.catalogue import Field
 from equipage.loading.format import Format
 from equipage.loading.model import Shape, type_info
 
@@ -340,38 +339,10 @@ def _change_slots(place: str, schema: Schema, change: Callable[[str, Schema], Sc
 
 def meaning_of(cls: type, field: str) -> str:
     """What a field of a model means, in a few words; empty if it has no meaning written down."""
-    return _documented_meanings(cls).get(field) or _convention_meaning(cls, field)
-
-
-def _convention_meaning(cls: type, name: str) -> str:
-    """What the table of a convention, or of a group in it, says about a field."""
-    from equipage.clients.kind import fields_of
-
-    fields: Sequence[Field] = getattr(cls, "FIELDS", None) or fields_of(cls)
-    # An attribute that Python reserves ends with `_`.
-    named = (each for each in fields if re.sub(r"\W", "_", each.name) in (name, name.rstrip("_")))
-    field = next(named, None)
-    if field is None:
-        return "the text below the header" if name == "body" else ""
-    return "; ".join(_facts(field))
-
-
-def _facts(field: Field) -> Iterator[str]:
-    if field.meaning:
-        yield field.meaning
-    if field.required == "error":
-        yield "**required**: the tool ignores a file without it"
-    elif field.required:
-        yield "recommended"
-    if field.restricts:
-        yield "*restricts* the agent, so a misspelling is an error"
-    if field.split is not None:
-        yield f"a list, or text divided at `{field.split}`"
-    if field.refers is not None:
-        yield f"every {field.refers} it names must exist"
-    if field.instead:
-        others = ", ".join(f"`{name}`" for name in field.instead)
-        yield f"common misspelling, which the tool ignores: {others}"
+    documented = _documented_meanings(cls).get(field)
+    if documented is None and hasattr(cls, "meaning_of"):  # a Struct that was made from a table
+        return str(cls.meaning_of(field))
+    return documented or ""
 
 
 @cache

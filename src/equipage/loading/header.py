@@ -11,13 +11,12 @@ import json
 import math
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import msgspec
 
-from equipage.core import codes as core_codes
-from equipage.core import codes_kinds as codes
+from equipage.core import codes
 from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Source, Span
@@ -26,8 +25,7 @@ from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Parsed, Session
 from equipage.loading.shared import is_template_or_fixture
-from equipage.loading.tree import Tree, put_all
-from equipage.project.registry import agent_folders
+from equipage.loading.tree import Origin, Origins, Tree, attach, put, put_all
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, irregularity_facts, parse
 from equipage.syntax.header import (
@@ -67,11 +65,14 @@ NOT_YAML_REASONS = {
 
 #: For kinds that forgive nothing: what YAML allows, but nearly always is a mistake.
 STRICT_YAML: dict[str, Severity] = {
-    core_codes.DUPLICATE_KEY: "error",
-    core_codes.EXTRA_DOCUMENT: "error",
-    core_codes.UNKNOWN_TAG: "error",
-    core_codes.MERGE_KEY: "error",
+    codes.DUPLICATE_KEY: "error",
+    codes.EXTRA_DOCUMENT: "error",
+    codes.UNKNOWN_TAG: "error",
+    codes.MERGE_KEY: "error",
 }
+
+#: The key of the text below the header in the loaded configuration.
+BODY = "body"
 
 
 class HeaderStyle(msgspec.Struct, frozen=True):
@@ -84,8 +85,8 @@ class HeaderStyle(msgspec.Struct, frozen=True):
     #: how the client reads a header that is not YAML; None: equipage itself reads it, strictly
     reader: Reader | None = None
     optional: bool = False  #: whether a file without a header is as good as one with it
-    #: whether a file without a header is read by some of its clients, and dropped by others
-    disputed: bool = False
+    #: for a header that only some clients need: the hidden folders of the clients that are known
+    disputed_below: Callable[[], frozenset[str]] | None = None
     #: whether the tools ignore a file that does not start with a fence
     ignores_headerless: bool = False
     #: the folder of a project where they do so; they take such a file of a plugin all the same
@@ -112,12 +113,11 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
         facts = session.apply_severities(facts, header.format)
     if facts and "{{" in source.text[header.start : header.end]:
         # `name: {{NAME}}` in a template: the value is a mapping, which is what its field reports.
-        facts = [each for each in facts if each.code != core_codes.NON_STRING_KEY]
+        facts = [each for each in facts if each.code != codes.NON_STRING_KEY]
     if style.reader in ("codex", "opencode", "strict"):
         # To these clients, a header with a key twice is not YAML; the others take the last value.
         facts = [
-            _promote_to_error(each) if each.code == core_codes.DUPLICATE_KEY else each
-            for each in facts
+            _promote_to_error(each) if each.code == codes.DUPLICATE_KEY else each for each in facts
         ]
     if document is None and header.format == "yaml":
         document, facts = _recover_header(source, session, style, header, facts)
@@ -166,13 +166,10 @@ def _read_headerless(
     if hidden is not None and _known_fields_in(source.text[hidden.end() :], style):
         span = Span(source, *hidden.span("before"))
         return None, [codes.HEADER_NOT_FIRST.at(span=span)]
-    if style.disputed and not attempted:
-        mild: Severity = (
-            "note"
-            if is_template_or_fixture(session) or _is_of_unknown_client(session)
-            else "warning"
-        )
-        fact = msgspec.structs.replace(fact, severity=mild)
+    if style.disputed_below is not None and not attempted:
+        is_elsewhere = _is_below_other_hidden_folder(session, style.disputed_below())
+        is_note = is_elsewhere or is_template_or_fixture(session)
+        fact = msgspec.structs.replace(fact, severity="note" if is_note else "warning")
         return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), [fact]
     if not style.optional and (attempted or not style.ignores_headerless):
         return None, [fact]
@@ -202,14 +199,14 @@ _MATERIAL_FOLDERS = frozenset(
 _HIDDEN_FOLDER = lazy_regex(r"/(\.[^/]+)/")
 
 
-def _is_of_unknown_client(session: Session) -> bool:
-    """Whether a file lies in a hidden folder of a client that equipage does not know.
+def _is_below_other_hidden_folder(session: Session, known: frozenset[str]) -> bool:
+    """Whether a file lies in a hidden folder of a client that is not known.
 
     Such a client may read files without a header.
     """
     inside = session.path.removeprefix(session.root).replace(os.sep, "/")
     folders = _HIDDEN_FOLDER.findall(inside)
-    return bool(folders) and (agent_folders() | {".agent"}).isdisjoint(folders)
+    return bool(folders) and known.isdisjoint(folders)
 
 
 def _known_fields_in(text: str, style: HeaderStyle, longest: int = 4096) -> list[str]:
@@ -284,6 +281,38 @@ def keep_as_written(
     return put_all(tree, kept, how=how), facts
 
 
+def add_body(
+    tree: Tree, grammar: Grammar, *, owner: str, severity: Severity
+) -> tuple[Tree, list[Fact]]:
+    """Add the text below the header as a field; a key of that name in the header is unknown."""
+    facts: list[Fact] = []
+    if BODY in tree.value:
+        facts.append(
+            codes.UNKNOWN_FIELD.at(
+                part="key",
+                origin=tree.provenance((BODY,)).origin,
+                severity=severity,
+                field=BODY,
+                owner=owner,
+                nearest=None,
+            )
+        )
+    body = body_of(tree.document, grammar)
+    return attach(tree, (BODY,), Tree(body.value, Origins(Origin(body)))), facts
+
+
+def keep_placeholders(tree: Tree, paths: Iterable[Path]) -> Tree:
+    """`[TODO: a name]` and `{{NAME}}` in a template are text to be replaced."""
+    document = tree.document
+    found = [path for path in paths if isinstance(get(tree.value, path), list | dict)]
+    if document.format != "yaml" or not found:
+        return tree
+    for path, place in document.locate(found).items():
+        if (written := place.value.text()).startswith(("[", "{")):
+            tree = put(tree, path, written, how="")
+    return tree
+
+
 # Headers that are not quite YAML.
 
 
@@ -292,7 +321,7 @@ def _recover_header(
 ) -> Parsed:
     """The header as its client reads it, with a finding and a fix for what is not YAML."""
     window = (header.start, header.end)
-    errors = [each for each in facts if each.code == core_codes.YAML_SYNTAX]
+    errors = [each for each in facts if each.code == codes.YAML_SYNTAX]
     # Without such an error it is YAML of a sort that is refused; read line by line, its structure
     # would become text.
     if not errors:

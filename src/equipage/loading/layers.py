@@ -1,9 +1,12 @@
-"""Where the layers of a configuration are: the user's folder and that of the project.
+"""Layers: the user's folder and that of the project, and the named entries of both.
 
 The user's layer is `<config home>/defect`. The config home is `$XDG_CONFIG_HOME`, else `~/.config`.
 A variable that is empty or relative is ignored, as the XDG specification asks: taken literally, it
 would turn any working directory into the user's own configuration. The project's layer is `.defect`
 in the root of the repository: the nearest parent of the working directory with an entry `.git`.
+
+In each layer, folders such as `agents` and `skills` hold named entries. An entry of the project
+replaces the user's entry of that name as a whole.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ import msgspec
 from msgspec.structs import replace
 
 from equipage.core import codes
-from equipage.core.codes_kinds import VARIABLE_IGNORED
+from equipage.core.codes import VARIABLE_IGNORED
 from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.source import Source
 from equipage.files import (

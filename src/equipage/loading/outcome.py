@@ -22,7 +22,7 @@ from equipage.core.frozen import freeze
 from equipage.core.source import Source
 from equipage.files.reading import peek
 from equipage.loading.format import Format, Offer
-from equipage.loading.session import Session
+from equipage.loading.session import Session, codes_for_comments
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document
 
@@ -144,7 +144,6 @@ def _diagnostics(
     if not facts and not ignoring:
         return [], []
     from equipage.loading.findings import Placer, apply_ignores, codes_in_comments, limit_findings
-    from equipage.project.registry import codes_of
 
     sources = session.files.sources()
     placer = Placer(tree, documents, file=file, sources=sources)
@@ -156,7 +155,7 @@ def _diagnostics(
     rest = [each for each in placed if each.severity != "error"] if fixed else placed
     later, hidden = session.kind.together.codes, {code for code, *_ in more}
     left, waiting = apply_ignores(
-        rest, ignoring, lambda: codes_of([session.kind.name]), fixed, later, hidden
+        rest, ignoring, lambda: codes_for_comments(session), fixed, later, hidden
     )
     return limit_findings(sorted([*fixed, *left], key=Diagnostic.sort_key), more), waiting
 

@@ -21,9 +21,9 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading import model
 from equipage.loading.format import Format
 from equipage.loading.outcome import Outcome, build_outcome
+from equipage.loading.project_root import project_root_in
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree, punch_holes
-from equipage.project import project_root_in
 from equipage.syntax.document import Document
 
 T = TypeVar("T")
@@ -66,10 +66,10 @@ def load_path(
 
 
 def load_text(
-    text: str, kind: Format, request: Request, files: Files | None = None, *, name: str, base: str
+    text: str, kind: Format, request: Request, run: Run | None = None, *, name: str, base: str
 ) -> Outcome:
     """Load a string as if it were a file in the folder `base`."""
-    run = Run(files)
+    run = run or Run()
     session = Session(kind, request, run, os.path.join(base, name), base=base, files=run.files)
     source = Source.of_text(name, text)
     limits, size = session.limits, len(source.data)

@@ -9,12 +9,13 @@ twice.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, islice
 from typing import Any, TypeVar
 
 import msgspec
 
+from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import (
     MAX_FACTS_PER_CODE,
     Code,
@@ -174,15 +175,26 @@ C = TypeVar("C")
 Parsed = tuple[Document | None, list[Fact]]
 
 
+#: Every code that a comment in a file of a kind may name.
+KnownCodes = Callable[[str], Mapping[str, Code]]
+
+
 class Run:
     """What the loads of one run share. They must have the same environment and options."""
 
     def __init__(
-        self, files: Files | None = None, folders: tuple[str, ...] = (), *, isolated: bool = False
+        self,
+        files: Files | None = None,
+        folders: tuple[str, ...] = (),
+        *,
+        isolated: bool = False,
+        known_codes: KnownCodes | None = None,
     ) -> None:
         self.files = files or files_here()
         self.folders = folders  #: see `Request.folders`
         self.isolated = isolated  #: see `Request.isolated`
+        #: the codes that a comment in a file of a format may name; None: those of the format alone
+        self.known_codes = known_codes
         self.documents: dict[tuple[int, Syntax, str], Parsed] = {}
         self._prepared: dict[str, tuple[Request, Any, Limits, list[Fact]]] = {}
         self._caches: dict[type, Any] = {}
@@ -366,3 +378,10 @@ def read_jsonc(source: Source, session: Session, *, trailing_commas: bool) -> Pa
         bare = Source(source.name, source.data, source.text[:start] + text, source.filename)
         return session.parse(bare, "json")
     return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []
+
+
+def codes_for_comments(session: Session) -> Mapping[str, Code]:
+    """The codes that a comment in a file of this load may name."""
+    if session.run.known_codes is not None:
+        return session.run.known_codes(session.kind.name)
+    return {code.name: code for code in (*CORE_CODES, *session.kind.codes)}

@@ -1,4 +1,4 @@
-"""What several kinds share: the base of their tables, patterns, known names, suspicious text."""
+"""What several formats share: the base of their tables, known names, suspicious text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core import codes as core_codes
-from equipage.core import codes_kinds as codes
+from equipage.core import codes
 from equipage.core.diagnostics import Fact, Severity, Shown
-from equipage.core.path import Path, get
+from equipage.core.path import get
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.loading.format import Offer
+from equipage.loading.tree import Tree
 from equipage.syntax.suspicious import find_secrets, mixed_scripts
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 #: For the files of other tools: what those tools refuse, and a TOML that some cannot read yet.
 TOLERANT: dict[str, Severity] = {
-    core_codes.UNKNOWN_TAG: "error",
-    core_codes.MERGE_KEY: "error",
-    core_codes.TOML_TOO_NEW: "warning",
+    codes.UNKNOWN_TAG: "error",
+    codes.MERGE_KEY: "error",
+    codes.TOML_TOO_NEW: "warning",
 }
 
 
@@ -55,22 +55,6 @@ def is_template_or_fixture(session: Session, path: str | None = None) -> bool:
     """Whether the file of a session, or `path`, lies in a folder of templates or test fixtures."""
     inside = (path or session.path).removeprefix(session.root).replace(os.sep, "/")
     return _COPIED_FOLDER.search(inside) is not None
-
-
-# Plain values, in which any part may have the wrong type: the model reports that.
-
-
-def entries_at(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    """The entries of the list at a path, each with its own path; none if it is not a list."""
-    found = get(value, path)
-    for number, entry in enumerate(found if isinstance(found, list | tuple) else ()):
-        yield (*path, number), entry
-
-
-def table_at(value: Any, path: Path) -> dict[str, Any]:
-    """The table at a path, an empty one if it is not a table."""
-    found = get(value, path)
-    return found if isinstance(found, dict) else {}
 
 
 # Patterns for names of tools and paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\`.
@@ -144,3 +128,28 @@ def check_mixed_scripts(name: str) -> Iterator[Fact]:
     scripts = mixed_scripts(name)
     if scripts:
         yield codes.MIXED_SCRIPTS.at(("name",), name=Shown(name), scripts=", ".join(scripts))
+
+
+def name_by_path(path: str, *, by_folder: bool) -> str:
+    folder, _, file = path.rpartition(os.sep)
+    return folder.rpartition(os.sep)[2] if by_folder else file.partition(".")[0]
+
+
+def names_of_file(outcome: Outcome) -> Iterator[str]:
+    """The names by which other files may refer to a file."""
+    name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
+    if isinstance(name, str):
+        yield name
+    source = outcome.sources[0] if outcome.sources else None
+    if source is not None:
+        by_folder = outcome.kind.name == "skill"
+        yield name_by_path(source.filename or source.name, by_folder=by_folder)
+
+
+def look_for_suspicious(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Report secrets, and names whose letters only look alike."""
+    source = tree.document.source
+    name = get(tree.value, ("name",))
+    if not isinstance(name, str):
+        name = os.path.basename(source.filename or source.name).partition(".")[0]
+    return tree, [*report_secrets(source), *check_mixed_scripts(name)]

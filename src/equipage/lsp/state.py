@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 
 import msgspec
 
+from equipage.clients.plugins import MANIFESTS
 from equipage.core.diagnostics import Diagnostic
 from equipage.files import is_folder, real_path, working_directory
 from equipage.files.memory import Overlay, overlaid
@@ -25,10 +26,9 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
 from equipage.lsp.positions import Encoding, Text, path_of, uri_of
 from equipage.lsp.protocol import Change
-from equipage.project import MANIFESTS
 from equipage.project.registry import agent_folders
 from equipage.project.settings import OWN_FILE, SHARED_FILE, project_of
-from equipage.record.known_lsp import baselines_of, drop_known, drop_known_add_stale
+from equipage.record.baseline import baselines_of, drop_known, drop_known_add_stale
 from equipage.workspace.check import ReportBuilder
 from equipage.workspace.load import (
     Candidate,

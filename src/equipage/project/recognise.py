@@ -25,21 +25,18 @@ from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
+from equipage.clients.plugins import is_below_skill, is_in_plugin, kind_of_plugin_part
 from equipage.core.codes import NOT_READ, POSSIBLE_KIND, UNRECOGNISED
 from equipage.core.diagnostics import Code, Diagnostic
 from equipage.core.text import lazy_regex
 from equipage.files import is_link
 from equipage.files.reading import Files, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
+from equipage.files.walking import GlobRule, PlaceIndex, extension_of
+from equipage.loading.project_root import project_root_in
 from equipage.loading.session import Run
-from equipage.project import (
-    is_below_skill,
-    is_in_plugin,
-    kind_of_plugin_part,
-    project_root_in,
-    registry,
-)
-from equipage.project.registry import GlobRule, PlaceIndex, Recognition, conventions, extension_of
+from equipage.project import registry
+from equipage.project.registry import Recognition, conventions
 from equipage.project.signs import (
     BEGINNING_BYTES,
     MAX_HEADER_BYTES,
@@ -509,9 +506,7 @@ def _has_sign(keys: tuple[str, ...], data: bytes, syntax: Syntax) -> bool:
 @_cached_by_rows
 def _rows_with_signs(rows: _Rows) -> _Rows:
     """The rows of files that are known by what they hold; those that are not read come last."""
-    from equipage.clients.tables.unread import (
-        UNREAD_BY_CONTENT,  # not for a file that its path names
-    )
+    from equipage.project.registry import UNREAD_BY_CONTENT  # not for a file that its path names
 
     return tuple(each for each in (*rows, *UNREAD_BY_CONTENT) if each.by_content)
 

@@ -11,19 +11,27 @@ any text inside a step, `**` any number of steps.
 from __future__ import annotations
 
 import importlib
-import re
 from _thread import RLock
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, lru_cache, partial
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
-from equipage.core.text import lazy_regex, nearest
+from equipage.core.text import nearest
+from equipage.files.walking import hidden_folders
 from equipage.loading.format import Format
-from equipage.project.signs import is_blueprint, is_recipe, is_server, may_be_server
+from equipage.project.signs import (
+    is_blueprint,
+    is_bundle,
+    is_docker_agent,
+    is_recipe,
+    is_registry_entry,
+    is_server,
+    may_be_server,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -46,6 +54,16 @@ class Recognition(msgspec.Struct, frozen=True, eq=False):
     possibly: Callable[..., bool] | None = None
     folder: str | None = None  #: the folder of such files in a layer
     substitutes: bool = False  #: whether variables are replaced before the text is parsed
+
+
+#: What files are that may lie anywhere, and what they hold.
+UNREAD_BY_CONTENT: tuple[Recognition, ...] = (
+    Recognition("MCP registry entry", keys=("packages", "remotes"), by_content=is_registry_entry),
+    Recognition(
+        "MCP bundle", keys=("manifest_version", "dxt_version", "server"), by_content=is_bundle
+    ),
+    Recognition("Docker Agent configuration", keys=("agents",), by_content=is_docker_agent),
+)
 
 
 BUILT_IN: tuple[Recognition, ...] = (
@@ -73,7 +91,7 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition("agent_md", "equipage.formats.blueprint.agent"),
     Recognition(
         "goose-recipe",
-        "equipage.clients.conventions",
+        "equipage.clients.format",
         keys=("parameters", "extensions"),
         by_content=is_recipe,
     ),
@@ -83,7 +101,7 @@ BUILT_IN: tuple[Recognition, ...] = (
 BY_SCHEMA = "by-schema"
 _UNNAMED_ROWS = (Recognition(BY_SCHEMA, "equipage.formats.by_schema"),)
 #: Kinds of conventions that have a module of their own.
-_MODULES_BY_KIND = {"skill": "equipage.clients.skill", "mcp": "equipage.clients.mcp.servers"}
+_MODULES_BY_KIND = {"skill": "equipage.clients.skills", "mcp": "equipage.clients.mcp.servers"}
 #: The folders in which agents that others call over the network describe themselves.
 _AGENT_CARD_FOLDERS = frozenset({".well-known"})
 #: Walks enter no folder of a user, whatever is in it.
@@ -99,7 +117,7 @@ def conventions() -> tuple[Recognition, ...]:
     for kind, globs in paths.PATHS.items():
         if not globs:
             continue  # by its content alone: in `BUILT_IN`
-        module = _MODULES_BY_KIND.get(kind, "equipage.clients.conventions")
+        module = _MODULES_BY_KIND.get(kind, "equipage.clients.format")
         folder = "skills" if kind == "skill" else None
         rows.append(Recognition(kind, module, globs, folder=folder))
     return tuple(rows)
@@ -251,6 +269,11 @@ def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     return codes
 
 
+def codes_for_kind(kind: str) -> dict[str, Code]:
+    """Every code that a comment in a file of a kind may name."""
+    return codes_of([kind])
+
+
 def require_known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the options. Raises `UsageError` for one that no built-in kind has."""
     if options:
@@ -262,156 +285,3 @@ def require_known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
                 hint = f"; did you mean `{guess}`?" if guess else ""
                 raise UsageError(f"`{each}` is not an option of any kind{hint}")
     return options
-
-
-# Globs. A repository has many thousand files and the tables have a few hundred globs, so
-# `PlaceIndex` first selects the globs that can match in a folder. For nearly every folder there are
-# none; for the others, only the name of a file is left to compare.
-
-
-def _folder_regex(folder: str) -> str:
-    """The pattern of folders; each step has its slash, so `**` may be no step at all."""
-    return f"/{_glob_to_regex(folder + '/')}\\Z"
-
-
-def _glob_to_regex(glob: str) -> str:
-    return re.escape(glob).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*", "[^/]*")
-
-
-def expand_choices(glob: str) -> list[str]:
-    """A glob without `{a,b}`: one for each choice."""
-    end = glob.find("}")
-    start = glob.rfind("{", 0, max(end, 0))
-    if start < 0:
-        return [glob]
-    before, words, after = glob[:start], glob[start + 1 : end], glob[end + 1 :]
-    return [each for word in words.split(",") for each in expand_choices(before + word + after)]
-
-
-def hidden_folders(globs: Iterable[str]) -> frozenset[str]:
-    """The hidden folders that the globs contain."""
-    steps = (
-        step for glob in globs for each in expand_choices(glob) for step in each.split("/")[:-1]
-    )
-    return frozenset(step for step in steps if step.startswith("."))
-
-
-class GlobRule(msgspec.Struct, frozen=True):
-    """One glob without choices: the folder and the name it asks for."""
-
-    order: int
-    kind: str
-    glob: str
-    word: str | None  #: a step without wildcards that the folder must have
-    folder: str  #: how the folder ends, with `/` around it; empty for any folder
-    below: str  #: what the folder is or lies below, with `/` around it, if only `**` follows it
-    pattern: re.Pattern[str] | None  #: of the folder, if it has other wildcards
-    name: str  #: the name, or its end if there are wildcards before it
-    names: re.Pattern[str] | None  #: of the name, if it has wildcards
-
-    def matches_folder(self, folder: str) -> bool:
-        """Whether the rule matches files in a folder, which ends with `/`."""
-        if self.below:
-            return self.below in folder
-        if self.pattern is None:
-            return folder.endswith(self.folder)  # of any if it asks for none
-        return self.pattern.search(folder) is not None
-
-    def matches_name(self, name: str) -> bool:
-        if self.names is None:
-            return name == self.name
-        return name.endswith(self.name) and self.names.fullmatch(name) is not None
-
-
-def _compile_rules(rows: Iterable[tuple[str, Iterable[str]]]) -> Iterator[GlobRule]:
-    order = 0
-    for kind, globs in rows:
-        for glob in (each for written in globs for each in expand_choices(written)):
-            head, _, last = glob.rpartition("/")
-            plain = [step for step in head.split("/") if step and "*" not in step]
-            # A file is compared with few of them, so they are translated when they are asked.
-            below = head.removesuffix("/**") if head.endswith("/**") else ""
-            below = "" if "*" in below or not below else f"/{below}/"
-            has_pattern = "*" in head and not below
-            pattern = lazy_regex(partial(_folder_regex, head)) if has_pattern else None
-            names = lazy_regex(partial(_glob_to_regex, last)) if "*" in last else None
-            word, folder = plain[-1] if plain else None, f"/{head}/" if head else ""
-            name = last.rpartition("*")[2]
-            yield GlobRule(order, kind, glob, word, folder, below, pattern, name, names)
-            order += 1
-
-
-class PlaceIndex:
-    """The kinds that have a place: rows of a kind and its globs, the first that matches counts."""
-
-    def __init__(self, rows: Iterable[tuple[str, Iterable[str]]]) -> None:
-        # A rule asks for one name, or for names with one extension: most files of a repository
-        # have another. Those that ask for a folder are found by a step of it.
-        self._names: dict[str, list[GlobRule]] = {}
-        self._extensions: dict[str, list[GlobRule]] = {}
-        self._words: dict[str | None, list[GlobRule]] = {}
-        self.names: set[str] = set()  #: what files must be called, whatever their folder
-        self.extensions: set[str] = set()  #: or how their names must end
-        self.open_ended: list[GlobRule] = []  #: the rules that do not say how
-        for rule in _compile_rules(rows):
-            is_name = rule.names is None
-            key = rule.name if is_name else extension_of(rule.name)
-            (self.names if is_name else self.extensions).add(key)
-            if not (is_name or key):
-                self.open_ended.append(rule)
-            if rule.folder:
-                self._words.setdefault(rule.word, []).append(rule)
-            else:
-                (self._names if is_name else self._extensions).setdefault(key, []).append(rule)
-        #: a walk asks several times for the files of each folder
-        self._in = lru_cache(maxsize=20_000)(self._rules_in)
-
-    @property
-    def names_anywhere(self) -> Iterable[str]:
-        """The names of files that have a kind in any folder."""
-        return self._names
-
-    @property
-    def ends_anywhere(self) -> Iterable[str]:
-        """The ends of such names."""
-        return {rule.name for rules in self._extensions.values() for rule in rules}
-
-    @property
-    def required_steps(self) -> Iterable[str | None]:
-        """The steps that rules require of a folder; None among them if one has only wildcards."""
-        return self._words
-
-    def has_rules_for(self, folder: str) -> bool:
-        """Whether the folder of any rule matches an absolute folder, given without a final `/`."""
-        return not self._words.keys().isdisjoint((None, *folder.split("/"))) and bool(
-            self._in(folder)
-        )
-
-    def find(self, path: str) -> tuple[str, str] | None:
-        """The kind of an absolute path with `/`, and the glob that says so."""
-        folder, _, name = path.rpartition("/")
-        extension = extension_of(name)
-        found: GlobRule | None = None
-        for rules in (
-            self._in(folder),
-            self._names.get(name, ()),
-            self._extensions.get(extension, ()),
-            self._extensions.get("", ()) if extension else (),  # their names end with none
-        ):
-            for rule in rules:
-                if (found is None or rule.order < found.order) and rule.matches_name(name):
-                    found = rule
-        return None if found is None else (found.kind, found.glob)
-
-    def _rules_in(self, folder: str) -> tuple[GlobRule, ...]:
-        """The rules that name a folder and match this one."""
-        steps = folder.split("/")
-        words = [each for each in {None, *steps} if each in self._words]
-        rules = [rule for each in words for rule in self._words[each]]
-        return tuple(each for each in rules if each.matches_folder(f"{folder}/"))
-
-
-def extension_of(name: str) -> str:
-    """From the last dot of a name on; empty if it has none."""
-    dot = name.rfind(".")
-    return name[dot:] if dot >= 0 else ""

@@ -40,14 +40,15 @@ from equipage.loading.format import Format, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
+from equipage.loading.project_root import has_equipage_table, project_root, root_of_folder
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree
-from equipage.project import has_equipage_table, project_root, root_of_folder
 from equipage.project.recognise import recognise, unrecognised_finding
 from equipage.project.registry import (
     BY_SCHEMA,
     all_codes,
     built_in_kinds,
+    codes_for_kind,
     format_named,
     known_kinds,
 )
@@ -361,7 +362,8 @@ def settings_file(root: str, files: Files) -> str | None:
 
 def load_settings_file(file: str, root: str, files: Files) -> Outcome:
     """The load of the settings of the project at `root`."""
-    return load_path(file, FORMAT, Request(env={}, project=root), files=files.again())
+    run = Run(files, known_codes=codes_for_kind)
+    return load_path(file, FORMAT, Request(env={}, project=root), run)
 
 
 def settings_files(path: str, folders: Iterable[str] = ()) -> Iterator[str]:
@@ -382,7 +384,7 @@ def load_in_project(
 
     Raises `LoadError` if its kind is not recognised, `UsageError` if there is no such kind.
     """
-    run = Run(files, isolated=request.isolated)
+    run = Run(files, isolated=request.isolated, known_codes=codes_for_kind)
     wanted = format_named(kind) if kind is not None else None
     project = project_of(path, run)
     if wanted is None:

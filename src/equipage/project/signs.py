@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from equipage.clients.plugins import NOTE_FILES
 from equipage.core.text import Guesses, lazy_regex
 from equipage.syntax.document import Syntax
 
@@ -455,11 +456,6 @@ def begins_as_foreign_file(beginning: bytes, syntax: Syntax) -> bool:
 
 # Headers: collections keep agents and commands in folders of their own choice.
 
-#: Notes that people keep beside agents and commands.
-NOTE_FILES = lazy_regex(
-    r"(?:README|CHANGELOG|CONTRIBUTING|LICEN[CS]E|CLAUDE|AGENTS|GEMINI|INDEX|TODO)[^/]*\.md\Z",
-    re.IGNORECASE,
-)
 #: Everything between the first two lines of three dashes, at the start of a text.
 _HEADER = lazy_regex(
     r"\ufeff?\s*---[ \t]*\r?\n(?P<header>.*?)^[ \t]*---[ \t]*\r?$", re.DOTALL | re.MULTILINE

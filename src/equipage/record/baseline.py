@@ -26,9 +26,16 @@ from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import visible_json
-from equipage.files import real_path
+from equipage.files import exists, is_inside, real_path
+from equipage.files.reading import Files, display_name, files_here
+from equipage.files.sandbox import FileProblem, is_below
+from equipage.files.writing import NotWritten, write_or_replace
 from equipage.loading.findings import finding
+from equipage.loading.session import Run
+from equipage.project.settings import Project, project_of
+from equipage.record import baseline as baselines
 from equipage.syntax.document import parse
+from equipage.workspace.report import Report
 
 VERSION = 1
 #: Findings that no baseline can hold: a bug, and what is wrong with the baseline itself.
@@ -173,3 +180,119 @@ def _full_identity(entry: Entry) -> tuple[str, ...]:
 
 def _identity_without_path(entry: Entry) -> tuple[str, ...] | None:
     return (entry.file, entry.code, entry.content) if entry.content and "[" in entry.path else None
+
+
+class BaselineFile(msgspec.Struct, frozen=True):
+    """The baseline that a check uses: where it is, and what it records, if it exists."""
+
+    path: str
+    source: Source | None = None
+    baseline: Baseline | None = None
+
+    def apply_to(self, report: Report, paths: Sequence[str], *, partly: bool) -> Report:
+        """Return the report without known findings, and with a finding for each stale entry.
+
+        Entries are not stale if the files were checked only `partly`, for some codes.
+        """
+        assert self.source is not None
+        assert self.baseline is not None
+        covers = (lambda _file: False) if partly else self._covers(paths)
+        folder = os.path.dirname(self.path)
+        done = baselines.apply(self.baseline, report.diagnostics, folder, covers)
+        stale = baselines.stale_findings(self.source, self.baseline, done.stale)
+        return msgspec.structs.replace(report, diagnostics=(*done.new, *stale), known=done.known)
+
+    def record(self, report: Report, paths: Sequence[str]) -> str:
+        """Write the findings of a report; returns what was done. Raises `UsageError`."""
+        folder, covers = os.path.dirname(self.path), self._covers(paths)
+        new = baselines.build_baseline(report.diagnostics, folder, covers, self.baseline)
+        try:
+            write_or_replace(self.path, baselines.write(new).encode())
+        except NotWritten as error:
+            raise UsageError(f"cannot write {self.path}: {error}") from None
+        count = sum(each.count for each in new.findings)
+        findings = "1 finding" if count == 1 else f"{count:,} findings"
+        return f"recorded {findings} in {display_name(self.path)}"
+
+    def _covers(self, paths: Sequence[str]) -> Callable[[str], bool]:
+        """Whether a file, by its path from the folder of the baseline, is among those checked."""
+        folder = os.path.realpath(os.path.dirname(self.path))
+        checked = [os.path.realpath(path) for path in paths]
+
+        def covers(file: str) -> bool:
+            path = os.path.normpath(os.path.join(folder, file))
+            return any(path == each or path.startswith(f"{each}{os.sep}") for each in checked)
+
+        return covers
+
+
+def read_baseline(project: Project, named: str | None, *, is_new: bool) -> BaselineFile:
+    """The baseline that the caller `named`, else that of the project; one to be written `is_new`.
+
+    Raises `UsageError` if it cannot be used.
+    """
+    path = named or project.baseline
+    # Settings come with the checked files, and must not choose a file to read or to replace.
+    if not named and not is_inside(path, project.root):
+        raise UsageError(f"the baseline {path} is outside the project; name it with --baseline")
+    if not os.path.exists(path):
+        if is_new:
+            return BaselineFile(path)
+        shown = display_name(path)
+        raise UsageError(f"there is no baseline {shown}; write it with --write-baseline")
+    try:
+        source = Files().read(path)
+    except FileProblem as problem:
+        raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
+    return BaselineFile(path, source, baselines.read(source))
+
+
+class FolderBaseline(msgspec.Struct, frozen=True):
+    """A baseline that was read, and the folder whose files it may speak of."""
+
+    folder: str
+    source: Source
+    baseline: baselines.Baseline
+
+
+def baselines_of(folders: Iterable[str], run: Run) -> list[FolderBaseline]:
+    """The baselines of the projects that folders are in, each once."""
+    found: dict[str, FolderBaseline] = {}
+    for folder in folders:
+        project = project_of(os.path.join(folder, "file"), run)
+        path = project.baseline
+        if path in found or not exists(path) or not is_inside(path, project.root):
+            continue
+        try:
+            source = files_here().read(path)
+            found[path] = FolderBaseline(os.path.dirname(path), source, baselines.read(source))
+        except (FileProblem, UsageError):
+            continue  # `check` says what is wrong with it
+    return list(found.values())
+
+
+def drop_known(
+    findings: Sequence[Diagnostic], known: Iterable[FolderBaseline]
+) -> tuple[Diagnostic, ...]:
+    """The findings that no baseline records."""
+    left = tuple(findings)
+    for each in known if left else ():
+        left = baselines.apply(each.baseline, left, each.folder, lambda _file: False).new
+    return left
+
+
+def drop_known_add_stale(
+    findings: Sequence[Diagnostic], known: Iterable[FolderBaseline], folders: Iterable[str]
+) -> tuple[Diagnostic, ...]:
+    """The findings of a survey without the known ones, and with the entries that are stale."""
+    checked, left = [real_path(each) for each in folders], tuple(findings)
+    for each in known:
+        base = real_path(each.folder)
+
+        def covers(file: str, base: str = base) -> bool:
+            path = os.path.normpath(os.path.join(base, file))
+            return any(is_below(path, folder) for folder in checked)
+
+        done = baselines.apply(each.baseline, left, each.folder, covers)
+        left = (*done.new, *baselines.stale_findings(each.source, each.baseline, done.stale))
+    return left

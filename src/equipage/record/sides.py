@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from equipage.clients.parts import OWNERS, all_parts, reach_of_part
-from equipage.clients.reach import Difference, Reach, differences, reaches_of
-from equipage.clients.rows import split_command
+from equipage.clients.file_grants import reaches_of
+from equipage.clients.grant_rows import split_command
+from equipage.clients.grants import Reach
+from equipage.clients.plugins import OWNERS, all_parts
 from equipage.clients.tables.unread import (
     CODEX_RULE,
     COMPILED_END,
@@ -25,11 +26,13 @@ from equipage.clients.tables.unread import (
 )
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
+from equipage.effect.reach import Difference, differences, reach_of_part
 from equipage.files import real_path
 from equipage.files.reading import Files, sha256_of
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request, Run
+from equipage.project.registry import codes_for_kind
 from equipage.project.settings import load_settings_file, projects_of, settings_file
 from equipage.workspace.load import (
     Candidate,
@@ -81,7 +84,12 @@ class Unjudged(msgspec.Struct, frozen=True):
 def loads_at(place: Place, path: str, request: Request, kind: str | None = None) -> Loads:
     """What is at and below a path, and the settings of the projects there."""
     is_folder = place.is_folder(path)
-    run = Run(place.files(), with_folders(request, [path]).folders, isolated=request.isolated)
+    run = Run(
+        place.files(),
+        with_folders(request, [path]).folders,
+        isolated=request.isolated,
+        known_codes=codes_for_kind,
+    )
     found = list(load_all([path], request, kind=kind, place=place, run=run))
     loads = _sorted(found, path if is_folder else None, run.files, place)
     if is_folder and kind is None and not request.isolated:
@@ -155,12 +163,12 @@ def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterat
     ]
     if not commands or outcome.session is None:
         return
-    from equipage.record.named_files import (  # few have any
+    from equipage.record.dependencies import (
         folders_up,
         may_be_path,
         programs_run_by_name,
         words_naming_files,
-    )
+    )  # few have any
 
     root = real_path(outcome.session.root)
     places = folders_up(os.path.dirname(real_path(outcome.session.path)), root)

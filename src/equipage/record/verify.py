@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from equipage.clients.reach import Difference, differences
-from equipage.record.workspace_lock import UNREAD, Item, LockedCode, WorkspaceLock, reaches_in
+from equipage.effect.reach import Difference, differences
+from equipage.record.lock import UNREAD, Item, LockedCode, WorkspaceLock, reaches_in
 
 
 class Changes(msgspec.Struct, frozen=True):

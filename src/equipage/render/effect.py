@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from equipage.clients.reach import Difference, Step
 from equipage.core.text import visible
+from equipage.effect.reach import Difference, Step
 from equipage.record.sides import Unjudged
 from equipage.render.text import Style
 

@@ -14,27 +14,26 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.reach import Reach, add_inherited, reaches_of
+from equipage.clients.file_grants import reaches_of
+from equipage.clients.grants import Reach
 from equipage.core.path import Path, format_path, walk
 from equipage.core.source import Span
 from equipage.core.text import lazy_regex
-from equipage.effect.budget import budget_of
-from equipage.effect.context import Measure
-from equipage.effect.matrix import Matrix, matrices
+from equipage.effect.budget import Measure, budget_of
+from equipage.effect.reach import Matrix, add_inherited, matrices
 from equipage.files import exists, real_path
 from equipage.files.reading import display_name, peek
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
+from equipage.loading.project_root import project_of_folder
 from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
-from equipage.project import project_of_folder
 from equipage.project.settings import project_of
-from equipage.record import workspace_lock
+from equipage.record import lock as lock_module
 from equipage.record.verify import Changes, compare
 from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace.check import check_paths
-from equipage.workspace.graph import Graph, graph_of
-from equipage.workspace.listing import Listed, rows_of
+from equipage.workspace.graph import Graph, Listed, graph_of, rows_of
 from equipage.workspace.load import FileLoad, identity_of, run_of, settled, with_folders
 from equipage.workspace.report import Report
 
@@ -164,24 +163,24 @@ def _lock_state(
     """Compare the project that all paths are in with its lock; None if it has none."""
     roots = {real_path(project_of_folder(path)) for path in paths}
     root = roots.pop() if len(roots) == 1 else None
-    file = None if root is None else os.path.join(root, workspace_lock.LOCK_NAME)
+    file = None if root is None else os.path.join(root, lock_module.LOCK_NAME)
     data = None if file is None else peek(file)
     if root is None or file is None or data is None:
         return None
     try:
-        old = workspace_lock.read(data)
-    except workspace_lock.LockError as error:
+        old = lock_module.read(data)
+    except lock_module.LockError as error:
         return LockState(display_name(file), problem=str(error))
     here = [each for each in (os.path.join(root, path) for path in old.paths) if exists(each)]
     run = run_of(with_folders(request, here))
-    programs = workspace_lock.holds_programs(old)
+    programs = lock_module.holds_programs(old)
     is_whole = {real_path(each) for each in paths} == {real_path(each) for each in here}
     if is_whole and {project_of(each.path, run).root for each in kept} <= {root}:
         # Everything that the lock is about was loaded as the lock loads it.
-        locked = (workspace_lock.lock_load(each, root, run) for each in kept)
-        new, _ = workspace_lock.build_lock(locked, here, root, run, programs=programs)
+        locked = (lock_module.lock_load(each, root, run) for each in kept)
+        new, _ = lock_module.build_lock(locked, here, root, run, programs=programs)
     else:
-        new, _ = workspace_lock.lock_all(here, root, request, programs=programs)
+        new, _ = lock_module.lock_all(here, root, request, programs=programs)
     return LockState(display_name(file), compare(old, new))
 
 

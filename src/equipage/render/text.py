@@ -26,7 +26,7 @@ from equipage.core.text import visible, visible_at_line_start
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
-    from equipage.record.comparing import Change
+    from equipage.record.diff import Change
 
 REPORTS = {
     "full": "people: each finding with the line it is about, and its fix",

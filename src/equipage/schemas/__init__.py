@@ -1,9 +1,7 @@
-"""JSON Schemas inside configurations.
+"""JSON Schemas inside configurations: drafts, subschemas, what a reference's fragment points to.
 
-`structure` knows the drafts, where subschemas are, and what a reference's fragment points to;
-`patterns` judges regular expressions; `checking` compares a schema with the meta-schema of its
-draft, which `plain` ones need not. Nothing here reads a file or opens a socket, whatever a schema
-says.
+`checking` compares a schema with the meta-schema of its draft. Nothing here reads a file or opens a
+socket, whatever a schema says.
 """
 
 from collections.abc import Callable, Iterator, Mapping

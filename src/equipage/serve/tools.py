@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from equipage.formats.toolpack.model import Toolpack
-from equipage.record.code_digest import SYSTEM_PATH, Code, CodeProblem, code_of
+from equipage.record.dependencies import SYSTEM_PATH, Code, CodeProblem, code_of
 from equipage.schemas import SchemaProblem
 from equipage.serve import templates
 from equipage.serve.confinement import (

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from equipage.files import process_variables
-from equipage.record.code_digest import Code, Program
-from equipage.record.workspace_lock import LockedProgram, WorkspaceLock
+from equipage.record.dependencies import Code, Program
+from equipage.record.lock import LockedProgram, WorkspaceLock
 from equipage.serve.snapshot import Snapshot
 from equipage.serve.tools import Tool
 

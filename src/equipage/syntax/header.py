@@ -1,8 +1,8 @@
-"""Headers of Markdown files: where the configuration ends and the prompt begins.
+"""Headers of Markdown files: where the configuration ends, and headers that are not quite YAML.
 
 The grammars in use disagree on nearly everything; each is a value here. Offsets are those of the
 author's text, a byte order mark included, so that findings in a header need a shift and nothing
-else. `recovery` handles headers that are not quite YAML.
+else. `recover` says what an author meant, `reread` how a client reads it.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label
 from equipage.files import exists, is_folder, real_path, repository_root
 from equipage.files.reading import display_name
+from equipage.loading.project_root import remember_walked_folder
 from equipage.loading.session import Request, Run
-from equipage.project import remember_walked_folder
 from equipage.project.recognise import FIXTURES, folders_of_kinds
 from equipage.project.registry import agent_folders, format_named, is_convention
 from equipage.project.settings import (

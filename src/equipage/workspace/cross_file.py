@@ -59,7 +59,7 @@ def check_offers(builder: ReportBuilder) -> None:
     ]
     if len(offers) < 2:
         return
-    from equipage.clients.copies import RULES  # few projects have several
+    from equipage.clients.references import RULES  # few projects have several
 
     for rule in RULES:
         for path, fact in rule(offers):

@@ -28,7 +28,7 @@ from equipage.project.recognise import (
     recognise_name,
     unrecognised_finding,
 )
-from equipage.project.registry import agent_folders, format_named, is_convention
+from equipage.project.registry import agent_folders, codes_for_kind, format_named, is_convention
 from equipage.project.settings import Policy, Project, project_in, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
@@ -49,7 +49,7 @@ def with_folders(request: Request, paths: Iterable[str]) -> Request:
 
 def run_of(request: Request) -> Run:
     """A new run for loads that are asked for in this way."""
-    return Run(files_here(), request.folders, isolated=request.isolated)
+    return Run(files_here(), request.folders, isolated=request.isolated, known_codes=codes_for_kind)
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -137,7 +137,9 @@ def load_all(
     request = with_folders(request, paths)
     every_path = run is not None
     said = (*_ALWAYS_SAID, codes.NOT_READ, codes.LINK_BROKEN) if every_path else _ALWAYS_SAID
-    run = run or Run(place.files(), request.folders, isolated=request.isolated)
+    run = run or Run(
+        place.files(), request.folders, isolated=request.isolated, known_codes=codes_for_kind
+    )
     candidates = list(candidates_of(paths, run, place))
     seen: set[Hashable] = set()
     for number, candidate in enumerate(candidates):
@@ -459,7 +461,9 @@ class Checker:
     ) -> None:
         self.request = request
         self.kind = kind
-        self.run = run or Run(folders=request.folders, isolated=request.isolated)
+        self.run = run or Run(
+            folders=request.folders, isolated=request.isolated, known_codes=codes_for_kind
+        )
         self.again = again  #: keep what is needed to know when a file must be checked again
         self.digests = digests  #: whether to make digests, which takes time
         self.keep = keep  #: is given every load

@@ -6,15 +6,15 @@ says: a policy that forbids a tool wants every agent to say which tools it has.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from equipage.clients.launchers import Launch, launch_of
-from equipage.clients.reach import Grant, Reach, covers, reaches_of
-from equipage.clients.rows import command_words, split_command
+from equipage.clients.file_grants import reaches_of
+from equipage.clients.grants import Grant, Reach, covers
+from equipage.clients.launchers import launches_in
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Fact, Shown
-from equipage.core.path import Path, get, walk
+from equipage.core.path import Path, get
 from equipage.loading.outcome import Outcome, place_in_outcome
 
 #: The lists of a policy → the sort of things that each is about.
@@ -92,24 +92,3 @@ def _nearest_written_path(outcome: Outcome, path: Path) -> Path:
     while path and get(value, path, _MISSING) is _MISSING:
         path = path[:-1]
     return path
-
-
-def launches_in(plain: Any) -> Iterator[tuple[Path, Launch]]:
-    """Every launcher in a configuration, with the path of the command."""
-    for path, words in commands_among(walk(plain)):
-        launch = launch_of(words)
-        if launch is not None:
-            yield path, launch
-
-
-def commands_among(nodes: Iterable[tuple[Path, Any]]) -> Iterator[tuple[Path, list[str]]]:
-    """Every command line among the nodes of a configuration, divided into words, with its path."""
-    for path, value in nodes:
-        if isinstance(value, dict):
-            words = command_words(value) if "command" in value or "cmd" in value else []
-            if words:
-                key = "command" if "command" in value else "cmd"
-                alone = len(words) == 1 and " " in words[0]
-                yield (*path, key), split_command(words[0]) if alone else words
-        elif isinstance(value, str) and path and path[-1] in ("bash", "powershell", "run"):
-            yield path, split_command(value)

@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from equipage.clients.plugins import MANIFESTS
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.files import is_folder, real_path
 from equipage.files.reading import Files, Seen, display_name
@@ -32,10 +33,17 @@ from equipage.files.recording import (
 from equipage.files.sandbox import FileProblem
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
-from equipage.project import MANIFESTS
 from equipage.project.settings import SELECT_ALL, Selection, project_of, projects_of, settings_files
 from equipage.workspace.check import ReportBuilder
-from equipage.workspace.load import CHUNK, Candidate, Checked, Checker, Progress, with_folders
+from equipage.workspace.load import (
+    CHUNK,
+    Candidate,
+    Checked,
+    Checker,
+    Progress,
+    run_of,
+    with_folders,
+)
 from equipage.workspace.report import Report
 
 C = TypeVar("C")
@@ -213,7 +221,7 @@ class _Recheck:
         self, touched: frozenset[str], progress: Progress | None = None
     ) -> WatchUpdate | None:
         """Look at the disk and check what changed; None if the report is as it was."""
-        look, run = StampCache(), Run(folders=self.request.folders, isolated=self.request.isolated)
+        look, run = StampCache(), run_of(self.request)
         self._entered = set()
         builder = ReportBuilder(self.request, run, self.kind, self.selection, self._entered.add)
         report = builder.build(

@@ -13,7 +13,7 @@ from casefiles import cases_in
 from equipage.core.path import walk
 from equipage.files.reading import MemoryFiles
 from equipage.loading.pipeline import load_path, load_text
-from equipage.loading.session import Request
+from equipage.loading.session import Request, Run
 from equipage.project.registry import format_named
 from equipage.syntax.document import load_value
 from lab import CASES, tries
@@ -131,7 +131,9 @@ HEADERS = st.dictionaries(
 @given(HEADERS, st.text(max_size=20))
 def test_odd_headers(header: dict[str, Any], body: str) -> None:
     text = f"---\n{json.dumps(header)}\n---\n{body}"
-    outcome = load_text(text, AGENT_MD, Request(env={}), MemoryFiles({}), name="a.md", base="/")
+    outcome = load_text(
+        text, AGENT_MD, Request(env={}), Run(MemoryFiles({})), name="a.md", base="/"
+    )
     assert outcome.ok == isinstance(header.get("name"), str)
     if outcome.ok:
         assert outcome.config.profile.system_prompt == body
@@ -141,4 +143,6 @@ def test_odd_headers(header: dict[str, Any], body: str) -> None:
 @given(st.text(alphabet="-\n\r: abn[]{}!&*'\"\ufeff\0", max_size=40))
 def test_any_text_as_an_agent_file(text: str) -> None:
     for start in ("", "---\n", "---\nname: a\n"):
-        load_text(start + text, AGENT_MD, Request(env={}), MemoryFiles({}), name="a.md", base="/")
+        load_text(
+            start + text, AGENT_MD, Request(env={}), Run(MemoryFiles({})), name="a.md", base="/"
+        )

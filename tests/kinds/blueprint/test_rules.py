@@ -10,7 +10,7 @@ import pytest
 from equipage.core.diagnostics import Diagnostic
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
-from equipage.loading.session import Request
+from equipage.loading.session import Request, Run
 from equipage.project.registry import format_named
 
 STEP = {
@@ -34,7 +34,7 @@ def found(config: Any) -> tuple[Diagnostic, ...]:
         json.dumps(config),
         format_named("blueprint"),
         Request(env={}),
-        files,
+        Run(files),
         name="a.json",
         base=files.cwd,
     ).diagnostics

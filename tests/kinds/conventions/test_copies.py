@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from equipage.clients import codes
-from equipage.clients.copies import (
+from equipage.clients.references import (
     _encode_body,
     commands_are_not_hidden,
     copies_agree,

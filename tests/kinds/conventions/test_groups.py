@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from equipage.clients import kind as models
+from equipage.clients import format as client_format
 from equipage.clients.catalogue import Convention, Field, Group, Names, either, list_of, mapping_of
-from equipage.clients.kind import groups_of, kind_of, sensitive_of
+from equipage.clients.format import groups_of, kind_of, sensitive_of
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.pipeline import load_text
 from equipage.loading.session import Request
@@ -82,7 +82,9 @@ def test_every_group_has_a_name_of_its_own() -> None:
     for group in groups:
         assert [field.name for field in group.fields if not field.meaning] == [], group.title
         name = group.title.partition(" ")[2]
-        assert any(isinstance(getattr(models, each, None), type) for each in [_class(name)]), name
+        assert any(
+            isinstance(getattr(client_format, each, None), type) for each in [_class(name)]
+        ), name
 
 
 def _class(words: str) -> str:

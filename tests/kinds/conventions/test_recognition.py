@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 import equipage
 from equipage.clients.mcp import CLAUDE, DIALECTS, dialect_of
 from equipage.clients.tables.unread import UNREAD
+from equipage.files.walking import PlaceIndex, expand_choices
 from equipage.project.recognise import kind_of_tool_path
 from equipage.project.registry import (
     BUILT_IN,
-    PlaceIndex,
     agent_folders,
     built_in_kinds,
     conventions,
-    expand_choices,
     format_named,
 )
 from equipage.project.signs import kind_of_header

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.clients.skill import STRICT_SKILL, discover_skills, find_skills, variant_of
+from equipage.clients.skills import variant_of
 from equipage.files.reading import Files
+from equipage.formats.defect.skill import STRICT_SKILL, discover_skills, find_skills
 from equipage.loading.layers import find_layer_folders
 from equipage.loading.session import Request
-from equipage.workspace.listing import list_all
+from equipage.workspace.graph import list_all
 from lab import shared_probes, write
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import equipage
 from equipage.clients.catalogue import Convention
-from equipage.clients.kind import kind_of, list_item, model_of, sensitive_of
+from equipage.clients.format import kind_of, list_item, model_of, sensitive_of
 from equipage.clients.references import parse_references, split_names
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import CLAUDE, OPEN, OPENCODE

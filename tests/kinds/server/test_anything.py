@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from equipage.core.path import Path, walk
 from equipage.files.reading import MemoryFiles
 from equipage.loading.pipeline import load_text
-from equipage.loading.session import Request
+from equipage.loading.session import Request, Run
 from equipage.project.registry import format_named
 from equipage.syntax.document import load_value
 
@@ -62,7 +62,7 @@ def test_a_good_configuration_with_one_part_replaced(
     text = json.dumps(replaced(*place, new))
     request = Request(env={}, embedded=embedded)
     outcome = load_text(
-        text, format_named("server"), request, MemoryFiles({}), name="<string>", base="/"
+        text, format_named("server"), request, Run(MemoryFiles({})), name="<string>", base="/"
     )
     assert outcome.ok == (outcome.config is not None)
     assert all(

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients import codes_claude as codes
+from equipage.clients import codes
 from equipage.clients.catalogue import Convention
 from equipage.core.diagnostics import Code, Fact, Severity, Shown
 from equipage.core.source import Source, Span

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from equipage.clients import codes_claude as codes
+from equipage.clients import codes
 from equipage.clients.catalogue import Convention
 from equipage.clients.claude import hooks
 from equipage.clients.claude.hooks import HookRoots

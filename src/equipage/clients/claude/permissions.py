@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.clients import codes_claude as codes
+from equipage.clients import codes
 from equipage.clients.tables.claude import TOOLS
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Severity, Shown

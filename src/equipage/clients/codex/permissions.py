@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.reach import EVERYTHING, Effect, Grant, Reach
+from equipage.clients.grants import EVERYTHING, Effect, Grant, Reach
 from equipage.loading.result import canonical_json
 
 #: The kind of such a file in a lock. No load is of it: a check only names the file.

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.clients.catalogue import Field, Names, Table
-from equipage.project.registry import PlaceIndex
+from equipage.files.walking import PlaceIndex
 from equipage.syntax.document import Syntax
 
 

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from msgspec.structs import replace
 
-from equipage.clients import codes_mcp as codes
-from equipage.clients.cautions import check_name_collisions, check_server_safety, undefined_inputs
-from equipage.clients.codes_mcp import CODES
+from equipage.clients import codes
+from equipage.clients.codes import MCP_CODES
+from equipage.clients.launchers import check_name_collisions, check_server_safety, undefined_inputs
 from equipage.clients.mcp import (
     CLAUDE,
     CLAUDE_PLUGIN,
@@ -30,7 +30,7 @@ from equipage.clients.mcp import (
 )
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
-from equipage.core.path import HOLE, ROOT, Path, get
+from equipage.core.path import HOLE, ROOT, Path, get, table_at
 from equipage.core.source import Source
 from equipage.core.text import Guesses, nearest
 from equipage.files.reading import Files
@@ -38,7 +38,7 @@ from equipage.formats.defect.mcp import STRICT_MCP_JSON, list_servers, server_na
 from equipage.loading.format import Format, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape, build
 from equipage.loading.session import Parsed, Session, read_jsonc
-from equipage.loading.shared import TOLERANT, report_secrets, table_at
+from equipage.loading.shared import TOLERANT, report_secrets
 from equipage.loading.tree import Origins, Tree, graft
 from equipage.syntax.document import Document
 
@@ -482,7 +482,7 @@ def _tolerant_format(dialect: Dialect) -> Format:
         strictness=TOLERANT,
         shape=Shape(unknown="warning", null_is_absent=True),
         stages=(partial(gather_servers, dialect),),
-        codes=CODES,
+        codes=MCP_CODES,
         presentation=Presentation(
             schema=partial(author_schema, dialect),
             listing=list_servers,

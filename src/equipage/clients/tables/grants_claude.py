@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from equipage.clients.rows import (
+from equipage.clients.grant_rows import (
+    BANG_COMMAND,
+    PLUGIN_ROWS,
     Row,
+    Subject,
     allows,
     allows_each_value,
     allows_only,
@@ -13,6 +16,7 @@ from equipage.clients.rows import (
     asks,
     default_effect,
     denies,
+    file_names,
     guards,
     hooks,
     mode,
@@ -21,9 +25,9 @@ from equipage.clients.rows import (
     runs_commands_in,
     servers,
     variables,
+    whole_file,
     widens,
 )
-from equipage.clients.subjects import BANG_COMMAND, PLUGIN_ROWS, Subject, file_names, whole_file
 
 #: The modes of Claude Code from narrow to wide.
 MODES = ("plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions")
@@ -220,7 +224,7 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         allows("allowCrossMarketplaceDependenciesOn", "plugin"),
     ),
     "claude-lsp": whole_file(servers("servers")),
-    # No load is of these kinds: `clients.parts` reads such files of plugins.
+    # No load is of these kinds: `clients.plugins` reads such files of plugins.
     "claude-plugin-settings": whole_file(*PLUGIN_SETTINGS, sort="settings"),
     "claude-monitors": whole_file(runs("monitors/*/command"), sort="settings"),
     # Skills, whichever client reads them.

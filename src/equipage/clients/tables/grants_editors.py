@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from equipage.clients.rows import (
+from equipage.clients.grant_rows import (
+    PLUGIN_ROWS,
+    Subject,
     allows,
     allows_each_value,
     allows_only,
@@ -17,14 +19,14 @@ from equipage.clients.rows import (
     runs,
     servers,
     variables,
+    whole_file,
     widens,
 )
-from equipage.clients.subjects import PLUGIN_ROWS, Subject, whole_file
 from equipage.clients.tables.grants_claude import MODES
 
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {
-    # VS Code, and what runs in it; `clients.parts` reads the file.
+    # VS Code, and what runs in it; `clients.plugins` reads the file.
     "vscode-settings": whole_file(
         widens("chat.tools.autoApprove"),
         widens("chat.tools.global.autoApprove"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from equipage.clients.rows import allows, inputs, runs, servers
-from equipage.clients.subjects import Subject, whole_file
+from equipage.clients.grant_rows import Subject, allows, inputs, runs, servers, whole_file
 
 #: kind → what has a reach in a file of it, and by which fields
 TABLES: dict[str, tuple[Subject, ...]] = {

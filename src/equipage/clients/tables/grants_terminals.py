@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from equipage.clients.rows import (
+from equipage.clients.grant_rows import (
+    BANG_COMMAND,
+    PLUGIN_ROWS,
+    Subject,
     actions,
     allows,
     allows_each_value,
@@ -11,6 +14,7 @@ from equipage.clients.rows import (
     asks,
     default_effect,
     denies,
+    disabled_when_false,
     hooks,
     hosts,
     mode,
@@ -20,14 +24,8 @@ from equipage.clients.rows import (
     runs_commands_in,
     servers,
     variables,
-    widens,
-)
-from equipage.clients.subjects import (
-    BANG_COMMAND,
-    PLUGIN_ROWS,
-    Subject,
-    disabled_when_false,
     whole_file,
+    widens,
 )
 
 #: A command in a text of Gemini.

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from equipage.project.registry import PlaceIndex, Recognition
-from equipage.project.signs import is_bundle, is_docker_agent, is_registry_entry
+from equipage.files.walking import PlaceIndex
 
 #: Tools with a file of their own that says what their agents must not read.
 # fmt: off
@@ -76,14 +75,6 @@ UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("list of files that agents leave alone", (".aiexclude", ".cursorindexingignore")),
     ("list of skills", ("skills-lock.json",)),
-)
-#: What files are that may lie anywhere, and what they hold.
-UNREAD_BY_CONTENT: tuple[Recognition, ...] = (
-    Recognition("MCP registry entry", keys=("packages", "remotes"), by_content=is_registry_entry),
-    Recognition(
-        "MCP bundle", keys=("manifest_version", "dxt_version", "server"), by_content=is_bundle
-    ),
-    Recognition("Docker Agent configuration", keys=("agents",), by_content=is_docker_agent),
 )
 
 

@@ -1,10 +1,8 @@
-"""The codes of profiles, settings and their hooks. Their words are in codes.toml."""
+"""The codes of profiles, settings, hooks, skills and servers. Their words are in codes.toml."""
 
 from __future__ import annotations
 
-from equipage.clients.codes_mcp import STRICT_CODES
-from equipage.core.codes import LAYER_UNREADABLE
-from equipage.core.codes_kinds import HEADER_CODES, INVALID_GLOB, VARIABLE_IGNORED
+from equipage.core.codes import HEADER_CODES, INVALID_GLOB, LAYER_UNREADABLE, VARIABLE_IGNORED
 from equipage.core.diagnostics import Catalogue
 
 _codes = Catalogue(__file__)
@@ -69,4 +67,36 @@ OVERRIDE_TAKEN_AS_TEXT = _codes.warning("override-taken-as-text")
 OVERRIDE_HOOKS = _codes.warning("override-hooks")
 
 _SETTINGS_DECLARED = _codes.declared()[len(_PROFILE_DECLARED) :]
-SETTINGS_CODES = (*_SHARED_CODES, *_SETTINGS_DECLARED, *STRICT_CODES)
+
+# Servers, in settings and in `.mcp.json`.
+MCP_SERVER_UNDEFINED = _codes.error("mcp-server-undefined")
+MCP_JSON_SERVER_LISTED = _codes.error("mcp-json-server-listed")
+MCP_SERVER_SHADOWED = _codes.warning("mcp-server-shadowed")
+MCP_UNKNOWN_TRANSPORT = _codes.error("mcp-unknown-transport")
+MCP_NEEDS_COMMAND_OR_URL = _codes.error("mcp-needs-command-or-url")
+MCP_MAIN_KEY_MISSING = _codes.error("mcp-main-key-missing")
+MCP_KEY_NOT_ALLOWED = _codes.error("mcp-key-not-allowed")
+MCP_KEY_IGNORED = _codes.warning("mcp-key-ignored")
+MCP_SERVER_INCOMPLETE = _codes.error("mcp-server-incomplete")
+MCP_KEY_MISPLACED = _codes.error("mcp-key-misplaced")
+
+STRICT_MCP_CODES = tuple(code for code in _codes.declared() if code.startswith("mcp-"))
+SETTINGS_CODES = (*_SHARED_CODES, *_SETTINGS_DECLARED, *STRICT_MCP_CODES)
+
+NUMBER_AS_TEXT = _codes.warning("number-as-text")
+SKILL_NAME_DIFFERS = _codes.error("skill-name-differs")
+SKILL_TOOLS_GIVEN_TWICE = _codes.error("skill-tools-given-twice")
+SKILL_INVALID_GLOB = _codes.error("skill-invalid-glob")
+SKILL_DESCRIPTION_LONG = _codes.warning("skill-description-long")
+SKILL_DESCRIPTION_EMPTY = _codes.warning("skill-description-empty")
+SKILL_OVERLOOKED = _codes.warning("skill-overlooked")
+
+STRICT_SKILL_CODES = (
+    NUMBER_AS_TEXT,
+    SKILL_NAME_DIFFERS,
+    SKILL_TOOLS_GIVEN_TWICE,
+    SKILL_INVALID_GLOB,
+    SKILL_DESCRIPTION_LONG,
+    SKILL_DESCRIPTION_EMPTY,
+    SKILL_OVERLOOKED,
+)

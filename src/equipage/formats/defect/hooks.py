@@ -14,13 +14,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.codes_kinds import INVALID_GLOB
+from equipage.core.codes import INVALID_GLOB
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.frozen import EMPTY, convert, plain_data
-from equipage.core.path import HOLE, Path, get, walk
+from equipage.core.path import HOLE, Path, entries_at, get, table_at, walk
 from equipage.core.text import glob_hint, glob_problem, nearest
 from equipage.formats.defect import codes
-from equipage.loading.shared import StrictTable, entries_at, table_at
+from equipage.loading.shared import StrictTable
 from equipage.loading.tree import (
     Origin,
     Origins,

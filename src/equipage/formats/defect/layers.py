@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
-from equipage.core.codes_kinds import VARIABLE_IGNORED
+from equipage.core.codes import VARIABLE_IGNORED
 from equipage.core.diagnostics import Also, Change, Code, Diagnostic, Fact, Label, LoadError, Shown
 from equipage.core.path import Path, get, parse_path
 from equipage.core.source import Source, Span

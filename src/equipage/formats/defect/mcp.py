@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from equipage.clients import codes_mcp as codes
-from equipage.clients.codes_mcp import CODES
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import EMPTY
-from equipage.core.path import HOLE, Path, get
+from equipage.core.path import HOLE, Path, get, table_at
 from equipage.core.text import Guesses
+from equipage.formats.defect import codes
 from equipage.loading.format import Format, Item, Presentation, Reading, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
-from equipage.loading.shared import StrictTable, table_at
+from equipage.loading.shared import StrictTable
 from equipage.loading.tree import Origin, Origins, Tree, Via, graft, merge, move, remove_all
 
 if TYPE_CHECKING:
@@ -303,7 +302,7 @@ STRICT_MCP_JSON = Format(
     strictness={core_codes.DUPLICATE_KEY: "error"},
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(_check_strictly,),
-    codes=CODES,
+    codes=(*codes.STRICT_MCP_CODES, *core_codes.SUSPICION_CODES),
     together=Together(offers=server_names),
     presentation=Presentation(listing=list_servers),
 )

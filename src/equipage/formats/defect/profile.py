@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core.codes_kinds import INVALID_GLOB
+from equipage.core.codes import INVALID_GLOB
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import FrozenDict
-from equipage.core.path import Path, get
+from equipage.core.path import Path, entries_at, get
 from equipage.core.source import Span
 from equipage.core.text import (
     Guesses,
@@ -71,7 +71,7 @@ from equipage.loading.layers import (
 )
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
-from equipage.loading.shared import entries_at, hide_property, known_names, path_of
+from equipage.loading.shared import hide_property, known_names, path_of
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome

@@ -19,7 +19,7 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import HOLE, ROOT, Path, get
+from equipage.core.path import HOLE, ROOT, Path, entries_at, get
 from equipage.core.source import Source
 from equipage.files import entries_of, exists, is_file, is_link, leads_to_folder
 from equipage.files.reading import require_text
@@ -29,7 +29,7 @@ from equipage.formats.defect.hooks import Hooks, Layer
 from equipage.loading.header import HeaderStyle, body_of, keep_as_written, read_header
 from equipage.loading.layers import Entry, LayeredFolder, resolve_parent_links
 from equipage.loading.session import Parsed, Session
-from equipage.loading.shared import StrictTable, entries_at
+from equipage.loading.shared import StrictTable
 from equipage.loading.tree import Origin, Origins, Tree, Via, attach, move, remove
 from equipage.syntax.document import Document
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import ROOT, Path, get, walk
+from equipage.core.path import ROOT, Path, get, table_at, walk
 from equipage.core.text import nearest
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect.codes import SETTINGS_CODES
@@ -43,7 +43,7 @@ from equipage.loading.format import (
 from equipage.loading.layers import find_layer_folders
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
-from equipage.loading.shared import hide_property, table_at
+from equipage.loading.shared import hide_property
 from equipage.loading.tree import Tree, punch_holes
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from equipage.formats.server.grammar import ITEM_KINDS, Place, implicit_includes
 from equipage.formats.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from equipage.formats.server.payloads.base import GeneratorLimits, format_size, read_limit
 from equipage.loading.format import Limits
+from equipage.loading.project_root import is_project_root
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree, graft, move, remove
-from equipage.project import is_project_root
 
 #: Where the content of a content item goes, by its type.
 CONTENT_KEYS = {"text": "text", "image": "data"}

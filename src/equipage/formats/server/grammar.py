@@ -1,8 +1,7 @@
-"""The small languages inside a server configuration.
+"""The small languages inside a server configuration, and where its items are.
 
 Durations (`30s`) and events (`tools/call:calculator`) end phases; globs and regular expressions
-match requests; templates (`${args.city}`) are filled when an answer is sent. Each function here
-parses one text, or says what is wrong with it.
+match requests; templates (`${args.city}`) are filled when an answer is sent.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a configuration must fulfil beyond its shape; each rule is a function.
+"""What a server configuration must fulfil beyond its shape; each rule is a function.
 
-Here are the rules about the server, its items, their responses and its behaviour. Those about
-phases are in a module of their own, and all of them are in `RULES`.
+First the rules about the server, its items, their responses and its behaviour, then those about
+phases; all of them are in `RULES`.
 """
 
 from __future__ import annotations

@@ -17,12 +17,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from equipage import __version__
-from equipage.clients.reach import Grant
+from equipage.clients.grants import Grant
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.source import Outline, Span
 from equipage.core.text import lazy_regex, visible
-from equipage.effect.context import Measure
-from equipage.effect.matrix import Answer, Matrix
+from equipage.effect.budget import Measure
+from equipage.effect.reach import Answer, Matrix
 from equipage.render.effect import lines_of_reach
 from equipage.render.json import shows_secret
 from equipage.render.survey import LockState, Places, Survey, Value

@@ -1,7 +1,7 @@
-"""YAML 1.2, core schema.
+"""YAML 1.2, core schema: which engine reads a text.
 
-The simplest texts are read here, line by line; all others go to an iterative constructor over the
-events of libyaml (`values`). Both build plain values only. What is odd about a text (a repeated
+The simplest texts are read line by line (`simple`); all others go to an iterative constructor over
+the events of libyaml (`values`). Both build plain values only. What is odd about a text (a repeated
 key, a tag, a merge key) is only *noticed* while it is loaded; a second pass says where (`places`),
 so that an ordinary file pays nothing.
 

@@ -1,6 +1,7 @@
-"""The core schema of YAML 1.2: what the text of a scalar means.
+"""Scalars of the core schema, and texts that are simple enough to be read line by line.
 
-`on`, `yes`, dates and `1_000` are text. No tag constructs anything.
+`on`, `yes`, dates and `1_000` are text. No tag constructs anything. A text with anything unusual is
+left to libyaml.
 """
 
 from __future__ import annotations

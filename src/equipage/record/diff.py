@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.clients.reach import Difference, Grant, Step, compare_by_patterns
+from equipage.clients.grants import Grant
 from equipage.core.path import ROOT, Path, walk
+from equipage.effect.reach import Difference, Step, compare_by_patterns
 from equipage.loading.format import Sensitive
 
 How = Literal["added", "removed", "changed", "reordered"]

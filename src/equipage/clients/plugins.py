@@ -1,8 +1,7 @@
-"""Files that matter because of a file beside them, and that no load finds by itself.
+"""Plugins and extensions: what is part of one, and the files that their manifests bring.
 
-A plugin puts programs on the path and brings settings, its manifest names more files; an extension
-has folders of its own; an editor keeps what agents may do among its other settings. A lock and a
-comparison hold them, so that they do not change unseen.
+A plugin says what the Markdown files in it are. It puts programs on the path and brings settings;
+its manifest names more files. What cannot be read says nothing here: a check reports it.
 """
 
 from __future__ import annotations
@@ -10,16 +9,18 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from equipage.clients.reach import Reach, reach_of_value
 from equipage.core.path import get, mapping_or_empty
-from equipage.files.reading import Files
-from equipage.files.sandbox import is_below
-from equipage.loading.format import Format
+from equipage.core.text import lazy_regex
+from equipage.files.reading import Files, require_text
+from equipage.files.sandbox import FileProblem, is_below
+from equipage.loading.project_root import folder_has, project_root_in
+from equipage.loading.session import Run
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.syntax.json import blank_comments
@@ -33,6 +34,163 @@ PLUGIN_SETTINGS, MONITORS, EDITOR_SETTINGS = (
 _KINDS_WITHOUT_LOAD = frozenset({PLUGIN_SETTINGS, MONITORS, EDITOR_SETTINGS})
 #: More files than this are not looked for in one folder.
 _MAX_FILES = 100_000
+
+#: Files of these names say what the files around them are.
+MANIFESTS = ("plugin.json", "marketplace.json")
+_COMPONENTS = {"agents": "claude-agent", "commands": "claude-command"}
+#: Extensions of other tools have agents in a folder of that name, too. A folder that is a plugin of
+#: Claude Code as well is read as one.
+_EXTENSIONS = {
+    "qwen-extension.json": "qwen-agent",
+    "gemini-extension.json": "gemini-agent",
+    ".cursor-plugin/plugin.json": "cursor-agent",
+}
+
+
+class _Plugins:
+    """The plugins that the manifests of one folder describe, and where their parts lie.
+
+    A marketplace may list tens of thousands of plugins, so a path is looked up by the folders it is
+    in. Of several entries about one place the first counts.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        #: a folder whose files are components, or a path that a manifest lists → the number of the
+        #: entry and the kind
+        self.folders: dict[str, tuple[int, str]] = {}
+        self.listed: dict[str, tuple[int, str]] = {}
+
+    def add(self, root: str, manifest: object) -> None:
+        """Add the plugin in the folder `root`. Parts that cannot be read are left out."""
+        fields: dict[str, Any] = manifest if isinstance(manifest, dict) else {}
+        for component, kind in _COMPONENTS.items():
+            self.count += 1
+            self.folders.setdefault(f"{root}/{component}", (self.count, kind))
+            for each in _manifest_paths(root, fields.get(component)):
+                self.listed.setdefault(each, (self.count, kind))
+
+    def kind_of(self, path: str) -> str | None:
+        """The kind of a Markdown file that is a part of one of the plugins."""
+        found = [self.listed[path]] if path in self.listed else []
+        is_note = NOTE_FILES.search(path) is not None
+        folder = path.rpartition("/")[0]
+        while folder:
+            if folder in self.folders:
+                found.append(self.folders[folder])
+            # The folder of the plugin itself says nothing about the notes in it.
+            if folder in self.listed and not is_note:
+                found.append(self.listed[folder])
+            folder = folder.rpartition("/")[0]
+        return min(found)[1] if found else None
+
+
+class _PluginsByFolder(dict[str, tuple[_Plugins, ...]]):
+    """The plugins of one run by folder, those of the folders above it included."""
+
+
+def kind_of_plugin_part(path: str, run: Run) -> str | None:
+    """The kind of a Markdown file that is a part of a plugin, the nearest first."""
+    kinds = (each.kind_of(path) for each in _plugins_around(path, run))
+    return next((kind for kind in kinds if kind is not None), None)
+
+
+def is_in_plugin(path: str, run: Run) -> bool:
+    """Whether any manifest around a file may name it."""
+    return bool(_plugins_around(path, run))
+
+
+def _plugins_around(path: str, run: Run) -> tuple[_Plugins, ...]:
+    by_folder = run.cache(_PluginsByFolder)
+    folder = path.rpartition("/")[0]
+    unknown: list[str] = []
+    while folder not in by_folder:
+        unknown.append(folder)
+        if not folder or folder_has(run, folder, ".git"):
+            break
+        folder = folder.rpartition("/")[0]
+    known = by_folder.get(folder, ())
+    for each in reversed(unknown):
+        own = _plugins_in(each, run)
+        known = by_folder[each] = known if own is None else (own, *known)
+    return known
+
+
+def _plugins_in(folder: str, run: Run) -> _Plugins | None:
+    plugins, files = _Plugins(), run.files
+    if not folder_has(run, folder, ".claude-plugin"):
+        # Only a folder with agents is asked for the manifest of another tool.
+        other = _EXTENSIONS if folder_has(run, folder, "agents") else {}
+        kinds = (kind for name, kind in other.items() if folder_has(run, folder, name))
+        if (kind := next(kinds, None)) is None:
+            return None
+        plugins.folders[f"{folder}/agents"] = (0, kind)
+        return plugins
+    manifest, market = (f"{folder}/.claude-plugin/{name}" for name in MANIFESTS)
+    if files.exists(manifest):
+        plugins.add(folder, _read_json(manifest, files))
+    if files.exists(market):
+        content = _read_json(market, files)
+        entries = content.get("plugins") if isinstance(content, dict) else None
+        for entry in entries if isinstance(entries, list) else ():
+            source = entry.get("source") if isinstance(entry, dict) else None
+            plugins.add(_join_path(folder, source if isinstance(source, str) else ""), entry)
+    return plugins
+
+
+def _read_json(path: str, files: Files) -> Any:
+    try:
+        text = require_text(files.again().read(path)).text
+        return load_value("json", text.removeprefix("\ufeff"))
+    except (FileProblem, SyntaxProblem):
+        return None
+
+
+def _manifest_paths(root: str, written: object) -> Iterator[str]:
+    """The paths a manifest names: text, a list, or commands by name with their `source`."""
+    if isinstance(written, dict):
+        written = [each.get("source") for each in written.values() if isinstance(each, dict)]
+    for each in written if isinstance(written, list) else [written]:
+        if isinstance(each, str):
+            yield _join_path(root, each.replace("\\", "/"))
+
+
+def _join_path(root: str, path: str) -> str:
+    return "/".join([root, *(part for part in path.split("/") if part not in ("", "."))])
+
+
+class _SkillFolders(dict[str, bool]):
+    """Whether a folder lies in a skill, by folder, in one run."""
+
+
+def is_below_skill(path: str, run: Run) -> bool:
+    """Whether a file is material of a skill.
+
+    A skill that is a whole project or plugin is also the root of its other parts.
+    """
+    known, folder = run.cache(_SkillFolders), path.rpartition("/")[0]
+    if folder in known:
+        return known[folder] and not path.endswith("/SKILL.md")
+    root = project_root_in(run, path)
+    unknown: list[str] = []
+    while folder not in known:
+        if not folder or folder == root or folder_has(run, folder, ".claude-plugin"):
+            known[folder] = False
+        elif folder_has(run, folder, "SKILL.md"):
+            known[folder] = True
+        else:
+            unknown.append(folder)
+            folder = folder.rpartition("/")[0]
+    for each in unknown:
+        known[each] = known[folder]
+    return known[folder] and not path.endswith("/SKILL.md")
+
+
+#: Notes that people keep beside agents and commands.
+NOTE_FILES = lazy_regex(
+    r"(?:README|CHANGELOG|CONTRIBUTING|LICEN[CS]E|CLAUDE|AGENTS|GEMINI|INDEX|TODO)[^/]*\.md\Z",
+    re.IGNORECASE,
+)
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -180,14 +338,3 @@ def parse_json(data: bytes | None) -> Any:
         with contextlib.suppress(SyntaxProblem):
             return load_value("json", write(text))
     return None
-
-
-def reach_of_part(part: Part, data: bytes, name: str) -> Reach | None:
-    """The reach of a part that only a table describes; None if it cannot be read."""
-    value = parse_json(data)
-    if part.kind == MONITORS and isinstance(value, list):
-        value = {"monitors": value}
-    if not part.has_only_table or not isinstance(value, dict):
-        return None
-    found = reach_of_value(Format(part.kind, part.what, dict), value, name)
-    return found[0] if found else None

@@ -1,4 +1,4 @@
-"""The kinds of configuration as people ask for them: which program reads what, and from where."""
+"""What is known of each kind without a file of it: `equipage kinds` and the pages show it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class KnownKind(msgspec.Struct, frozen=True):
     fields: tuple[KnownField, ...]
 
 
-def catalogue() -> list[KnownKind]:
+def all_known_kinds() -> list[KnownKind]:
     """Every kind, by the program that reads it."""
     return sorted(map(known_kind, known_kinds()), key=lambda each: (each.program, each.kind))
 

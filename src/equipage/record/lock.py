@@ -19,12 +19,12 @@ from typing import Any
 import msgspec
 
 from equipage.clients.catalogue import Field
-from equipage.clients.file_grants import precedence_of
-from equipage.clients.launchers import launch_of
-from equipage.clients.parts import OWNERS, Part, all_parts, reach_of_part
-from equipage.clients.reach import Effect, Grant, Reach, reach_of_value
+from equipage.clients.file_grants import precedence_of, reach_of_value
+from equipage.clients.grant_rows import split_command
+from equipage.clients.grants import Effect, Grant, Reach
+from equipage.clients.launchers import commands_among, launch_of
+from equipage.clients.plugins import OWNERS, Part, all_parts
 from equipage.clients.references import parse_references
-from equipage.clients.rows import split_command
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import OPEN
 from equipage.clients.tables.unread import CODEX_RULE, HOOK_FILE
@@ -32,6 +32,7 @@ from equipage.core import codes
 from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
 from equipage.core.text import visible_json
+from equipage.effect.reach import reach_of_part
 from equipage.files import is_executable, is_inside, real_path
 from equipage.files.reading import peek, sha256_of
 from equipage.files.sandbox import is_below, parents_of
@@ -46,14 +47,16 @@ from equipage.project.settings import (
     projects_of,
     settings_file,
 )
-from equipage.record.code_digest import (
+from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
+    Lookups,
+    NamedFiles,
     code_of,
+    is_private,
     path_from_folder,
     program_named,
 )
-from equipage.record.named_files import Lookups, NamedFiles, is_private
 from equipage.record.sides import LINKS
 from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace.check import by_chunks
@@ -68,7 +71,6 @@ from equipage.workspace.load import (
     run_of,
     with_folders,
 )
-from equipage.workspace.policy import commands_among
 
 #: The version of the format.
 VERSION = 3

@@ -1,4 +1,7 @@
-"""A convention as a kind: model, stages and rules all follow from its table."""
+"""The table of a file of a client as a `Format`: model, stages and rules all follow from it.
+
+`skills` has the kind whose table depends on the folder of the file.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,25 @@ import operator
 import re
 from _thread import RLock
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.clients import checks, codes, companions, copies, opencode, references
-from equipage.clients import codes_claude as claude_codes
+from equipage.clients import checks, codes, copilot, opencode, references
 from equipage.clients.catalogue import CompositeType, Convention, Field, Group, patterns_in
-from equipage.clients.checks import BODY, NAMED_BY_TEXT
+from equipage.clients.checks import NAMED_BY_TEXT
 from equipage.clients.claude import rules as claude_rules
 from equipage.clients.codes import CODES
-from equipage.clients.tables import claude, gemini, skills
+from equipage.clients.tables import claude, gemini, paths, skills
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import normalise_spelling
+from equipage.files.walking import hidden_folders
+from equipage.loading import shared
 from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive, Together
-from equipage.loading.header import HeaderStyle, has_header, read_header, read_text
+from equipage.loading.header import BODY, HeaderStyle, has_header, read_header, read_text
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session, read_jsonc
 from equipage.loading.shared import TOLERANT, hide_property
@@ -60,19 +64,43 @@ def model_of(convention: Convention) -> type[Any]:
         return _MODELS[name]
 
 
-def fields_of(model: type[Any]) -> tuple[Field, ...]:
-    """The rows of the table that a model was made from; none for any other class."""
-    if model.__module__ != __name__:
-        return ()
-    tables = (each for each in _TABLES if _class_name(each) == model.__name__)
-    return next((each.fields for each in tables), ())
-
-
 def _make_model(convention: Convention, name: str) -> type[Any]:
     fields = _attributes(convention.fields)
     if convention.syntax in ("header", "text"):
         fields.append((BODY, str, msgspec.field(default="")))
-    return _define_struct(name, fields, {"TITLE": convention.title_with_article})
+    namespace = {
+        "TITLE": convention.title_with_article,
+        "meaning_of": staticmethod(partial(_meaning_of, convention.fields)),
+    }
+    return _define_struct(name, fields, namespace)
+
+
+def _meaning_of(fields: tuple[Field, ...], attribute: str) -> str:
+    """What the table says about the field of an attribute."""
+    # An attribute that Python reserves ends with `_`.
+    names = (attribute, attribute.rstrip("_"))
+    field = next((each for each in fields if re.sub(r"\W", "_", each.name) in names), None)
+    if field is None:
+        return "the text below the header" if attribute == BODY else ""
+    return "; ".join(_field_facts(field))
+
+
+def _field_facts(field: Field) -> Iterator[str]:
+    if field.meaning:
+        yield field.meaning
+    if field.required == "error":
+        yield "**required**: the tool ignores a file without it"
+    elif field.required:
+        yield "recommended"
+    if field.restricts:
+        yield "*restricts* the agent, so a misspelling is an error"
+    if field.split is not None:
+        yield f"a list, or text divided at `{field.split}`"
+    if field.refers is not None:
+        yield f"every {field.refers} it names must exist"
+    if field.instead:
+        others = ", ".join(f"`{name}`" for name in field.instead)
+        yield f"common misspelling, which the tool ignores: {others}"
 
 
 def _attributes(fields: tuple[Field, ...]) -> list[tuple[str, Any, Any]]:
@@ -126,6 +154,7 @@ def _make_group_struct(group: Group) -> type[Any]:
     namespace = {
         "TITLE": group.title,
         "FIELDS": group.fields,
+        "meaning_of": staticmethod(partial(_meaning_of, group.fields)),
         "GUARDED": frozenset(field.name for field in group.fields if field.restricts),
         "SYNONYMS": {other: field.name for field in group.fields for other in field.instead},
         "UNKNOWN": group.unknown,
@@ -207,10 +236,17 @@ def _header_style(convention: Convention) -> HeaderStyle | None:
         reader=convention.reader,
         optional=convention.header_optional,
         # Claude Code takes the first line of the text for a description; the others drop the skill.
-        disputed=convention is skills.OPEN,
+        disputed_below=_known_agent_folders if convention is skills.OPEN else None,
         ignores_headerless=convention.ignores_headerless,
         ignores_below="/.claude/agents/" if convention.kind == "claude-agent" else None,
     )
+
+
+@cache
+def _known_agent_folders() -> frozenset[str]:
+    """The hidden folders in which files of some kind live."""
+    of_clients = hidden_folders(glob for globs in paths.PATHS.values() for glob in globs)
+    return (of_clients | {".defect", ".well-known", ".agent"}) - {".config"}
 
 
 def _grammar(convention: Convention) -> Grammar:
@@ -403,12 +439,11 @@ def _fields_that_must_fit(convention: Convention) -> frozenset[str]:
 
 def kind_of(convention: Convention) -> Format:
     """The kind of a convention; its model, stages and rules follow from the table."""
-    tables = (companions.RULES, opencode.RULES)
-    beyond = [table[convention.kind] for table in tables if convention.kind in table]
+    beyond = {**copilot.RULES, **opencode.RULES}.get(convention.kind, ())
     own = claude_rules.RULES.get(convention.kind, ())
     is_listed = convention.sort in _LISTED_SORTS
     more = [code for _, those in beyond for code in those]
-    more += (*(codes.COPY_CODES if is_listed else ()), *(claude_codes.CODES if own else ()))
+    more += (*(codes.COPY_CODES if is_listed else ()), *(codes.CLAUDE_CODES if own else ()))
     rules = (*checks.RULES, *(rule for rule, _ in beyond), *own)
     return Format(
         name=convention.kind,
@@ -438,8 +473,8 @@ def kind_of(convention: Convention) -> Format:
             set_key=partial(references.scoped_name, convention),
             cross_rules=(partial(references.references_exist, convention),),
             codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
-            offers=references.names_of_file,
-            weigh=copies.size_and_checksum if is_listed else None,
+            offers=shared.names_of_file,
+            weigh=references.size_and_checksum if is_listed else None,
             refers=partial(references.has_references, convention),
         ),
         codes=(*CODES, *more),
@@ -452,3 +487,11 @@ def kind_of(convention: Convention) -> Format:
             sensitive=sensitive_of(convention),
         ),
     )
+
+
+@cache
+def format_named(name: str) -> Format:
+    """The kind of a convention; its model is made when it is first asked for."""
+    from equipage.clients.tables.conventions import CONVENTIONS
+
+    return kind_of(next(each for each in CONVENTIONS if each.kind == name))

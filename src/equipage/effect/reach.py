@@ -7,14 +7,31 @@ anything.
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from equipage.clients.reach import EFFECTS, Grant, Reach, covers
-from equipage.clients.values import EVERYTHING
+from equipage.clients.file_grants import guess_grants, place_grants, reach_of_value, subjects_of
+from equipage.clients.grants import (
+    EFFECTS,
+    EVERYTHING,
+    Effect,
+    Grant,
+    Reach,
+    covers,
+    is_unrestricted,
+)
+from equipage.clients.plugins import MONITORS, parse_json
+from equipage.core.path import ROOT
+from equipage.loading.format import Format, Sensitive
+
+if TYPE_CHECKING:
+    from equipage.clients.plugins import Part
+
 
 State = Literal["allows", "partly", "asks", "denies", "unknown"]
 #: What people ask about, in their words.
@@ -80,6 +97,137 @@ _TOOLS_BY_ACTIVITY: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 _SWITCH_STATES: dict[str, State] = {"false": "denies", "true": "allows"}
+
+How = Literal["widened", "narrowed"]
+#: How far a step goes that lets everything of a sort through, everything of a server or a tool, or
+#: something new that runs or is sent to; other names count one for each effect.
+_EVERYTHING_WEIGHT, _GROUP_WEIGHT, _HEAVY_WEIGHT = 10_000, 50, 100
+#: Sorts of which one more is more than one tool more: each brings code or a place to send to.
+_HEAVY_SORTS = frozenset({"server", "program", "host", "plugin"})
+
+#: Sorts of subjects that add reach by existing. Settings only change the reach of others.
+_ACTING_SORTS = frozenset({"agent", "command", "skill", "tool", "team"})
+
+
+def reach_of_part(part: Part, data: bytes, name: str) -> Reach | None:
+    """The reach of a part that only a table describes; None if it cannot be read."""
+    value = parse_json(data)
+    if part.kind == MONITORS and isinstance(value, list):
+        value = {"monitors": value}
+    if not part.has_only_table or not isinstance(value, dict):
+        return None
+    found = reach_of_value(Format(part.kind, part.what, dict), value, name)
+    return found[0] if found else None
+
+
+# Comparing.
+
+
+def compare_reaches(
+    before: Reach | None, after: Reach | None, kind: Format | None = None
+) -> Difference:
+    """How a reach changed, the farthest widening first.
+
+    An agent that is new had no reach, one that is gone has none. Where settings are missing, what
+    the client does without them counts; that needs the `kind`, or a reach to take it from.
+    """
+    if before is None and after is not None:
+        before = _reach_when_absent(after, kind)
+    elif after is None and before is not None:
+        after = _reach_when_absent(before, kind)
+    return difference_between(before, after)
+
+
+def differences(before: Iterable[Reach], after: Iterable[Reach]) -> list[Difference]:
+    """The subjects whose reach changed, those that widened most first."""
+    old = {each.key: each for each in before}
+    new = {each.key: each for each in after}
+    found = [compare_reaches(old.get(key), new.get(key)) for key in dict.fromkeys((*old, *new))]
+    return sorted((each for each in found if each.steps), key=lambda each: -each.far)
+
+
+def _reach_when_absent(reach: Reach, kind: Format | None) -> Reach | None:
+    """The reach that holds without a subject; None if there is none."""
+    if reach.sort in _ACTING_SORTS:
+        return None
+    grants = _default_grants(reach.kind) if kind is None or subjects_of(kind.name) else ()
+    if kind is not None and subjects_of(kind.name) is None:
+        grants = tuple(guess_grants(kind.presentation.sensitive, {}, reach.file))
+    return msgspec.structs.replace(reach, grants=grants, inherited=())
+
+
+@lru_cache(256)
+def _default_grants(kind: str) -> tuple[Grant, ...]:
+    """What holds for the whole of a kind without any file of it."""
+    for subject in subjects_of(kind) or ():
+        if not subject.at:
+            grants = (each for row in subject.rows for each in row.grants({}))
+            return place_grants(grants, ROOT, "")
+    return ()
+
+
+#: Files of other clients that a client reads, as the beginning of their path in the project.
+_ALSO_READ_PATHS = {
+    "GitHub Copilot": (".mcp.json", ".claude/skills/", ".agents/skills/", ".github/skills/"),
+    "Claude Code": (".claude/skills/",),
+    "Codex": (".agents/skills/", ".codex/skills/"),
+    "Gemini CLI": (".gemini/skills/", ".agents/skills/"),
+    "OpenCode": (".opencode/skill", ".claude/skills/", ".agents/skills/"),
+    "Cursor": (".cursor/skills/", ".agents/skills/", ".claude/skills/"),
+    "Roo Code": (".agents/skills/", ".roo/skills/"),
+    "defect": (".mcp.json", ".defect/"),
+}
+
+
+def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
+    """The reaches, each agent's with what its project gives it.
+
+    Settings, servers and hooks count for the agents of their client in and below the folder that
+    they configure; skills are there for every agent of a client that reads them.
+    """
+    giving = [each for each in reaches if each.sort in _INHERITED_SORTS or each.sort == "skill"]
+    files = {each.file for each in giving}
+    # The agents of a client in one folder inherit the same: one tuple for all of them.
+    known: dict[tuple[str, str, str], tuple[Grant, ...]] = {}
+    found: list[Reach] = []
+    for each in reaches:
+        if each.sort not in ("agent", "team"):
+            found.append(each)
+            continue
+        key = (each.program, _configured_folder(each.file), each.file if each.file in files else "")
+        if key not in known:
+            known[key] = tuple(
+                grant
+                for other in giving
+                if other.file != each.file and _counts_for(each, other)
+                for grant in _inheritable_grants(other)
+            )
+        found.append(msgspec.structs.replace(each, inherited=known[key]))
+    return found
+
+
+def _counts_for(agent: Reach, other: Reach) -> bool:
+    """Whether what a file says counts for an agent."""
+    base = _configured_folder(other.file)
+    inside = other.file[len(base) :].lstrip("/")
+    same = other.program == agent.program or inside.startswith(
+        _ALSO_READ_PATHS.get(agent.program, ("\0",))
+    )
+    return same and (not base or f"{_configured_folder(agent.file)}/".startswith(f"{base}/"))
+
+
+def _inheritable_grants(other: Reach) -> Iterator[Grant]:
+    if other.sort == "skill":
+        yield Grant("skill", other.name, "allows", other.file)
+        return
+    yield from (each for each in other.grants if not each.default)
+
+
+def _configured_folder(file: str) -> str:
+    """The folder that a file configures: the one around the first folder of a client."""
+    parts = posixpath.dirname(file).split("/")
+    ends = [number for number, part in enumerate(parts) if part in _CLIENT_FOLDERS]
+    return "/".join(parts[: ends[0]] if ends else parts)
 
 
 def _codex_sandbox_states(read_only: State, writing: State) -> tuple[str, dict[str, State]]:
@@ -384,3 +532,173 @@ def _may_use_skill(reach: Reach, skill: str, given: InheritedGrants) -> Answer |
     if decided is None:
         return Answer("allows", there)
     return Answer(decided.state, (*decided.reasons, *there))
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One thing that an agent may do more or less than before."""
+
+    how: How
+    sort: str
+    name: str
+    before: Effect
+    after: Effect
+    far: int  #: only comparable with that of others
+    was: Grant | None = None  #: the grant that decided before
+    now: Grant | None = None  #: the grant that decides now
+
+    @property
+    def grant(self) -> Grant | None:
+        """The grant to show: the new one, where one is written."""
+        if self.now is None or self.was is None:
+            return self.now or self.was
+        # What an absent field means is shown where the field was, unless another field decides now.
+        is_elsewhere = self.now.default and self.now.path != self.was.path
+        return self.was if is_elsewhere else self.now
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """What changed in the reach of one subject."""
+
+    before: Reach | None
+    after: Reach | None
+    steps: tuple[Step, ...]  #: those that widen first, the farthest at the top
+
+    @property
+    def reach(self) -> Reach:
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+    @property
+    def widening_steps(self) -> tuple[Step, ...]:
+        return tuple(each for each in self.steps if each.how == "widened")
+
+    @property
+    def far(self) -> int:
+        """How far it widens; negative if it only narrows."""
+        wider = sum(each.far for each in self.widening_steps)
+        return wider or -sum(each.far for each in self.steps)
+
+
+def difference_between(before: Reach | None, after: Reach | None) -> Difference:
+    """How a reach changed. A subject that is new had no reach; one that is gone has none."""
+    steps = [*_mode_steps(before, after), *_name_steps(before, after)]
+    steps = [*_drop_implied(steps)]
+    steps.sort(key=lambda each: (each.how != "widened", -each.far, each.sort, each.name))
+    return Difference(before, after, tuple(steps))
+
+
+def _mode_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:
+    old, new = _levels(before), _levels(after)
+    for mode in dict.fromkeys((*old, *new)):
+        was, now = old.get(mode), new.get(mode)
+        # Where nothing is written, the mode is as usual.
+        levels = [_level(was, now), _level(now, was)]
+        if levels[0] == levels[1]:
+            continue
+        far = abs(levels[1] - levels[0]) * _HEAVY_WEIGHT
+        if levels[1] > levels[0] and now is not None and now.widest:
+            far += _EVERYTHING_WEIGHT
+        shown = now or was
+        assert shown is not None
+        how: How = "widened" if levels[1] > levels[0] else "narrowed"
+        effects: list[Effect] = ["denies" if each is None else each.effect for each in (was, now)]
+        yield Step(how, "mode", shown.name, effects[0], effects[1], far, was, now)
+
+
+def _level(grant: Grant | None, other: Grant | None) -> int:
+    found = grant.level if grant is not None else other.usual if other is not None else None
+    return -1 if found is None else found
+
+
+def _levels(reach: Reach | None) -> dict[str, Grant]:
+    if reach is None:
+        return {}
+    return {each.mode: each for each in reach.grants if each.level is not None}
+
+
+def _name_steps(before: Reach | None, after: Reach | None) -> Iterator[Step]:
+    """The names that either side mentions, judged by both."""
+    sides = [each for each in (before, after) if each is not None]
+    named = dict.fromkeys(
+        (grant.sort, grant.name) for reach in sides for grant in reach.grants if grant.level is None
+    )
+    hidden = [_hidden_values(reach) for reach in (before, after)]
+    for sort, name in named:
+        was, now = (
+            None if reach is None else reach.deciding_grant(sort, name) for reach in (before, after)
+        )
+        effects = [_effect(was, now), _effect(now, was)]
+        ranks = [EFFECTS.index(each) for each in effects]
+        if ranks[0] == ranks[1]:
+            values = [each.get((sort, name)) for each in hidden]
+            # What it was and is stays hidden; that it is another may let an agent do more.
+            if None not in values and values[0] != values[1]:
+                shown, far = f"{name} (another value)", _weight(sort, name, now)
+                yield Step("widened", sort, shown, "denies", "allows", far, was, now)
+            continue
+        wider = ranks[1] > ranks[0]
+        far = abs(ranks[1] - ranks[0]) * _weight(sort, name, now if wider else was)
+        how: How = "widened" if wider else "narrowed"
+        yield Step(how, sort, name, effects[0], effects[1], far, was, now)
+
+
+def _hidden_values(reach: Reach | None) -> dict[tuple[str, str], list[str]]:
+    """The hidden values of a reach by what they are about, each in order."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for each in () if reach is None else reach.grants:
+        if each.hidden is not None:
+            found.setdefault((each.sort, each.name), []).append(each.hidden.value)
+    return {key: sorted(values) for key, values in found.items()}
+
+
+def _effect(grant: Grant | None, other: Grant | None) -> Effect:
+    """What a grant does; without one, the opposite of what the other side had to write down."""
+    if grant is not None:
+        return grant.effect
+    return "allows" if other is not None and other.effect == "denies" else "denies"
+
+
+def _weight(sort: str, name: str, grant: Grant | None) -> int:
+    if grant is not None and grant.name == name and is_unrestricted(grant):
+        return _EVERYTHING_WEIGHT
+    if name.endswith(("/*", "(*)")) or name == EVERYTHING:
+        return _GROUP_WEIGHT
+    return _HEAVY_WEIGHT if sort in _HEAVY_SORTS else 1
+
+
+def _drop_implied(steps: Sequence[Step]) -> Iterator[Step]:
+    """The steps without those that a wider one of the same sort and effects already says."""
+    for each in steps:
+        is_implied = any(
+            other is not each
+            and (other.sort, other.how, other.before, other.after)
+            == (each.sort, each.how, each.before, each.after)
+            and covers(other.name, each.name, each.sort)
+            and not covers(each.name, other.name, each.sort)
+            # A deny or ask that went is worth a line of its own.
+            and not (each.was is not None and not each.was.base)
+            for other in steps
+        )
+        if not is_implied:
+            yield each
+
+
+def compare_by_patterns(sensitive: Sequence[Sensitive], before: Any, after: Any) -> Difference:
+    """How two values differ in what they allow, by the patterns of their permissions alone."""
+    sides = (
+        Reach("", "settings", "", "", "", tuple(guess_grants(sensitive, value, "")))
+        for value in (before, after)
+    )
+    return difference_between(*sides)
+
+
+#: Folders of clients: what lies beside one is the project that it configures.
+_CLIENT_FOLDERS = frozenset(
+    {".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor", ".github", ".vscode", ".roo"}
+    | {".kiro", ".zed", ".amp", ".agents", ".defect", ".windsurf", "skills", "agents", ".copilot"}
+)
+#: What an agent inherits: everything but who else there is.
+_INHERITED_SORTS = frozenset(
+    {"settings", "servers", "hooks", "policy", "plugin", "extension", "modes"}
+)

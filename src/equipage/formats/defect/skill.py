@@ -1,8 +1,7 @@
-"""The kind `skill`, and the skills of all layers.
+"""The strict skill: a `SKILL.md` in a `.defect` folder, and the skills of all layers.
 
-A `SKILL.md` in a `.defect` folder must follow the seed to the letter; elsewhere it is read as the
-tool in whose folder it lies reads it. `discover_skills` returns a mapping of names to skills, or
-raises every error; `find_skills` returns each skill with its layer and its findings.
+`discover_skills` returns a mapping of names to skills, or raises every error; `find_skills` returns
+each skill with its layer and its findings.
 """
 
 from __future__ import annotations
@@ -14,23 +13,24 @@ from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
-from msgspec.structs import replace
 
-from equipage.clients import codes
-from equipage.clients.catalogue import Convention, Field
-from equipage.clients.checks import BODY, add_body, keep_text, look_for_suspicious
-from equipage.clients.codes import SKILL_CODES
-from equipage.clients.kind import kind_of
-from equipage.clients.references import names_of_file
-from equipage.clients.tables import skills as tables
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
-from equipage.core.path import Path, get
+from equipage.core.path import Path, entries_at, get
 from equipage.core.source import Source
-from equipage.core.text import glob_problem, lazy_regex
+from equipage.core.text import glob_problem
 from equipage.files import entries_of, is_file, is_folder
-from equipage.files.reading import Files
+from equipage.formats.defect import codes
 from equipage.loading.format import Format, Item, Layering, Presentation, Reading, Together
-from equipage.loading.header import STRICT_YAML, HeaderStyle, keep_as_written, read_header
+from equipage.loading.header import (
+    BODY,
+    STRICT_YAML,
+    HeaderStyle,
+    add_body,
+    keep_as_written,
+    keep_placeholders,
+    read_header,
+)
 from equipage.loading.layers import (
     Discovery,
     Entry,
@@ -46,7 +46,13 @@ from equipage.loading.layers import (
 )
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session
-from equipage.loading.shared import StrictTable, entries_at, hide_property
+from equipage.loading.shared import (
+    StrictTable,
+    hide_property,
+    is_template_or_fixture,
+    look_for_suspicious,
+    names_of_file,
+)
 from equipage.loading.tree import Tree, move, remove
 from equipage.syntax.header import PROFILE
 
@@ -103,7 +109,7 @@ def _find_skill(entry: os.DirEntry[str]) -> Entry | Fact | None:
 
 
 SKILLS = LayeredFolder("skills", r"[^/]+/SKILL\.md", _find_skill)
-_LAYERS = ("user", "project")
+SKILL_LAYERS = ("user", "project")
 
 
 def _identity(path: str) -> str:
@@ -111,7 +117,7 @@ def _identity(path: str) -> str:
     return resolve_parent_links(path, depth=2)
 
 
-def _check_folder(folder: str) -> Iterator[tuple[str, Fact]]:
+def check_skill_folder(folder: str) -> Iterator[tuple[str, Fact]]:
     # If the layer itself is not a folder, the `agents` folder in it reports that.
     if is_folder(os.path.dirname(folder)):
         yield from SKILLS.check_folder(folder)
@@ -125,14 +131,22 @@ _MAX_DESCRIPTION_BYTES = 200
 _STYLE = HeaderStyle(
     "skill", known=("name", "description", "always", "triggers", "allowed_tools", "allowed-tools")
 )
-#: Just enough of a table for the stages that all headers share.
-_TABLE = Convention(
-    "skill", "defect", "skill", (Field("name"), Field("description")), unknown="error"
-)
+_TEXTS: tuple[Path, ...] = (("name",), ("description",))
 
 
 def _read(source: Source, session: Session) -> Parsed:
     return read_header(source, session, _STYLE)
+
+
+def _keep_text(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    """Replace a number or bool in the place of text by the text the author wrote."""
+    if is_template_or_fixture(session):
+        tree = keep_placeholders(tree, _TEXTS)
+    return keep_as_written(tree, _TEXTS, codes.NUMBER_AS_TEXT)
+
+
+def _add_body(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    return add_body(tree, PROFILE, owner=Skill.TITLE, severity="error")
 
 
 def _rename_alias(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -203,67 +217,19 @@ STRICT_SKILL = Format(
     reading=Reading(formats={".md": "yaml"}, read=_read),
     strictness=STRICT_YAML,
     shape=Shape(unknown="error", null_is_absent=True),
-    stages=(
-        partial(keep_text, _TABLE),
-        _rename_alias,
-        _keep_text_in_lists,
-        partial(add_body, _TABLE, grammar=PROFILE),
-        partial(look_for_suspicious, _TABLE),
-    ),
+    stages=(_keep_text, _rename_alias, _keep_text_in_lists, _add_body, look_for_suspicious),
     rules=(name_equals_folder, globs_can_match, description_is_short),
-    codes=SKILL_CODES,
+    codes=(
+        *core_codes.HEADER_CODES,
+        *codes.STRICT_SKILL_CODES,
+        *core_codes.SUSPICION_CODES,
+        core_codes.LAYER_UNREADABLE,
+        core_codes.VARIABLE_IGNORED,
+    ),
     together=Together(offers=names_of_file),
-    layering=Layering(layers=_LAYERS, layer=SKILLS.layer_of, identity=_identity),
+    layering=Layering(layers=SKILL_LAYERS, layer=SKILLS.layer_of, identity=_identity),
     presentation=Presentation(schema=partial(hide_property, BODY), listing=_list_skill),
 )
-
-
-# The reading of other tools, by the folder that a skill lies in.
-
-
-def _tolerant_format(convention: Convention) -> Format:
-    layering = Layering(layers=_LAYERS)
-    return replace(kind_of(convention), codes=SKILL_CODES, layering=layering)
-
-
-_OPEN_FORMAT = _tolerant_format(tables.OPEN)
-_OPENCODE_FORMAT = _tolerant_format(tables.OPENCODE)
-_OPENCODE_FOLDER = lazy_regex(r"/\.?(?:opencode|config/opencode)/skills?/")
-#: The first tool whose folder is part of the path; several tools read `.agents`, Codex first.
-_FORMAT_BY_FOLDER = {
-    f"/{folder}/skills/": _tolerant_format(table)
-    for folder, table in (
-        (".claude", tables.CLAUDE),
-        (".github", tables.COPILOT),
-        (".agents", tables.CODEX),
-        (".codex", tables.CODEX),
-        (".gemini", tables.GEMINI),
-    )
-}
-
-
-def variant_of(path: str, _files: Files) -> Format:
-    """The kind of a skill by its path, which says whose it is."""
-    if SKILLS.layer_of(path) is not None:
-        return STRICT_SKILL
-    for folder, kind in _FORMAT_BY_FOLDER.items():
-        if folder in path:
-            return kind
-    return _OPENCODE_FORMAT if _OPENCODE_FOLDER.search(path) else _OPEN_FORMAT
-
-
-FORMAT = replace(
-    _OPEN_FORMAT,
-    reading=replace(_OPEN_FORMAT.reading, variant=variant_of),
-    layering=Layering(
-        layers=_LAYERS,
-        layer=SKILLS.layer_of,
-        beside=_check_folder,
-        above=SKILLS.project_folder,
-        elsewhere=SKILLS.user_folder,
-    ),
-)
-
 
 # The skills of all layers.
 

@@ -1,0 +1,63 @@
+"""The kind `skill`: a `SKILL.md` is read as the client in whose folder it lies reads it.
+
+In a `.defect` folder it must follow the seed to the letter, see `formats.defect.skill`.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from equipage.clients.catalogue import Convention
+from equipage.clients.codes import SKILL_CODES
+from equipage.clients.format import kind_of
+from equipage.clients.tables import skills as tables
+from equipage.core.text import lazy_regex
+from equipage.files.reading import Files
+from equipage.formats.defect.skill import SKILL_LAYERS, SKILLS, STRICT_SKILL, check_skill_folder
+from equipage.loading.format import Format, Layering
+
+# The reading of other tools, by the folder that a skill lies in.
+
+
+def _tolerant_format(convention: Convention) -> Format:
+    layering = Layering(layers=SKILL_LAYERS)
+    return replace(kind_of(convention), codes=SKILL_CODES, layering=layering)
+
+
+_OPEN_FORMAT = _tolerant_format(tables.OPEN)
+_OPENCODE_FORMAT = _tolerant_format(tables.OPENCODE)
+_OPENCODE_FOLDER = lazy_regex(r"/\.?(?:opencode|config/opencode)/skills?/")
+#: The first tool whose folder is part of the path; several tools read `.agents`, Codex first.
+_FORMAT_BY_FOLDER = {
+    f"/{folder}/skills/": _tolerant_format(table)
+    for folder, table in (
+        (".claude", tables.CLAUDE),
+        (".github", tables.COPILOT),
+        (".agents", tables.CODEX),
+        (".codex", tables.CODEX),
+        (".gemini", tables.GEMINI),
+    )
+}
+
+
+def variant_of(path: str, _files: Files) -> Format:
+    """The kind of a skill by its path, which says whose it is."""
+    if SKILLS.layer_of(path) is not None:
+        return STRICT_SKILL
+    for folder, kind in _FORMAT_BY_FOLDER.items():
+        if folder in path:
+            return kind
+    return _OPENCODE_FORMAT if _OPENCODE_FOLDER.search(path) else _OPEN_FORMAT
+
+
+FORMAT = replace(
+    _OPEN_FORMAT,
+    reading=replace(_OPEN_FORMAT.reading, variant=variant_of),
+    layering=Layering(
+        layers=SKILL_LAYERS,
+        layer=SKILLS.layer_of,
+        beside=check_skill_folder,
+        above=SKILLS.project_folder,
+        elsewhere=SKILLS.user_folder,
+    ),
+)

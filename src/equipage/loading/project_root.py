@@ -1,0 +1,201 @@
+"""The project that a file belongs to: its references may not leave it.
+
+The project is the nearest folder above the file with a mark: `.git`, `equipage.toml`, or a
+`pyproject.toml` with `[tool.equipage]`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from equipage.core.path import get
+from equipage.core.text import lazy_regex
+from equipage.files import is_link, real_path
+from equipage.files.reading import Files, files_here
+from equipage.loading.session import Run
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.document import load_value
+
+_PROJECT_MARKS = (".git", "equipage.toml")
+#: However `tool.equipage` is written in TOML, one of these is in the text: `tool.equipage` with
+#: quotes and blanks, `[tool]`, `tool = {`. It spares most projects a parse of their settings.
+_MAY_HAVE_SETTINGS = lazy_regex(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
+_PYPROJECT = "pyproject.toml"  #: also marks a project, if it has `[tool.equipage]`
+#: Names that this module looks for in folders, in lower case: some systems ignore case.
+_RELEVANT_NAMES = frozenset(
+    {
+        *_PROJECT_MARKS,
+        _PYPROJECT,
+        ".claude-plugin",
+        ".cursor-plugin",
+        "skill.md",
+        "agents",
+        "qwen-extension.json",
+        "gemini-extension.json",
+    }
+)
+
+
+class _WalkedFolders:
+    """What walks of this run saw in folders, by path, so that the system is not asked again."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, frozenset[str]] = {}  #: folder → the relevant names in it
+        self.plain: set[str] = set()  #: folders that are not links
+
+
+def remember_walked_folder(
+    run: Run, folder: str, names: Iterable[str] | None, *, is_plain: bool
+) -> None:
+    """Remember what a walk saw: the names in an absolute folder, and that it is not a link.
+
+    The names are in lower case.
+    """
+    walked, folder = run.cache(_WalkedFolders), folder.rstrip("/") or "/"
+    if is_plain:
+        walked.plain.add(folder)
+    if names is None:
+        return
+    seen = walked.names[folder] = _RELEVANT_NAMES.intersection(names)
+    if is_plain and (not seen or _has_no_project_mark(seen)):  # the usual folder
+        roots = run.cache(_ProjectRoots)
+        root = roots.by_mark.get(folder.rpartition("/")[0])
+        if root is not None:
+            roots.by_folder[folder] = roots.by_mark[folder] = root
+
+
+def _has_no_project_mark(names: frozenset[str]) -> bool:
+    """Whether nothing in a folder marks a project."""
+    return _PYPROJECT not in names and names.isdisjoint(_PROJECT_MARKS)
+
+
+def folder_has(run: Run, folder: str, name: str) -> bool:
+    """Whether there is anything of that name in a folder."""
+    seen = run.cache(_WalkedFolders).names.get(folder)
+    if seen is not None and name.partition("/")[0].lower() not in seen:
+        return False
+    return run.files.exists(f"{folder}/{name}")
+
+
+class _ProjectRoots:
+    """The project roots of one run."""
+
+    def __init__(self) -> None:
+        self.by_folder: dict[str, str] = {}
+        self.by_mark: dict[str, str] = {}  #: only those that something in a folder marks
+        self.real: dict[str, str] = {}  #: folder → the folder without links
+        self.marked: dict[str, str | None] = {}  #: folder without links → the nearest project above
+
+
+def project_root_in(run: Run, path: str) -> str:
+    """The project root of an absolute path; each folder is looked up once in a run."""
+    return root_of_folder(run, os.path.dirname(path))
+
+
+def root_of_folder(run: Run, folder: str) -> str:
+    """The project root of the files in an absolute folder; see `project_root_in`."""
+    known = run.cache(_ProjectRoots)
+    root = known.by_folder.get(folder)
+    if root is None:
+        real = _real_folder(known, folder, run)
+        marked = _nearest_marked(known, real, run)
+        root = marked or project_of_folder(real, run.folders, run.files)
+        known.by_folder[folder] = root
+        if marked is not None:
+            known.by_mark[folder] = root
+    return root
+
+
+def _real_folder(known: _ProjectRoots, folder: str, run: Run) -> str:
+    """A folder without links. Each folder on the way is looked at once in a run."""
+    unknown: list[str] = []
+    here, plain = folder, run.cache(_WalkedFolders).plain
+    while here not in known.real:
+        above, name = os.path.split(here)
+        if name in ("", ".", "..") or (here not in plain and is_link(here)):
+            known.real[here] = _real(here)
+        else:
+            unknown.append(here)
+            here = above
+    for each in reversed(unknown):
+        known.real[each] = os.path.join(known.real[os.path.dirname(each)], os.path.basename(each))
+    return known.real[folder]
+
+
+def _nearest_marked(known: _ProjectRoots, folder: str, run: Run) -> str | None:
+    unknown: list[str] = []
+    seen = run.cache(_WalkedFolders).names
+    while folder not in known.marked:
+        above = os.path.dirname(folder)
+        is_bare = folder in seen and _has_no_project_mark(seen[folder])
+        if not is_bare and is_project_root(folder, run.files):
+            known.marked[folder] = folder
+        elif above == folder:
+            known.marked[folder] = None
+        else:
+            unknown.append(folder)
+            folder = above
+    for each in unknown:
+        known.marked[each] = known.marked[folder]
+    return known.marked[folder]
+
+
+def is_project_root(folder: str, files: Files) -> bool:
+    """Whether a folder is the root of a project by what it holds."""
+    marked = any(files.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS)
+    return marked or has_equipage_table(folder, files)
+
+
+def project_root(path: str, named: Iterable[str] = (), files: Files | None = None) -> str:
+    """The folder that references of a file may not leave, see `project_of_folder`."""
+    return project_of_folder(os.path.dirname(_real(path)), named, files)
+
+
+def project_of_folder(folder: str, named: Iterable[str] = (), files: Files | None = None) -> str:
+    """The project that a folder belongs to.
+
+    It is the nearest parent with `.git`, `equipage.toml` or a `pyproject.toml` that has
+    `[tool.equipage]`; else the innermost folder that the caller `named` and that contains it; else
+    the folder itself. The working directory does not matter: a verdict must not depend on it.
+    """
+    files = files or files_here()
+    current = folder = _real(folder)
+    while True:
+        if is_project_root(current, files):
+            return current
+        parent = os.path.dirname(current)
+        if parent == current:
+            break
+        current = parent
+    inside = (
+        each
+        for each in map(_real, named)
+        if f"{folder}{os.sep}".startswith(each.rstrip(os.sep) + os.sep)
+    )
+    return max(inside, key=len, default=folder)
+
+
+def _real(path: str) -> str:
+    """A path without links; unchanged if no file can have that name, which reading it reports."""
+    try:
+        return real_path(path)
+    except ValueError:
+        return path
+
+
+def has_equipage_table(folder: str, files: Files) -> bool:
+    """Whether a folder has a `pyproject.toml` with settings of ours.
+
+    One that cannot be parsed counts if it looks like it, so that its error is reported.
+    """
+    data = files.peek(os.path.join(folder, _PYPROJECT))
+    if data is None or b"equipage" not in data:
+        return False
+    if not _MAY_HAVE_SETTINGS.search(data.decode("utf-8", "replace")):
+        return False
+    try:
+        value = load_value("toml", data.decode("utf-8").removeprefix("\ufeff"))
+    except (SyntaxProblem, UnicodeDecodeError):
+        return b"[tool.equipage" in data
+    return get(value, ("tool", "equipage")) is not None
