@@ -96,7 +96,7 @@ def test_a_rule(clone: Clone, tmp_path: Path) -> None:
     function = '''\
 def timeout_is_long_enough(config: Any, _session: Session) -> Iterator[Fact]:
     """No tool answers within ten milliseconds."""
-    found = mapping(config).get("timeoutMs")
+    found = mapping_or_empty(config).get("timeoutMs")
     if isinstance(found, int) and found < 10:
         from equipage.core.codes import OUT_OF_RANGE
 
@@ -135,7 +135,7 @@ help = "write at least 10"
     function = '''\
 def timeout_is_long_enough(config: Any, _session: Session) -> Iterator[Fact]:
     """No tool answers within ten milliseconds."""
-    found = mapping(config).get("timeoutMs")
+    found = mapping_or_empty(config).get("timeoutMs")
     if isinstance(found, int) and found < 10:
         yield codes.TIMEOUT_SHORT.at(("timeoutMs",), found=Shown(found))
 
@@ -206,7 +206,7 @@ from equipage.core.codes import INVALID_VALUE
 from equipage.core.diagnostics import Fact, Shown
 from equipage.loading.format import Format, Presentation
 from equipage.loading.session import Session
-from equipage.loading.tree import mapping
+from equipage.core.path import mapping_or_empty
 
 
 class Crew(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -220,7 +220,7 @@ class Crew(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 def captain_is_one(config: Any, _session: Session) -> Iterator[Fact]:
     """The captain is not a mate as well."""
-    captain, mates = mapping(config).get("captain"), mapping(config).get("mates")
+    captain, mates = mapping_or_empty(config).get("captain"), mapping_or_empty(config).get("mates")
     if isinstance(mates, list) and captain in mates:
         path = ("mates", mates.index(captain))
         yield INVALID_VALUE.at(path, found=Shown(captain), allowed=("another name",))
@@ -234,12 +234,12 @@ FORMAT = Format(
     presentation=Presentation(example="captain: ann\\n", example_path="NAME.crew.yaml"),
 )
 '''
-    clone.write("kinds/crew.py", module)
+    clone.write("formats/crew.py", module)
     clone.change(
         "project/registry.py",
         (
             '    Recognition("toolpack", "equipage.formats.toolpack"',
-            '    Recognition("crew", "equipage.kinds.crew", ("*.crew.yaml",)),\n',
+            '    Recognition("crew", "equipage.formats.crew", ("*.crew.yaml",)),\n',
         ),
     )
     files = {"a.crew.yaml": "captain: ann\nmates: [bob, ann]\nship: x\n"}
@@ -298,7 +298,7 @@ def join_texts(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     clone.change(
         "formats/toolpack/__init__.py",
         ("FORMAT = Format(\n", stage),
-        ("camel_case, network_list, resolve_schemas),\n", "join_texts, "),
+        ("rename_snake_case, normalise_network, resolve_schemas),\n", "join_texts, "),
     )
     right = PACK.replace("Counts words.", "{$join: [Counts, words.]}")
     wrong = right.replace("[Counts, words.]", "5").replace("text.count", "text.other")

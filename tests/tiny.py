@@ -41,7 +41,7 @@ def _include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     return Include(library, (library,), PathPolicy(), max_depth=5).resolve(tree, session)
 
 
-KIND = Format(
+FORMAT = Format(
     name="crew",
     title="crew",
     model=Crew,

@@ -2,7 +2,7 @@
 
     python tools/measure.py [--names] [--instructions] [--json] [--tree FOLDER]
 
-Each figure stands beside its goal and its value at the commit where the rebuilding began
+Each figure is beside its goal and its value at the commit where the rebuilding began
 (`BASELINE`). Figures without a goal show a trend. They are of the tree that this script is in, or
 with `--tree` of another checkout. Its packages are those below `src` (the main one) and
 `packages/*/src`; a figure is of all of them unless it says “main package”.
@@ -553,7 +553,7 @@ def _complexity_at(node: ast.AST, depth: int) -> int:
 
 
 def _branches(node: ast.If | ast.For | ast.AsyncFor | ast.While, depth: int) -> int:
-    """The complexity of the body of a structure, and of what stands in its `elif` and `else`."""
+    """The complexity of the body of a structure, and of what is in its `elif` and `else`."""
     total = _complexity(node.body, depth + 1)
     match node:
         case ast.If(orelse=[ast.If() as other]):
@@ -563,7 +563,7 @@ def _branches(node: ast.If | ast.For | ast.AsyncFor | ast.While, depth: int) -> 
     return total
 
 
-#: Words in `-ed` that are no participles.
+#: Words in `-ed` that are not participles.
 _NO_PARTICIPLES = {
     "bed", "embed", "exceed", "feed", "indeed", "need", "proceed", "red", "seed", "shed", "speed",
     "succeed",

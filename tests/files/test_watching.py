@@ -175,7 +175,7 @@ def test_a_watch_that_cannot_be_says_so(events: Events, tmp_path: Path) -> None:
 
 
 def test_waiting(events: Events, tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match=r"^there is nothing to wait for before `attend`$"):
+    with pytest.raises(AssertionError, match=r"^call `listen_to` before `wait`$"):
         events.wait()
     folder = str(tmp_path)
     events.listen_to({folder})

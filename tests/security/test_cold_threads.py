@@ -107,13 +107,13 @@ INTERRUPTED = """
 import json, signal, sys
 import msgspec, yaml, equipage.syntax.toml
 import equipage
-from equipage.project.registry import kind_named
+from equipage.project.registry import format_named
 
 seconds, jobs = float(sys.argv[1]), json.load(open(sys.argv[2]))
 armed = stopped = 0
 # Libraries that an interrupt leaves half imported are not what this is about: import them first.
 for _, kind in jobs:
-    kind_named(kind)
+    format_named(kind)
 equipage.load(jobs[0][0], kind=jobs[0][1], env={})
 
 def interrupt(*_):

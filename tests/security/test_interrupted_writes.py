@@ -122,7 +122,7 @@ real = getattr(os, point)
 def dying(*arguments, **more):
     os.kill(os.getpid(), 9)
 setattr(os, point, dying)
-writing.write_whole(sys.argv[1], b"new " * 100_000)
+writing.write_or_replace(sys.argv[1], b"new " * 100_000)
 """
 
 
@@ -137,8 +137,8 @@ def test_readers_never_see_half_a_file(project: Path) -> None:
     """While a file is replaced again and again, a reader sees the old one or the new one, whole."""
     texts = [("# " + letter * 200_000 + "\n").encode() for letter in "ab"]
     script = (
-        "import sys, itertools\nfrom equipage.files.writing import write_whole\n"
-        "for letter in itertools.cycle('ab'): write_whole('main.yaml', ('# ' + letter * 200_000 + '\\n').encode())\n"
+        "import sys, itertools\nfrom equipage.files.writing import write_or_replace\n"
+        "for letter in itertools.cycle('ab'): write_or_replace('main.yaml', ('# ' + letter * 200_000 + '\\n').encode())\n"
     )
     (project / "main.yaml").write_bytes(texts[0])
     writer = subprocess.Popen([sys.executable, "-c", script], cwd=project, env=environment())

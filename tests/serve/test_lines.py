@@ -309,7 +309,7 @@ def test_answers_that_wait_are_counted_with_what_it_takes_to_keep_them() -> None
             assert not refusals.is_full
             refusals.put(b"")
             assert refusals.is_full
-            await refusals.sent()
+            await refusals.wait_sent()
         writing.cancel()
         return client.read
 

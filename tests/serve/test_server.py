@@ -647,15 +647,15 @@ def test_progress_ends_before_the_result() -> None:
         ctx = SimpleNamespace(session=session, meta={"progress_token": 0})
         progress = server._Progress(ctx)
         assert progress.wanted
-        progress.heard("progress 1")
-        progress.heard("progress 2")  # too soon
+        progress.forward_line("progress 1")
+        progress.forward_line("progress 2")  # too soon
         await progress.end()
         assert sent == [(1.0, None, None)]
         assert not progress._tasks
         progress = server._Progress(ctx)
         session.slow = True
-        progress.heard("progress 0 " + "x" * 200)
-        progress.heard("progress 3 " + "x" * 201)
+        progress.forward_line("progress 0 " + "x" * 200)
+        progress.forward_line("progress 3 " + "x" * 201)
         (task,) = progress._tasks
         with pytest.MonkeyPatch.context() as patch:
             real = asyncio.wait
@@ -697,7 +697,7 @@ def test_progress_comes_ten_times_a_second_at_most(monkeypatch: pytest.MonkeyPat
             with monkeypatch.context() as during:
                 during.setattr(loop, "time", lambda now=now: now)
                 before = len(progress._tasks)
-                progress.heard(line)
+                progress.forward_line(line)
                 assert len(progress._tasks) == before + is_sent
         await progress.end()
 

@@ -283,7 +283,7 @@ def test_whatever_loads_validates(value: Any, unknown: Any, null_is_absent: bool
     ],
 )
 def test_what_is_replaced_before_the_model_sees_it(value: Any, valid: bool) -> None:
-    assert validator(schema_for(tiny.KIND)).is_valid(value) is valid
+    assert validator(schema_for(tiny.FORMAT)).is_valid(value) is valid
 
 
 def test_accepting_changes_nothing_it_was_given() -> None:

@@ -316,7 +316,7 @@ _MAX_QUICK_WEIGHT = 200_000
 
 
 class WeightCache:
-    """The weights of values that many loads share and nobody changes; each is computed once."""
+    """The weights of values that many loads share and nothing changes; each is computed once."""
 
     def __init__(self) -> None:
         #: by `id`; the value is kept, too, so that its `id` is not reused
