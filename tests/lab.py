@@ -133,6 +133,17 @@ def commit(folder: Path) -> None:
         subprocess.run([*git, *arguments], cwd=folder, env=env, check=True)
 
 
+def matching(folder: Path, *patterns: str) -> list[Path]:
+    """The files below `folder` that match one of the patterns, in order. A pattern that matches
+    nothing fails: what it was written for has moved, and nobody would notice."""
+    found: set[Path] = set()
+    for pattern in patterns:
+        here = set(folder.glob(pattern))
+        assert here, f"nothing matches {folder / pattern}"
+        found |= here
+    return sorted(found)
+
+
 # Probes: small configurations and what the original makes of them, one in each line of a file.
 
 
