@@ -220,9 +220,13 @@ class Result(NamedTuple):
 Runner = Callable[[list[str]], Result]
 
 
+#: A folder that does not exist, and that nothing can make, not even a process of root.
+NOWHERE = f"{os.devnull}/nowhere"
+
+
 def environment(**variables: str) -> dict[str, str]:
     """A small environment that depends on nothing around the tests."""
-    fixed = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "COLUMNS": "80"}
+    fixed = {"PATH": os.environ["PATH"], "HOME": NOWHERE, "COLUMNS": "80"}
     return {**fixed, "PYTHONPATH": SOURCES, **variables}
 
 
