@@ -314,12 +314,14 @@ def test_public_exports_are_exact() -> None:
 def test_import_is_light() -> None:
     """`import equipage` and `equipage --help` load no parser, no validator, no kind."""
     code = (
-        "import sys, equipage, equipage.cli; from equipage.cli.arguments.parsing import build_parser\n"
+        "import sys, equipage; from equipage.cli import build_parser\n"
         "build_parser().format_help(); print(*sys.modules)"
     )
     bare = "import argparse, sys; argparse.ArgumentParser().format_help(); print(*sys.modules)"
     done = python("-c", code)
     assert done.code == 0, done.err
+    of_the_command = {each for each in done.out.split() if _is_in("cli", each)}
+    assert of_the_command == {"equipage.cli", "equipage.cli.arguments", "equipage.cli.output"}
     assert not set(done.out.split()) - set(python("-c", bare).out.split()) & {
         "yaml",
         "msgspec",

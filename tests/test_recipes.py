@@ -312,9 +312,9 @@ def join_texts(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def test_an_output_format(clone: Clone, tmp_path: Path) -> None:
-    """A module with `render` and `REPORTS`; with the case, two files."""
-    assert "`REPORTS`" in recipe("An output format")
-    assert "two files" in recipe("An output format")
+    """A module with `render` and its row in `REPORTS`; with the case, three files."""
+    assert "`REPORTS` of `render/__init__.py`" in recipe("An output format")
+    assert "three files" in recipe("An output format")
     module = '''\
 """Comma-separated values: a line for each finding."""
 
@@ -324,8 +324,6 @@ from collections.abc import Iterator
 
 from equipage.workspace.report import Report
 
-REPORTS = {"csv": "spreadsheets: a row for each finding"}
-
 
 def render(report: Report) -> Iterator[str]:
     """The rows, with a head."""
@@ -334,14 +332,76 @@ def render(report: Report) -> Iterator[str]:
         yield f"{row.file},{row.line},{row.code}\\n"
 '''
     clone.write("render/csv.py", module)
-    clone.make_stubs()
+    row = '    "csv": OutputFormat("csv", "render", "spreadsheets: a row for each finding"),\n'
+    clone.change("render/__init__.py", ('    "github": ', row))
     files = {"a.tool.yaml": PACK.replace("version", "verison")}
     done = clone.run(tmp_path, files, "check", "--output-format", "csv")
     assert done.out == (
         "file,line,code\na.tool.yaml,1,missing-field\na.tool.yaml,2,unknown-field\n"
     ), done.err
-    assert len(clone.touched) == 1
+    assert len(clone.touched) == 2
     # The help and the messages know it too.
     unknown = clone.run(tmp_path, {}, "check", "--output-format", "cvs")
     assert "did you mean `csv`?" in unknown.err
     assert "concise, csv, github" in clone.run(tmp_path, {}, "check", "--help").out
+
+
+COMMAND = '''\
+"""`equipage count`: how many files there are of each kind."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+from equipage.cli import OK
+from equipage.cli.arguments import Parser, add_loading_options, add_paths
+from equipage.cli.output import Output
+from equipage.cli.request import paths_of, request_of
+from equipage.workspace.graph import list_all
+
+
+def declare(parser: Parser) -> None:
+    parser.describe("Count the files under PATH.", ("equipage count", "those below this folder"))
+    add_paths(parser)
+    add_loading_options(parser, layers=False)
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    rows = list_all(paths_of(options), request_of(options), kind=options.kind)
+    for kind, count in sorted(Counter(row.kind or "?" for row in rows).items()):
+        output.write_data(f"{kind}: {count}\\n")
+    return OK
+'''
+
+
+def test_a_command(clone: Clone, tmp_path: Path) -> None:
+    """A module and a row of `COMMANDS`; with the session, three files."""
+    for each in ("`declare(parser)`", "`run(options, output)`", "`COMMANDS`", "three files"):
+        assert each in recipe("A command")
+    clone.write("cli/count.py", COMMAND)
+    row = '    "count": Command("count", "count files"),\n'
+    clone.change("cli/__init__.py", ('    "schema": Command(', row))
+    assert len(clone.touched) == 2
+    done = clone.run(tmp_path, {"a.tool.yaml": PACK}, "count")
+    assert (done.code, done.out) == (0, "toolpack: 1\n"), done.err
+    # The helps know it too.
+    assert re.search(r"^ +count +count files$", clone.run(tmp_path, {}, "--help").out, re.MULTILINE)
+    assert clone.run(tmp_path, {}, "help", "count").out.startswith(
+        "usage: equipage count [options] [PATH ...]\n\nCount the files under PATH.\n"
+    )
+
+
+def test_a_flag(clone: Clone, tmp_path: Path) -> None:
+    """A line in `declare`, and one in `run`: one file."""
+    assert "`declare`" in recipe("A flag")
+    clone.change(
+        "cli/schema.py",
+        ("    add_output_option(parser)\n", '    add_flag(parser, "--title", "only its title")\n'),
+        ("    output.write_data(", '    found = found["title"] if options.title else found\n'),
+        ("add_output_option\n", "add_flag, "),
+    )
+    done = clone.run(tmp_path, {}, "schema", "toolpack", "--title")
+    assert done.code == 0, done.err
+    assert len(done.out.splitlines()) == 1
+    assert len(clone.touched) == 1

@@ -1,6 +1,5 @@
-"""Writes what is made from other modules: from the kinds, what type checkers read (`models.py`,
-`models.pyi` and `api.pyi` of the package) and `clients/tables/paths.py`, by which files are
-recognised; from the modules of formats, `render/__init__.py`, by which the command line knows them.
+"""Writes what is made from the kinds: what type checkers read (`models.py`, `models.pyi` and
+`api.pyi` of the package) and `clients/tables/paths.py`, by which files are recognised.
 
     python tools/faces.py           write them
     python tools/faces.py --check   fail if they are not what this program would write
@@ -12,11 +11,9 @@ tables are large, so recognition reads their paths alone.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import itertools
 import keyword
-import pkgutil
 import sys
 import textwrap
 import types
@@ -45,8 +42,7 @@ from equipage.loading.format import Limits
 from equipage.project.registry import built_in_kinds, format_named
 
 PACKAGE = Path(__file__).parents[1] / "src/equipage"
-MADE = "made by tools/faces.py from {}; `make stubs` renews it."
-FROM_KINDS = MADE.format("the kinds")
+FROM_KINDS = "made by tools/faces.py from the kinds; `make stubs` renews it."
 
 # The tables count here, not what was made of them before: a new kind must be known below.
 paths.PATHS = {**tools.PATHS, "mcp": mcp.PATHS}
@@ -465,28 +461,6 @@ PATHS: dict[str, tuple[str, ...]] = {paths}
 '''
 
 
-# ---------------------------------------------------------------------------- render/__init__.py
-
-REPORTS_PY = '''\
-"""Values to text: one module per format. Nothing here prints."""
-
-# {made}
-
-#: The formats of a check, and what each is for, as the `REPORTS` of their modules say. The command
-#: line reads this, because the modules themselves are imported only for a report.
-REPORTS = {reports}
-'''
-
-
-def reports() -> dict[str, str]:
-    """What each format of a check is for, by module; text first, because it is the default."""
-    modules = [each.name for each in pkgutil.iter_modules([str(PACKAGE / "render")])]
-    found: dict[str, str] = {}
-    for name in sorted(modules, key=lambda name: (name != "text", name)):
-        found |= getattr(importlib.import_module(f"equipage.render.{name}"), "REPORTS", {})
-    return found
-
-
 def files() -> dict[Path, str]:
     """Every file that this program writes, and its text as the formatter leaves it."""
     made = {
@@ -494,7 +468,6 @@ def files() -> dict[Path, str]:
         "models.pyi": models_pyi(),
         "api.pyi": api_pyi(),
         "clients/tables/paths.py": PATHS_PY.format(made=FROM_KINDS, paths=paths.PATHS),
-        "render/__init__.py": REPORTS_PY.format(made=MADE.format("them"), reports=reports()),
     }
     return {PACKAGE / name: formatted(text, name) for name, text in made.items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from equipage.cli.arguments.parsing import build_parser, command_parsers
+from equipage.cli import COMMANDS, build_parser
 from equipage.render import REPORTS
 
 
@@ -25,7 +25,7 @@ def pages() -> Iterator[tuple[str, str]]:
         "| 130 | interrupted; while Python itself still starts, it answers with a traceback |",
         "",
     ]
-    for name, command in command_parsers(build_parser()).items():
+    for name, command in build_parser(*COMMANDS).commands.items():
         lines += _command(name, command)
     yield "commands.md", "\n".join(lines)
 
@@ -55,7 +55,7 @@ def _command(name: str, command: argparse.ArgumentParser) -> list[str]:
 
 
 def _formats() -> list[str]:
-    rows = [f"| `{name}` | {_cell(use)} |" for name, use in REPORTS.items()]
+    rows = [f"| `{name}` | {_cell(each.purpose)} |" for name, each in REPORTS.items()]
     return ["| format | for |", "|---|---|", *rows, ""]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from equipage.cli.arguments.parsing import build_parser
+from equipage.cli import COMMANDS, build_parser
 
 
 @pytest.mark.parametrize(
@@ -21,5 +21,5 @@ from equipage.cli.arguments.parsing import build_parser
     ],
 )
 def test_options_stand_anywhere(line: str, values: dict[str, object]) -> None:
-    found = vars(build_parser().read(line.split()))
+    found = vars(build_parser(*COMMANDS).read(line.split()))
     assert {name: found[name] for name in values} == values

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from equipage.cli import COMMANDS, build_parser
 from equipage.cli.arguments import EXAMPLES
-from equipage.cli.arguments.parsing import build_parser, command_parsers
 from lab import in_process, repository, settle, write
 
 AGENT = "---\nname: a\ndescription: d\nskills: pdf\n---\nx\n"
@@ -104,7 +104,7 @@ def test_junit_is_xml_whatever_a_file_says(project: Path) -> None:
 
 
 def test_every_command_has_examples_that_it_understands() -> None:
-    for name, command in command_parsers(build_parser()).items():
+    for name, command in build_parser(*COMMANDS).commands.items():
         assert command.epilog, name
         assert command.epilog.startswith(EXAMPLES), name
         for line in command.epilog.splitlines()[1:]:
@@ -114,4 +114,4 @@ def test_every_command_has_examples_that_it_understands() -> None:
                     word.strip("'\"")
                     for word in words[1 : words.index(">") if ">" in words else None]
                 ]
-                assert build_parser().read(arguments).command == arguments[0], line
+                assert build_parser(*COMMANDS).read(arguments).command == arguments[0], line

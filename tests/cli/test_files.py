@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from equipage.cli.arguments.parsing import build_parser, command_parsers
+from equipage.cli import COMMANDS, build_parser
 from equipage.project.registry import built_in_kinds, format_named
 from equipage.render import REPORTS
 from lab import environment, in_process, settle
@@ -94,7 +94,7 @@ complete --do-complete 'equipage show se' | string match -r '^[^\\t]+'
 def test_a_completion_script_is_valid_and_knows_every_option(shell: str) -> None:
     code, script, _ = in_process(["completion", shell])
     assert code == 0
-    for command in command_parsers(build_parser()).values():
+    for command in build_parser(*COMMANDS).commands.values():
         for action in command._actions:
             flags = [flag.removeprefix("--") for flag in action.option_strings]
             assert action.help == "==SUPPRESS==" or all(flag in script for flag in flags)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from clock import HANGS
+from equipage.cli import COMMANDS
 from equipage.core import interrupts
 from equipage.files.writing import write_or_replace
-from lab import environment, repository
+from lab import environment, in_process, repository
 
 #: What the installed script does, but it says when our code begins: before that, Python answers.
 COMMAND = """
@@ -40,11 +43,11 @@ def project(tmp_path: Path) -> Path:
     return repository(tmp_path, files)
 
 
-def started(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+def started(folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-X", "faulthandler", "-c", COMMAND, "check", *arguments],
+        [sys.executable, "-X", "faulthandler", "-c", COMMAND, *arguments],
         cwd=folder,
-        env=environment(),
+        env={**environment(), **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -72,12 +75,12 @@ def test_an_interrupt_ends_a_check_wherever_it_is(
     project: Path, arguments: tuple[str, ...]
 ) -> None:
     begun = time.monotonic()
-    process = started(project, *arguments)
+    process = started(project, "check", *arguments)
     process.communicate(timeout=HANGS)
     whole, chance = time.monotonic() - begun, random.Random(0)
     codes = {interrupts.INTERRUPTED_EXIT_CODE, process.returncode, 0}
     for _ in range(6):
-        process = started(project, *arguments)
+        process = started(project, "check", *arguments)
         time.sleep(chance.uniform(0, whole))
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=HANGS)
@@ -92,7 +95,7 @@ def test_an_interrupt_ends_a_check_wherever_it_is(
 def test_workers_end_when_their_parent_is_killed(project: Path) -> None:
     for number in range(40):  # enough for a worker to be at work, or to wait for more of it
         (project / f"s{number}.yaml").write_text(f"server: {{name: x{number}}}\ntools: []\n")
-    process = started(project, "--jobs", "2")
+    process = started(project, "check", "--jobs", "2")
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     if not children.exists():
         pytest.skip("the processes of a process are not listed here")
@@ -101,6 +104,39 @@ def test_workers_end_when_their_parent_is_killed(project: Path) -> None:
     process.kill()
     process.communicate(timeout=HANGS)
     assert is_alone(process)
+
+
+def test_an_interrupt_ends_the_programs_of_a_command(project: Path) -> None:
+    """`verify` waits for `ssh-keygen` in a private folder: neither of them is left."""
+    assert in_process(["lock", str(project)])[0] == 0
+    (project / "equipage.lock.sig").touch()
+    (project / "signers").touch()
+    programs, private = project / "programs", project / "private"
+    programs.mkdir()
+    private.mkdir()
+    program = programs / "ssh-keygen"
+    program.write_text("#!/bin/sh\n: > began\nexec sleep 600\n")
+    program.chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    process = started(
+        project, "verify", "--allowed-signers", "signers", PATH=path, TMPDIR=str(private)
+    )
+    while process.poll() is None and not [*private.glob("*/began")]:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=HANGS)
+    assert (process.returncode, said) == (interrupts.INTERRUPTED_EXIT_CODE, "")
+    assert is_alone(process)
+    assert [*private.iterdir()] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_may_leave_something_behind_cleans_up(name: str) -> None:
+    """What starts programs, serves, or has private files gets the exception."""
+    command = COMMANDS[name]
+    text = Path(str(import_module(f"equipage.cli.{command.module}").__file__)).read_text()
+    leaves = re.search(r"import (subprocess|tempfile)\b|from equipage\.(serve|lsp)\b", text)
+    assert command.cleans_up is (leaves is not None)
 
 
 @pytest.fixture

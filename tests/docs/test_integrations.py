@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import pytest
 import yaml
 
-from equipage.cli.arguments.parsing import build_parser
+from equipage.cli import COMMANDS, build_parser
 from equipage.files.walking import EXTENSIONS
 from lab import REPOSITORY, commit, environment, in_process, matching, repository, settle, write
 
@@ -419,7 +419,7 @@ def test_the_flags_the_hooks_and_the_action_use_exist() -> None:
         ["check", "--output-format", "sarif", "."],
         ["check", "--output-format", "github"],
     ):
-        build_parser().read(words)
+        build_parser(*COMMANDS).read(words)
 
 
 def test_the_problem_matcher_of_the_editor_page_reads_our_annotations(

@@ -24,7 +24,7 @@ from equipage.loading.session import Request
 from equipage.project.settings import FORMAT as SETTINGS
 from equipage.project.settings import load_settings_file
 from equipage.record import baseline
-from equipage.record import lock as lock_module
+from equipage.record import lock as locks
 from equipage.record.verify import compare
 from fuzz.mutating import mutated
 from fuzz.shapes import reshaped
@@ -63,31 +63,31 @@ _KEPT: list[Any] = []
 
 def _lock() -> Surface:
     root = str(_project())
-    lock, _ = lock_module.lock_all([root], root, Request(env={}, project=root), jobs=1)
-    value = json.loads(lock_module.write(lock))
-    text = lock_module.write(lock)
+    lock, _ = locks.lock_all([root], root, Request(env={}, project=root), jobs=1)
+    value = json.loads(locks.write(lock))
+    text = locks.write(lock)
 
     def make(rng: random.Random) -> bytes:
         if rng.random() < 0.2:
             return mutated([text], rng).encode("utf-8", "surrogatepass")
         changed = reshaped(value, rng)
         try:
-            found = msgspec.convert(changed, lock_module.WorkspaceLock)
-            found = msgspec.structs.replace(found, seal=lock_module._seal(found))
-            return lock_module.write(found).encode("utf-8", "surrogatepass")
+            found = msgspec.convert(changed, locks.WorkspaceLock)
+            found = msgspec.structs.replace(found, seal=locks._seal(found))
+            return locks.write(found).encode("utf-8", "surrogatepass")
         except (msgspec.MsgspecError, UnicodeEncodeError):
             return json.dumps(changed).encode()
 
     def run(data: bytes, _rng: random.Random) -> None:
         try:
-            found = lock_module.read(data)
-        except lock_module.LockError as error:
+            found = locks.read(data)
+        except locks.LockError as error:
             assert str(error)
             return
         for old, new in ((lock, found), (found, lock), (found, found)):
             changes = compare(old, new)
             assert old != new or not (changes.has_source_changes or changes.matters)
-        assert lock_module.read(lock_module.write(found).encode()) == found
+        assert locks.read(locks.write(found).encode()) == found
 
     code = ("record/lock.py", "record/verify.py")
     return Surface(make, run, code)

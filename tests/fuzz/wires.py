@@ -15,9 +15,8 @@ from typing import Any
 import msgspec
 
 import equipage
-from equipage.lsp import wire as lsp_wire
-from equipage.lsp.positions import uri_of
-from equipage.lsp.server import Server
+from equipage.lsp import Server, protocol
+from equipage.lsp.protocol import uri_of
 from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.exchange import Options
 from equipage.serve.faults.http import BadRequest, Parser
@@ -164,9 +163,9 @@ _KEPT: list[Any] = []
 
 def _read(data: bytes) -> object:
     try:
-        return lsp_wire._DECODER.decode(data)
+        return protocol._MESSAGE_DECODER.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return lsp_wire.Unreadable(lsp_wire.PARSE_ERROR, "no message")
+        return protocol.UnreadableMessage(protocol.PARSE_ERROR, "no message")
 
 
 def _placed(value: Any, uri: str, lines: list[str], rng: random.Random) -> Any:
@@ -196,7 +195,7 @@ def _check_answers(sent: list[Any], server: Server) -> None:
     for each in sent:
         msgspec.json.encode(each)
         error = each.get("error") or {}
-        assert error.get("code") != lsp_wire.INTERNAL_ERROR, error
+        assert error.get("code") != protocol.INTERNAL_ERROR, error
         said = each.get("params") if each.get("method") == "window/logMessage" else None
         assert said is None or "a bug in equipage" not in said["message"], said
         if each.get("method") == "textDocument/publishDiagnostics":

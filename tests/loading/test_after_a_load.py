@@ -59,9 +59,9 @@ def test_text_that_looks_like_a_variable_survives(show_env: bool) -> None:
 
 
 def _yaml(value: object) -> str:
-    from equipage.render.yaml import dump
+    from equipage.render.text import dump_yaml
 
-    return dump(value)
+    return dump_yaml(value)
 
 
 def test_a_default_is_not_called_written(tmp_path: Path) -> None:

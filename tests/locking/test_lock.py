@@ -18,7 +18,7 @@ import pytest
 from equipage.clients.launchers import launch_of
 from equipage.loading.session import Request
 from equipage.record import dependencies
-from equipage.record import lock as lock_module
+from equipage.record import lock as locks
 from equipage.record.verify import compare
 from lab import Result, environment, in_process, settle, write
 from serve.packs import pack, write_packs
@@ -430,10 +430,10 @@ def test_a_lock_that_cannot_be_used_is_refused_with_the_reason(change: Any, reas
 
 def _sealed(**changes: Any) -> None:
     """Write the lock with other fields, and a seal that fits: anyone can compute one."""
-    lock = lock_module.read(_text().encode())
+    lock = locks.read(_text().encode())
     lock = msgspec.structs.replace(lock, **changes)
-    lock = msgspec.structs.replace(lock, seal=lock_module._seal(lock))
-    Path("equipage.lock").write_text(lock_module.write(lock))
+    lock = msgspec.structs.replace(lock, seal=locks._seal(lock))
+    Path("equipage.lock").write_text(locks.write(lock))
 
 
 @pytest.mark.parametrize(
@@ -669,7 +669,7 @@ def test_a_changed_byte_in_any_of_two_thousand_files_is_named(tmp_path: Path) ->
         skill = f"---\nname: s{number}\ndescription: d\n---\nText {number}.\n"
         files = {f"{name}.py": f"print({number})\n" for name in ("a", "b", "c")}
         write(root / f".claude/skills/s{number}", {"SKILL.md": skill, **files})
-    lock, problems = lock_module.lock_all([str(root)], str(root), Request(env={}))
+    lock, problems = locks.lock_all([str(root)], str(root), Request(env={}))
     assert (len(lock.files), problems) == (2000, [])
     # One byte in each of a hundred files, wherever in the file; each of them is named.
     touched = draw.sample(sorted(lock.files), 100)
@@ -677,16 +677,16 @@ def test_a_changed_byte_in_any_of_two_thousand_files_is_named(tmp_path: Path) ->
         data = bytearray((root / name).read_bytes())
         data[draw.randrange(len(data))] ^= 1
         (root / name).write_bytes(data)
-    now, _ = lock_module.lock_all([str(root)], str(root), Request(env={}))
+    now, _ = locks.lock_all([str(root)], str(root), Request(env={}))
     found = compare(lock, now)
     # A byte of the fence makes a file one that no tool reads: it is gone.
     assert sorted((*found.changed, *found.removed)) == sorted(touched)
     assert found.added == ()
-    assert lock_module.read(lock_module.write(now).encode()) == now
+    assert locks.read(locks.write(now).encode()) == now
 
 
 def test_a_lock_with_a_field_of_tomorrow_is_refused() -> None:
     raw = json.loads(_text())
     raw["tomorrow"] = 1
-    with pytest.raises(lock_module.LockError, match="tomorrow"):
-        lock_module.read(json.dumps(raw).encode())
+    with pytest.raises(locks.LockError, match="tomorrow"):
+        locks.read(json.dumps(raw).encode())

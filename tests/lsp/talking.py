@@ -17,9 +17,8 @@ from typing import Any
 import msgspec
 
 from clock import HANGS
-from equipage.lsp.positions import Position, Range, Text, uri_of
-from equipage.lsp.server import Server
-from equipage.lsp.wire import Message
+from equipage.lsp import Server
+from equipage.lsp.protocol import Message, Position, Range, Text, uri_of
 
 #: What a current editor says about itself, with pushed findings.
 EDITOR = {

@@ -17,9 +17,9 @@ import pytest
 
 from lab import REPOSITORY, repository
 from lsp.model import model, results
-from lsp.test_diagnostics import AGENT, PACK, TOOL
-from lsp.test_inside import PHASED
-from lsp.test_inside import PROJECT as INCLUDING
+from lsp.test_inner_names import PHASED
+from lsp.test_inner_names import PROJECT as INCLUDING
+from lsp.test_publishing import AGENT, PACK, TOOL
 
 WANTED = bool(os.environ.get("EQUIPAGE_TEST_LSP"))
 HERE = Path(__file__).parent / "clients"

@@ -9,7 +9,7 @@ import pytest
 
 from lab import repository
 from lsp.talking import Here
-from lsp.test_diagnostics import AGENT, PACK
+from lsp.test_publishing import AGENT, PACK
 
 WHOLE = {"start": {"line": 0, "character": 0}, "end": {"line": 999, "character": 0}}
 

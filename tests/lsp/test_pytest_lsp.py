@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 from clock import HANGS
-from equipage.lsp.positions import Text, uri_of
+from equipage.lsp.protocol import Text, uri_of
 from lab import repository
 from lsp.talking import applied, edits_of
-from lsp.test_diagnostics import TOOL
-from lsp.test_inside import PHASED, PROJECT
+from lsp.test_inner_names import PHASED, PROJECT
+from lsp.test_publishing import TOOL
 
 if not os.environ.get("EQUIPAGE_TEST_LSP"):
     reason = "pytest-lsp is not installed; run `make test-lsp`"

@@ -1,4 +1,4 @@
-"""Hover, completion, definitions, references, renames, links, symbols, folds and hints."""
+"""Hover, completion, definitions, references, renames, links and symbols."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from equipage.lsp.positions import uri_of
+from equipage.lsp.protocol import uri_of
 from lab import repository
 from lsp.talking import Here, applied, edits_of
-from lsp.test_diagnostics import AGENT, PACK, SERVER, TOOL
+from lsp.test_publishing import AGENT, PACK, SERVER, TOOL
 
 SKILL = "---\nname: pdf\ndescription: Reads PDF files.\n---\n# Read\n\nText.\n\n## More\n\nText.\n"
 PROJECT = {

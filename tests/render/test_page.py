@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from equipage.cli import main
 from equipage.loading.session import Request
-from equipage.record import lock as lock_module
-from equipage.render.page import render
-from equipage.render.survey import survey
+from equipage.record import lock as locks
+from equipage.render.page import render, survey_workspace
 from equipage.workspace import load as loads
 from lab import EXAMPLES, REPOSITORY, repository
 
@@ -63,7 +62,7 @@ class Reader(HTMLParser):
 def page_of(folder: Path, files: dict[str, Any] | None = None, title: str = "w") -> str:
     if files is not None:
         repository(folder, files)
-    found = survey([str(folder)], Request(env={"HOST": "internal.example"}, shared=True))
+    found = survey_workspace([str(folder)], Request(env={"HOST": "internal.example"}, shared=True))
     return render(found, title, base=str(folder))
 
 
@@ -300,7 +299,7 @@ def test_a_page_has_room_for_much_and_says_what_it_leaves_out(
 ) -> None:
     monkeypatch.setattr("equipage.render.page._ROOM_VALUES", 10)
     monkeypatch.setattr("equipage.render.page._ROOM_FINDINGS", 10)
-    monkeypatch.setattr("equipage.render.survey.MAX_VALUES", 2)
+    monkeypatch.setattr("equipage.render.page.MAX_VALUES", 2)
     files = {
         f".claude/agents/a{n}.md": f"---\nname: a{n}\ndescription: d\ntools: Reed\n---\nGo.\n"
         for n in range(4)
@@ -347,15 +346,15 @@ def test_each_file_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return original(candidate, *given, **options)
 
     monkeypatch.setattr(loads, "load_candidate", counted)
-    monkeypatch.setattr(lock_module, "load_candidate", counted)
-    found = survey(["."], Request(env={}, shared=True))
+    monkeypatch.setattr(locks, "load_candidate", counted)
+    found = survey_workspace(["."], Request(env={}, shared=True))
     assert sorted(seen) == [f"./{name}" for name in names]
     assert found.lock is not None
     assert found.lock.changes is not None
     assert not found.lock.changes.has_source_changes
     # A part of the project alone: the lock needs the rest.
     monkeypatch.chdir(tmp_path / ".claude")
-    part = survey(["agents"], Request(env={}, shared=True))
+    part = survey_workspace(["agents"], Request(env={}, shared=True))
     assert part.lock is not None
     assert part.lock.changes is not None
     assert not part.lock.changes.matters

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from equipage.lsp.positions import uri_of
+from equipage.lsp.protocol import uri_of
 from lab import repository, write
 from lsp.talking import Here
 

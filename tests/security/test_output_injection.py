@@ -325,9 +325,9 @@ def test_a_document_gives_no_orders_and_means_the_same(text: str) -> None:
     """`show` prints values of strangers as YAML, which a build service reads line by line."""
     import yaml
 
-    from equipage.render.yaml import dump
+    from equipage.render.text import dump_yaml
 
     value = {"key": text, text: [text, {"deep": text}]}
-    shown = "".join(dump(value))
+    shown = "".join(dump_yaml(value))
     assert not re.search(r"##(?:vso)?\[|^\s*::", shown, re.MULTILINE), shown
     assert yaml.safe_load(shown) == value

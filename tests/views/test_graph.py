@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from equipage.loading.session import Request
-from equipage.render.survey import survey
+from equipage.render.page import survey_workspace
 from equipage.workspace.graph import Edge, Node
 from lab import write
 
@@ -21,7 +21,7 @@ def test_agents_lead_to_what_they_name_and_files_to_what_they_define(tmp_path: P
             ".mcp.json": '{"mcpServers": {"github": {"command": "npx"}}}',
         },
     )
-    graph = survey([str(tmp_path)], Request(env={}, shared=True)).graph
+    graph = survey_workspace([str(tmp_path)], Request(env={}, shared=True)).graph
     folder = f"{tmp_path}/"
     edges = {
         (edge.source.removeprefix(folder), edge.how, edge.target.removeprefix(folder))
@@ -54,7 +54,7 @@ def test_an_included_file_is_one_node_and_an_absent_one_is_missing(tmp_path: Pat
             "broken.yaml": "server: {name: shop, version: '1'}\ntools:\n  - $include: absent.yaml\n",
         },
     )
-    graph = survey([str(tmp_path)], Request(env={}, shared=True)).graph
+    graph = survey_workspace([str(tmp_path)], Request(env={}, shared=True)).graph
     server, broken = str(tmp_path / "server.yaml"), str(tmp_path / "broken.yaml")
     echo = str(tmp_path / "library/tools/echo.yaml")
     assert set(graph.edges) == {

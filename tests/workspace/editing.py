@@ -12,9 +12,8 @@ import time
 from pathlib import Path
 
 from equipage.loading.session import Request
-from equipage.lsp import state
-from equipage.lsp.positions import uri_of
-from equipage.lsp.protocol import Change
+from equipage.lsp import documents
+from equipage.lsp.protocol import Change, uri_of
 from equipage.render import json as as_json
 from equipage.workspace.check import check_paths
 
@@ -83,7 +82,7 @@ class Workspace:
         (root / ".git").mkdir(parents=True)
         for _ in range(12):
             self._create()
-        self.server = state.Workspace([str(root)], env=self.env)
+        self.server = documents.Workspace([str(root)], env=self.env)
 
     def change(self) -> str:
         """Change something, and tell the server what an editor sees of it; what it was."""
@@ -305,7 +304,7 @@ class Workspace:
             self.env.pop(name, None)
         else:
             self.env = {**self.env, name: value}
-        self.server = state.Workspace([str(self.root)], env=self.env)
+        self.server = documents.Workspace([str(self.root)], env=self.env)
 
     def _ignore(self) -> None:
         folder = self.rng.choice([self.root, self.root / ".claude"])

@@ -14,26 +14,72 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
-from equipage.cli.arguments import colour_in, command_in
-from equipage.cli.arguments.parsing import build_parser, colour_help, help_of
-from equipage.cli.output import (
-    Output,
-    Unwritable,
-    flush,
-    silence,
-    wants_colour,
-    write,
-    write_to_stderr,
-)
+from equipage.cli.arguments import ProgramParser, colour_in, first_word
+from equipage.cli.output import Output, Unwritable, flush, silence, wants_colour, write_to_stderr
 from equipage.core import interrupts
 
 # Exit codes.
 OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, interrupts.INTERRUPTED_EXIT_CODE
-#: Modules of commands that have something of their own to clean up: programs they started, private
-#: files. For these an interrupt is an exception; every other command ends at once.
-_MODULES_WITH_CLEANUP = frozenset({"locking", "lsp", "run", "serve"})
+
+
+class Command(NamedTuple):
+    """A command: the module of this room that has it, and what the help of the program says.
+
+    The functions `declare` and `run` of the module add the arguments and do the work. A second
+    command of a module has its own: `declare_explain` and `run_explain`.
+    """
+
+    module: str
+    summary: str
+    #: Whether it has something of its own to clean up: programs it started, private files. Then an
+    #: interrupt is an exception; every other command ends at once.
+    cleans_up: bool = False
+
+    def import_function(self, verb: str, name: str) -> Any:
+        """What declares or runs the command of this name."""
+        module = import_module(f"equipage.cli.{self.module}")
+        return getattr(module, verb if name == self.module else f"{verb}_{name}")
+
+
+#: Every command, in the order of the help.
+COMMANDS = {
+    "check": Command("check", "check agent configuration"),
+    "show": Command("show", "print a configuration after loading"),
+    "explain": Command("show", "show where a value comes from"),
+    "list": Command("list", "list agents, tools and servers"),
+    "schema": Command("schema", "write a JSON Schema for editors"),
+    "reach": Command("reach", "show what agents may do, and why"),
+    "budget": Command("budget", "measure what a workspace costs of a client's context"),
+    "report": Command("report", "write a page to look at"),
+    "diff": Command("diff", "compare the meaning of two configurations"),
+    "lock": Command("lock", "record what a workspace is made of", cleans_up=True),
+    "verify": Command("lock", "compare a workspace with its lock", cleans_up=True),
+    "serve": Command("serve", "serve tools and skills, or run a test server", cleans_up=True),
+    "run": Command("run", "run one tool once", cleans_up=True),
+    "expect": Command("serve", "judge a stored trace of a test server", cleans_up=True),
+    "lsp": Command("lsp", "the language server for editors and agents", cleans_up=True),
+    "new": Command("init", "create a first file"),
+    "init": Command("init", "set a project up"),
+    "kinds": Command("list", "list what is read, and where it lives"),
+    "rule": Command("rule", "explain a finding and how to fix it"),
+    "completion": Command("help", "print a completion script for your shell"),
+    "help": Command("help", "show the help of a command"),
+}
+
+
+def build_parser(*names: str, colour: bool = False) -> ProgramParser:
+    """The parser of the commands of these names, and whether its help has colours.
+
+    Without a name it knows all commands, but not their arguments: it imports none of them.
+    """
+    parser = ProgramParser(colour=colour)
+    for name in names or COMMANDS:
+        command = COMMANDS[name]
+        declare = command.import_function("declare", name) if names else None
+        parser.add_command(name, command.summary, declare)
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,28 +123,34 @@ def _leave_quietly() -> None:
 
 def _run(arguments: Sequence[str]) -> int:
     options = _parse_options(arguments)
-    if options is None:
-        return USAGE
-    if options.command == "help":
-        text = help_of(options.about)
-        colour = wants_colour(options.color, sys.stdout)
-        write(sys.stdout, colour_help(text) if colour else text)
-        return OK
-    return _run_command(options)
+    return USAGE if options is None else _run_command(options)
+
+
+def _parse_options(arguments: Sequence[str]) -> Any:
+    """The arguments as attributes; None if there is no command, and then the help is printed."""
+    word = first_word(arguments)
+    names = [word] if word in COMMANDS else []
+    colour = wants_colour(colour_in(arguments), sys.stdout)
+    options = build_parser(*names, colour=colour).read(arguments)
+    if options.command is not None:
+        return options
+    # The parser above may know one command only.
+    build_parser(colour=colour).print_help()
+    return None
 
 
 def _run_command(options: Any) -> int:
     """Run the command that the options name."""
-    # Imported this late, because help and usage errors need none of it.
-    module, _, function = options.runs.partition(":")
-    command = getattr(import_module(f"equipage.cli.{module}"), function)
+    command = COMMANDS[options.command]
+    run = command.import_function("run", options.command)
     output = Output(colour=options.color, path=getattr(options, "output", None))
+    # Imported this late, because the help of the program needs none of it.
     from equipage.core.diagnostics import LoadError, UsageError
 
-    if module in _MODULES_WITH_CLEANUP:
+    if command.cleans_up:
         interrupts.restore_keyboard_interrupt()
     try:
-        code = command(options, output)
+        code = run(options, output)
         output.finish()
     except UsageError as error:
         output.note(f"equipage: {error}")
@@ -115,18 +167,6 @@ def _run_command(options: Any) -> int:
         return _report_failure(error, output)
     assert isinstance(code, int)
     return code
-
-
-def _parse_options(arguments: Sequence[str]) -> Any:
-    """The arguments as attributes; None if there is no command, and then the help is printed."""
-    wanted = command_in(arguments)
-    colour = wants_colour(colour_in(arguments), sys.stdout)
-    options = build_parser(wanted, colour=colour).read(arguments)
-    if options.command is not None:
-        return options
-    # The parser above may know one command only.
-    build_parser(colour=colour).print_help()
-    return None
 
 
 def _report_failure(error: Exception, output: Output) -> int:

@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.cli import FOUND, OK
+from equipage.cli.arguments import (
+    FORMATS,
+    Parser,
+    add_flag,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_paths,
+)
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
@@ -22,6 +31,26 @@ if TYPE_CHECKING:
 _HEAD = ("CLIENT", "FOLDER", "WHAT", "USED", "LIMIT", "SHARE", "BEYOND THE LIMIT")
 #: How many parts of a measure are listed.
 _MAX_PARTS_LISTED = 5
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Measure the lists of skills and agents, their descriptions and the instructions below "
+        "PATH against what each client reads. Exit codes: 0 everything fits, 1 a client leaves "
+        "something out.",
+        ("equipage budget", "every client that reads something here"),
+        ("equipage budget --client codex --parts", "one client, and what takes up the room"),
+        ("equipage budget --over", "only what a client cuts or leaves out"),
+    )
+    add_paths(parser)
+    parser.add_argument(
+        "--client", metavar="NAME", help="only this client, such as claude, codex or copilot"
+    )
+    add_flag(parser, "--over", "only what is over a limit")
+    add_flag(parser, "--parts", "list what takes up the room, the largest first")
+    add_loading_options(parser, layers=False)
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

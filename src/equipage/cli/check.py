@@ -12,6 +12,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from equipage.cli import BUG, FOUND, OK, USAGE
+from equipage.cli.arguments import (
+    Parser,
+    add_flag,
+    add_format_option,
+    add_list_option,
+    add_loading_options,
+    add_output_option,
+    add_paths,
+    refuse,
+    whole_number,
+)
 from equipage.cli.output import Output, Progress, docs_site
 from equipage.cli.request import (
     NOTHING_FOUND,
@@ -26,7 +37,7 @@ from equipage.core.text import code_page_url, visible
 from equipage.loading.session import Request, Run
 from equipage.project.registry import codes_for, codes_of
 from equipage.project.settings import Selection, project_of
-from equipage.render import text
+from equipage.render import REPORTS, text
 from equipage.workspace.check import check_paths
 from equipage.workspace.report import SETTINGS, FileReport, Report
 
@@ -41,6 +52,88 @@ if TYPE_CHECKING:  # the modules that fix and watch are imported when they are a
 _TERMINAL_LIMIT = 100
 #: How many changed files a status line names; it counts the others.
 _MAX_FILES_NAMED = 3
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Find and check every agent configuration under PATH. Files that .gitignore or the "
+        "settings exclude are left out, unless you name them.",
+        ("equipage check", "check everything below this folder"),
+        ("equipage check --fix", "apply safe fixes and report the rest"),
+        ("equipage check -f concise | less", "one line for each finding"),
+        ("equipage check -f sarif -o out.sarif", "a report for code scanning"),
+        ("equipage check --write-baseline", "from now on, report only new findings"),
+        ("equipage check --stdin-filename a.md -", "check standard input as a.md"),
+    )
+    add_paths(parser)
+    choosing = parser.add_argument_group("choosing files")
+    add_list_option(
+        choosing, "--exclude", "GLOB", "leave out files and folders that match; repeatable"
+    )
+    add_flag(choosing, "--isolated", "ignore the settings of projects and what git ignores")
+    add_flag(choosing, "--force-exclude", "leave out excluded files even if you name them")
+    choosing.add_argument(
+        "--files-from", metavar="FILE", help="also check the files that FILE lists, one per line"
+    )
+    choosing.add_argument(
+        "--stdin-filename", metavar="NAME", help="check standard input as the text of NAME"
+    )
+    reporting = parser.add_argument_group("reporting")
+    add_format_option(reporting, tuple(REPORTS))
+    add_output_option(reporting)
+    add_flag(reporting, "--quiet", "report errors only", short="-q")
+    add_flag(reporting, "--verbose", "also name every file, with its kind", short="-v")
+    add_flag(reporting, "--statistics", "count the findings of each code instead of printing them")
+    reporting.add_argument(
+        "--limit",
+        type=whole_number,
+        metavar="N",
+        help="print at most N findings, 0 for all (default: 100 on a terminal, else all)",
+    )
+    deciding = parser.add_argument_group("what counts")
+    add_list_option(deciding, "--select", "CODE", "report only these codes; separate with commas")
+    add_list_option(deciding, "--ignore", "CODE", "leave out these codes; separate with commas")
+    add_flag(deciding, "--strict", "exit 1 on warnings, too")
+    deciding.add_argument(
+        "--max-warnings",
+        type=whole_number,
+        metavar="N",
+        help="exit 1 if there are more than N warnings",
+    )
+    add_flag(deciding, "--exit-zero", "exit 0 even if there are errors")
+    deciding.add_argument(
+        "--baseline", metavar="FILE", help="leave out the findings that FILE records"
+    )
+    add_flag(deciding, "--no-baseline", "report known findings, too")
+    add_flag(deciding, "--write-baseline", "record all findings in the baseline, then report none")
+    fixing = parser.add_argument_group("fixing")
+    either = fixing.add_mutually_exclusive_group()
+    add_flag(either, "--fix", "apply safe fixes, then report what is left")
+    add_flag(either, "--diff", "print what --fix would change; exit 1 if it would change anything")
+    add_flag(
+        fixing,
+        "--unsafe-fixes",
+        "also apply fixes that may change what an agent may do or says; review the result",
+    )
+    running = parser.add_argument_group("running")
+    running.add_argument(
+        "-j",
+        "--jobs",
+        type=_process_count,
+        default=0,
+        metavar="N",
+        help="check with N processes (default: depends on the number of files)",
+    )
+    add_flag(running, "--watch", "check again whenever a file changes (needs watchfiles)")
+    add_loading_options(parser)
+
+
+def _process_count(written: str) -> int:
+    if written == "auto":
+        return 0  # the check decides
+    if not written.isdecimal():
+        refuse(f"`{written}` is not a number of processes")
+    return int(written)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -229,25 +322,26 @@ def _write(
 
 def _render_document(report: Report, name: str, fixed: FixResult | None) -> Iterable[str]:
     """The report as a document for programs."""
-    if name in ("json", "jsonl"):
+    if name == "json":
         from equipage.render import json
 
-        count = None if fixed is None else len(fixed.findings)
-        return json.render_lines(report) if name == "jsonl" else [json.render(report, fixed=count)]
+        return [json.render(report, fixed=None if fixed is None else len(fixed.findings))]
     if name == "sarif":
         from equipage.render import sarif
 
         return [sarif.render(report, codes_of(each.kind for each in report.files))]
     if name == "gitlab":
-        from equipage.render import gitlab
+        from equipage.render import ci
 
-        return [gitlab.render(report, prefix=_path_in_checkout("CI_PROJECT_DIR"))]
+        return [ci.render_gitlab(report, prefix=_path_in_checkout("CI_PROJECT_DIR"))]
     if name == "github":
-        from equipage.render import github
+        from equipage.render import ci
 
-        return github.render(report, prefix=_path_in_checkout("GITHUB_WORKSPACE"))
-    # What needs nothing but the report is the module of its name.
-    render: Callable[[Report], Iterable[str]] = import_module(f"equipage.render.{name}").render
+        return ci.render_github(report, prefix=_path_in_checkout("GITHUB_WORKSPACE"))
+    # What needs nothing but the report is called as the table of formats says.
+    row = REPORTS[name]
+    module = import_module(f"equipage.render.{row.module}")
+    render: Callable[[Report], Iterable[str]] = getattr(module, row.function)
     return render(report)
 
 

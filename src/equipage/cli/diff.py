@@ -15,6 +15,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.cli import FOUND, OK, USAGE
+from equipage.cli.arguments import (
+    FORMATS,
+    Parser,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_show_env,
+)
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.clients.file_grants import reaches_of
@@ -114,6 +122,45 @@ def _parse_sides(options: argparse.Namespace) -> tuple[str, str]:
         return "HEAD", a
     _, colon, inner = a.partition(":")
     return a, inner if colon else "."
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Compare what A and B mean. Each is a file, a folder or a git revision (HEAD~1, "
+        "main:server.yaml). With one revision, compare it with the files here. Permissions come "
+        "first, the widest change at the top. Exit codes: 0 same, 1 different, 2 cannot be "
+        "compared.",
+        ("equipage diff HEAD", "what your changes mean"),
+        ("equipage diff main --fail-on widened", "fail only on wider permissions"),
+        (
+            "equipage diff main -f markdown",
+            "a comment for a pull request; empty if nothing widened",
+        ),
+        ("equipage diff old.yaml new.yaml", "two files"),
+        ("equipage diff v1:server.yaml server.yaml", "a file at a revision"),
+    )
+    parser.add_argument("a", metavar="A", help="a file, a folder or a revision")
+    parser.add_argument(
+        "b", nargs="?", metavar="B", help="what to compare it with (default: the files here)"
+    )
+    parser.add_argument(
+        "--fail-on",
+        choices=("any", "widened"),
+        default="any",
+        help="exit 1 on any difference, or only if a permission is widened (default: any)",
+    )
+    parser.add_argument(
+        "--author",
+        metavar="NAME",
+        help="who made the change; with --fail-on widened, those whom the policy of A lets widen "
+        "pass",
+    )
+    add_loading_options(parser, layers=False)
+    add_format_option(
+        parser, (*FORMATS, "markdown"), note="; markdown is a comment on what became wider"
+    )
+    add_output_option(parser)
+    add_show_env(parser)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -1,13 +1,15 @@
-"""`equipage init`: settings, a hook, a pipeline and an editor for the project in this folder.
+"""`equipage init` and `new`: set a project up, and write its first files.
 
-It looks at what there is, and writes only files that do not exist. On a terminal it asks before
-each; anywhere else it asks nothing.
+`init` writes settings, a hook, a pipeline and an editor for the project in this folder. It looks at
+what there is, and writes only files that do not exist. On a terminal it asks before each; anywhere
+else it asks nothing.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -16,14 +18,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from equipage.cli import OK
+from equipage.cli.arguments import Parser, add_flag
 from equipage.cli.output import Output
 from equipage.core.diagnostics import UsageError
 from equipage.files import process_variables
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.editor_schema import schema_for
 from equipage.loading.project_root import project_of_folder
-from equipage.loading.session import Request
-from equipage.project.registry import format_named
+from equipage.loading.session import Request, Run
+from equipage.project.recognise import recognise
+from equipage.project.registry import format_named, known_kinds
+from equipage.project.settings import project_of
 from equipage.workspace.check import check_paths
 from equipage.workspace.report import Report
 
@@ -84,6 +89,10 @@ equipage:
     reports:
       codequality: gl-code-quality-report.json
 """
+#: A name becomes part of a path and of the file's text, so it must be harmless in both.
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
+#: What an example has instead of a name; `WORD` takes only its letters and digits.
+_PLACEHOLDER = re.compile(r"\b(?:NAME|WORD)\b")
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -92,6 +101,18 @@ class Proposal(msgspec.Struct, frozen=True):
     path: str
     text: str
     purpose: str
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Write settings for equipage, for pre-commit, for CI and for your editor, to suit what is "
+        "found below this folder. On a terminal it asks before it writes each file; elsewhere it "
+        "writes those that do not exist. It never changes a file that exists.",
+        ("equipage init", "set up the project in this folder"),
+        ("equipage init --dry-run", "print what it would write"),
+    )
+    add_flag(parser, "--dry-run", "print the files instead of writing them")
+    add_flag(parser, "--yes", "do not ask", short="-y")
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -190,3 +211,48 @@ def _editor_proposals(report: Report) -> Iterator[Proposal]:
         settings["json.schemas"] = json_files
     text = json.dumps(settings, ensure_ascii=False, indent=2) + "\n"
     yield Proposal(".vscode/settings.json", text, "completion and checks while you type")
+
+
+def declare_new(parser: Parser) -> None:
+    parser.describe(
+        "Create a commented example of KIND that passes `equipage check`.",
+        ("equipage new claude-agent reviewer", "write .claude/agents/reviewer.md"),
+        ("equipage new server shop --stdout", "print it instead"),
+    )
+    parser.add_argument("kind", metavar="KIND", help="a kind of configuration")
+    parser.add_argument("name", metavar="NAME", help="the name of what it configures")
+    add_flag(parser, "--stdout", "write to standard output instead of a file")
+
+
+def run_new(options: argparse.Namespace, output: Output) -> int:
+    """`equipage new`: a first file that passes a check."""
+    kind = format_named(options.kind)
+    example = kind.presentation.example
+    if example is None:
+        having = [name for name in known_kinds() if format_named(name).presentation.example]
+        raise UsageError(f"kind `{kind.name}` has no example; choose from: {', '.join(having)}")
+    if not _NAME.fullmatch(options.name):
+        raise UsageError(f"`{options.name}` is not a valid name: use letters, digits, `-` and `_`")
+    text = _fill_placeholders(example, options.name)
+    if options.stdout:
+        output.write_data(text)
+        return OK
+    # Written with `/`, which is not the separator of every system.
+    path = _fill_placeholders(kind.presentation.example_path, options.name)
+    project = project_of_folder(".")
+    try:
+        write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project)
+    except NotWritten as error:
+        raise UsageError(f"cannot write {path}: {error}") from None
+    output.write_data(f"{path}\n")
+    # The path alone does not show every kind.
+    run = Run()
+    is_clear = recognise(path, project_of(path, run), run).kind == kind.name
+    flag = "" if is_clear else f" --kind {kind.name}"
+    output.note(f"equipage: edit it, then run `equipage check {path}{flag}`")
+    return OK
+
+
+def _fill_placeholders(text: str, name: str) -> str:
+    words = {"NAME": name, "WORD": re.sub(r"[^a-z0-9]", "", name.lower())}
+    return _PLACEHOLDER.sub(lambda match: words[match.group()], text)

@@ -1,23 +1,129 @@
-"""`equipage kinds`: what is read, from where, by which program, and what restricts an agent."""
+"""`equipage list` and `kinds`: the agents, tools and servers there are, and what may be there.
+
+`kinds` says what is read, from where, by which program, and what restricts an agent.
+"""
 
 from __future__ import annotations
 
+import os
 import textwrap
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.cli import OK
+from equipage.cli import FOUND, OK
+from equipage.cli.arguments import (
+    FORMATS,
+    Parser,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_paths,
+)
 from equipage.cli.output import Output
+from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
+from equipage.files.sandbox import is_below
 from equipage.project.kinds import KnownKind, all_known_kinds, known_kind
 from equipage.render.text import Style, table
+from equipage.workspace.graph import Listed, list_all
 
 if TYPE_CHECKING:
     import argparse
 
+_HEAD = ("KIND", "NAME", "FILE", "LOADED BY", "LAYER", "SHADOWED BY", "DESCRIPTION")
+#: How many files with errors a note names; it counts the others.
+_MAX_FILES_NAMED = 5
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "List the agents, tools and servers under PATH, with the program that loads each, its "
+        "layer and what shadows it.",
+        ("equipage list", "everything below this folder, and your own agents"),
+        ("equipage list --json", "as data for other programs"),
+    )
+    add_paths(parser)
+    add_loading_options(parser, layers=False)
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
+
 
 def run(options: argparse.Namespace, output: Output) -> int:
+    rows = list_all(paths_of(options), request_of(options), kind=options.kind)
+    if options.output_format == "json":
+        output.write_json({"version": 1, "items": [_row_to_dict(row) for row in rows]})
+    elif rows:
+        output.write_data(table(_HEAD, [_columns(row) for row in rows], output.style()))
+    if not rows:
+        output.note(NOTHING_FOUND)
+        return OK
+    # A file has a row for each item, so its name comes up more than once.
+    bad = list(dict.fromkeys(row.file for row in rows if row.errors))
+    if bad:
+        # Named one by one: some are in the user's layer, which a check of the project leaves out.
+        names = " ".join(bad[:_MAX_FILES_NAMED])
+        flag = "" if options.kind is None else f" --kind {options.kind}"
+        more = f" (and {len(bad) - _MAX_FILES_NAMED} more)" if len(bad) > _MAX_FILES_NAMED else ""
+        what = "1 file has" if len(bad) == 1 else f"{len(bad)} files have"
+        output.note(f"equipage: {what} errors; run `equipage check {names}{flag}`{more}")
+    return FOUND if any(row.errors and _is_asked_about(row, options.paths) for row in rows) else OK
+
+
+def _is_asked_about(row: Listed, paths: Sequence[str]) -> bool:
+    """Whether a file counts for the exit code: the user layer counts only below the paths."""
+    file = os.path.abspath(row.file)
+    return row.layer != "user" or any(is_below(file, os.path.abspath(path)) for path in paths)
+
+
+def _columns(row: Listed) -> tuple[str, ...]:
+    kind, layer, shadow = row.kind or "?", row.layer or "", row.shadowed_by or ""
+    item = row.item
+    if item is None:
+        errors = "(1 error)" if row.errors == 1 else f"({row.errors} errors)"
+        trouble = errors if row.errors else "(not read: a link out of the project)"
+        return kind, "", row.file, "", layer, shadow, trouble
+    # The line is worth showing only for an item inside a file, not for the file as a whole.
+    place = f"{row.file}:{row.line}" if row.line is not None and item.path else row.file
+    lines = (line.strip() for line in (item.description or "").splitlines())
+    first = next((line for line in lines if line), "")
+    # What is shadowed, or does not load, no program gets to see.
+    program = "" if shadow or row.errors else row.program or ""
+    return kind, item.name, place, program, layer, shadow, first
+
+
+def _row_to_dict(row: Listed) -> dict[str, Any]:
+    item = row.item
+    return {
+        "file": row.file,
+        "line": row.line,
+        "kind": row.kind,
+        "program": row.program,
+        "loaded": row.program is not None and row.shadowed_by is None and not row.errors,
+        "sort": item.sort if item is not None else None,
+        "name": item.name if item is not None else None,
+        "description": item.description if item is not None else None,
+        "layer": row.layer,
+        "shadowed_by": row.shadowed_by,
+        "ok": not row.errors,
+        "errors": row.errors,
+        "warnings": row.warnings,
+    }
+
+
+def declare_kinds(parser: Parser) -> None:
+    parser.describe(
+        "List every kind of configuration, the files it is recognised by and the program that "
+        "reads them. With KIND, also its fields, and which of them restrict what an agent may do.",
+        ("equipage kinds", "every kind"),
+        ("equipage kinds claude-agent", "its files and fields"),
+    )
+    parser.add_argument("kind", nargs="?", metavar="KIND", help="a kind of configuration")
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
+
+
+def run_kinds(options: argparse.Namespace, output: Output) -> int:
     found = all_known_kinds() if options.kind is None else [known_kind(options.kind)]
     if options.output_format == "json":
         output.write_json({"version": 1, "kinds": msgspec.to_builtins(found)})
@@ -27,11 +133,11 @@ def run(options: argparse.Namespace, output: Output) -> int:
         output.write_data(table(("KIND", "READ BY", "FILES"), rows, output.style()))
         output.note("equipage: run `equipage kinds KIND` for the fields of a kind")
     else:
-        output.write_data("".join(f"{line}\n" for line in _lines(found[0], output.style())))
+        output.write_data("".join(f"{line}\n" for line in _kind_lines(found[0], output.style())))
     return OK
 
 
-def _lines(kind: KnownKind, style: Style) -> Iterator[str]:
+def _kind_lines(kind: KnownKind, style: Style) -> Iterator[str]:
     yield f"{style.paint('bold', kind.kind)}: {kind.title}, read by {kind.program}"
     yield ""
     yield from (f"  {each}" for each in kind.files)

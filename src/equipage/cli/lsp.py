@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from equipage.cli.arguments import Parser, add_flag, add_loading_options
 from equipage.cli.output import Output, docs_site
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError
@@ -15,9 +16,20 @@ if TYPE_CHECKING:
     import argparse
 
 
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Speak the Language Server Protocol over standard input and output. Editors start it; see "
+        "the page on editors for their settings. Nothing is executed, and no socket is opened. "
+        "Exit codes: 0 the client shut it down, 1 the client went away.",
+        ("equipage lsp", "what an editor runs"),
+    )
+    add_flag(parser, "--stdio", "use standard input and output, which is the default")
+    add_loading_options(parser, layers=False)
+
+
 def run(options: argparse.Namespace, output: Output) -> int:
     """Serve until the client leaves. Nothing else may write to standard output meanwhile."""
-    from equipage.lsp.server import serve
+    from equipage.lsp import serve
 
     request = request_of(options)
     if sys.stdin is None or sys.stdout is None:

@@ -7,6 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from equipage.cli import OK
+from equipage.cli.arguments import (
+    FORMATS,
+    Parser,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+)
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, request_of
 from equipage.clients.file_grants import reaches_of
@@ -22,7 +29,7 @@ from equipage.effect.reach import (
     answer,
     matrices,
 )
-from equipage.render.survey import Places, places_of
+from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
 from equipage.workspace.load import load_all, settled
 
@@ -38,6 +45,31 @@ _MAX_SERVERS_NAMED = 4
 _DEFAULTS_NOTE = "* by default: no file says so"
 
 AgentRow = tuple[Matrix, Reach, tuple[Answer | None, ...]]
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Show what the agents below PATH may do: files, commands, network, MCP servers. With "
+        "AGENT, or with --why, each answer comes with the file, line and field that decide it.",
+        ("equipage reach", "every agent below this folder"),
+        ("equipage reach reviewer", "one agent, with the places that say so"),
+        ('equipage reach reviewer --why "write files"', "why it may write files, or may not"),
+        ("equipage reach --why Bash", "which agents may use a tool, and why"),
+    )
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="AGENT|PATH",
+        help="the name of an agent, then files and folders (default: .)",
+    )
+    parser.add_argument(
+        "--why",
+        metavar="WHAT",
+        help="only this: read, write, run, network, or a tool, a server, a skill",
+    )
+    add_loading_options(parser, layers=False)
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -6,21 +6,33 @@ import os
 from typing import TYPE_CHECKING
 
 from equipage.cli import FOUND, OK
+from equipage.cli.arguments import Parser, add_loading_options, add_paths
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.files.reading import display_name
 from equipage.files.writing import NotWritten, write_or_replace
-from equipage.render.survey import survey
+from equipage.render.page import render, survey_workspace
 
 if TYPE_CHECKING:
     import argparse
 
 
-def run(options: argparse.Namespace, output: Output) -> int:
-    from equipage.render.page import render
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Write one HTML page about the files below PATH: findings, what agents may do and why, "
+        "what uses what, where each value comes from, what it costs of each client's context. The "
+        "page needs no network and holds no secrets. Exit codes: 0 no errors, 1 errors found.",
+        ("equipage report --html report.html", "everything below this folder"),
+        ("equipage report agents --html agents.html", "one folder"),
+    )
+    add_paths(parser)
+    parser.add_argument("--html", metavar="FILE", required=True, help="the page to write")
+    add_loading_options(parser, layers=False)
 
-    found = survey(paths_of(options), request_of(options), kind=options.kind)
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    found = survey_workspace(paths_of(options), request_of(options), kind=options.kind)
     page = render(found, _title(options.paths), base=_base(options.paths))
     data = page.encode("utf-8", "backslashreplace")
     try:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from equipage.cli import OK
+from equipage.cli.arguments import FORMATS, Parser, add_format_option, add_output_option
 from equipage.cli.output import Output
 from equipage.cli.request import unknown_code_error
 from equipage.core import codes as core_codes
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 #: How many kinds a line names; it counts the others.
 _MAX_KINDS_NAMED = 4
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Explain what CODE means and how to fix it. Without CODE, list all codes.",
+        ("equipage rule unknown-field", "what this finding means"),
+        ("equipage rule", "every code"),
+    )
+    parser.add_argument(
+        "code", nargs="?", metavar="CODE", help="the code of a finding, such as unknown-field"
+    )
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.cli import FOUND, OK, USAGE
-from equipage.cli.locking import read_lock
+from equipage.cli.arguments import (
+    Container,
+    Parser,
+    add_flag,
+    add_list_option,
+    add_loading_options,
+    add_paths,
+    whole_number,
+)
+from equipage.cli.lock import read_lock
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError
@@ -39,6 +48,41 @@ TOKEN_VARIABLE = "EQUIPAGE_SERVE_TOKEN"
 
 
 # One tool once.
+
+
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Run TOOL and print what it returns, as JSON. TOOL is a file, or an id among the packs "
+        "under PATH. Exit codes: 0 done, 1 the tool failed, 2 wrong usage or not trusted.",
+        ("equipage run count.tool.yaml --input @in.json", "one call, arguments in a file"),
+    )
+    parser.add_argument("tool", metavar="TOOL", help="a *.tool.yaml file, or the id of a tool")
+    add_paths(parser)
+    parser.add_argument(
+        "--input",
+        default="{}",
+        metavar="JSON",
+        help="the arguments: JSON, @FILE, or - for standard input (default: {})",
+    )
+    _add_trust_options(parser.add_argument_group("trust options"))
+    add_loading_options(parser, layers=False)
+
+
+def _add_trust_options(group: Container) -> None:
+    """What must be said before anything is executed."""
+    add_list_option(
+        group, "--allow", "KIND", "execution kinds that may run: python,node,php,cli,http"
+    )
+    group.add_argument(
+        "--isolation",
+        choices=("strict", "best", "none"),
+        default="strict",
+        help="strict: refuse tools whose limits cannot be enforced here (default)",
+    )
+    add_list_option(group, "--lock", "LOCK", "serve only what LOCK has; repeatable")
+    add_flag(group, "--unlocked", "run tools without a lock, after a question")
+    add_flag(group, "--yes", "with --unlocked: do not ask")
+    add_flag(group, "--allow-private", "let http tools reach this machine and its network")
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -94,7 +138,38 @@ def _read_arguments(written: str) -> Any:
 # Tools and skills over MCP.
 
 
-def serve(options: argparse.Namespace, output: Output) -> int:
+def add_tool_options(group: Container) -> None:
+    """Options that only tools and skills know."""
+    _add_trust_options(group)
+    add_flag(group, "--dry-run", "print what would be served, and what would be enforced")
+    add_flag(group, "--watch", "serve changed files once they are valid (needs watchfiles)")
+    group.add_argument(
+        "--names",
+        choices=("dotted", "plain"),
+        default="dotted",
+        help="plain: replace the dots in names of tools, which some clients do not accept",
+    )
+    group.add_argument(
+        "--concurrency",
+        type=whole_number,
+        metavar="N",
+        help="calls at once (default: 2 per processor)",
+    )
+    add_flag(
+        group, "--reuse", "let deterministic Python tools serve several calls with one process"
+    )
+    add_flag(group, "--oversize", "serve skills that are larger than clients must accept")
+    group.add_argument("--log", metavar="FILE", help="append one line of JSON per call to FILE")
+    group.add_argument(
+        "--token-file", metavar="FILE", help="write the token for http clients to FILE"
+    )
+    add_flag(group, "--no-token", "accept http clients without a token")
+    add_list_option(
+        group, "--host-name", "NAME", "a name that http clients may address; repeatable"
+    )
+
+
+def serve_tools(options: argparse.Namespace, output: Output) -> int:
     """Serve toolpacks and skills until the client or a signal ends it."""
     snapshot, settings = _load_tools(options.files, options)
     from equipage.serve.platform import this_platform

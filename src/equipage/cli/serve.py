@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, cast
 from msgspec import structs
 
 from equipage.cli import FOUND, OK, USAGE
+from equipage.cli.arguments import (
+    Container,
+    Parser,
+    add_flag,
+    add_list_option,
+    add_loading_options,
+    whole_number,
+)
+from equipage.cli.lock import read_lock
 from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, request_of
+from equipage.cli.run import add_tool_options, serve_tools
 from equipage.core.diagnostics import UsageError
 from equipage.loading.outcome import Outcome
 from equipage.project.settings import load_in_project
@@ -26,13 +36,95 @@ _TOOL_KINDS = ("toolpack", "skill")
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Serve PATH over MCP. Toolpacks become tools, folders with a SKILL.md become skills; a "
+        "server configuration becomes a test server that misbehaves as it says, for tests of your "
+        "own client. Exit codes: 0 ended, 1 the configuration has errors, ended the run or an "
+        "expectation was not met, 2 wrong usage or not trusted, 130 and 143 by signal.",
+        ("equipage serve server.yaml", "a test server over standard input and output"),
+        ("equipage serve server.yaml --transport http", "over HTTP, for clients on this machine"),
+    )
+    parser.add_argument("files", nargs="+", metavar="PATH", help="files and folders to serve")
+    parser.add_argument(
+        "--transport",
+        choices=("stdio", "http"),
+        default="stdio",
+        help="how clients connect (default: stdio)",
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="listen here (default: 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--port",
+        type=whole_number,
+        default=0,
+        metavar="N",
+        help="listen on this port (default: any free one, which is printed)",
+    )
+    add_flag(parser, "--i-own-the-client", "allow a --host that other machines can reach")
+    add_loading_options(parser, layers=False)
+    add_tool_options(parser.add_argument_group("options for tools and skills"))
+    _add_fault_options(parser.add_argument_group("options for server configurations"))
+
+
+def _add_fault_options(group: Container) -> None:
+    """Options that only a run of a server configuration knows."""
+    group.add_argument(
+        "--era",
+        choices=("auto", "25", "26"),
+        default="auto",
+        help="the protocol: 25 has a handshake (2025-11-25 and before), 26 none (2026-07-28)",
+    )
+    group.add_argument(
+        "--state-scope",
+        choices=("per_connection", "global"),
+        help="share one phase among clients, or not, whatever the file says",
+    )
+    group.add_argument("--behavior", metavar="DELIVERY", help="deliver every answer this way")
+    group.add_argument(
+        "--seed", type=whole_number, metavar="N", help="make everything random repeatable"
+    )
+    group.add_argument(
+        "--clock",
+        choices=("real", "virtual"),
+        default="real",
+        help="virtual: never wait, and finish everything before the next message",
+    )
+    group.add_argument("--trace", metavar="FILE", help="write what happens to FILE, as JSON lines")
+    group.add_argument(
+        "--trace-bodies",
+        choices=("none", "redacted", "full"),
+        default="none",
+        help="how much of the client's messages the trace has (default: none)",
+    )
+    group.add_argument(
+        "--expect", metavar="FILE", help="exit 1 unless the client did what FILE says"
+    )
+    group.add_argument(
+        "--for",
+        dest="lasts",
+        metavar="DURATION",
+        help="end after this time, such as 30s (default: 1h for http)",
+    )
+    add_list_option(group, "--env", "NAME", "let templates see this variable; repeatable")
+    add_flag(group, "--allow-handlers", "let the file run programs and call web services")
+    add_list_option(group, "--handler-host", "HOST", "allow web services on HOST; repeatable")
+    group.add_argument("--max-delay", metavar="DURATION", help="the longest wait (default: 10m)")
+    for name, summary in (("frame", "one message"), ("run", "the whole run")):
+        default = "100mb" if name == "frame" else "1gb"
+        group.add_argument(
+            f"--max-{name}-bytes",
+            metavar="SIZE",
+            help=f"the most bytes of {summary} (default: {default})",
+        )
+
+
 def run(options: argparse.Namespace, output: Output) -> int:
     """Serve the files that the command line names. What runs is imported only here."""
     if options.kind in _TOOL_KINDS or any(_is_for_tools(file) for file in options.files):
-        from equipage.cli.run import serve
-
         require_loopback(options)
-        return serve(options, output)
+        return serve_tools(options, output)
     request = request_of(options)
     own = {"allow_handlers": options.allow_handlers}
     request = structs.replace(request, options={**request.options, **own})
@@ -82,7 +174,18 @@ def _serve_faults(outcomes: list[Outcome], options: argparse.Namespace, output: 
     )
 
 
-def expect(options: argparse.Namespace, output: Output) -> int:
+def declare_expect(parser: Parser) -> None:
+    parser.describe(
+        "Judge what a client did by the TRACE that `equipage serve --trace` wrote, as `--expect` "
+        "does when a run ends. Exit codes: 0 every expectation is met, 1 one is not, 2 wrong "
+        "usage.",
+        ("equipage expect trace.jsonl expect.yaml", "after the run, in CI for example"),
+    )
+    parser.add_argument("trace", metavar="TRACE", help="the trace, as JSON lines")
+    parser.add_argument("file", metavar="FILE", help="the expectations, a YAML list")
+
+
+def run_expect(options: argparse.Namespace, output: Output) -> int:
     """Judge a trace that an earlier run wrote."""
     from equipage.serve.faults import expect as expectations
 
@@ -97,8 +200,6 @@ def expect(options: argparse.Namespace, output: Output) -> int:
 
 def _require_locked(loaded: Loaded[object], path: str) -> None:
     """Raises `UsageError` if a configuration is not what its lock says."""
-    from equipage.cli.locking import read_lock
-
     locked = [each for each in read_lock(path).items.values() if each.digest == loaded.digest]
     if not any(each.kind == loaded.kind for each in locked):
         raise UsageError(f"{path} locks no such configuration, or it changed since")

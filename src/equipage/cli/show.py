@@ -1,35 +1,39 @@
-"""`equipage list`, `show` and `explain`: what there is, its values, and where they come from."""
+"""`equipage show` and `explain`: the values of a configuration, and where they come from."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.cli import FOUND, OK
+from equipage.cli import OK
+from equipage.cli.arguments import (
+    FORMATS,
+    Parser,
+    add_file,
+    add_flag,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_show_env,
+)
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, path_of, paths_of, request_of
+from equipage.cli.request import loaded_of, outcome_of, path_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.path import ROOT, Path, format_path, get, walk
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
-from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Explanation, Loaded, Paths, Setting, ValuePlace, no_value_error
 from equipage.loading.wording import shorten, type_name
 from equipage.project.kinds import known_kind
-from equipage.render.text import Style, excerpt, table
-from equipage.workspace.graph import Listed, list_all
+from equipage.render.text import Style, excerpt
 
 if TYPE_CHECKING:
     import argparse
 
-_HEAD = ("KIND", "NAME", "FILE", "LOADED BY", "LAYER", "SHADOWED BY", "DESCRIPTION")
-#: How many files with errors a note names; it counts the others.
-_MAX_FILES_NAMED = 5
 #: How a place contributes to a value.
 _CONTRIBUTIONS = {
     "written": "in effect",
@@ -38,69 +42,27 @@ _CONTRIBUTIONS = {
 }
 
 
-def listing(options: argparse.Namespace, output: Output) -> int:
-    rows = list_all(paths_of(options), request_of(options), kind=options.kind)
-    if options.output_format == "json":
-        output.write_json({"version": 1, "items": [_row_to_dict(row) for row in rows]})
-    elif rows:
-        output.write_data(table(_HEAD, [_columns(row) for row in rows], output.style()))
-    if not rows:
-        output.note(NOTHING_FOUND)
-        return OK
-    # A file has a row for each item, so its name comes up more than once.
-    bad = list(dict.fromkeys(row.file for row in rows if row.errors))
-    if bad:
-        # Named one by one: some are in the user's layer, which a check of the project leaves out.
-        names = " ".join(bad[:_MAX_FILES_NAMED])
-        flag = "" if options.kind is None else f" --kind {options.kind}"
-        more = f" (and {len(bad) - _MAX_FILES_NAMED} more)" if len(bad) > _MAX_FILES_NAMED else ""
-        what = "1 file has" if len(bad) == 1 else f"{len(bad)} files have"
-        output.note(f"equipage: {what} errors; run `equipage check {names}{flag}`{more}")
-    return FOUND if any(row.errors and _is_asked_about(row, options.paths) for row in rows) else OK
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Load, compose and check FILE, then print the resulting configuration.",
+        ("equipage show server.yaml", "the configuration after includes and variables"),
+        ("equipage show server.yaml tools[0]", "one value of it"),
+        ("equipage show server.yaml --annotate", "where each value comes from"),
+        ("equipage show server.yaml --defaults", "also what no file sets"),
+    )
+    add_file(parser)
+    parser.add_argument(
+        "path", nargs="?", metavar="PATH", help="print only this value, such as tools[0].tool.name"
+    )
+    add_loading_options(parser)
+    add_format_option(parser, ("yaml", "json"))
+    add_output_option(parser)
+    add_flag(parser, "--annotate", "add the file and line that each value comes from")
+    add_flag(parser, "--defaults", "add the fields that no file sets, with their defaults")
+    add_show_env(parser)
 
 
-def _is_asked_about(row: Listed, paths: Sequence[str]) -> bool:
-    """Whether a file counts for the exit code: the user layer counts only below the paths."""
-    file = os.path.abspath(row.file)
-    return row.layer != "user" or any(is_below(file, os.path.abspath(path)) for path in paths)
-
-
-def _columns(row: Listed) -> tuple[str, ...]:
-    kind, layer, shadow = row.kind or "?", row.layer or "", row.shadowed_by or ""
-    item = row.item
-    if item is None:
-        errors = "(1 error)" if row.errors == 1 else f"({row.errors} errors)"
-        trouble = errors if row.errors else "(not read: a link out of the project)"
-        return kind, "", row.file, "", layer, shadow, trouble
-    # The line is worth showing only for an item inside a file, not for the file as a whole.
-    place = f"{row.file}:{row.line}" if row.line is not None and item.path else row.file
-    lines = (line.strip() for line in (item.description or "").splitlines())
-    first = next((line for line in lines if line), "")
-    # What is shadowed, or does not load, no program gets to see.
-    program = "" if shadow or row.errors else row.program or ""
-    return kind, item.name, place, program, layer, shadow, first
-
-
-def _row_to_dict(row: Listed) -> dict[str, Any]:
-    item = row.item
-    return {
-        "file": row.file,
-        "line": row.line,
-        "kind": row.kind,
-        "program": row.program,
-        "loaded": row.program is not None and row.shadowed_by is None and not row.errors,
-        "sort": item.sort if item is not None else None,
-        "name": item.name if item is not None else None,
-        "description": item.description if item is not None else None,
-        "layer": row.layer,
-        "shadowed_by": row.shadowed_by,
-        "ok": not row.errors,
-        "errors": row.errors,
-        "warnings": row.warnings,
-    }
-
-
-def show(options: argparse.Namespace, output: Output) -> int:
+def run(options: argparse.Namespace, output: Output) -> int:
     loaded = loaded_of(outcome_of(options), options, output)
     # A path is looked up among the real keys; the output has `${NAME}` for values, and for parts
     # of keys, that come from the environment.
@@ -130,11 +92,11 @@ def show(options: argparse.Namespace, output: Output) -> int:
             {"value": value, "origins": _origins_to_dict(named)} if options.annotate else value
         )
         return OK
-    from equipage.render.yaml import dump
+    from equipage.render.text import dump_yaml
 
     # Comments are found by their path in what is printed, which may be a part.
     comments = {each[len(path) :]: _origin_comment(placed) for each, placed in named.items()}
-    output.write_data(dump(value, comments, output.style().paint))
+    output.write_data(dump_yaml(value, comments, output.style().paint))
     return OK
 
 
@@ -220,7 +182,21 @@ def _origin_comment(placed: ValuePlace) -> str:
     return ", from ".join(part for part in (parts or "default", names) if part)
 
 
-def explain(options: argparse.Namespace, output: Output) -> int:
+def declare_explain(parser: Parser) -> None:
+    parser.describe(
+        "Show which file sets the value at PATH, what it replaced, and how it got there.",
+        ("equipage explain server.yaml tools[0]", "which files set this value"),
+        ("equipage explain .claude/agents/a.md tools", "what the agent may use, and why"),
+    )
+    add_file(parser)
+    parser.add_argument("path", metavar="PATH", help="a value, such as tools[0].tool.name")
+    add_loading_options(parser)
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
+    add_show_env(parser)
+
+
+def run_explain(options: argparse.Namespace, output: Output) -> int:
     outcome = outcome_of(options)
     loaded = loaded_of(outcome, options, output)
     story = loaded.explain(path_of(options.path), show_env=options.show_env)

@@ -14,13 +14,11 @@ from equipage.files import entries_of, is_folder
 from equipage.files.walking import SKIPPED_FOLDERS
 from equipage.formats.server.compose import library_of
 from equipage.lsp import protocol
-from equipage.lsp.context import Context, context_of
 from equipage.lsp.cursor import Cursor, cursor_at, syntax_of
+from equipage.lsp.documents import Context, Opened, Workspace, context_of
 from equipage.lsp.fields import FieldDescription, Fields, snippet_of
-from equipage.lsp.inside import names_for
-from equipage.lsp.navigation import convention_of
-from equipage.lsp.positions import Position
-from equipage.lsp.state import Opened, Workspace
+from equipage.lsp.navigation import convention_of, inner_names_for
+from equipage.lsp.protocol import Position
 from equipage.workspace.graph import SORTS
 
 # The kinds of completions, as the protocol numbers them.
@@ -46,7 +44,7 @@ class _Offer(msgspec.Struct, frozen=True):
     is_snippet: bool = False
 
 
-def completion(
+def completions_at(
     workspace: Workspace, opened: Opened, position: Position, *, snippets: bool = False
 ) -> dict[str, Any]:
     """The completions at a position."""
@@ -121,7 +119,7 @@ def _keys(context: Context, cursor: Cursor, opened: Opened, *, snippets: bool) -
 def _reference_keys(context: Context, cursor: Cursor, opened: Opened) -> Iterator[_Offer]:
     """Keys that name something: an item of the server that a phase replaces, an event of hooks."""
     path = context.authored_path(cursor.path)
-    names = names_for(context.outcome, path) if path and isinstance(path[-1], str) else {}
+    names = inner_names_for(context.outcome, path) if path and isinstance(path[-1], str) else {}
     if path == ("hooks",) and context.outcome.kind.name.startswith("claude-"):
         names |= dict.fromkeys(EVENTS, "an event of Claude Code")
     mapping = FieldDescription("", "a mapping")
@@ -169,7 +167,7 @@ def _values(
         yield _Offer(shown, _ENUM, f'"{shown}"' if quoted else shown)
     yield from _names(workspace, context, str(path[0]) if path else "", opened, cursor)
     quoted = syntax_of(opened.path) == "json" and not cursor.quote
-    for name, detail in names_for(context.outcome, path).items():
+    for name, detail in inner_names_for(context.outcome, path).items():
         yield _Offer(name, _REFERENCE, f'"{name}"' if quoted else name, detail)
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from equipage.core.codes import BLOCKING
 from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.core.diagnostics import Edit
-from equipage.lsp import diagnostics, protocol
-from equipage.lsp.positions import Range, Text, span_range
-from equipage.lsp.state import Opened, Workspace
+from equipage.lsp import protocol, publishing
+from equipage.lsp.documents import Opened, Workspace
+from equipage.lsp.protocol import Range, Text, span_range
 from equipage.project.registry import codes_for
 from equipage.syntax.document import Document
 from equipage.workspace.fixes import repair
@@ -64,7 +64,7 @@ def _touches(each: Finding, place: Range, workspace: Workspace) -> bool:
 def _actions_for(
     each: Finding, workspace: Workspace, opened: Opened, site: str | None
 ) -> Iterator[protocol.CodeAction]:
-    about = diagnostics.protocol_diagnostics([each], workspace, site)
+    about = publishing.protocol_diagnostics([each], workspace, site)
     if each.fix is not None and _is_proven(each):
         words = each.fix.message[0].upper() + each.fix.message[1:]
         title = words if each.fix.safe else f"{words} ({_RISK})"

@@ -10,12 +10,11 @@ from typing import Any
 from equipage.core.diagnostics import EquipageError
 from equipage.core.path import Path, format_path
 from equipage.lsp import protocol
-from equipage.lsp.context import Context, context_of
 from equipage.lsp.cursor import Place, cursor_at, place_at
+from equipage.lsp.documents import Context, Opened, Workspace, context_of
 from equipage.lsp.fields import FieldDescription
 from equipage.lsp.navigation import description_of, target_at
-from equipage.lsp.positions import Position, Range
-from equipage.lsp.state import Opened, Workspace
+from equipage.lsp.protocol import Position, Range
 
 #: `${NAME}` and what may follow the name.
 VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)(?::(?P<sign>[-?])(?P<rest>[^{}]*))?\}")
@@ -23,7 +22,7 @@ VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)(?::(?P<sign>[-?])(?P<rest>[^{
 _MAX_VALUE_LENGTH = 300
 
 
-def hover(workspace: Workspace, opened: Opened, position: Position) -> protocol.Hover | None:
+def hover_at(workspace: Workspace, opened: Opened, position: Position) -> protocol.Hover | None:
     """What is known about the entry at a position."""
     offset = opened.text.offset(position)
     variable = variable_at(opened.text.text, offset)

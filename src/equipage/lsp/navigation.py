@@ -1,32 +1,43 @@
-"""From a name or a path to what it names, and back: definitions, references, links.
+"""From a name or a path to what it names, and back: definitions, references, links, renames.
 
-Two sorts of things lead elsewhere. A directive names a file: its target is where the load found the
-value. A name in a file of an agent tool names an agent, a skill, an MCP server or a tool: its
-target is the file that offers the name.
+Three sorts of things lead elsewhere. A directive names a file: its target is where the load found
+the value. A name in a file of an agent tool names an agent, a skill, an MCP server or a tool: its
+target is the file that offers the name. A name inside one configuration is defined and used there.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
 from equipage.clients.catalogue import Convention
 from equipage.clients.references import references_in
 from equipage.clients.tables.conventions import CONVENTIONS
+from equipage.core.diagnostics import Part, UsageError
 from equipage.core.path import ROOT, Path, get, walk
 from equipage.core.source import Span
+from equipage.files import exists, real_path
+from equipage.formats.blueprint.rules import names_in
+from equipage.formats.blueprint.rules_agents import NAMED_LISTS, references
+from equipage.formats.server import grammar
+from equipage.formats.server.grammar import (
+    ITEM_KINDS,
+    ItemKind,
+    base_items,
+    find_places,
+    phase_items,
+)
 from equipage.loading.outcome import Outcome
+from equipage.loading.tree import Origin, Tree
 from equipage.lsp import protocol
-from equipage.lsp.context import Context, context_of
-from equipage.lsp.inside import inner_names, spans_of
-from equipage.lsp.positions import Position, Range, span_range, uri_of
-from equipage.lsp.state import Opened, Workspace
-from equipage.syntax.document import Document
+from equipage.lsp.documents import Context, Opened, Workspace, context_of
+from equipage.lsp.protocol import FILE_START, Position, Range, path_of, span_range, uri_of
+from equipage.syntax.document import Document, EntrySpans
 from equipage.workspace.graph import SORTS, steps_of
-
-_FILE_START = Range(Position(0, 0), Position(0, 0))
 
 
 class Symbol(msgspec.Struct, frozen=True):
@@ -47,7 +58,7 @@ def target_at(workspace: Workspace, opened: Opened, context: Context, offset: in
     if not context.is_current(opened):
         return None
     outcome = context.outcome
-    for each in (*symbols_in(context), *_definitions(outcome), *_locate_inner_names(outcome)):
+    for each in (*symbols_in(context), *_offered_symbols(outcome), *_inner_symbols(outcome)):
         span = each.span
         if span is not None and span.source.filename == opened.real and _contains(span, offset):
             return each
@@ -88,13 +99,13 @@ def _named_symbols(outcome: Outcome) -> Iterator[Symbol]:
             yield Symbol(each.sort, each.name, Span(word.source, start, start + len(each.name)))
 
 
-def _locate_inner_names(outcome: Outcome) -> Iterator[Symbol]:
+def _inner_symbols(outcome: Outcome) -> Iterator[Symbol]:
     """Yield the names that a configuration defines and uses itself, such as tools of a server."""
     names = inner_names(outcome)
     if not names or outcome.tree is None:
         return
     home = outcome.sources[0].filename
-    for each, span in zip(names, spans_of(names, outcome.tree), strict=True):
+    for each, span in zip(names, inner_spans(names, outcome.tree), strict=True):
         path = None if span is None else span.source.filename
         yield Symbol(each.sort, each.name, span, each.is_definition, path, home=home)
 
@@ -107,7 +118,7 @@ def _first_document(outcome: Outcome) -> Document | None:
     return outcome.documents[0] if outcome.documents else None
 
 
-def _definitions(outcome: Outcome) -> Iterator[Symbol]:
+def _offered_symbols(outcome: Outcome) -> Iterator[Symbol]:
     """What a file offers under a name, with the place of the name; none if it is not a text."""
     # What a file offers to others is what it defines; the kind says which names these are.
     offer, document = outcome.offer(), _first_document(outcome)
@@ -157,7 +168,7 @@ def definitions_of(workspace: Workspace, named: Symbol) -> list[Symbol]:
             continue
         outcome = workspace.load(checked.path).outcome
         if outcome is not None:
-            own = [each for each in _definitions(outcome) if each.name in (named.name, short)]
+            own = [each for each in _offered_symbols(outcome) if each.name in (named.name, short)]
             found += own[:1]
     return found
 
@@ -165,7 +176,7 @@ def definitions_of(workspace: Workspace, named: Symbol) -> list[Symbol]:
 def _occurrences_in_home(workspace: Workspace, named: Symbol) -> list[Symbol]:
     """Every place of a name in its configuration."""
     outcome = workspace.load(named.home or "").outcome
-    found = [] if outcome is None else _locate_inner_names(outcome)
+    found = [] if outcome is None else _inner_symbols(outcome)
     return [each for each in found if (each.sort, each.name) == (named.sort, named.name)]
 
 
@@ -187,7 +198,7 @@ def references_to(workspace: Workspace, named: Symbol) -> Iterator[Symbol]:
                 yield each
 
 
-# What the protocol asks for.
+# ----------------------------------------------------------------------- what the protocol asks for
 
 
 def definitions_at(
@@ -209,13 +220,13 @@ def location_of(workspace: Workspace, named: Symbol) -> protocol.Location:
     if named.span is not None and named.span.source.filename is not None:
         place = span_range(named.span, workspace.encoding)
         return protocol.Location(workspace.uri(named.span.source.filename), place)
-    return protocol.Location(workspace.uri(named.path or ""), _FILE_START)
+    return protocol.Location(workspace.uri(named.path or ""), FILE_START)
 
 
 def _range_in_file(workspace: Workspace, named: Symbol) -> Range:
     """The place of a part of a file that a reference leads to."""
     if not named.inner or named.path is None:
-        return _FILE_START
+        return FILE_START
     # A part of a file may be of no kind by itself: then a load that reads it knows the place.
     for path in (named.path, *workspace.users_of(named.path)):
         outcome = workspace.load(path).outcome
@@ -223,7 +234,7 @@ def _range_in_file(workspace: Workspace, named: Symbol) -> Range:
             found = document.locate([named.inner]).get(named.inner)
             if document.source.filename == named.path and found is not None:
                 return span_range(found.key or found.value, workspace.encoding)
-    return _FILE_START
+    return FILE_START
 
 
 def references_at(
@@ -298,8 +309,291 @@ def workspace_symbols(workspace: Workspace, query: str) -> list[protocol.Workspa
         offer = checked.offer
         for name in dict.fromkeys(offer.names) if offer is not None else ():
             if offer is not None and wanted in name.casefold():
-                top = Range(Position(0, 0), Position(0, 0))
-                place = protocol.Location(workspace.uri(offer.path), top)
+                place = protocol.Location(workspace.uri(offer.path), FILE_START)
                 sort = SORTS.get(offer.kind, "server")
                 found.append(protocol.WorkspaceSymbol(name, _OBJECT_SYMBOL, place, sort))
     return sorted(found, key=lambda each: each.name)[:_MAX_SYMBOLS]
+
+
+# ------------------------------------------------------------------- names inside one configuration
+# The tools of a server, the agents and runners of a blueprint. They are defined and used in one
+# load, in the file itself or in files that it includes. Each use has a place, or none if it is
+# written in a way that no plain text could replace: with a variable, with escapes, over several
+# lines.
+
+
+class InnerName(msgspec.Struct, frozen=True):
+    """A name where a configuration has it. The path is that of the resolved value."""
+
+    sort: str  #: what has the name: “tool of the server”
+    name: str
+    path: Path
+    part: Part = "value"
+    is_definition: bool = False
+
+
+def inner_names(outcome: Outcome) -> list[InnerName]:
+    """Every name that a configuration defines and uses itself."""
+    tree = outcome.tree
+    if tree is None or outcome.kind.name not in _NAME_FINDERS:
+        return []
+    return list(_NAME_FINDERS[outcome.kind.name](tree.value))
+
+
+def inner_spans(names: Sequence[InnerName], tree: Tree) -> list[Span | None]:
+    """The place of each name, without quotes; None if it is not written there as it is."""
+    origins = [_inner_origin(each, tree) for each in names]
+    wanted: dict[int, tuple[Document, list[Path]]] = {}
+    for origin in origins:
+        wanted.setdefault(id(origin.document), (origin.document, []))[1].append(origin.path)
+    # One pass for each document: finding a place takes as long as parsing.
+    places = {number: document.locate(paths) for number, (document, paths) in wanted.items()}
+    return [
+        _inner_span(each, places[id(origin.document)].get(origin.path))
+        for each, origin in zip(names, origins, strict=True)
+    ]
+
+
+def _inner_origin(each: InnerName, tree: Tree) -> Origin:
+    origin = tree.provenance(each.path).origin
+    if each.part == "key" and each.path and not origin.path:
+        # The value is a whole other file; its key is where the file was brought in.
+        origin = tree.provenance(each.path[:-1]).origin.child(each.path[-1:])
+    return origin
+
+
+def _inner_span(each: InnerName, located: EntrySpans | None) -> Span | None:
+    span = None if located is None else located.key if each.part == "key" else located.value
+    if span is None or span.source.filename is None:
+        return None
+    # The name may be the end of a longer text: `tools/call:NAME`.
+    pattern = rf"""["']?(?:[\w/]+:)?(?P<name>{re.escape(each.name)})["']?"""
+    match = re.fullmatch(pattern, span.text())
+    if match is None:
+        return None
+    return Span(span.source, span.start + match.start("name"), span.start + match.end("name"))
+
+
+def _names_in_server(config: Any) -> Iterator[InnerName]:
+    for sort in ITEM_KINDS:
+        title = f"{sort.name} of the server"
+        added = [place for place in phase_items(config, sort) if isinstance(place[0][-1], int)]
+        for path, item in (*base_items(config, sort), *added):
+            name = sort.identify(item)
+            if name is not None:
+                yield InnerName(title, name, (*path, *sort.identity_path), is_definition=True)
+        yield from _uses_in_phases(config, sort, title)
+
+
+def _uses_in_phases(config: Any, sort: ItemKind, title: str) -> Iterator[InnerName]:
+    """Where phases name an item: to replace it, to remove it, to wait for a call of it."""
+    for path, item in find_places(config, f"phases[].replace_{sort.plural}{{}}"):
+        yield InnerName(title, str(path[-1]), path, "key")
+        name = sort.identify(item)
+        if name is not None:
+            yield InnerName(title, name, (*path, *sort.identity_path))
+    for path, name in find_places(config, f"phases[].remove_{sort.plural}[]"):
+        if isinstance(name, str):
+            yield InnerName(title, name, path)
+    for path, written in find_places(config, "phases[].advance.on"):
+        event = grammar.parse_event(written) if isinstance(written, str) else None
+        if event is not None and event.is_about(sort.plural):
+            yield InnerName(title, str(event.qualifier), path)
+
+
+def _names_in_blueprint(config: Any) -> Iterator[InnerName]:
+    for key, what in NAMED_LISTS.items():
+        for name, path in names_in(config, key).first.items():
+            sort = f"{what} of the blueprint"
+            yield InnerName(sort, name, (*path, "name"), is_definition=True)
+    for key, path, part in references(config):
+        used = path[-1] if part == "key" else get(config, path)
+        if isinstance(used, str):
+            yield InnerName(f"{NAMED_LISTS[key]} of the blueprint", used, path, part)
+
+
+_NAME_FINDERS = {"server": _names_in_server, "blueprint": _names_in_blueprint}
+
+#: Where a name belongs, by the last keys of its place: the sort of what has the name.
+_SORT_BY_KEY = {
+    **{f"remove_{sort.plural}": f"{sort.name} of the server" for sort in ITEM_KINDS},
+    **{f"replace_{sort.plural}": f"{sort.name} of the server" for sort in ITEM_KINDS},
+    "ref": "agent of the blueprint",
+    "agent": "agent of the blueprint",
+    "per_agent": "agent of the blueprint",
+    "operator_ref": "operator of the blueprint",
+    "runner_ref": "runner of the blueprint",
+    "default_runner": "runner of the blueprint",
+    "meta_ref": "meta of the blueprint",
+    "template": "subprocess of the blueprint",
+}
+
+
+def inner_names_for(outcome: Outcome, path: Path) -> dict[str, str]:
+    """The names that fit a place of a configuration, each with what it is; events among them."""
+    steps = [step for step in path if isinstance(step, str)]
+    if outcome.kind.name not in _NAME_FINDERS or not steps:
+        return {}
+    defined = [each for each in inner_names(outcome) if each.is_definition]
+    if outcome.kind.name == "server" and steps[-2:] == ["advance", "on"]:
+        events = dict.fromkeys(grammar.EVENTS, "an event")
+        for sort in ITEM_KINDS:
+            for base in (each for each in grammar.EVENTS if each.startswith(sort.plural)):
+                names = (each.name for each in defined if each.sort == f"{sort.name} of the server")
+                if grammar.EVENTS[base]:
+                    events |= {f"{base}:{name}": f"of one {sort.name}" for name in names}
+        return events
+    wanted = _SORT_BY_KEY.get(steps[-1])
+    return {each.name: each.sort for each in defined if each.sort == wanted}
+
+
+# ----------------------------------------------------------------------------------------- renaming
+# Every file is changed, or none. A name may be written in the file that defines it, or be the name
+# of that file or its folder. A rename is refused where it would change what other files mean: if
+# another file has the new name, if several define the old one, or if a name is a pattern that
+# matches more than one thing.
+
+#: What a name may be made of, whatever the tool: nothing that ends a scalar or a list entry.
+_VALID_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_SORTS_NAMED_BY_FILE = ("agent", "command", "skill")
+
+
+def renamable_range(workspace: Workspace, opened: Opened, position: Position) -> Range:
+    """The name at a position. Raises `UsageError` if it cannot be renamed."""
+    named = _renamable_symbol(workspace, opened, position)
+    assert named.span is not None
+    return opened.text.range(named.span.start, named.span.end)
+
+
+def rename(
+    workspace: Workspace, opened: Opened, position: Position, new: str, *, moves: bool
+) -> protocol.WorkspaceEdit:
+    """Rename what is named at a position, everywhere. Raises `UsageError`.
+
+    `moves` says whether the client can rename files.
+    """
+    named = _renamable_symbol(workspace, opened, position)
+    (definition,) = definitions_of(workspace, named)
+    _require_usable_name(workspace, named, definition, new)
+    found = list(references_to(workspace, named))
+    if named.home is not None and (definition.span is None or not all(each.span for each in found)):
+        raise UsageError(
+            f"`{named.name}` is also written in a way that cannot be replaced, such as a variable"
+        )
+    places = [each.span for each in found if each.span is not None]
+    changes: list[protocol.TextDocumentEdit | protocol.RenameFile] = []
+    if definition.span is not None:
+        places.append(definition.span)
+    _require_in_workspace(workspace, opened, places)
+    changes += _rename_edits(workspace, places, new)
+    moved = _file_rename(definition, named.name, new)
+    if moved is not None:
+        _require_no_file(moved)
+        if not moves:
+            raise UsageError(
+                f"`{named.name}` is also the name of a file, and this editor cannot rename files"
+            )
+        changes.append(moved)
+    return protocol.WorkspaceEdit(document_changes=changes)
+
+
+def _renamable_symbol(workspace: Workspace, opened: Opened, position: Position) -> Symbol:
+    """What is named at a position and has exactly one definition. Raises `UsageError`."""
+    context = context_of(workspace, opened)
+    named = None
+    if context is not None:
+        named = target_at(workspace, opened, context, opened.text.offset(position))
+    if named is None or named.span is None or named.sort == "file":
+        raise UsageError("there is no name here that can be renamed")
+    found = definitions_of(workspace, named)
+    if not found:
+        raise UsageError(f"no file of the workspace defines the {named.sort} `{named.name}`")
+    if len(found) > 1:
+        files = ", ".join(sorted(os.path.basename(each.path or "") for each in found))
+        raise UsageError(f"several files define the {named.sort} `{named.name}`: {files}")
+    return named
+
+
+def _require_usable_name(workspace: Workspace, named: Symbol, definition: Symbol, new: str) -> None:
+    """Raises `UsageError` if a name is not valid, or already in use."""
+    if _VALID_NAME.fullmatch(new) is None:
+        raise UsageError(f"`{new}` is not a name: use letters, digits, `-`, `_` and `.`")
+    if new == named.name:
+        raise UsageError(f"it is called `{new}` already")
+    taken = definitions_of(workspace, Symbol(named.sort, new, home=named.home))
+    if taken:
+        file = os.path.basename(taken[0].path or "")
+        raise UsageError(f"there is a {named.sort} `{new}` already, in {file}")
+    if named.home is not None:
+        _require_single_user(workspace, named, definition)
+    outcome = workspace.load(definition.path or "").outcome
+    convention = None if outcome is None else convention_of(outcome)
+    rule = None if convention is None else convention.name
+    if rule is not None and not rule.allows(new):
+        raise UsageError(f"`{new}` is not a name for this file: expected {rule.words}")
+    if convention is not None:
+        for sort, names in convention.built_in.items():
+            if sort == named.sort and new in names:
+                raise UsageError(f"`{new}` is built into {convention.tool}")
+    # References that nothing defines would lead here after the rename.
+    waiting = next(references_to(workspace, Symbol(named.sort, new, home=named.home)), None)
+    if waiting is not None and waiting.span is not None:
+        place = f"{waiting.span.source.name}:{waiting.span.line}"
+        raise UsageError(f"{place} names a {named.sort} `{new}` that would then be this one")
+
+
+def _require_in_workspace(workspace: Workspace, opened: Opened, places: list[Span]) -> None:
+    """Raises `UsageError` if a file would be changed that the client did not open as its own."""
+    for span in places:
+        path = span.source.filename or ""
+        if path != opened.real and not workspace.holds_real(path):
+            raise UsageError(f"`{span.source.name}` would change, too, and is not in the workspace")
+
+
+def _require_no_file(moved: protocol.RenameFile) -> None:
+    target = path_of(moved.new_uri)
+    if target is not None and exists(target):
+        raise UsageError(f"`{os.path.basename(target)}` exists already")
+
+
+def _require_single_user(workspace: Workspace, named: Symbol, definition: Symbol) -> None:
+    """Raises `UsageError` if other configurations include what defines an inner name."""
+    others = {*workspace.users_of(definition.path or "")} - {named.home, definition.path}
+    others = {each for each in others if real_path(each) != named.home}
+    if definition.path != named.home and others:
+        files = ", ".join(sorted(map(os.path.basename, others)))
+        raise UsageError(f"`{named.name}` comes from a file that {files} includes, too")
+
+
+def _rename_edits(
+    workspace: Workspace, places: list[Span], new: str
+) -> list[protocol.TextDocumentEdit | protocol.RenameFile]:
+    by_file: dict[str, dict[Range, protocol.TextEdit]] = {}
+    for span in places:
+        if span.source.filename is not None:
+            place = span_range(span, workspace.encoding)
+            by_file.setdefault(span.source.filename, {})[place] = protocol.TextEdit(place, new)
+    made: list[protocol.TextDocumentEdit | protocol.RenameFile] = []
+    for path, edits in by_file.items():
+        opened = workspace.opened_at(path)
+        version = None if opened is None else opened.version
+        document = protocol.VersionedIdentifier(workspace.uri(path), version)
+        made.append(protocol.TextDocumentEdit(document, list(edits.values())))
+    return made
+
+
+def _file_rename(definition: Symbol, old: str, new: str) -> protocol.RenameFile | None:
+    """The rename of the file or folder that has the name, if one does."""
+    if definition.sort not in _SORTS_NAMED_BY_FILE or definition.path is None:
+        return None
+    folder, file = os.path.split(definition.path)
+    if definition.sort == "skill":
+        above, name = os.path.split(folder)
+        if name != old:
+            return None
+        return protocol.RenameFile(uri_of(folder), uri_of(os.path.join(above, new)), "rename")
+    stem, dot, rest = file.partition(".")
+    if stem != old:
+        return None
+    target = os.path.join(folder, f"{new}{dot}{rest}")
+    return protocol.RenameFile(uri_of(definition.path), uri_of(target), "rename")

@@ -1,4 +1,4 @@
-"""The findings that a client sees: which texts wait for a check, what was found, what was sent.
+"""The findings that a client sees: which texts wait for a check, what was sent, how it looks.
 
 An open text is checked when no message waits. When it has been quiet for a moment, another thread
 surveys the workspace for all other files, and for what only several files together have wrong.
@@ -10,14 +10,18 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
+from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic as Finding
-from equipage.lsp import diagnostics, protocol
-from equipage.lsp.state import Opened, Survey, Workspace, findings_by_file
+from equipage.core.diagnostics import Label
+from equipage.core.text import code_page_url
+from equipage.lsp import protocol
+from equipage.lsp.documents import Opened, Survey, Workspace, findings_by_file
+from equipage.lsp.protocol import FILE_START, span_range
 
 #: How long it must be quiet before the workspace is surveyed, in seconds.
 QUIET_SECONDS = 0.3
@@ -174,7 +178,7 @@ class Publisher:
 
     def _publish(self, uri: str, findings: Sequence[Finding], version: int | None) -> None:
         """Send the findings of a file, unless the client has them already."""
-        shown = diagnostics.protocol_diagnostics(findings, self.workspace, self._site)
+        shown = protocol_diagnostics(findings, self.workspace, self._site)
         data = msgspec.json.encode(shown)
         is_open = uri in self.workspace.open
         if not is_open and self._sent.get(uri, b"[]") == data:
@@ -198,7 +202,7 @@ class Publisher:
         return self._report(findings, params.previous_result_id)
 
     def _report(self, findings: Sequence[Finding], previous: str | None) -> dict[str, Any]:
-        items = diagnostics.protocol_diagnostics(findings, self.workspace, self._site)
+        items = protocol_diagnostics(findings, self.workspace, self._site)
         # The number is a hash of what is reported, so that equal findings need not be sent again.
         number = hashlib.sha256(msgspec.json.encode(items)).hexdigest()[:16]
         if number == previous:
@@ -228,3 +232,56 @@ class Publisher:
             version = None if opened is None else opened.version
             items.append({"uri": uri, "version": version, **report})
         return {"items": items}
+
+
+# -------------------------------------------------------------- findings as the protocol shows them
+# Exact ranges, the way through includes, a page for each code.
+
+SOURCE = "equipage"
+_SEVERITIES = {"error": 1, "warning": 2, "note": 3}
+_UNNECESSARY_TAG = 1
+#: Findings about text that has no effect; editors show it faded.
+_FADED_CODES = frozenset({codes.UNUSED_IGNORE.name, codes.IGNORED_FIELD.name})
+
+
+def protocol_diagnostics(
+    findings: Iterable[Finding], workspace: Workspace, site: str | None = None
+) -> list[protocol.Diagnostic]:
+    """Findings of one file. `site` is where the pages of codes are published."""
+    return [_protocol_diagnostic(each, workspace, site) for each in findings]
+
+
+def _protocol_diagnostic(
+    each: Finding, workspace: Workspace, site: str | None
+) -> protocol.Diagnostic:
+    place = FILE_START if each.span is None else span_range(each.span, workspace.encoding)
+    lines = [each.message, *([f"help: {each.help}"] if each.help else [])]
+    # A place in no file that the client could open is a sentence, and not lost.
+    lines += [label.message for label in each.related if not _is_in_a_file(label)]
+    related = [
+        protocol.RelatedInformation(_label_location(label, workspace), label.message)
+        for label in each.related
+        if _is_in_a_file(label)
+    ]
+    page = None if site is None else code_page_url(site, each.code)
+    return protocol.Diagnostic(
+        place,
+        "\n".join(lines),
+        _SEVERITIES[each.severity],
+        each.code,
+        SOURCE,
+        None if page is None else protocol.CodeDescription(page),
+        [_UNNECESSARY_TAG] if each.code in _FADED_CODES else None,
+        related or None,
+    )
+
+
+def _is_in_a_file(label: Label) -> bool:
+    return label.span is not None and label.span.source.filename is not None
+
+
+def _label_location(label: Label, workspace: Workspace) -> protocol.Location:
+    assert label.span is not None
+    assert label.span.source.filename is not None
+    uri = workspace.uri(label.span.source.filename)
+    return protocol.Location(uri, span_range(label.span, workspace.encoding))

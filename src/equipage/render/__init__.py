@@ -1,17 +1,34 @@
-"""Values to text: one module per format. Nothing here prints."""
+"""Values to text: what each format of a report is for, and where it is written.
 
-# made by tools/faces.py from them; `make stubs` renews it.
+Nothing here prints. The modules are imported only for what is asked for.
+"""
 
-#: The formats of a check, and what each is for, as the `REPORTS` of their modules say. The command
-#: line reads this, because the modules themselves are imported only for a report.
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class OutputFormat(NamedTuple):
+    """A format of a report: its module in this folder, the function there, and its purpose."""
+
+    module: str
+    function: str
+    purpose: str
+
+
+#: The formats of a check by their names, in the order in which they are listed.
 REPORTS = {
-    "full": "people: each finding with the line it is about, and its fix",
-    "concise": "people and editors: one line for each finding",
-    "github": "annotations of a GitHub workflow",
-    "gitlab": "the Code Quality report of a GitLab merge request",
-    "json": "programs: one object with every file and finding",
-    "jsonl": "scripts: one JSON object for each finding",
-    "junit": "build servers that show test results",
-    "markdown": "a comment on a pull request",
-    "sarif": "code scanning",
+    "full": OutputFormat(
+        "text", "render", "people: each finding with the line it is about, and its fix"
+    ),
+    "concise": OutputFormat("text", "render", "people and editors: one line for each finding"),
+    "github": OutputFormat("ci", "render_github", "annotations of a GitHub workflow"),
+    "gitlab": OutputFormat(
+        "ci", "render_gitlab", "the Code Quality report of a GitLab merge request"
+    ),
+    "json": OutputFormat("json", "render", "programs: one object with every file and finding"),
+    "jsonl": OutputFormat("json", "render_lines", "scripts: one JSON object for each finding"),
+    "junit": OutputFormat("ci", "render_junit", "build servers that show test results"),
+    "markdown": OutputFormat("ci", "render_markdown", "a comment on a pull request"),
+    "sarif": OutputFormat("sarif", "render", "code scanning"),
 }

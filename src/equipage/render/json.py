@@ -15,11 +15,6 @@ from equipage.core.text import visible_json
 from equipage.syntax.suspicious import mask_secrets
 from equipage.workspace.report import Report
 
-REPORTS = {
-    "json": "programs: one object with every file and finding",
-    "jsonl": "scripts: one JSON object for each finding",
-}
-
 
 def render(report: Report, *, fixed: int | None = None) -> str:
     value = _report_members(report, fixed)

@@ -23,8 +23,6 @@ from equipage.core.source import Span
 from equipage.render.json import dump_json, shows_secret
 from equipage.workspace.report import Report
 
-REPORTS = {"sarif": "code scanning"}
-
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )

@@ -1,4 +1,4 @@
-"""Text for people: findings with the line they are about, changes of values, and tables.
+"""Text for people: findings with the line they are about, changes of values, tables, and YAML.
 
 ```text
 error[wrong-type]: expected text, found the number 5
@@ -14,24 +14,22 @@ error[wrong-type]: expected text, found the number 5
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from equipage.core.diagnostics import SEVERITIES, Diagnostic, Label
+from equipage.core.path import ROOT, Path
 from equipage.core.source import Outline, Source, Span
-from equipage.core.text import visible, visible_at_line_start
+from equipage.core.text import lazy_regex, visible, visible_at_line_start
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
     from equipage.record.diff import Change
 
-REPORTS = {
-    "full": "people: each finding with the line it is about, and its fix",
-    "concise": "people and editors: one line for each finding",
-}
 
 #: The ANSI escape for each role.
 _COLOURS: dict[str, str] = {
@@ -294,9 +292,7 @@ def change_lines(change: Change, style: Style) -> Iterator[str]:
 
 def _value_lines(value: Any) -> list[str]:
     if isinstance(value, dict | list) and value:
-        from equipage.render.yaml import dump
-
-        lines = dump(value).rstrip("\n").split("\n")
+        lines = dump_yaml(value).rstrip("\n").split("\n")
     elif isinstance(value, str) and "\n" in value:
         lines = value.rstrip("\n").split("\n")
     else:
@@ -396,3 +392,151 @@ def _wrap(text: str, width: int, indent: str = "") -> list[str]:
     wrapper = TextWrapper(width, break_on_hyphens=False, break_long_words=False)
     wrapper.subsequent_indent = indent
     return wrapper.wrap(text)
+
+
+# Values as YAML that people like to read, and that reads back as the same values. Text is written
+# plain where possible, as a literal block if it has several lines, and in double quotes with
+# escapes where anything else could be misread. Any scalar can have a comment.
+
+_YAML_INDENT = "  "
+#: libyaml does not read a key without `?` that is longer than this.
+_MAX_YAML_KEY = 1000
+#: Text without quotes. It starts with a harmless character; a colon must not be followed by a
+#: space, nor a hash preceded by one. Narrower than YAML allows, so that readers need not know YAML.
+_PLAIN_YAML = lazy_regex(
+    r"""[\w$/\\^(](?:[\w .,;'"$&/\\^()\[\]{}+*@=~<>?!|%`\x80-\U0010ffff-]|:(?=\S)|(?<! )\#)*"""
+)
+#: What YAML text may contain unescaped, line feeds aside. Left out on purpose: characters that
+#: hide or reorder text.
+_PRINTABLE = (
+    "\x20-\x7e\u00a0-\u00ac\u00ae-\u061b\u061d-\u200a\u2010-\u2027\u202f-\u205f\u2065\u2070-\ud7ff"
+    "\ue000-\ufdcf\ufdf0-\ufefe\uff00-\ufff8\ufffc\ufffd\U00010000-\U0010ffff"
+)
+_PRINTABLE_YAML = lazy_regex(f"[{_PRINTABLE}]*")
+_NEEDS_ESCAPE = lazy_regex(f"#(?=#(?:vso)?\\[)|[^{_PRINTABLE}]")
+#: What build services take for a command, anywhere in a line or at its start: it gets an escape.
+_BUILD_COMMAND = lazy_regex(r"##(?:vso)?\[|^[ \t]*::", re.MULTILINE)
+_YAML_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
+#: Gives text the colour of a role; without colours, the text as it is.
+Paint = Callable[[str, str], str]
+
+
+def dump_yaml(
+    value: Any, comments: Mapping[Path, str] | None = None, paint: Paint = lambda _role, text: text
+) -> str:
+    """A plain value as a YAML document. `comments` are written behind the values at their paths."""
+    return "\n".join(_YamlWriter(comments or {}, paint).node(value, ROOT, "")) + "\n"
+
+
+class _YamlWriter:
+    def __init__(self, comments: Mapping[Path, str], paint: Paint) -> None:
+        self.comments, self.paint = comments, paint
+
+    def node(self, value: Any, path: Path, indent: str) -> Iterator[str]:
+        """The lines of a value. The first is not indented: the caller writes what precedes it."""
+        if isinstance(value, dict) and value:
+            yield from self.mapping(value, path, indent)
+        elif isinstance(value, list | tuple) and value:
+            yield from self.sequence(value, path, indent)
+        elif isinstance(value, str) and _is_yaml_block(value):
+            yield from self.block(value, path, indent)
+        else:
+            yield yaml_scalar(value) + self.comment(path)
+
+    def mapping(self, value: Mapping[Any, Any], path: Path, indent: str) -> Iterator[str]:
+        before = ""
+        for key, child in value.items():
+            here = (*path, key)
+            name = yaml_scalar(str(key), is_key=True)
+            # `? key` on one line, `: value` on the next.
+            if len(name) > _MAX_YAML_KEY:
+                yield f"{before}? {self.paint('place', name)}"
+                before, name = indent, ""
+            name = self.paint("place", name)
+            lines = self.node(child, here, indent + _YAML_INDENT)
+            if isinstance(child, dict | list | tuple) and child:
+                yield f"{before}{name}:"
+                yield f"{indent}{_YAML_INDENT}{next(lines)}"
+            else:
+                yield f"{before}{name}: {next(lines)}"
+            yield from lines
+            before = indent
+
+    def sequence(self, value: Any, path: Path, indent: str) -> Iterator[str]:
+        before = ""
+        for number, child in enumerate(value):
+            lines = self.node(child, (*path, number), indent + _YAML_INDENT)
+            yield f"{before}- {next(lines)}"
+            yield from lines
+            before = indent
+
+    def block(self, value: str, path: Path, indent: str) -> Iterator[str]:
+        """A literal block; its lines are indented below their key or dash."""
+        body = value.rstrip("\n")
+        ends = len(value) - len(body)
+        # `-` drops the final line feed, `+` keeps all of them; without either there is exactly one.
+        chomping = "-" if not ends else "" if ends == 1 else "+"
+        # The parser guesses the indentation from the first line unless an indicator names it.
+        indicator = "2" if body.startswith((" ", "\n")) else ""
+        yield f"|{indicator}{chomping}{self.comment(path)}"
+        # At the top there is no key or dash, but the lines of a block are indented all the same.
+        inner = indent or _YAML_INDENT
+        yield from (f"{inner}{line}" if line else "" for line in body.split("\n"))
+        yield from [""] * (ends - 1)
+
+    def comment(self, path: Path) -> str:
+        text = self.comments.get(path)
+        return f"  {self.paint('help', f'# {visible(text)}')}" if text else ""
+
+
+def yaml_scalar(value: Any, *, is_key: bool = False) -> str:
+    """A scalar, or an empty collection, on one line."""
+    if isinstance(value, str):
+        return value if _is_plain_yaml(value, is_key=is_key) else quote_yaml(value)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if math.isnan(value):
+            return ".nan"
+        return json.dumps(value) if math.isfinite(value) else ".inf" if value > 0 else "-.inf"
+    if isinstance(value, dict):
+        return "{}"
+    return "[]" if isinstance(value, list | tuple) else str(value)
+
+
+def quote_yaml(text: str) -> str:
+    """Text in double quotes, with an escape for everything that could be misread."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{_NEEDS_ESCAPE.sub(_yaml_escape, escaped)}"'
+
+
+def _yaml_escape(match: re.Match[str]) -> str:
+    character = match.group()
+    number = ord(character)
+    if character in _YAML_ESCAPES:
+        return _YAML_ESCAPES[character]
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def _is_plain_yaml(text: str, *, is_key: bool) -> bool:
+    """Whether text without quotes is read back as that text."""
+    if not _PLAIN_YAML.fullmatch(text) or not _PRINTABLE_YAML.fullmatch(text) or text.endswith(" "):
+        return False
+    if "##" in text and _BUILD_COMMAND.search(text):
+        return False
+    from equipage.syntax.yaml.simple import resolve_plain  # a report needs no reader of YAML
+
+    # `true` and `12` would become other types; a colon in a key would be read as its end.
+    return isinstance(resolve_plain(text), str) and not (is_key and ":" in text)
+
+
+def _is_yaml_block(text: str) -> bool:
+    """Whether text is best read as a literal block, and is read back as that text."""
+    if "\n" not in text.rstrip("\n") or len(text) > 1_000_000 or _BUILD_COMMAND.search(text):
+        return False
+    lines = text.split("\n")
+    return not any(map(str.isspace, lines)) and all(map(_PRINTABLE_YAML.fullmatch, lines))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import random
@@ -15,83 +14,12 @@ import msgspec
 import pytest
 
 from clock import HANGS
-from equipage.lsp.server import _REQUESTS, _cancel
-from equipage.lsp.wire import Message, Unreadable, read_message
+from equipage.lsp import _REQUESTS, _cancel
+from equipage.lsp.protocol import Message
 from lab import repository
 from lsp.talking import EDITOR, PULLING, Here, running
-from lsp.test_diagnostics import AGENT, PACK, SERVER, TOOL
-
-
-def framed(body: bytes, header: bytes = b"Content-Length: %d\r\n\r\n") -> bytes:
-    return (header % len(body) if b"%d" in header else header) + body
-
-
-GOOD = framed(b'{"jsonrpc": "2.0", "method": "m", "id": 1, "params": {"a": [1]}}')
-
-
-@pytest.mark.parametrize(
-    "before",
-    [
-        b"",
-        b"\r\n\r\n",
-        b"nonsense\r\n\r\n",
-        b"X-Length: 5\r\n\r\n",
-        b"Content-Length: -5\r\n\r\n",
-        b"Content-Length: abc\r\n\r\n",
-        b"a" * 5000 + b"\r\n\r\n",
-    ],
-)
-def test_what_is_no_header_is_read_past(before: bytes) -> None:
-    message = read_message(io.BytesIO(before + GOOD))
-    assert message is not None
-    assert message.method == "m"
-
-
-@pytest.mark.parametrize(
-    "header", [b"content-length: %d\r\n\r\n", b"Content-Type: x\r\nContent-Length: %d\r\n\r\n"]
-)
-def test_headers_may_be_written_otherwise(header: bytes) -> None:
-    message = read_message(io.BytesIO(framed(b'{"method": "m"}', header)))
-    assert message is not None
-    assert message.method == "m"
-
-
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        (b"{", -32700),
-        (b"\xff", -32700),
-        (b'{"params": ' + b"[" * 100_000, -32700),
-        (b"5", -32600),
-        (b"[]", -32600),
-        (b'{"method": 5}', -32600),
-    ],
-    ids=["cut off", "no text", "deep", "a number", "a batch", "a wrong method"],
-)
-def test_a_body_that_is_no_message_is_an_error(body: bytes, code: int) -> None:
-    stream = io.BytesIO(framed(body) + GOOD)
-    with pytest.raises(Unreadable) as caught:
-        read_message(stream)
-    assert caught.value.code == code
-    assert read_message(stream) is not None
-
-
-def test_a_message_that_is_too_large_is_read_past_and_not_kept() -> None:
-    stream = io.BytesIO(framed(b"x" * 3_000_000) + GOOD)
-    with pytest.raises(Unreadable):
-        read_message(stream, most=1_000_000)
-    assert read_message(stream) is not None
-    assert read_message(stream) is None
-
-
-def test_a_stream_may_end_anywhere() -> None:
-    for end in range(len(GOOD)):
-        assert read_message(io.BytesIO(GOOD[:end])) is None
-    with pytest.raises(Unreadable):
-        read_message(io.BytesIO(b"Content-Length: 99999999999\r\n\r\nx"))
-
-
-# The server behind it.
+from lsp.test_protocol import framed
+from lsp.test_publishing import AGENT, PACK, SERVER, TOOL
 
 
 def test_requests_before_the_first_and_after_the_last_are_refused(tmp_path: Path) -> None:
@@ -171,7 +99,7 @@ def test_a_bug_in_a_check_or_a_survey_is_told_and_survived(
 
     with monkeypatch.context() as broken:
         broken.setattr(client.server.workspace, "check", fail)
-        broken.setattr("equipage.lsp.state.ReportBuilder.build", fail)
+        broken.setattr("equipage.lsp.documents.ReportBuilder.build", fail)
         client.settle()
     told = [each["params"]["message"] for each in client.sent if "logMessage" in str(each)]
     assert len(told) == 2

@@ -9,7 +9,7 @@ import pytest
 
 from lab import repository
 from lsp.talking import Here, edits_of
-from lsp.test_diagnostics import TOOL
+from lsp.test_publishing import TOOL
 
 PHASED = """\
 server: {name: demo, version: '1'}

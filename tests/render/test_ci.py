@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.source import Source, Span
-from equipage.render import github
+from equipage.render import ci
 from equipage.workspace.report import Report
 
 TEXT = "a: 1\nb: 2\n"
@@ -61,22 +61,22 @@ def finding(
     ],
 )
 def test_commands(each: Diagnostic, line: str) -> None:
-    assert github.command(each) == line + "\n"
+    assert ci.workflow_command(each) == line + "\n"
 
 
 def test_files_are_named_from_the_root_of_the_repository() -> None:
-    assert "file=sub/a.yaml," in github.command(finding(), "sub")
-    assert "file=/tmp/a.yaml," in github.command(finding(name="/tmp/a.yaml"), "sub")
+    assert "file=sub/a.yaml," in ci.workflow_command(finding(), "sub")
+    assert "file=/tmp/a.yaml," in ci.workflow_command(finding(name="/tmp/a.yaml"), "sub")
 
 
 def test_quiet_leaves_errors() -> None:
     report = Report((), (finding(), finding(severity="warning")))
-    assert [line.split()[0] for line in github.render(report)] == ["::error", "::warning"]
+    assert [line.split()[0] for line in ci.render_github(report)] == ["::error", "::warning"]
 
 
 @given(st.text(), st.text(min_size=1))
 def test_any_text_stays_in_its_place(message: str, name: str) -> None:
-    line = github.command(finding(message, name))
+    line = ci.workflow_command(finding(message, name))
     assert re.fullmatch(
         r"::error file=[^:,\r\n]*,line=2,endLine=2,col=1,endColumn=2,title=[^:,\r\n]*::[^\r\n]*\n",
         line,

@@ -11,6 +11,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from equipage.cli import FOUND, OK, USAGE
+from equipage.cli.arguments import (
+    FORMATS,
+    Parser,
+    add_flag,
+    add_format_option,
+    add_loading_options,
+    add_output_option,
+    add_paths,
+)
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
@@ -19,16 +28,14 @@ from equipage.files import is_inside
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.project_root import project_of_folder
-from equipage.record import lock as lock_module
+from equipage.record import lock as workspace_lock
 
 if TYPE_CHECKING:  # these are imported where they are needed: to write a lock takes less
+    import argparse
     import subprocess
 
     from equipage.record.verify import Changes
     from equipage.render.text import Style
-
-if TYPE_CHECKING:
-    import argparse
 
 #: What signatures are for, so that a signature of something else does not count.
 _NAMESPACE = "equipage"
@@ -36,24 +43,45 @@ _NAMESPACE = "equipage"
 _TIMEOUT_SECONDS = 120
 
 
-def lock(options: argparse.Namespace, output: Output) -> int:
+def declare(parser: Parser) -> None:
+    parser.describe(
+        "Write equipage.lock at the root of the project: for every agent, skill, tool, server and "
+        "settings file its meaning, its sources, what it launches and what it may do.",
+        ("equipage lock", "lock the project; commit the file"),
+        ("equipage lock --sign ~/.ssh/id_ed25519", "sign the lock with an SSH key"),
+        ("equipage lock --programs -o here.lock", "for `serve --lock` on this machine"),
+    )
+    add_paths(parser)
+    add_flag(
+        parser,
+        "--programs",
+        "also lock the programs of this machine that tools start, by their bytes",
+    )
+    parser.add_argument(
+        "--sign", metavar="KEY", help="sign the lock with the SSH key KEY, by `ssh-keygen -Y sign`"
+    )
+    add_loading_options(parser, layers=False)
+    add_output_option(parser)
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
     """`equipage lock`: record what a workspace is made of."""
     paths = paths_of(options)
     root = _project_root(paths)
-    made, problems = lock_module.lock_all(
+    made, problems = workspace_lock.lock_all(
         paths, root, request_of(options), kind=options.kind, programs=options.programs
     )
     if not made.items:
         output.note(NOTHING_FOUND)
         return USAGE
-    path = options.output or os.path.join(root, lock_module.LOCK_NAME)
+    path = options.output or os.path.join(root, workspace_lock.LOCK_NAME)
     # A name that the user did not write may be a link that came with the project.
     if options.output is None and not is_inside(path, root):
         raise UsageError(
             f"{_display_path(path)} is a link that leads out of the project; use -o LOCK"
         )
     output.path = None if path == "-" else path
-    _write_lock(lock_module.write(made), options, output)
+    _write_lock(workspace_lock.write(made), options, output)
     for problem in problems:
         output.note(f"equipage: {problem}")
     for file, runs in sorted(_unpinned_launches(made)):
@@ -73,7 +101,7 @@ def _project_root(paths: list[str]) -> str:
     return roots.pop()
 
 
-def _unpinned_launches(made: lock_module.WorkspaceLock) -> Iterator[tuple[str, str]]:
+def _unpinned_launches(made: workspace_lock.WorkspaceLock) -> Iterator[tuple[str, str]]:
     for file, item in made.items.items():
         yield from ((file, each.runs) for each in item.launches if each.pin is None)
 
@@ -97,12 +125,38 @@ def _display_path(path: str) -> str:
 # Verifying.
 
 
-def verify(options: argparse.Namespace, output: Output) -> int:
+def declare_verify(parser: Parser) -> None:
+    parser.describe(
+        "Say what changed since the lock was written: sources, meaning, and what agents may do. "
+        "Exit codes: 0 the meaning is the same, 1 it changed, 2 the lock cannot be used.",
+        ("equipage verify", "what changed since `equipage lock`"),
+        ("equipage verify --frozen", "in CI: fail on any change, or without a lock"),
+        ("equipage verify --allowed-signers .signers", "also require a signature"),
+        ("equipage verify --lock here.lock", "another lock than equipage.lock"),
+    )
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", default=["."], help="a path in the project (default: .)"
+    )
+    parser.add_argument(
+        "--lock", metavar="LOCK", help="the lock to compare with (default: equipage.lock)"
+    )
+    add_flag(parser, "--frozen", "exit 1 on any change, also of sources alone, and without a lock")
+    parser.add_argument(
+        "--allowed-signers",
+        metavar="FILE",
+        help="require a signature by one of the signers in FILE, see `man ssh-keygen`",
+    )
+    add_loading_options(parser, layers=False)
+    add_format_option(parser, FORMATS)
+    add_output_option(parser)
+
+
+def run_verify(options: argparse.Namespace, output: Output) -> int:
     """`equipage verify`: compare a workspace with its lock."""
     from equipage.record.verify import compare
 
     root = _project_root(paths_of(options))
-    path = options.lock or os.path.join(root, lock_module.LOCK_NAME)
+    path = options.lock or os.path.join(root, workspace_lock.LOCK_NAME)
     if not os.path.exists(path):
         output.note(
             f"equipage: there is no {_display_path(path)}; run `equipage lock` and commit it"
@@ -115,8 +169,12 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     folders = [os.path.join(root, each) for each in old.paths]
     gone = [each for each in folders if not os.path.exists(each)]
     here = [each for each in folders if each not in gone]
-    new, problems = lock_module.lock_all(
-        here, root, request_of(options), kind=options.kind, programs=lock_module.holds_programs(old)
+    new, problems = workspace_lock.lock_all(
+        here,
+        root,
+        request_of(options),
+        kind=options.kind,
+        programs=workspace_lock.holds_programs(old),
     )
     found = compare(old, new)
     if "." not in old.paths:
@@ -135,15 +193,15 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     return output.code
 
 
-def read_lock(path: str) -> lock_module.WorkspaceLock:
+def read_lock(path: str) -> workspace_lock.WorkspaceLock:
     """The lock that the command line names. Raises `UsageError`."""
     return _parse(path, _read_bytes(path))
 
 
-def _parse(path: str, data: bytes) -> lock_module.WorkspaceLock:
+def _parse(path: str, data: bytes) -> workspace_lock.WorkspaceLock:
     try:
-        return lock_module.read(data)
-    except lock_module.LockError as error:
+        return workspace_lock.read(data)
+    except workspace_lock.LockError as error:
         raise UsageError(f"{_display_path(path)} is not a lock that can be used: {error}") from None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from equipage.lsp import state
+from equipage.lsp import documents
 from equipage.workspace.load import Candidate
 from workspace.editing import Workspace
 
@@ -18,14 +18,14 @@ def test_whatever_changes_the_state_says_what_a_fresh_check_says(
 ) -> None:
     """Ten workspaces, thirty changes of each. `make fuzz` makes ten thousand."""
     loads, files = 0, 0
-    real = state.loaded_entry
+    real = documents.loaded_entry
 
     def loaded(candidate: Candidate, *rest: Any) -> Any:
         nonlocal loads
         loads += 1
         return real(candidate, *rest)
 
-    monkeypatch.setattr(state, "loaded_entry", loaded)
+    monkeypatch.setattr(documents, "loaded_entry", loaded)
     for seed in range(10):
         root = tmp_path / str(seed) / "project"
         workspace = Workspace(root, seed)

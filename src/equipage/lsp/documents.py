@@ -1,4 +1,4 @@
-"""The workspace as the server knows it: open texts, and what a check keeps of every file.
+"""Open texts, the load that each belongs to, and what a check keeps of every file.
 
 `check` answers for one open text within milliseconds: only this text is loaded, together with what
 is kept of the files around it. A `Survey` checks everything below the folders of the workspace; it
@@ -12,23 +12,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import Any
 
 import msgspec
 
 from equipage.clients.plugins import MANIFESTS
 from equipage.core.diagnostics import Diagnostic
+from equipage.core.path import ROOT, Path
 from equipage.files import is_folder, real_path, working_directory
 from equipage.files.memory import Overlay, overlaid
 from equipage.files.reading import Stamp, stamp_of
 from equipage.files.sandbox import is_below
 from equipage.files.walking import enters_all_folders
 from equipage.loading.outcome import Outcome
+from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
-from equipage.lsp.positions import Encoding, Text, path_of, uri_of
-from equipage.lsp.protocol import Change
+from equipage.loading.tree import Origins, Tree
+from equipage.lsp.fields import Fields, fields_of
+from equipage.lsp.protocol import Change, Encoding, Text, path_of, uri_of
 from equipage.project.registry import agent_folders
 from equipage.project.settings import OWN_FILE, SHARED_FILE, project_of
 from equipage.record.baseline import baselines_of, drop_known, drop_known_add_stale
+from equipage.syntax.document import Document
 from equipage.workspace.check import ReportBuilder
 from equipage.workspace.load import (
     Candidate,
@@ -68,7 +73,7 @@ class Opened:
         self.load: FileLoad | None = None  #: of the text as it is now
         #: the last load whose text could be parsed, with the text of that time
         self.good: Outcome | None = None
-        self.part: object = None  #: the last place of the text in another load, see `context`
+        self.part: object = None  #: the last place of the text in another load, a `Context`
 
     def keep(self, load: FileLoad) -> None:
         self.load = load
@@ -451,3 +456,83 @@ def findings_by_file(report: Report) -> dict[str, tuple[Diagnostic, ...]]:
         if path is not None:
             found.setdefault(path, []).append(each)
     return {path: tuple(each) for path, each in found.items()}
+
+
+# ------------------------------------------------------------------------------- the load of a text
+# A file of a kind is its own load. A file that others include has a place in each of theirs; the
+# first one counts. While a text is broken, the last load that was good answers.
+
+
+class Context(msgspec.Struct, frozen=True):
+    """An open text in the load that reads it."""
+
+    outcome: Outcome
+    document: Document  #: of the text, as it was when it could be parsed
+    prefix: Path = ROOT  #: where the text is in the configuration
+
+    @property
+    def fields(self) -> Fields:
+        return fields_of(self.outcome.kind.name)
+
+    def authored_path(self, path: Path) -> Path:
+        """A path of the text as the author of the whole configuration would write it."""
+        tree = self.outcome.tree
+        whole = (*self.prefix, *path)
+        return whole if tree is None or not self.prefix else tree.path_as_written(whole)
+
+    @property
+    def value(self) -> Any:
+        """The value that paths of `authored_path` lead into, as far as it is known."""
+        if not self.prefix:
+            return self.document.value
+        return self.outcome.tree.value if self.outcome.tree is not None else None
+
+    def loaded_or_none(self) -> Loaded[Any] | None:
+        return self.outcome.loaded_or_none()
+
+    def is_current(self, opened: Opened) -> bool:
+        """Whether the places of the document are those of the text as it is now."""
+        return self.document.source.text == opened.text.text
+
+
+def context_of(workspace: Workspace, opened: Opened) -> Context | None:
+    """Return the context of an open text; None if no load reads it."""
+    load = workspace.load(opened.path)
+    if opened.load is None:
+        opened.keep(load)
+    found = _own_context(load.outcome, opened) or _own_context(opened.good, opened)
+    if found is not None:
+        return found
+    for path in workspace.users_of(opened.real):
+        user = workspace.load(path).outcome
+        part = (
+            None
+            if user is None or user.tree is None
+            else _included_context(user, user.tree, opened.real)
+        )
+        if part is not None:
+            opened.part = part
+            return part
+    known = opened.part
+    return known if isinstance(known, Context) else None
+
+
+def _own_context(outcome: Outcome | None, opened: Opened) -> Context | None:
+    if outcome is None or not outcome.documents:
+        return None
+    document = next(
+        (each for each in outcome.documents if each.source.filename == opened.real), None
+    )
+    return None if document is None else Context(outcome, document)
+
+
+def _included_context(user: Outcome, tree: Tree, real: str) -> Context | None:
+    """The place of a file in the configuration that includes it."""
+    waiting: list[tuple[Path, Origins]] = [(ROOT, tree.origins)]
+    while waiting:
+        path, node = waiting.pop()
+        here = node.here
+        if here is not None and here.document.source.filename == real and not here.path:
+            return Context(user, here.document, path)
+        waiting += (((*path, step), child) for step, child in node.below.items())
+    return None

@@ -1,0 +1,334 @@
+"""What reads the arguments: the parser, and the options that several commands share.
+
+argparse, with suggestions, examples and colours: for a misspelt command, option or choice, the
+parser suggests the nearest known one. argparse it is because a start with it costs 34 million
+instructions; click costs 130 million and rich 176 million.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
+from equipage import __version__
+from equipage.cli.output import terminal_width, write, write_to_stderr
+
+# argparse keeps the name of this type private.
+Container = Any
+
+# The first format of a command is its default.
+FORMATS = ("text", "json")
+COLOURS = ("auto", "always", "never")
+
+#: How the examples of a command begin; a text that begins so is printed as it is.
+EXAMPLES = "examples:\n"
+
+
+class Parser(argparse.ArgumentParser):
+    """The parser of one command. Its errors suggest what was meant."""
+
+    def __init__(self, *args: Any, colour: bool = False, **settings: Any) -> None:
+        self.colour = colour
+        # Without abbreviations: one that works today may be ambiguous in the next release.
+        settings = {"allow_abbrev": False, "formatter_class": _Formatter, **settings}
+        super().__init__(*args, **settings)
+
+    def describe(self, description: str, *examples: tuple[str, str]) -> None:
+        """Say what the command does; an example is a command line and what it does."""
+        self.description = description
+        self.epilog = _format_examples(examples) if examples else None
+
+    def error(self, message: str) -> NoReturn:
+        from equipage.core.text import visible  # the message may quote any argument
+
+        self.exit(2, f"{self.prog}: {visible(message)}\nrun `{self.prog} --help` for help\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write help and errors as the rest does: what argparse does on a full disk varies."""
+        if file is not None and file is sys.stdout:
+            write(file, colour_help(message) if self.colour else message)
+        else:
+            write_to_stderr(message)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        hint = _suggestion(str(value), known) or f"; choose from: {', '.join(known)}"
+        if isinstance(action, argparse._SubParsersAction):
+            # Without the action, argparse leaves out its prefix `argument COMMAND:`.
+            raise argparse.ArgumentError(None, f"unknown command `{value}`{hint}")
+        raise argparse.ArgumentError(action, f"`{value}` is not a valid choice{hint}")
+
+
+class ProgramParser(Parser):
+    """The parser of the program, which hands the arguments of a command to that of the command."""
+
+    def __init__(self, *, colour: bool = False) -> None:
+        super().__init__(
+            prog="equipage",
+            colour=colour,
+            description="Load, compose, check and freeze the configuration of AI agents.",
+            epilog="Run `equipage help COMMAND` for the options and examples of a command. "
+            "Exit codes: 0 no errors, 1 errors found, 2 wrong usage or nothing to do, "
+            "3 a bug in equipage.",
+        )
+        self.add_argument(
+            "-V",
+            "--version",
+            action=Version,
+            nargs=0,
+            help="print the version and the YAML parser in use",
+        )
+        self.add_argument(
+            "--color", choices=COLOURS, default="auto", help="color the output (default: auto)"
+        )
+        self._subparsers_action = self.add_subparsers(
+            dest="command", metavar="COMMAND", parser_class=Parser, prog="equipage"
+        )
+
+    @property
+    def commands(self) -> dict[str, Parser]:
+        """The parser of each command, in the order of the help."""
+        return self._subparsers_action.choices
+
+    def add_command(
+        self, name: str, summary: str, declare: Callable[[Parser], None] | None = None
+    ) -> None:
+        """Add a command; without `declare`, which adds its arguments, only its name is known."""
+        command = self._subparsers_action.add_parser(name, help=summary, colour=self.colour)
+        if declare is None:
+            return
+        # `--color` is allowed before and after the command. SUPPRESS as the default keeps the
+        # first one; SUPPRESS as the help shows the option once, in the help of the program.
+        hidden = argparse.SUPPRESS
+        command.add_argument("--color", choices=COLOURS, default=hidden, help=hidden)
+        declare(command)
+        # All options in the usage line would fill half a screen; they are listed below it.
+        words = (
+            {"?": "[{}]", "*": "[{} ...]", "+": "{} [...]"}.get(str(each.nargs), "{}").format(
+                each.metavar
+            )
+            for each in command._actions
+            if not each.option_strings
+        )
+        command.usage = " ".join((f"equipage {name} [options]", *words))
+
+    def read(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Parse the arguments; the error for an unknown option suggests a known one."""
+        # `parse_args` would report unknown arguments without a suggestion.
+        options, unknown = self.parse_known_args(arguments)
+        if unknown:
+            name = getattr(options, "command", None) or ""
+            command = self.commands.get(name, self)
+            if command is not self and not any(map(_is_option, unknown)):
+                # argparse takes no second file or path after an option, unless asked to.
+                own = arguments[list(arguments).index(name) + 1 :]
+                again, unknown = command.parse_known_intermixed_args(own)
+                vars(options).update(vars(again))
+        if unknown:
+            flags = [flag for action in command._actions for flag in action.option_strings]
+            # Without the value of an option: it may be long, or secret.
+            names = [word.partition("=")[0] for word in unknown]
+            command.error(
+                "unknown arguments: "
+                + ", ".join(f"`{name}`{_suggestion(name, flags)}" for name in names)
+            )
+        return options
+
+
+class _Formatter(argparse.HelpFormatter):
+    """The formatter of argparse, as wide as the terminal; examples stay as they are written."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=terminal_width(80) - 2)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(EXAMPLES) else super()._fill_text(text, width, indent)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """`-o, --output FILE`, without repeating the value for each spelling."""
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, action.dest.upper())
+        return f"{', '.join(action.option_strings)} {value}"
+
+
+def _format_examples(pairs: Sequence[tuple[str, str]]) -> str:
+    """Command lines and what they do: in two columns, or one below the other if they are wide."""
+    longest, room = max(len(line) for line, _ in pairs), terminal_width(80) - 2
+    fits = all(longest + len(meaning) + 4 <= room for _, meaning in pairs)
+    return EXAMPLES + "\n".join(
+        f"  {line:<{longest}}  {meaning}" if fits else f"  {line}\n      {meaning}"
+        for line, meaning in pairs
+    )
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and word != "-"  # which is standard input, or output
+
+
+def colour_help(text: str) -> str:
+    """A help text with colours: headings, options and commands, and the lines of examples."""
+    return "".join(map(_colour_line, text.splitlines(keepends=True)))
+
+
+def _colour_line(line: str) -> str:
+    if line.startswith("usage: "):
+        return f"\x1b[1musage:\x1b[0m {line.removeprefix('usage: ')}"
+    if line[0] not in " \n" and line.rstrip("\n").endswith(":"):
+        return f"\x1b[1m{line.rstrip(chr(10))}\x1b[0m\n"
+    # An option, an argument or a command begins its line; what it means is two spaces away.
+    indent = len(line) - len(line.lstrip(" "))
+    if indent not in (2, 4):
+        return line
+    name, gap, meaning = line[indent:].rstrip("\n").partition("  ")
+    return f"{line[:indent]}\x1b[36m{name}\x1b[0m{gap}{meaning}\n"
+
+
+def _suggestion(word: str, known: Iterable[str]) -> str:
+    from equipage.core.text import nearest
+
+    found = nearest(word, known)
+    return f"; did you mean `{found}`?" if found else ""
+
+
+class Version(argparse.Action):
+    """Print the version and the YAML parser in use, which only this option has to import."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
+        from equipage.syntax.yaml.places import ENGINE
+
+        parser._print_message(f"equipage {__version__} (YAML: {ENGINE})\n", sys.stdout)
+        parser.exit(0)
+
+
+# What the arguments say before they are parsed.
+
+
+def first_word(arguments: Sequence[str]) -> str | None:
+    """The first argument that is not an option: the command, if there is one of this name."""
+    words = iter(arguments)
+    for word in words:
+        if word == "--color":
+            next(words, None)  # skip its value
+        elif not word.startswith("-"):
+            return word
+    return None
+
+
+def colour_in(arguments: Sequence[str]) -> str:
+    """The colour that the arguments ask for; the help is printed before they are parsed."""
+    words = list(arguments)
+    for number, word in enumerate(words):
+        name, _, value = word.partition("=")
+        if name == "--color":
+            found = value or next(iter(words[number + 1 :]), "")
+            return found if found in COLOURS else "auto"
+    return "auto"
+
+
+# Arguments that several commands share, and their values.
+
+
+def add_flag(command: Container, name: str, summary: str, *, short: str | None = None) -> None:
+    names = (name,) if short is None else (short, name)
+    command.add_argument(*names, action="store_true", help=summary)
+
+
+def add_list_option(command: Container, name: str, value: str, summary: str) -> None:
+    command.add_argument(name, metavar=value, action="append", default=[], help=summary)
+
+
+def add_paths(command: Container) -> None:
+    command.add_argument(
+        "paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)"
+    )
+
+
+def add_file(command: Container) -> None:
+    command.add_argument("file", metavar="FILE", help="the file to load")
+
+
+def add_loading_options(command: Parser, *, layers: bool = True) -> None:
+    """Options of commands that load files.
+
+    Those of single kinds are in the help of commands about one file and of `check`, which merge
+    `layers`, too. The others take them, but do not repeat them.
+    """
+    group = command.add_argument_group("loading")
+    group.add_argument("--kind", metavar="KIND", help="treat files as KIND instead of detecting it")
+    add_list_option(group, "--root", "DIR", "also allow references into DIR; repeatable")
+    # A load of another kind ignores these.
+    single = command.add_argument_group("options of single kinds") if layers else group
+    _add_hideable_option(
+        single, layers, "--library", "start $include paths at DIR (server)", metavar="DIR"
+    )
+    summary = "read absolute paths outside the project (server)"
+    _add_hideable_option(single, layers, "--allow-absolute", summary, action="store_true")
+    summary = "allow no includes, files or environment variables (server)"
+    _add_hideable_option(single, layers, "--embedded", summary, action="store_true")
+    several: dict[str, Any] = {"action": "append", "default": []}
+    summary = "also read files from DIR (blueprint); repeatable"
+    _add_hideable_option(single, layers, "--include-root", summary, metavar="DIR", **several)
+    summary = "the kind of agents that do not name one (blueprint)"
+    _add_hideable_option(single, layers, "--default-agent-kind", summary, metavar="K")
+    summary = "leave out your own user layer (profiles, settings)"
+    _add_hideable_option(single, layers, "--local", summary, action="store_true")
+    if layers:
+        summary = "override a value of all layers (settings); repeatable"
+        add_list_option(single, "--config", "KEY=VALUE", summary)
+    else:
+        command.set_defaults(config=[])  # `request_of` reads it for every command
+
+
+def _add_hideable_option(
+    group: Container, shown: bool, name: str, summary: str, **settings: Any
+) -> None:
+    group.add_argument(name, help=summary if shown else argparse.SUPPRESS, **settings)
+
+
+def add_format_option(
+    command: Container, names: Sequence[str], *, alias: bool = True, note: str = ""
+) -> None:
+    command.add_argument(
+        "-f",
+        "--output-format",
+        choices=names,
+        metavar="FORMAT",
+        type=lambda name: "full" if name == "text" and "full" in names else name,
+        default=names[0],
+        help=f"{', '.join(names[:-1])} or {names[-1]} (default: {names[0]}){note}",
+    )
+    if alias:
+        command.add_argument(
+            "--json",
+            dest="output_format",
+            action="store_const",
+            const="json",
+            help="short for --output-format json",
+        )
+
+
+def add_output_option(command: Container) -> None:
+    command.add_argument(
+        "-o", "--output", metavar="FILE", help="write to FILE instead of standard output"
+    )
+
+
+def add_show_env(command: Container) -> None:
+    add_flag(command, "--show-env", "print the values of environment variables instead of ${NAME}")
+
+
+def whole_number(written: str) -> int:
+    # Python refuses to read very long numbers.
+    if not (written.isascii() and written.isdecimal() and len(written) < 20):
+        refuse(f"`{written}` is not a whole number")
+    return int(written)
+
+
+def refuse(reason: str) -> NoReturn:
+    """Refuse the value of an argument, in the way that argparse knows."""
+    raise argparse.ArgumentTypeError(reason)
