@@ -62,7 +62,7 @@ from equipage.formats.defect.profile import Profiles, find_profiles
 from equipage.loading.layers import find_layer_folders
 from equipage.loading.outcome import Outcome
 from equipage.workspace.report import Report
-from lab import UPDATE, Link, repository
+from lab import UPDATE, Link, matching, repository
 
 #: A block of Markdown, with the name of its file if the line before gives one.
 BLOCK = re.compile(
@@ -205,7 +205,7 @@ def check_case(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def cases_in(folder: Path) -> tuple[Case, ...]:
     """Every case below `folder`, whose subfolders are named for kinds; read once, so nobody may
     change one."""
-    paths = sorted(folder.glob("*/**/*.md"))
+    paths = matching(folder, "*/**/*.md")
     return tuple(read_case(path, path.relative_to(folder).parts[0]) for path in paths)
 
 

@@ -73,10 +73,12 @@ class Stopwatch:
         return time.monotonic() - self._started - lost
 
     def until(self, holds: Callable[[], object], seconds: float) -> float:
-        """Wait until something holds; the time it took. Fails if that is not below `seconds`."""
+        """Wait until something holds; the time it took. Fails if that is not within `seconds` on an
+        idle machine, which may be more on a busy one."""
+        most = seconds * SLACK
         while not holds():
-            assert self.seconds < seconds, f"it did not happen within {seconds} s"
+            assert self.seconds < most, f"it did not happen within {most} s, promised are {seconds}"
             time.sleep(0.01)
         took = self.seconds
-        assert took < seconds, f"it took {took:.2f} s, promised are {seconds}"
+        assert took < most, f"it took {took:.2f} s, promised are {seconds}"
         return took

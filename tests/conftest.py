@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from clock import HANGS
 from equipage.project import registry
 from lab import ABSENT, PLUGIN, SHARED, tries
 
@@ -39,10 +40,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-#: How long a thread that is ending may take, on a busy machine.
-_PATIENCE = 10.0
-
-
 @pytest.fixture(autouse=True, scope="module")
 def _no_thread_outlives_its_file() -> Iterator[None]:
     yield from _ends_its_threads()
@@ -60,7 +57,7 @@ def _ends_its_threads() -> Iterator[None]:
     before = set(threading.enumerate())
     yield
     if left := set(threading.enumerate()) - before:
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + HANGS
         for each in left:
             each.join(max(0.0, end - time.monotonic()))
         left = {each for each in left if each.is_alive()}

@@ -133,6 +133,17 @@ def commit(folder: Path) -> None:
         subprocess.run([*git, *arguments], cwd=folder, env=env, check=True)
 
 
+def matching(folder: Path, *patterns: str) -> list[Path]:
+    """The files below `folder` that match one of the patterns, in order. A pattern that matches
+    nothing fails: what it was written for has moved, and nobody would notice."""
+    found: set[Path] = set()
+    for pattern in patterns:
+        here = set(folder.glob(pattern))
+        assert here, f"nothing matches {folder / pattern}"
+        found |= here
+    return sorted(found)
+
+
 # Probes: small configurations and what the original makes of them, one in each line of a file.
 
 
@@ -209,9 +220,13 @@ class Result(NamedTuple):
 Runner = Callable[[list[str]], Result]
 
 
+#: A folder that does not exist, and that nothing can make, not even a process of root.
+NOWHERE = f"{os.devnull}/nowhere"
+
+
 def environment(**variables: str) -> dict[str, str]:
     """A small environment that depends on nothing around the tests."""
-    fixed = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "COLUMNS": "80"}
+    fixed = {"PATH": os.environ["PATH"], "HOME": NOWHERE, "COLUMNS": "80"}
     return {**fixed, "PYTHONPATH": SOURCES, **variables}
 
 

@@ -10,11 +10,11 @@ import pytest
 import lab
 from casefiles import Case, cases_in, check_case, names_a_rule, reason_in
 from equipage.project.registry import all_codes
-from lab import TESTS
+from lab import TESTS, matching
 
 CASES = list(cases_in(lab.CASES))
 #: Every case file, those of the command included.
-PATHS = sorted([*lab.CASES.rglob("*.md"), *(TESTS / "cli" / "cases").rglob("*.md")])
+PATHS = [*matching(lab.CASES, "**/*.md"), *matching(TESTS / "cli" / "cases", "**/*.md")]
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,6 @@ def _requirements() -> set[str]:
     """The ids of all requirements, in lower case."""
     return {
         row["id"].lower()
-        for path in (TESTS.parent / "requirements").glob("*.toml")
+        for path in matching(TESTS.parent / "requirements", "*.toml")
         for row in tomllib.loads(path.read_text()).get("requirement", [])
     }

@@ -151,9 +151,9 @@ def timeout_is_long_enough(config: Any, _session: Session) -> Iterator[Fact]:
     assert len(clone.touched) == 3
 
 
-def test_a_convention(clone: Clone, tmp_path: Path) -> None:
+def test_a_file_of_a_client(clone: Clone, tmp_path: Path) -> None:
     """One table and its name in `CONVENTIONS`; with the case, two files."""
-    assert "`CONVENTIONS`" in recipe("A convention")
+    assert "`CONVENTIONS`" in recipe("A file of a client")
     table = """\
 TUG_AGENT = Convention(
     kind="tug-agent",
@@ -188,10 +188,10 @@ TUG_AGENT = Convention(
     assert listed.out == "---\nname: push\ndescription: Pulls.\n---\nPull.\n", listed.err
 
 
-def test_a_kind(clone: Clone, tmp_path: Path) -> None:
+def test_a_format(clone: Clone, tmp_path: Path) -> None:
     """A module with `FORMAT` and a row of `BUILT_IN`; with the case, three files."""
-    assert "`FORMAT`" in recipe("A kind")
-    assert "`project/registry.py`" in recipe("A kind")
+    assert "`FORMAT`" in recipe("A format")
+    assert "`project/registry.py`" in recipe("A format")
     module = '''\
 """Kind `crew`: who is aboard."""
 

@@ -1,7 +1,7 @@
 """Everything a kind of your own needs, under one name.
 
 A package that brings a kind imports from here and names its `Format` in the entry point group
-`equipage.kinds`. What is listed here changes only with a new major version.
+`equipage.formats`. What is listed here changes only with a new major version.
 """
 
 from __future__ import annotations

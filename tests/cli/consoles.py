@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from casefiles import BLOCK
-from lab import Runner, commit, repository
+from lab import Runner, commit, matching, repository
 
 
 @dataclass
@@ -81,7 +81,7 @@ def read_console(path: Path) -> Console:
 
 
 def consoles_in(folder: Path) -> Iterator[Console]:
-    return map(read_console, sorted(folder.glob("*.md")))
+    return map(read_console, matching(folder, "*.md"))
 
 
 def _step(command: str, folder: Path, run: Runner) -> str:

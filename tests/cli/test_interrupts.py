@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from clock import HANGS
 from equipage.cli import COMMANDS
 from equipage.core import interrupts
 from equipage.files.writing import write_or_replace
@@ -75,14 +76,14 @@ def test_an_interrupt_ends_a_check_wherever_it_is(
 ) -> None:
     begun = time.monotonic()
     process = started(project, "check", *arguments)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS)
     whole, chance = time.monotonic() - begun, random.Random(0)
     codes = {interrupts.INTERRUPTED_EXIT_CODE, process.returncode, 0}
     for _ in range(6):
         process = started(project, "check", *arguments)
         time.sleep(chance.uniform(0, whole))
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=HANGS)
         assert process.returncode in codes, said
         assert process.returncode != interrupts.INTERRUPTED_EXIT_CODE or said == ""
         assert "Traceback" not in said
@@ -101,7 +102,7 @@ def test_workers_end_when_their_parent_is_killed(project: Path) -> None:
     while process.poll() is None and len(children.read_text().split()) < 2:
         time.sleep(0.002)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS)
     assert is_alone(process)
 
 
@@ -123,7 +124,7 @@ def test_an_interrupt_ends_the_programs_of_a_command(project: Path) -> None:
     while process.poll() is None and not [*private.glob("*/began")]:
         time.sleep(0.002)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=HANGS)
     assert (process.returncode, said) == (interrupts.INTERRUPTED_EXIT_CODE, "")
     assert is_alone(process)
     assert [*private.iterdir()] == []

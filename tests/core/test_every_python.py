@@ -19,6 +19,7 @@ import pytest
 
 import equipage
 from equipage.core.text import _LazyRegex
+from lab import matching
 
 ONE = {op.LITERAL, op.NOT_LITERAL, op.IN, op.ANY}
 RUNS = {op.MAX_REPEAT, op.POSSESSIVE_REPEAT}
@@ -27,7 +28,7 @@ RUNS = {op.MAX_REPEAT, op.POSSESSIVE_REPEAT}
 def expressions() -> Iterator[tuple[str, Any, int]]:
     """Every expression of a module, with the module's name."""
     root = Path(equipage.__file__).parent
-    for path in sorted(root.rglob("*.py")):
+    for path in matching(root, "**/*.py"):
         parts = path.relative_to(root.parent).with_suffix("").parts
         name = ".".join(parts).removesuffix(".__init__")
         for value in vars(importlib.import_module(name)).values():

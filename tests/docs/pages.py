@@ -26,10 +26,10 @@ from typing import Any
 
 import lab
 from casefiles import BLOCK
-from lab import REPOSITORY, Runner, in_process, write
+from lab import REPOSITORY, Runner, in_process, matching, write
 
-EXAMPLES = sorted(lab.EXAMPLES.glob("*/README.md"))
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), *EXAMPLES]
+EXAMPLES = matching(lab.EXAMPLES, "*/README.md")
+PAGES = [REPOSITORY / "README.md", *matching(REPOSITORY / "docs", "**/*.md"), *EXAMPLES]
 #: Made from the code, whose examples are run when they are made; or parts of such pages.
 GENERATED = (
     "reference/kinds/",

@@ -24,7 +24,7 @@ import yaml
 
 from equipage.cli import COMMANDS, build_parser
 from equipage.files.walking import EXTENSIONS
-from lab import REPOSITORY, commit, environment, in_process, repository, settle, write
+from lab import REPOSITORY, commit, environment, in_process, matching, repository, settle, write
 
 HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
@@ -72,15 +72,15 @@ BY_NAME = re.compile(
 
 
 def install_lines() -> Iterator[Path]:
-    yield from REPOSITORY.glob("*.md")
+    yield from matching(REPOSITORY, "*.md")
     yield from (
         REPOSITORY / "action.yml",
         REPOSITORY / ".pre-commit-hooks.yaml",
         REPOSITORY / "Makefile",
     )
-    for folder in ("docs", "examples", "src"):
-        for pattern in ("*.md", "*.py", "*.toml"):
-            yield from (REPOSITORY / folder).rglob(pattern)
+    for folder in ("docs", "examples"):
+        yield from matching(REPOSITORY / folder, "**/*.md", "**/*.py", "**/*.toml")
+    yield from matching(REPOSITORY / "src", "**/*.py", "**/*.toml")
 
 
 def test_no_install_line_needs_the_published_package() -> None:

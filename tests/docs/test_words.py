@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import REPOSITORY
+from lab import REPOSITORY, matching
 
 #: “there is no file” says what is missing; “a README is no agent” wants “is not an agent”. Words
 #: may be on two lines, as long as the lines belong to one sentence.
@@ -37,11 +37,11 @@ NOT_OURS = re.compile(r"/(?:\.venv|node_modules|data/|\.clients)")
 
 def pages() -> Iterator[Path]:
     for folder in FOLDERS:
-        for path in sorted((REPOSITORY / folder).rglob("*")):
+        for path in matching(REPOSITORY / folder, "**/*"):
             inside = f"/{path.relative_to(REPOSITORY).as_posix()}"
             if path.suffix in SUFFIXES and not NOT_OURS.search(inside) and path.is_file():
                 yield path
-    yield from sorted(REPOSITORY.glob("*.md"))
+    yield from matching(REPOSITORY, "*.md")
 
 
 def test_words_that_stop_a_reader_are_not_used() -> None:

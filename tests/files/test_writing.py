@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from clock import HANGS
 from equipage.core.source import Source
 from equipage.files import writing
 from equipage.files.writing import NotWritten
@@ -181,7 +182,7 @@ def test_a_pipe_is_written_into_and_never_replaced(project: Path) -> None:
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
     writing.write_or_replace(str(pipe), data)
-    thread.join(10)
+    thread.join(HANGS)
     os.close(reader)
     assert b"".join(got) == data
     assert stat.S_ISFIFO(pipe.stat().st_mode)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from casefiles import cases_in
-from lab import TESTS
+from lab import TESTS, matching
 
 FORMATS = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml", ".md": "header"}
 #: The kinds that are fuzzed through the front door, and the name their text is given.
@@ -68,7 +68,7 @@ def _cases() -> Iterator[tuple[str, str, str]]:
 
 
 def _probes() -> Iterator[tuple[str, str, str]]:
-    for path in sorted((TESTS / "data" / "probes").glob("*.jsonl")):
+    for path in matching(TESTS / "data" / "probes", "*.jsonl"):
         for line in path.read_text().splitlines():
             for name, content in json.loads(line).get("files", {}).items():
                 if isinstance(content, str):
@@ -76,6 +76,6 @@ def _probes() -> Iterator[tuple[str, str, str]]:
 
 
 def _examples() -> Iterator[tuple[str, str, str]]:
-    for path in sorted((TESTS.parent / "examples").rglob("*")):
+    for path in matching(TESTS.parent / "examples", "**/*"):
         if path.is_file() and path.suffix in FORMATS:
             yield path.relative_to(TESTS.parent / "examples").parts[0], path.name, path.read_text()

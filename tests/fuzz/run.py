@@ -27,6 +27,7 @@ for missing in os.environ.get("EQUIPAGE_FUZZ_WITHOUT", "").split():
 import coverage  # noqa: E402
 
 from fuzz.surfaces import Surface, every  # noqa: E402
+from lab import matching  # noqa: E402
 
 SOURCES = Path(__file__).resolve().parents[2] / "src" / "equipage"
 #: Seconds of the processor for one input; and by the clock, which a busy machine makes longer.
@@ -80,7 +81,7 @@ def fuzz(name: str, surface: Surface, seed: int, inputs: int, first: int = 0) ->
 
 def covered(name: str, surface: Surface, seed: int, inputs: int) -> str:
     """Which share of the lines of a surface's own code a sample of the inputs runs."""
-    files = [str(each) for glob in surface.code for each in sorted(SOURCES.glob(glob))]
+    files = [str(each) for each in matching(SOURCES, *surface.code)]
     watch = coverage.Coverage(data_file=None, include=files, config_file=False)
     watch.start()
     try:

@@ -204,7 +204,7 @@ def _conventions() -> Surface:
         else:
             check_outcome(found, rng)
 
-    return Surface(make, run, ("kinds/conventions/c*.py", "kinds/conventions/claude/*.py"))
+    return Surface(make, run, ("clients/*.py", "clients/claude/*.py"))
 
 
 def surfaces() -> dict[str, Surface]:
@@ -215,14 +215,14 @@ def surfaces() -> dict[str, Surface]:
         return Surface(lambda rng: mutated(texts[name], rng), run, code)
 
     kinds = {
-        "server": ("kinds/server/*.py", "directives/*.py"),
-        "blueprint": ("kinds/blueprint/*.py",),
-        "toolpack": ("kinds/toolpack/*.py", "schemas/*.py"),
+        "server": ("formats/server/**/*.py", "directives/*.py"),
+        "blueprint": ("formats/blueprint/*.py",),
+        "toolpack": ("formats/toolpack/*.py", "schemas/*.py"),
         "profile": ("formats/defect/profile*.py",),
         "settings": ("formats/defect/settings.py", "formats/defect/hooks.py"),
         "agent_md": ("formats/blueprint/agent.py", "loading/header.py"),
         "skill": ("clients/checks.py", "loading/header.py"),
-        "mcp": ("kinds/mcp/*.py",),
+        "mcp": ("clients/mcp/*.py", "formats/defect/mcp.py"),
     }
     return {
         "env": surface("env", env, "syntax/variables.py"),

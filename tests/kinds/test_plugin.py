@@ -13,7 +13,7 @@ from equipage import plugin
 from equipage.cli import main
 from equipage.loading.editor_schema import schema_for
 from equipage.project import registry
-from lab import PLUGIN
+from lab import PLUGIN, matching
 from views.test_schema_export import authored, validator
 
 CASES = list(cases_in(PLUGIN / "cases"))
@@ -137,7 +137,7 @@ def test_a_broken_package_keeps_nobody_from_the_others(kind: str, words: str) ->
 
 
 def test_the_plugin_uses_the_public_face_alone() -> None:
-    for path in (PLUGIN / "src").rglob("*.py"):
+    for path in matching(PLUGIN / "src", "**/*.py"):
         lines = [
             line
             for line in path.read_text().splitlines()
@@ -160,7 +160,7 @@ def test_the_how_to_shows_the_code_as_it_is() -> None:
     page = (PLUGIN.parents[1] / "docs" / "how-to" / "write-a-kind.md").read_text()
     code = {
         line.strip()
-        for path in (PLUGIN / "src").rglob("*.py")
+        for path in matching(PLUGIN / "src", "**/*.py")
         for line in path.read_text().splitlines()
     }
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)

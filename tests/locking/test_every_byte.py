@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from casefiles import read_case
-from lab import CASES, Link, environment, in_process, settle, write
+from lab import CASES, Link, environment, in_process, matching, settle, write
 from serve.packs import pack, write_packs
 
 #: How many folders there are with files of a team, beside those of the cases.
@@ -45,7 +45,7 @@ def _team(folder: Path, number: int) -> None:
 
 def _workspace(root: Path) -> None:
     """Every case, whatever it is about, beside the folders of many teams."""
-    for file in sorted(CASES.rglob("*.md")):
+    for file in matching(CASES, "**/*.md"):
         case = read_case(file, file.parent.name)
         links = {name: Link(target) for name, target in case.links.items()}
         write(root / f"{file.parent.name}-{file.stem}", {**case.files, **links})

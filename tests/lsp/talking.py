@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from clock import HANGS
 from equipage.lsp import Server
 from equipage.lsp.protocol import Message, Position, Range, Text, uri_of
 
@@ -90,7 +91,7 @@ class Here:
             if publisher._survey is None:
                 publisher.survey_now()
                 server.do_idle_work()
-            server.handle(server.inbox.get(timeout=10))
+            server.handle(server.inbox.get(timeout=HANGS))
         raise AssertionError("the server does not come to rest")
 
     def open(self, name: str, text: str | None = None) -> str:
@@ -186,13 +187,15 @@ class Client:
         data = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
         self.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
 
-    def ask(self, method: str, params: Any, seconds: float = 20) -> dict[str, Any]:
+    def ask(self, method: str, params: Any, seconds: float = HANGS) -> dict[str, Any]:
         self.number += 1
         number = self.number
         self.tell(method, params, id=number)
         return self.wait(lambda each: each.get("id") == number and "method" not in each, seconds)
 
-    def wait(self, fits: Callable[[dict[str, Any]], bool], seconds: float = 20) -> dict[str, Any]:
+    def wait(
+        self, fits: Callable[[dict[str, Any]], bool], seconds: float = HANGS
+    ) -> dict[str, Any]:
         """The next message that fits; others are dropped."""
         end = time.monotonic() + seconds
         while True:
@@ -202,7 +205,7 @@ class Client:
                 return each
 
     def published(
-        self, uri: str, seconds: float = 20, *, version: int | None = None
+        self, uri: str, seconds: float = HANGS, *, version: int | None = None
     ) -> list[dict[str, Any]]:
         """What is published next for a file, or for one version of its text."""
 
@@ -232,8 +235,8 @@ def running(folder: Path, capabilities: Mapping[str, Any] = EDITOR, **env: str) 
         yield client
     finally:
         process.kill()
-        process.wait(20)
+        process.wait(HANGS)
         for stream in (process.stdin, process.stderr):
             assert stream is not None
             stream.close()
-        client.thread.join(20)
+        client.thread.join(HANGS)

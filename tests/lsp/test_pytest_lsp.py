@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from clock import HANGS
 from equipage.lsp.protocol import Text, uri_of
 from lab import repository
 from lsp.talking import applied, edits_of
@@ -90,7 +91,7 @@ class Editor:
 
     async def until(self, is_so: Callable[[], Any]) -> None:
         """Wait for what the server sends on its own; the bound is for busy machines."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANGS):
             while not is_so():
                 await asyncio.sleep(0.02)
 
@@ -161,7 +162,7 @@ async def opened(client: pytest_lsp.LanguageClient, folder: Path) -> Editor:
     editor.write(MAIN, USING)
     await editor.shown(MAIN, [])
     place = editor.at(MAIN, "shout'}")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(HANGS):
         while not await client.text_document_definition_async(lsp.DefinitionParams(**place)):
             await asyncio.sleep(0.05)
     return editor

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from clock import HANGS
 from equipage.lsp import _REQUESTS, _cancel
 from equipage.lsp.protocol import Message
 from lab import repository
@@ -219,7 +220,7 @@ def test_a_server_over_streams(tmp_path: Path) -> None:
         assert codes == ["missing-field", "unknown-field"]
         assert client.ask("shutdown", None)["result"] is None
         client.tell("exit", None)
-        assert client.process.wait(20) == 0
+        assert client.process.wait(HANGS) == 0
 
 
 def test_the_end_of_the_input_ends_the_server(tmp_path: Path) -> None:
@@ -263,5 +264,5 @@ def test_no_socket_is_opened_and_nothing_is_run(tmp_path: Path) -> None:
     while b'"id":2' not in seen:  # the survey is done
         seen += process.stdout.read1()
     end = framed(b'{"id": 3, "method": "shutdown"}') + framed(b'{"method": "exit"}')
-    _, errors = process.communicate(end, timeout=20)
+    _, errors = process.communicate(end, timeout=HANGS)
     assert (process.returncode, errors) == (0, b"")

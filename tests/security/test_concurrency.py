@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import equipage
+from clock import HANGS
 from lab import environment, repository
 
 from . import world
@@ -47,7 +48,7 @@ def test_processes(project: Path) -> None:
         )
         for number in range(PROCESSES)
     ]
-    said = {each.communicate(timeout=120)[0].strip() for each in running}
+    said = {each.communicate(timeout=HANGS)[0].strip() for each in running}
     assert [each.returncode for each in running] == [0] * PROCESSES
     assert len(said) == 1
     first, second, sources = said.pop().split()
@@ -68,7 +69,7 @@ def test_threads(project: Path) -> None:
 
     def run() -> None:
         try:
-            gate.wait(timeout=60)
+            gate.wait(timeout=HANGS)
             seen.extend(work() for _ in range(TIMES))
         except BaseException as error:  # noqa: BLE001, RUF100 - reported below
             failures.append(error)

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from clock import HANGS
 from equipage.serve import templates
 from equipage.serve.cache import ENTRY_OVERHEAD, Cache, key_of
 from equipage.serve.outcome import Failure
@@ -267,7 +268,7 @@ def test_more_connections_than_there_are_places(server: Http) -> None:
     finally:
         for each in idle:
             each.close()
-    end = time.monotonic() + 10
+    end = time.monotonic() + HANGS
     while status(exchanged(server, request(server))) != 200:
         assert time.monotonic() < end
 

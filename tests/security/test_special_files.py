@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 import equipage
+from clock import HANGS
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 
 from . import world
 from .world import run_script
 
-SECONDS = 60  # of a clock on the wall, for a busy machine: a hang would last for ever
+SECONDS = HANGS  # of a clock on the wall, for a busy machine: a hang would last for ever
 
 
 @pytest.fixture(autouse=True)

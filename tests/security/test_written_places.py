@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from clock import HANGS
 from lab import environment, repository
 
 COMMAND = ("check", "main.yaml", "--json", "-o")
@@ -32,7 +33,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
     with start(folder, *arguments) as process:
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=HANGS)
         return process.returncode, out, err
 
 

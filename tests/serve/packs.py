@@ -47,7 +47,7 @@ def pack(tool_id: str, execution: Mapping[str, Any] | str, **fields: Any) -> dic
         "version": "1.0.0",
         "description": f"The tool {tool_id}.",
         "deterministic": False,
-        "timeoutMs": 5000,
+        "timeoutMs": 15_000,
         "limits": {"maxInputBytes": 65536, "maxOutputBytes": 65536},
         "inputSchema": ANYTHING,
         "outputSchema": ANYTHING,

@@ -78,7 +78,7 @@ class Server:
         """End the server by a signal, or by closing its input; the exit code."""
         below = self.descendants()
         assert self.process.stdin is not None
-        watch = Stopwatch(self.process.pid)
+        watch = Stopwatch(self.process.pid, *below)
         if number is not None:
             self.process.send_signal(number)
         self.process.stdin.close()

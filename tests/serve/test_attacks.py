@@ -91,7 +91,7 @@ def test_sleepers_run_at_once(tmp_path: Path) -> None:
     start = time.monotonic()
     found = calls(tmp_path, *[("t.f", {"n": n}) for n in range(64)], concurrency=64)
     assert all(each.ok for each in found)
-    assert time.monotonic() - start < 4  # 1.5 s on a machine with nothing else to do
+    assert time.monotonic() - start < 32  # one after the other would take 64
 
 
 @only_with_time

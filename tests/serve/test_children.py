@@ -17,6 +17,7 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("tools run on Linux and macOS", allow_module_level=True)
 
+from clock import HANGS
 from equipage.serve import children
 from equipage.serve.children import Child, Children, mark_done, wait_writable
 from equipage.serve.outcome import Failure
@@ -684,7 +685,7 @@ def test_waiting_until_something_can_be_written() -> None:
         await rounds()
         assert not task.done()
         os.read(reader, 1 << 20)
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, HANGS)
         assert not loop.remove_writer(writer)
         os.close(reader)
         os.close(writer)

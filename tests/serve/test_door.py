@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from clock import HANGS
 from lab import Later, needs
 
 needs("mcp", "the extra `serve` is not installed")
@@ -298,7 +299,7 @@ def test_a_body_that_does_not_come(how: str, monkeypatch: pytest.MonkeyPatch) ->
         if how == "closed":
             assert len(knock.door._reading) == 1
             knock.door.close()
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, HANGS)
         assert knock.door._reading == set()
         await asyncio.sleep(0)
 
@@ -382,7 +383,7 @@ class Serving:
     async def __aexit__(self, *_: object) -> None:
         self.task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait_for(self.task, 8)
+            await asyncio.wait_for(self.task, HANGS)
         self.listener.close()
 
     async def opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -405,7 +406,7 @@ class Serving:
         data = json.dumps(LIST).encode() if body is None else body
         reader, writer = await self.opened()
         writer.write(self.request(data, **headers))
-        answer = await asyncio.wait_for(reader.read(), 8)
+        answer = await asyncio.wait_for(reader.read(), HANGS)
         writer.close()
         return answer
 
@@ -450,7 +451,7 @@ def test_bodies_are_bounded_and_nobody_says_who_we_are(capsys: pytest.CaptureFix
             usual = await server.ask()
             reader, writer = await server.opened()
             writer.write(server.request(b"{}", **{"content-length": str((1 << 20) + 1)}))
-            long = await asyncio.wait_for(reader.readuntil(b"\r\n"), 10)
+            long = await asyncio.wait_for(reader.readuntil(b"\r\n"), HANGS)
             writer.close()
             return usual, long
 
@@ -461,7 +462,7 @@ def test_bodies_are_bounded_and_nobody_says_who_we_are(capsys: pytest.CaptureFix
 
 
 def test_connections_that_send_nothing_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("equipage.serve.wire.http.HEADER_TIME", 0.2)
+    monkeypatch.setattr("equipage.serve.wire.http.HEADER_TIME", 1.0)
 
     async def main() -> list[bytes]:
         async with Serving() as server:
@@ -470,9 +471,9 @@ def test_connections_that_send_nothing_are_closed(monkeypatch: pytest.MonkeyPatc
             again, again_writer = await server.opened()
             slow_writer.write(server.request(b"{}")[:30])
             again_writer.write(server.request(b"{}", connection="keep-alive"))
-            first = await asyncio.wait_for(again.readuntil(b"\r\n\r\n"), 10)
+            first = await asyncio.wait_for(again.readuntil(b"\r\n\r\n"), HANGS)
             again_writer.write(b"POST")
-            found = [await asyncio.wait_for(each.read(), 10) for each in (silent, slow, again)]
+            found = [await asyncio.wait_for(each.read(), HANGS) for each in (silent, slow, again)]
             for each in (silent_writer, slow_writer, again_writer):
                 each.close()
             return [first[:12], *found[:2], found[2][-4:]]
@@ -483,16 +484,16 @@ def test_connections_that_send_nothing_are_closed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_body_may_take_longer_than_the_headers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("equipage.serve.wire.http.HEADER_TIME", 0.1)
+    monkeypatch.setattr("equipage.serve.wire.http.HEADER_TIME", 1.0)
 
     async def main() -> bytes:
         async with Serving() as server:
             reader, writer = await server.opened()
             request = server.request(b"{}")
             writer.write(request[:-1])
-            await asyncio.sleep(0.25)
+            await asyncio.sleep(1.5)
             writer.write(request[-1:])
-            answer = await asyncio.wait_for(reader.read(), 10)
+            answer = await asyncio.wait_for(reader.read(), HANGS)
             writer.close()
             return answer
 
@@ -522,9 +523,9 @@ def test_a_server_that_stops_lets_calls_end_and_waits_for_no_body(
             writer.write(server.request(b"{}" * 10)[:-5])
             await asyncio.sleep(0.1)
             server.task.cancel()
-            answer = await asyncio.wait_for(reader.read(), 10)
+            answer = await asyncio.wait_for(reader.read(), HANGS)
             with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait_for(server.task, 10)
+                await asyncio.wait_for(server.task, HANGS)
             writer.close()
             return status(answer), server.task.cancelled()
 
@@ -570,7 +571,7 @@ def test_a_call_that_outlives_the_time_to_stop_is_told_so(
             writer.write(server.request(b"{}"))
             await asyncio.sleep(0.1)
             server.task.cancel()
-            answer = await asyncio.wait_for(reader.read(), 8)
+            answer = await asyncio.wait_for(reader.read(), HANGS)
             writer.close()
             return answer
 

@@ -21,6 +21,7 @@ pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 if sys.platform != "linux":
     pytest.skip("tools are confined on Linux", allow_module_level=True)
 
+from clock import HANGS
 from equipage.serve import engine as module
 from equipage.serve import jail
 from equipage.serve.children import Child
@@ -82,7 +83,7 @@ def with_engine(
             made, Settings(**how), HERE, {"KEY": SECRET} if env is None else env, observer
         )
         try:
-            return await asyncio.wait_for(use(engine), 30)
+            return await asyncio.wait_for(use(engine), HANGS)
         finally:
             await engine.close()
 
@@ -625,7 +626,7 @@ def test_a_process_that_waits_and_ends_is_not_used(tmp_path: Path) -> None:
     async def use(engine: Engine) -> Any:
         ready = await ready_for(engine, made[0])
         await engine._children._send({"op": "kill", "id": ready.number, "grace": 0}, ())
-        await asyncio.wait_for(asyncio.shield(ready.status), 10)
+        await asyncio.wait_for(asyncio.shield(ready.status), HANGS)
         result = await engine.call("a.b")
         assert ready._open == set()
         return result.ok
@@ -709,9 +710,10 @@ def test_a_tool_that_is_gone_has_no_processes(tmp_path: Path) -> None:
         await processes.forget(made[0].key)
         assert waiting(processes) == {}
         assert processes._wanted == {}
-        return await asyncio.wait_for(asyncio.shield(ready.status), 10)
+        return await asyncio.wait_for(asyncio.shield(ready.status), HANGS)
 
-    assert with_engine(made, use) == -signal.SIGKILL
+    # It is killed, unless it is quicker to notice that nobody will ask it any more.
+    assert with_engine(made, use) in (-signal.SIGKILL, 0)
 
 
 def test_a_tool_that_goes_while_a_process_is_made_for_it(tmp_path: Path) -> None:

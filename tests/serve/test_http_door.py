@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from clock import Stopwatch
+from clock import HANGS, Stopwatch
 from lab import Later, needs
 from serve.packs import COUNT, EVERYTHING, TEXT, WORDS, pack, write_packs
 from serve.talk import META, Http, is_there, wait_until
@@ -113,7 +113,7 @@ def test_a_client_that_leaves_ends_its_call(server: Http, folder: Path) -> None:
     assert connection.sock is not None
     connection.sock.shutdown(socket.SHUT_RDWR)
     connection.close()
-    Stopwatch(server.process.pid, pid).until(lambda: not is_there(pid), 3)
+    Stopwatch(server.process.pid, pid).until(lambda: not is_there(pid), 2)
     assert server.post("tools/list", LIST)[0] == 200
 
 
@@ -145,7 +145,7 @@ def through_the_door(body_time: float, *, close: bool) -> list[dict[str, Any]]:
         await asyncio.sleep(0.01)
         if close:
             door.close()
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, HANGS)
         if close:  # and a request that comes later does not wait either
             await door({"type": "http", "headers": []}, receive, send)
 
@@ -249,4 +249,4 @@ def test_in_the_older_revision_only_a_notice_cancels(server: Http, folder: Path)
     assert is_there(pid)
     cancel = {"method": "notifications/cancelled", "params": {"requestId": 2}}
     assert post(cancel).status == 202
-    Stopwatch(server.process.pid, pid).until(lambda: not is_there(pid), 5)
+    Stopwatch(server.process.pid, pid).until(lambda: not is_there(pid), 2)

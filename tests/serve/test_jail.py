@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 
+from clock import HANGS
 from equipage.serve import jail
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Landlock is a part of Linux")
@@ -330,7 +331,7 @@ def test_orphans_become_children_of_who_adopts_them() -> None:
         os.waitpid(child, 0)
         return os.read(reader, 4).decode()
 
-    until = time.monotonic() + 5
+    until = time.monotonic() + HANGS
     parent = -1
 
     def adopting() -> Any:

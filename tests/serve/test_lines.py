@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from clock import HANGS
 from lab import Later, needs
 
 needs("mcp", "the extra `serve` is not installed")
@@ -274,7 +275,7 @@ def test_calls_under_way_are_waited_for_until_they_are_few(monkeypatch: pytest.M
 
     async def tried() -> list[bool]:
         calls = [asyncio.create_task(asyncio.sleep(60)) for _ in range(2)]
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(HANGS):
             few = await pipes.wait_until_calm()
             calls.append(asyncio.create_task(asyncio.sleep(0.01)))
             fewer = await pipes.wait_until_calm()
@@ -337,7 +338,7 @@ def test_a_client_that_never_reads_does_not_keep_the_server_from_ending() -> Non
     served.send(HELLO + b"\n")
     for number in range(200):
         served.send(message(id=number, method="ping") + b"\n")
-    until = time.monotonic() + 10
+    until = time.monotonic() + HANGS
     while waiting_in(served.output) < 4000 and time.monotonic() < until:
         time.sleep(0.001)
     os.close(served.input)
@@ -390,7 +391,7 @@ def test_a_client_that_asks_and_never_reads_can_close_its_end() -> None:
     assert printed_by(served) == PRINTED
 
 
-def ended_within(served: Served, seconds: float = 60) -> bool:
+def ended_within(served: Served, seconds: float = HANGS) -> bool:
     """Whether the server ends by itself in that time, which is long for a busy machine."""
     ended, until = 0, time.monotonic() + seconds
     while not ended and time.monotonic() < until:
@@ -412,7 +413,7 @@ def test_a_client_that_sends_nonsense_and_never_reads_is_left() -> None:
     """It keeps its pipes open: the server ends by itself, with an error that says why."""
     served = Served()
     os.set_blocking(served.input, False)
-    sent, until = 0, time.monotonic() + 30
+    sent, until = 0, time.monotonic() + HANGS
     try:
         while sent < 100 * wire.MAX_REFUSALS and time.monotonic() < until:
             try:

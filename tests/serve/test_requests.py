@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 pytest.importorskip("h11", reason="the extra `serve` is not installed")
 
+from clock import HANGS
 from equipage.serve.execution.http import Requests, _is_public
 from equipage.serve.outcome import Failure
 from equipage.serve.tools import Settings, Tool, names_for_templates, prepare
@@ -94,7 +95,7 @@ def asked(
             tool = made(folder, f"http://127.0.0.1:{service.port}{path}", **execution)
             names = names_for_templates(tool, {"x": "x"}, PARENT)
             requests = Requests(PARENT, private_addresses=True)
-            return await asyncio.wait_for(requests.run(tool, names, body), 20)
+            return await asyncio.wait_for(requests.run(tool, names, body), HANGS)
 
     return asyncio.run(main())
 

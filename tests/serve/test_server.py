@@ -21,6 +21,7 @@ pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 if sys.platform != "linux":
     pytest.skip("tools are confined on Linux", allow_module_level=True)
 
+from clock import HANGS
 from equipage import __version__
 from equipage.core.diagnostics import Diagnostic, LoadError, UsageError
 from equipage.loading.session import Request
@@ -556,7 +557,7 @@ def test_over_http(folder: Path) -> None:
     port = int(said.rpartition(":")[2].removesuffix("/mcp\n"))
     found = []
     for token in ("secret", "wrong"):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=8)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANGS)
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
         params = {"name": "t.echo", "arguments": {"a": 1}, "_meta": META}
         headers = {

@@ -29,11 +29,12 @@ pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 if sys.platform != "linux":
     pytest.skip("tools are confined on Linux", allow_module_level=True)
 
+from clock import HANGS
 from equipage.serve import children, jail
 from equipage.serve import supervisor as supervisor_module
 from equipage.serve.children import Child, Children
 from equipage.serve.supervisor import Supervisor
-from lab import MEASURED, REPOSITORY, write
+from lab import MEASURED, NOWHERE, REPOSITORY, write
 from serve.packs import need
 from serve.talk import is_there, wait_until
 from serve.test_jail import forked
@@ -108,7 +109,7 @@ def run(
             await started.define("it", lambda: jail)
             child = await started.spawn("it", env or {}, argv, cap=65536)
             child.feed(data)
-            status = await asyncio.wait_for(child.status, 30)
+            status = await asyncio.wait_for(child.status, HANGS)
             child.drain_now()
             child.close()
             return status, child.output.decode(), child.errors.decode()
@@ -165,9 +166,9 @@ def test_one_process_answers_again_until_a_call_raises(folder: Path) -> None:
             for payload in ({"n": 1}, {"n": 2}, {}):
                 child.reset()
                 child.feed(json.dumps({"input": payload}).encode() + b"\n", more=True)
-                await asyncio.wait_for(asyncio.shield(child.answered), 30)
+                await asyncio.wait_for(asyncio.shield(child.answered), HANGS)
                 answers.append(json.loads(child.output))
-            answers.append(await asyncio.wait_for(child.status, 30))
+            answers.append(await asyncio.wait_for(child.status, HANGS))
             child.close()
             return answers
         finally:
@@ -261,7 +262,7 @@ def test_a_jail_that_was_not_defined_starts_nothing(supervised: None) -> None:
         started = Children()
         try:
             child = await started.spawn("unknown", {}, cap=10)
-            status = await asyncio.wait_for(child.status, 30)
+            status = await asyncio.wait_for(child.status, HANGS)
             child.close()
             return status, bytes(child.errors)
         finally:
@@ -278,7 +279,7 @@ STUBBORN = "trap '' TERM; echo ready; while :; do sleep 1; done"
 async def started_with(started: Children, folder: Path, *argv: str) -> Child:
     await started.define("it", lambda: spec(folder, PROGRAM, **FREE))
     child = await started.spawn("it", {"PATH": os.defpath}, argv, cap=100)
-    await asyncio.wait_for(asyncio.shield(child.answered), 30)
+    await asyncio.wait_for(asyncio.shield(child.answered), HANGS)
     return child
 
 
@@ -369,7 +370,7 @@ def test_without_the_server_every_process_ends_and_the_folder_is_removed(folder:
 def control() -> Iterator[tuple[Supervisor, socket.socket]]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        yield Supervisor(theirs, "/nonexistent"), ours
+        yield Supervisor(theirs, NOWHERE), ours
 
 
 def received(ours: socket.socket) -> Any:
@@ -570,7 +571,7 @@ def alone(act: Any) -> Any:
     def inside() -> Any:
         ours, theirs = socket.socketpair()
         try:
-            return act(Supervisor(theirs, "/nonexistent"), ours)
+            return act(Supervisor(theirs, NOWHERE), ours)
         finally:
             for pid in supervisor_module._children():
                 os.kill(pid, signal.SIGKILL)  # the answer is complete when all of them are gone

@@ -49,7 +49,7 @@ def tool(
     **fields: Any,
 ) -> Tool:
     folder = Path(os.path.realpath(folder))
-    write_packs(folder, [pack("a.b", execution, **fields)], CODE)
+    write_packs(folder, [pack("a.b", execution, **{"timeoutMs": 5000, **fields})], CODE)
     (loaded,) = load_packs(folder)
     return prepare(loaded, Settings(**{"allow": ALL, **(settings or {})}), platform, roots)
 

@@ -12,7 +12,7 @@ from equipage.syntax.yaml import simple
 from equipage.syntax.yaml.values import construct
 from syntax.fast_texts import difference, misplaced, text
 
-EXAMPLES = sorted(lab.EXAMPLES.rglob("*.yaml"))
+EXAMPLES = lab.matching(lab.EXAMPLES, "**/*.yaml")
 
 
 @pytest.mark.parametrize(

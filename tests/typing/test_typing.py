@@ -24,10 +24,10 @@ import equipage
 from equipage import models
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.project.registry import built_in_kinds, format_named
-from lab import REPOSITORY, module_at, repository, write
+from lab import REPOSITORY, matching, module_at, repository, write
 
 HERE = Path(__file__).parent
-PROGRAMS = sorted((HERE / "programs").glob("*.py"))
+PROGRAMS = matching(HERE / "programs", "*.py")
 WRONG = HERE / "wrong.py"
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import equipage
+from clock import HANGS
 from equipage.files.recording import (
     BURST_MILLISECONDS,
     QUIET_MILLISECONDS,
@@ -30,10 +31,6 @@ from equipage.workspace.load import Checker
 from equipage.workspace.watch import WatchUpdate, watch_check
 from lab import environment, in_process, repository, save
 
-#: How long to wait for something that should happen within half a second: the machine may be busy.
-#: Nothing here depends on how fast it happens; a test waits for it, or fails after this long.
-PATIENCE = 60.0
-
 SERVER = "server: {name: weather, version: '1'}\ntools:\n  - $include: tools/echo.yaml\n"
 TOOL = """\
 tool: {name: NAME, description: says it again, inputSchema: {type: object}}
@@ -43,7 +40,7 @@ response: {content: [{type: text, text: hi}]}
 
 def until(happened: Callable[[], object]) -> None:
     """Wait until something happened; fail if it never does."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + HANGS
     while not happened():
         assert time.monotonic() < deadline, "it never happened"
         time.sleep(0.005)
@@ -80,7 +77,7 @@ class Watcher:
 
     def close(self) -> None:
         self.watch.close()
-        self._thread.join(PATIENCE)
+        self._thread.join(HANGS)
         assert not self._thread.is_alive()
 
 
@@ -170,7 +167,7 @@ def test_settings_of_the_project_are_watched_too(project: Path) -> None:
         thread = threading.Thread(target=lambda: next(watch, None), daemon=True)
         thread.start()
         until(lambda: problems)
-    thread.join(PATIENCE)
+    thread.join(HANGS)
     assert not thread.is_alive()
 
 
@@ -186,7 +183,7 @@ def test_warnings_count_where_that_is_wanted(project: Path) -> None:
     assert {each.code for each in problems[0].diagnostics} == {"unknown-field"}
     assert watch.current is None
     watch.close()
-    thread.join(PATIENCE)
+    thread.join(HANGS)
 
 
 def test_problems_are_logged_if_nobody_asks_for_them(
@@ -199,7 +196,7 @@ def test_problems_are_logged_if_nobody_asks_for_them(
     until(lambda: caplog.records)
     assert "file-missing" in caplog.text
     watch.close()
-    thread.join(PATIENCE)
+    thread.join(HANGS)
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,7 +268,7 @@ class Checking:
 
     def close(self) -> None:
         self.stop.set()
-        self._thread.join(PATIENCE)
+        self._thread.join(HANGS)
         assert not self._thread.is_alive()
 
 
@@ -455,8 +452,8 @@ class Process:
 
     def interrupt(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        code = self.process.wait(HANGS)
+        self._reader.join(HANGS)
         for stream in (self.process.stdout, self.process.stderr):
             assert stream is not None
             stream.close()

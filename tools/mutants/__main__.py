@@ -54,7 +54,6 @@ def _faults(*names: str) -> tuple[str, ...]:
     return tuple(f"serve/faults/{name}.py" for name in names)
 
 
-_KEEPING = _security("cache", "signatures")
 _MISBEHAVING = (
     *_faults("test_answers", "test_bytes", "test_course", "test_examples", "test_expectations"),
     *_faults("test_jobs", "test_phase_edges", "test_phases", "test_probes", "test_runs"),
@@ -110,9 +109,9 @@ PARTS = {
     ),
     "roots": Part(("loading/layers.py",), ("files/test_roots.py",)),
     "reading": Part(
-        ("files/reading.py", "files/memory.py", "files/memory.py", "files/__init__.py"),
+        ("files/reading.py", "files/memory.py", "files/__init__.py"),
         (
-            *_files("arguments", "memory", "overlay", "questions", "reading", "sandbox"),
+            *_files("arguments", "overlay", "questions", "reading", "sandbox"),
             *_files("trees"),
             *_security("links", "special_files", "what_is_never_read"),
             "loading/test_options_given.py",

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 import equipage
+from clock import HANGS
 from equipage.serve.faults.driver import Driver
 from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.exchange import Options
@@ -310,7 +311,7 @@ def over_http(
         driver.transport = listener
         web = Web(listener, driver, records)
         try:
-            await asyncio.wait_for(script(web), 20)
+            await asyncio.wait_for(script(web), HANGS)
         finally:
             for each in web.clients:
                 await each.close()

@@ -9,11 +9,13 @@ import pytest
 
 import equipage
 from equipage.serve.faults.run import Settings, literal_texts, serve
-from lab import EXAMPLES, UPDATE
+from lab import EXAMPLES, UPDATE, matching
 
 FAULTS = EXAMPLES / "faults"
 #: One for each family of faults, and the one that behaves well.
-NAMES = sorted(each.name.removesuffix(".client.jsonl") for each in FAULTS.glob("*.client.jsonl"))
+NAMES = sorted(
+    each.name.removesuffix(".client.jsonl") for each in matching(FAULTS, "*.client.jsonl")
+)
 
 
 def served(name: str, folder: Path) -> tuple[int, bytes, bytes]:

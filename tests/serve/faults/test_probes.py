@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from clock import HANGS
 from equipage.serve.faults.caps import Caps
 from serve.faults.faultlab import (
     INITIALIZE,
@@ -506,7 +507,7 @@ def test_odd_requests_are_answered_at_once(case: str) -> None:
     async def script(web: Web) -> None:
         client = await web.connect()
         client.writer.write(head + b"Host: localhost\r\n\r\n" + body)
-        got = await asyncio.wait_for(client.reader.read(65_536), 5)
+        got = await asyncio.wait_for(client.reader.read(65_536), HANGS)
         assert got.split()[1] == status
         assert got.endswith(end)
 
