@@ -29,6 +29,7 @@ from equipage.files import (
     entries_of,
     folder_argument,
     is_inside,
+    process_variables,
     real_path,
     repository_root,
     text_argument,
@@ -79,7 +80,7 @@ def find_layer_folders(
     root = repository_root(here)
     if not isinstance(env, Mapping | None):
         raise wrong_argument("env", env, "a mapping of names to values")
-    variables = os.environ if env is None else env
+    variables = process_variables() if env is None else env
     ignored: list[str] = []
     user = None if local else _user_folder(xdg_config_home, home, variables, ignored)
     project = None if root is None else os.path.join(root, PROJECT_FOLDER)

@@ -33,7 +33,6 @@ from equipage.files.writing import NotWritten, write_or_replace
 from equipage.loading.findings import finding
 from equipage.loading.session import Run
 from equipage.project.settings import Project, project_of
-from equipage.record import baseline as baselines
 from equipage.syntax.document import parse
 from equipage.workspace.report import Report
 
@@ -198,16 +197,16 @@ class BaselineFile(msgspec.Struct, frozen=True):
         assert self.baseline is not None
         covers = (lambda _file: False) if partly else self._covers(paths)
         folder = os.path.dirname(self.path)
-        done = baselines.apply(self.baseline, report.diagnostics, folder, covers)
-        stale = baselines.stale_findings(self.source, self.baseline, done.stale)
+        done = apply(self.baseline, report.diagnostics, folder, covers)
+        stale = stale_findings(self.source, self.baseline, done.stale)
         return msgspec.structs.replace(report, diagnostics=(*done.new, *stale), known=done.known)
 
     def record(self, report: Report, paths: Sequence[str]) -> str:
         """Write the findings of a report; returns what was done. Raises `UsageError`."""
         folder, covers = os.path.dirname(self.path), self._covers(paths)
-        new = baselines.build_baseline(report.diagnostics, folder, covers, self.baseline)
+        new = build_baseline(report.diagnostics, folder, covers, self.baseline)
         try:
-            write_or_replace(self.path, baselines.write(new).encode())
+            write_or_replace(self.path, write(new).encode())
         except NotWritten as error:
             raise UsageError(f"cannot write {self.path}: {error}") from None
         count = sum(each.count for each in new.findings)
@@ -216,8 +215,8 @@ class BaselineFile(msgspec.Struct, frozen=True):
 
     def _covers(self, paths: Sequence[str]) -> Callable[[str], bool]:
         """Whether a file, by its path from the folder of the baseline, is among those checked."""
-        folder = os.path.realpath(os.path.dirname(self.path))
-        checked = [os.path.realpath(path) for path in paths]
+        folder = real_path(os.path.dirname(self.path))
+        checked = [real_path(path) for path in paths]
 
         def covers(file: str) -> bool:
             path = os.path.normpath(os.path.join(folder, file))
@@ -235,7 +234,7 @@ def read_baseline(project: Project, named: str | None, *, is_new: bool) -> Basel
     # Settings come with the checked files, and must not choose a file to read or to replace.
     if not named and not is_inside(path, project.root):
         raise UsageError(f"the baseline {path} is outside the project; name it with --baseline")
-    if not os.path.exists(path):
+    if not exists(path):
         if is_new:
             return BaselineFile(path)
         shown = display_name(path)
@@ -244,7 +243,7 @@ def read_baseline(project: Project, named: str | None, *, is_new: bool) -> Basel
         source = Files().read(path)
     except FileProblem as problem:
         raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
-    return BaselineFile(path, source, baselines.read(source))
+    return BaselineFile(path, source, read(source))
 
 
 class FolderBaseline(msgspec.Struct, frozen=True):
@@ -252,7 +251,7 @@ class FolderBaseline(msgspec.Struct, frozen=True):
 
     folder: str
     source: Source
-    baseline: baselines.Baseline
+    baseline: Baseline
 
 
 def baselines_of(folders: Iterable[str], run: Run) -> list[FolderBaseline]:
@@ -265,7 +264,7 @@ def baselines_of(folders: Iterable[str], run: Run) -> list[FolderBaseline]:
             continue
         try:
             source = files_here().read(path)
-            found[path] = FolderBaseline(os.path.dirname(path), source, baselines.read(source))
+            found[path] = FolderBaseline(os.path.dirname(path), source, read(source))
         except (FileProblem, UsageError):
             continue  # `check` says what is wrong with it
     return list(found.values())
@@ -277,7 +276,7 @@ def drop_known(
     """The findings that no baseline records."""
     left = tuple(findings)
     for each in known if left else ():
-        left = baselines.apply(each.baseline, left, each.folder, lambda _file: False).new
+        left = apply(each.baseline, left, each.folder, lambda _file: False).new
     return left
 
 
@@ -293,6 +292,6 @@ def drop_known_add_stale(
             path = os.path.normpath(os.path.join(base, file))
             return any(is_below(path, folder) for folder in checked)
 
-        done = baselines.apply(each.baseline, left, each.folder, covers)
-        left = (*done.new, *baselines.stale_findings(each.source, each.baseline, done.stale))
+        done = apply(each.baseline, left, each.folder, covers)
+        left = (*done.new, *stale_findings(each.source, each.baseline, done.stale))
     return left
