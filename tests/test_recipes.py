@@ -283,7 +283,7 @@ class Join(Directive):
             expansion.report(node, core_codes.WRONG_TYPE, expected="a list of texts", found=found)
             return node.hole()
         expansion.report_siblings(node)
-        return node.bring(Tree(" ".join(texts), node.tree.origins), "joined here")
+        return node.replace_with(Tree(" ".join(texts), node.tree.origins), "joined here")
 '''
     clone.write("directives/join.py", module)
     stage = """\

@@ -16,7 +16,7 @@ from casefiles import cases_in
 from equipage.files.reading import MemoryFiles
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_text
-from equipage.loading.session import Request
+from equipage.loading.session import Request, Run
 from equipage.project.registry import format_named
 from lab import CASES
 
@@ -168,7 +168,7 @@ def findings(kind: str, document: Doc) -> list[tuple[str, str]]:
         text,
         format_named(kind),
         Request(env={}),
-        MemoryFiles({}, cwd="/p"),
+        Run(MemoryFiles({}, cwd="/p")),
         name=NAMES[kind],
         base="/p",
     )
