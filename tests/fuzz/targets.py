@@ -81,10 +81,7 @@ def env(text: str, _rng: random.Random) -> None:
 
 
 def header(text: str, _rng: random.Random) -> None:
-    for name in ("PROFILE", "AGENT_MD", "CONVENTION"):
-        grammar = getattr(header_module, name, None)
-        if grammar is None:
-            continue
+    for grammar in (header_module.PROFILE, header_module.AGENT_MD, header_module.CONVENTION):
         found = header_module.split(text, grammar)
         if isinstance(found, header_module.NoHeader):
             assert 0 <= found.range[0] <= found.range[1] <= len(text)
