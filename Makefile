@@ -95,7 +95,7 @@ test-serve: $(VENV)/.ready
 
 # Two thousand files of every kind, each changed once; `make test` changes a sample.
 test-bytes: $(VENV)/.ready
-	EQUIPAGE_TEST_BYTES=1 $(PY) -m pytest -q -p no:cacheprovider tests/locking/test_every_byte.py
+	EQUIPAGE_TEST_BYTES=1 $(PY) -m pytest -q -p no:cacheprovider tests/record/test_every_byte.py
 
 # The page in Debian's Chromium (apt-get install chromium), driven by playwright-core. Nothing may be skipped.
 browser: $(VENV)/.ready
@@ -105,7 +105,7 @@ browser: $(VENV)/.ready
 # What agents may do, as OpenCode itself says it; installs the client.
 test-opencode: $(VENV)/.ready
 	@test -e .clients/opencode/node_modules/.bin/opencode || npm install --silent --no-audit --no-fund --prefix .clients/opencode opencode-ai@1.18.33
-	EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" $(PY) -m pytest -q -rs -p no:cacheprovider tests/views/test_matrix_opencode.py | tee .opencode.log; ! grep -Eq 'skipped|failed|error' .opencode.log
+	EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" $(PY) -m pytest -q -rs -p no:cacheprovider tests/effect/test_matrix_opencode.py | tee .opencode.log; ! grep -Eq 'skipped|failed|error' .opencode.log
 	@rm -f .opencode.log
 
 # Needs Neovim and Emacs with eglot (apt-get install neovim elpa-eglot); installs the other clients. Nothing

@@ -336,15 +336,15 @@ def test_the_reading_list_exists() -> None:
 
 #: Codes that need more than files to be shown, and the test module that shows them.
 SHOWN_ELSEWHERE = {
-    "instructions-too-long": "kinds/conventions/test_instructions.py",
+    "instructions-too-long": "clients/test_instructions.py",
     "file-unreadable": "files/test_sandbox.py",
     "file-not-regular": "files/test_sandbox.py",
     "unrecognised": "loading/test_bad_input.py",
     "internal-error": "workspace/test_workspace.py",
     "check-ended": "workspace/test_processes.py",
-    "generator-value-not-json": "generators/test_build.py",
-    "absolute-path": "kinds/server/test_directives.py",
-    "image-extension": "kinds/server/test_binary_files.py",
+    "generator-value-not-json": "formats/server/payloads/test_build.py",
+    "absolute-path": "formats/server/test_directives.py",
+    "image-extension": "formats/server/test_binary_files.py",
     "unknown-kind": "workspace/test_project.py",
     "root-outside": "workspace/test_project.py",
     "root-missing": "workspace/test_project.py",

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import equipage
 from equipage.core import frozen as frozen_module
 from equipage.core.frozen import FrozenDict, FrozenList, freeze, freeze_plain, unfreeze
-from kinds.toolpack.making import pack
+from formats.toolpack.making import pack
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

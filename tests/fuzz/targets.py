@@ -21,7 +21,7 @@ from equipage.core.source import Span
 from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
-from equipage.loading.session import Request
+from equipage.loading.session import Request, Run
 from equipage.project.registry import format_named
 from equipage.render import json as json_render
 from equipage.render import text as text_render
@@ -81,10 +81,7 @@ def env(text: str, _rng: random.Random) -> None:
 
 
 def header(text: str, _rng: random.Random) -> None:
-    for name in ("PROFILE", "AGENT_MD", "CONVENTION"):
-        grammar = getattr(header_module, name, None)
-        if grammar is None:
-            continue
+    for grammar in (header_module.PROFILE, header_module.AGENT_MD, header_module.CONVENTION):
         found = header_module.split(text, grammar)
         if isinstance(found, header_module.NoHeader):
             assert 0 <= found.range[0] <= found.range[1] <= len(text)
@@ -172,7 +169,7 @@ def _kind(name: str) -> Target:
         )
         try:
             check_outcome(
-                load_text(text, kind, request, files.again(), name=written, base="/p"), rng
+                load_text(text, kind, request, Run(files.again()), name=written, base="/p"), rng
             )
         except LoadError as error:
             check_findings(error.diagnostics)
@@ -197,7 +194,7 @@ def _conventions() -> Surface:
         request = Request(env=ENV, project="/p")
         try:
             found = load_text(
-                text, format_named(kind), request, files.again(), name=name, base="/p"
+                text, format_named(kind), request, Run(files.again()), name=name, base="/p"
             )
         except LoadError as error:
             check_findings(error.diagnostics)

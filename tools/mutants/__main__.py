@@ -74,9 +74,14 @@ PARTS = {
     ),
     "frozen": Part(
         ("core/frozen.py",),
-        ("core", "security/test_weight.py", "kinds/server/test_limits.py", "loading/test_model.py"),
+        (
+            "core",
+            "security/test_weight.py",
+            "formats/server/test_limits.py",
+            "loading/test_model.py",
+        ),
     ),
-    "compose": Part(("formats/server/compose.py",), ("kinds/server",)),
+    "compose": Part(("formats/server/compose.py",), ("formats/server",)),
     "syntax": Part(("syntax/__init__.py",), ("syntax/test_brackets.py", "syntax/test_json.py")),
     "confinement": Part(("serve/confinement.py",), _serve("confinement")),
     "jail": Part(("serve/jail.py",), _serve("jail", "filter")),
@@ -132,7 +137,7 @@ PARTS = {
     "expectations": Part(_faults("expect"), _faults("test_expectations", "test_examples")),
     "fault-answers": Part(
         (
-            *_faults("answers", "replies", "responding", "matching", "templates", "views"),
+            *_faults("answers", "replies", "responding", "matching", "templates", "effect"),
             *_faults("eras", "handlers"),
         ),
         _MISBEHAVING,

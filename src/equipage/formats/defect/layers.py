@@ -155,7 +155,7 @@ def load_settings(
     """The settings that hold in `cwd`: all layers merged, checked, immutable.
 
     `overrides` are settings of the command line, `"turn.max_llm_retries=5"`. With `local`, the
-    user's layer is left out. `files.roots.find_layer_folders` says where the layers are; a
+    user's layer is left out. `loading.layers.find_layer_folders` says where the layers are; a
     missing layer is not an error.
 
     Raises `LoadError` with every error of every layer (with `strict`, also if there are warnings).

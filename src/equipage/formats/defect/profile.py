@@ -439,7 +439,7 @@ def discover_profiles(
     """The agents that can be called from `cwd`: the user's, and over them the project's.
 
     A profile of the project replaces the user's profile of that name as a whole. With `local`, the
-    user's profiles are left out. `files.roots.find_layer_folders` says where the layers are.
+    user's profiles are left out. `loading.layers.find_layer_folders` says where the layers are.
 
     Raises `LoadError` with every error of every profile, shadowed ones included: a broken profile
     neither hides the errors of the others nor is left out.

@@ -15,7 +15,7 @@ import pytest
 import equipage
 from equipage.core.frozen import FrozenDict, FrozenList
 from equipage.formats.toolpack.loader import Toolpack, ToolpackLoader, ToolpackValidationError
-from kinds.toolpack.making import DROP, MINIMAL, pack
+from formats.toolpack.making import DROP, MINIMAL, pack
 from lab import repository
 
 

@@ -20,7 +20,7 @@ from equipage.formats.toolpack.loader import ToolpackLoader
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.session import Request, Run
-from kinds.toolpack.making import pack
+from formats.toolpack.making import pack
 from lab import load, repository, tries
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import equipage
 from equipage.formats.toolpack.loader import ToolpackLoader
-from kinds.toolpack.making import pack
+from formats.toolpack.making import pack
 from lab import environment, python, repository
 
 FILES: dict[str, Any] = {

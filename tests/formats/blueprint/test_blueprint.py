@@ -18,7 +18,7 @@ from equipage.formats.blueprint import model as flow
 from equipage.formats.blueprint.model import Blueprint
 from equipage.project.recognise import recognise_content, recognise_path
 from equipage.project.registry import format_named
-from kinds.blueprint.test_probes import PROBES, load
+from formats.blueprint.test_probes import PROBES, load
 from lab import in_small_thread
 
 EXAMPLES = lab.EXAMPLES / "blueprint"

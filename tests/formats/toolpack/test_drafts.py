@@ -10,7 +10,7 @@ import pytest
 
 from equipage.core.frozen import unfreeze
 from equipage.formats.toolpack.loader import ToolpackLoader, ToolpackValidationError
-from kinds.toolpack.making import pack
+from formats.toolpack.making import pack
 from lab import repository
 
 SEVEN = "http://json-schema.org/draft-07/schema#"

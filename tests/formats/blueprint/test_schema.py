@@ -15,7 +15,7 @@ from equipage.core.source import Source
 from equipage.formats.blueprint.agent import read_header
 from equipage.project.registry import format_named
 from equipage.syntax.document import load_value
-from kinds.blueprint.test_probes import PROBES
+from formats.blueprint.test_probes import PROBES
 from lab import CASES
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from equipage.files.sandbox import MAX_BYTES
 from lab import Link, commit, environment, in_process, settle, write
-from locking.ways import WAYS, plugin
+from record.ways import WAYS, plugin
 
 WIDE = "---\nname: b\ndescription: d\n---\nText.\n"
 AGENT = "---\nname: reviewer\ndescription: d\ntools: {}\n---\nReview.\n"

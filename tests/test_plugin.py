@@ -14,7 +14,7 @@ from equipage.cli import main
 from equipage.loading.editor_schema import schema_for
 from equipage.project import registry
 from lab import PLUGIN, matching
-from views.test_schema_export import authored, validator
+from loading.test_editor_schema import authored, validator
 
 CASES = list(cases_in(PLUGIN / "cases"))
 
