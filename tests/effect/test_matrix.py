@@ -10,7 +10,8 @@ import pytest
 
 from equipage.cli import main
 from equipage.clients.file_grants import reaches_of
-from equipage.effect.reach import ACTIVITIES, Column, Matrix, add_inherited, answer, matrices
+from equipage.clients.tables.activities import ACTIVITIES
+from equipage.effect.reach import Column, Matrix, add_inherited, answer, matrices
 from equipage.loading.session import Request
 from equipage.workspace.load import load_all, settled
 from lab import repository

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from equipage.clients.headers import read_as_client
 from equipage.syntax import SyntaxProblem, yaml
-from equipage.syntax.header import read_as_client, recover
+from equipage.syntax.header import recover
 
 KNOWN = ("name", "description", "tools", "model", "globs", "argument-hint")
 

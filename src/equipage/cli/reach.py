@@ -18,17 +18,10 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, request_of
 from equipage.clients.file_grants import reaches_of
 from equipage.clients.grants import Grant, Reach
+from equipage.clients.tables.activities import ACTIVITIES
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest, visible
-from equipage.effect.reach import (
-    ACTIVITIES,
-    Answer,
-    Column,
-    Matrix,
-    add_inherited,
-    answer,
-    matrices,
-)
+from equipage.effect.reach import Answer, Column, Matrix, add_inherited, answer, matrices
 from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
 from equipage.workspace.load import load_all, settled

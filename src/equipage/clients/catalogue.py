@@ -15,10 +15,10 @@ import msgspec
 
 from equipage.core.diagnostics import Fact, Severity
 from equipage.core.path import ROOT, Path
-from equipage.syntax.header import Reader
 
 if TYPE_CHECKING:
     from equipage.loading.session import Session
+
 
 FileSyntax = Literal["header", "toml", "json", "yaml", "text"]
 #: What the entries of a field may name.
@@ -32,6 +32,11 @@ Table = dict[str, Any]
 
 #: A check of a file of a client, beyond what its table says.
 Rule = Callable[["Convention", Any, "Session"], Iterator[Fact]]
+
+#: How a client reads a header that is not YAML, see `recovery.read_as_client`. To
+#: `lines` it never was YAML: each line is a key and its text. `lenient` clients cannot be run here:
+#: they are taken to read what was meant.
+Reader = Literal["strict", "lenient", "claude", "codex", "gemini", "opencode", "lines"]
 
 
 class Field(msgspec.Struct, frozen=True):

@@ -21,6 +21,7 @@ from equipage.clients.catalogue import CompositeType, Convention, Field, Group, 
 from equipage.clients.checks import NAMED_BY_TEXT
 from equipage.clients.claude import rules as claude_rules
 from equipage.clients.codes import CODES
+from equipage.clients.headers import read_as_client
 from equipage.clients.tables import claude, gemini, paths, skills
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core import codes as core_codes
@@ -234,6 +235,7 @@ def _header_style(convention: Convention) -> HeaderStyle | None:
         known=convention.field_names,
         tool=claude.TOOL if convention.reader == "claude" else convention.tool,
         reader=convention.reader,
+        reread=partial(read_as_client, reader=convention.reader),
         optional=convention.header_optional,
         # Claude Code takes the first line of the text for a description; the others drop the skill.
         disputed_below=_known_agent_folders if convention is skills.OPEN else None,

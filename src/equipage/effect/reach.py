@@ -26,77 +26,23 @@ from equipage.clients.grants import (
     is_unrestricted,
 )
 from equipage.clients.plugins import MONITORS, parse_json
+from equipage.clients.tables.activities import (
+    ACTIVITIES,
+    ALIASES,
+    ALL_BUILT_IN,
+    ALSO_READ_PATHS,
+    CLIENT_FOLDERS,
+    MODES_BY_ACTIVITY,
+    SKILL_TOOL,
+    TOOLS_BY_ACTIVITY,
+    State,
+)
 from equipage.core.path import ROOT
 from equipage.loading.format import Format, Sensitive
 
 if TYPE_CHECKING:
     from equipage.clients.plugins import Part
 
-
-State = Literal["allows", "partly", "asks", "denies", "unknown"]
-#: What people ask about, in their words.
-ACTIVITIES = ("read files", "write files", "run commands", "use the network", "start agents")
-
-_GEMINI_TOOLS = {
-    "read files": ("read_file", "read_many_files", "list_directory", "glob", "grep_search"),
-    "write files": ("write_file", "replace"),
-    "run commands": ("run_shell_command",),
-    "use the network": ("web_fetch", "google_web_search"),
-}
-_CLAUDE_TOOLS = {
-    "read files": ("Read", "Grep", "Glob"),
-    "write files": ("Edit", "Write", "NotebookEdit"),
-    "run commands": ("Bash", "PowerShell"),
-    "use the network": ("WebFetch", "WebSearch"),
-    "start agents": ("Agent", "Task"),
-}
-#: The tools of each client that do it.
-_TOOLS_BY_ACTIVITY: dict[str, dict[str, tuple[str, ...]]] = {
-    "Claude Code": _CLAUDE_TOOLS,
-    "mlua_swarm": _CLAUDE_TOOLS,  # its agents name the tools of Claude Code
-    "GitHub Copilot": {
-        "read files": ("read", "search"),
-        "write files": ("edit",),
-        "run commands": ("execute", "shell", "bash", "runCommands"),
-        "use the network": ("web", "fetch"),
-        "start agents": ("agent", "task"),
-    },
-    "OpenCode": {
-        "read files": ("read", "grep", "glob", "list"),
-        "write files": ("edit",),
-        "run commands": ("bash",),
-        "use the network": ("webfetch", "websearch"),
-        "start agents": ("task",),
-    },
-    "Gemini CLI": _GEMINI_TOOLS,
-    "Qwen Code": _GEMINI_TOOLS,
-    "Roo Code": {
-        "read files": ("read",),
-        "write files": ("edit",),
-        "run commands": ("command",),
-        "use the network": ("browser",),
-    },
-    "Kiro": {
-        "read files": ("read", "fs_read", "grep", "glob"),
-        "write files": ("write", "fs_write"),
-        "run commands": ("shell", "execute_bash"),
-        "use the network": ("web", "web_fetch", "web_search"),
-        "start agents": ("subagent", "use_subagent", "delegate"),
-    },
-    "Zed": {
-        "read files": ("read_file", "grep", "find_path", "list_directory"),
-        "write files": ("edit_file", "create_directory", "move_path", "copy_path", "delete_path"),
-        "run commands": ("terminal",),
-        "use the network": ("fetch", "web_search"),
-    },
-    "defect": {
-        "read files": ("read_file", "search"),
-        "write files": ("write_file", "edit_file"),
-        "run commands": ("bash",),
-        "use the network": ("fetch",),
-    },
-}
-_SWITCH_STATES: dict[str, State] = {"false": "denies", "true": "allows"}
 
 How = Literal["widened", "narrowed"]
 #: How far a step goes that lets everything of a sort through, everything of a server or a tool, or
@@ -166,19 +112,6 @@ def _default_grants(kind: str) -> tuple[Grant, ...]:
     return ()
 
 
-#: Files of other clients that a client reads, as the beginning of their path in the project.
-_ALSO_READ_PATHS = {
-    "GitHub Copilot": (".mcp.json", ".claude/skills/", ".agents/skills/", ".github/skills/"),
-    "Claude Code": (".claude/skills/",),
-    "Codex": (".agents/skills/", ".codex/skills/"),
-    "Gemini CLI": (".gemini/skills/", ".agents/skills/"),
-    "OpenCode": (".opencode/skill", ".claude/skills/", ".agents/skills/"),
-    "Cursor": (".cursor/skills/", ".agents/skills/", ".claude/skills/"),
-    "Roo Code": (".agents/skills/", ".roo/skills/"),
-    "defect": (".mcp.json", ".defect/"),
-}
-
-
 def add_inherited(reaches: Sequence[Reach]) -> list[Reach]:
     """The reaches, each agent's with what its project gives it.
 
@@ -211,7 +144,7 @@ def _counts_for(agent: Reach, other: Reach) -> bool:
     base = _configured_folder(other.file)
     inside = other.file[len(base) :].lstrip("/")
     same = other.program == agent.program or inside.startswith(
-        _ALSO_READ_PATHS.get(agent.program, ("\0",))
+        ALSO_READ_PATHS.get(agent.program, ("\0",))
     )
     return same and (not base or f"{_configured_folder(agent.file)}/".startswith(f"{base}/"))
 
@@ -226,41 +159,10 @@ def _inheritable_grants(other: Reach) -> Iterator[Grant]:
 def _configured_folder(file: str) -> str:
     """The folder that a file configures: the one around the first folder of a client."""
     parts = posixpath.dirname(file).split("/")
-    ends = [number for number, part in enumerate(parts) if part in _CLIENT_FOLDERS]
+    ends = [number for number, part in enumerate(parts) if part in CLIENT_FOLDERS]
     return "/".join(parts[: ends[0]] if ends else parts)
 
 
-def _codex_sandbox_states(read_only: State, writing: State) -> tuple[str, dict[str, State]]:
-    """What the sandbox of Codex decides; outside of it, everything is allowed."""
-    states: dict[str, State] = {"read-only": read_only, "workspace-write": writing}
-    return "sandbox_mode", {**states, "danger-full-access": "allows"}
-
-
-#: Where modes decide instead of tools: each mode, and what its values mean. The widest counts.
-_MODES_BY_ACTIVITY: dict[str, dict[str, tuple[tuple[str, dict[str, State]], ...]]] = {
-    "Codex": {
-        "read files": (_codex_sandbox_states("allows", "allows"),),
-        "write files": (_codex_sandbox_states("denies", "allows"),),
-        # Commands run, but only inside the sandbox.
-        "run commands": (_codex_sandbox_states("partly", "partly"),),
-        "use the network": (
-            _codex_sandbox_states("denies", "denies"),
-            ("sandbox_workspace_write.network_access", _SWITCH_STATES),
-        ),
-        "start agents": (("agents.enabled", _SWITCH_STATES),),
-    },
-    "Cursor": {
-        "read files": (("readonly", {"true": "allows", "false": "allows"}),),
-        "write files": (("readonly", {"true": "denies", "false": "allows"}),),
-        "run commands": (("readonly", {"true": "partly", "false": "allows"}),),
-    },
-}
-#: Names in a list of tools that mean all tools of the client.
-_ALL_BUILT_IN = {"Kiro": "@builtin"}
-#: Names that a client reads as another.
-_ALIASES = {"OpenCode": dict.fromkeys(("write", "patch", "multiedit"), "edit")}
-#: The tool without which an agent cannot use skills.
-_SKILL_TOOL = {"Claude Code": "Skill", "OpenCode": "skill"}
 #: How much of each sort one matrix shows.
 _MAX_COLUMNS = 60
 
@@ -323,7 +225,7 @@ def _matrix(program: str, agents: list[Reach]) -> Matrix:
 
 
 def _is_known_activity(program: str, activity: str) -> bool:
-    return activity in _TOOLS_BY_ACTIVITY.get(program, {}) or activity in _MODES_BY_ACTIVITY.get(
+    return activity in TOOLS_BY_ACTIVITY.get(program, {}) or activity in MODES_BY_ACTIVITY.get(
         program, {}
     )
 
@@ -351,7 +253,7 @@ def _all_grants(reach: Reach, sort: str) -> Iterator[Grant]:
 def tool_of(program: str, name: str) -> str:
     """The tool that a grant is about: `Bash` for `Bash(git:*)`."""
     tool = name.partition("(")[0].strip()
-    return _ALIASES.get(program, {}).get(tool, tool)
+    return ALIASES.get(program, {}).get(tool, tool)
 
 
 def _server_in(name: str) -> str | None:
@@ -396,13 +298,13 @@ def answer(reach: Reach, column: Column, given: InheritedGrants | None = None) -
 
 def may_do(reach: Reach, activity: str) -> Answer | None:
     """Whether an agent may do an activity; None if its client is not known."""
-    modes = _MODES_BY_ACTIVITY.get(reach.program, {}).get(activity)
+    modes = MODES_BY_ACTIVITY.get(reach.program, {}).get(activity)
     if modes is not None:
         decided = [
             each for each in (_answer_by_mode(reach, *mode) for mode in modes) if each is not None
         ]
         return min(decided, key=lambda each: _STATES_WIDEST_FIRST.index(each.state), default=None)
-    tools = _TOOLS_BY_ACTIVITY.get(reach.program, {}).get(activity, ())
+    tools = TOOLS_BY_ACTIVITY.get(reach.program, {}).get(activity, ())
     answers = [each for each in (may_use(reach, tool) for tool in tools) if each is not None]
     if not answers:
         return None
@@ -454,7 +356,7 @@ def may_use(reach: Reach, tool: str) -> Answer | None:
 
 
 def _strictest_match(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
-    everything = _ALL_BUILT_IN.get(program)
+    everything = ALL_BUILT_IN.get(program)
     matching = [each for each in grants if covers(each.name, tool) or each.name == everything]
     explicit = [each for each in matching if not each.base]
     # What holds for all tools of a server is closer than what holds for all tools.
@@ -527,7 +429,7 @@ def _may_use_skill(reach: Reach, skill: str, given: InheritedGrants) -> Answer |
     there = given.get(("skill", skill), ())
     if not there:
         return None
-    tool = _SKILL_TOOL.get(reach.program)
+    tool = SKILL_TOOL.get(reach.program)
     decided = may_use(reach, tool) if tool is not None else None
     if decided is None:
         return Answer("allows", there)
@@ -693,11 +595,6 @@ def compare_by_patterns(sensitive: Sequence[Sensitive], before: Any, after: Any)
     return difference_between(*sides)
 
 
-#: Folders of clients: what lies beside one is the project that it configures.
-_CLIENT_FOLDERS = frozenset(
-    {".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor", ".github", ".vscode", ".roo"}
-    | {".kiro", ".zed", ".amp", ".agents", ".defect", ".windsurf", "skills", "agents", ".copilot"}
-)
 #: What an agent inherits: everything but who else there is.
 _INHERITED_SORTS = frozenset(
     {"settings", "servers", "hooks", "policy", "plugin", "extension", "modes"}

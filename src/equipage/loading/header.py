@@ -33,10 +33,8 @@ from equipage.syntax.header import (
     Grammar,
     Header,
     NoHeader,
-    Reader,
     Recovered,
     body_range,
-    read_as_client,
     recover,
     split,
 )
@@ -83,7 +81,9 @@ class HeaderStyle(msgspec.Struct, frozen=True):
     known: Collection[str] = ()  #: the names of fields, to tell an entry from a line of text
     tool: str = "the tool"  #: the client that reads it, as people call it
     #: how the client reads a header that is not YAML; None: equipage itself reads it, strictly
-    reader: Reader | None = None
+    reader: str | None = None
+    #: the header as that client reads it, None if the client drops it
+    reread: Callable[[str], Recovered | None] | None = None
     optional: bool = False  #: whether a file without a header is as good as one with it
     #: for a header that only some clients need: the hidden folders of the clients that are known
     disputed_below: Callable[[], frozenset[str]] | None = None
@@ -331,7 +331,7 @@ def _recover_header(
     if style.reader == "lenient":
         read = meant
     else:
-        read = None if style.reader is None else read_as_client(text, style.reader)
+        read = None if style.reread is None else style.reread(text)
     if read is None:
         return None, _report_dropped_header(source, style, header, facts, errors[0], meant)
     found = read if meant is None or style.reader == "lines" else meant

@@ -2,13 +2,13 @@
 
 The grammars in use disagree on nearly everything; each is a value here. Offsets are those of the
 author's text, a byte order mark included, so that findings in a header need a shift and nothing
-else. `recover` says what an author meant, `reread` how a client reads it.
+else. `recover` says what an author meant by a header that is not quite YAML.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any, Literal
 
 import msgspec
@@ -18,10 +18,6 @@ from equipage.core.text import lazy_regex
 from equipage.syntax import Range, SyntaxProblem, match_end, yaml
 
 Format = Literal["yaml", "toml"]
-#: How a client reads a header that is not YAML, see `recovery.read_as_client`. To
-#: `lines` it never was YAML: each line is a key and its text. `lenient` clients cannot be run here:
-#: they are taken to read what was meant.
-Reader = Literal["strict", "lenient", "claude", "codex", "gemini", "opencode", "lines"]
 Reason = Literal["no-opening-fence", "fence-not-first", "text-after-fence", "never-closed"]
 
 #: What Unicode calls white space. Python's own `strip` also takes four control characters.
@@ -70,9 +66,9 @@ _BLOCK = lazy_regex(r"[|>][+-]?(?:[ \t]+#.*)?\Z")
 _COLON = lazy_regex(r":(?=\s|\Z)")
 #: What no unquoted text may start with, besides quotes and brackets.
 _INDICATORS = (*"*&!%@`|>", "- ", "? ")
-_QUOTES = ("'", '"')
+QUOTES = ("'", '"')
 _BRACKET_PAIRS = {"[": "]", "{": "}"}
-_MAX_LENGTH = 64 * 1024
+MAX_RECOVERED_LENGTH = 64 * 1024
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -236,14 +232,14 @@ def recover(text: str, known: Collection[str]) -> Recovered | None:
     `known` are the names that begin an entry even inside an example that is not indented.
     """
     # Each entry is parsed on its own, perhaps several times.
-    if len(text) > _MAX_LENGTH:
+    if len(text) > MAX_RECOVERED_LENGTH:
         return None
     corrections: list[Correction] = []
     for entry in _split_entries(text, known):
         value = text[slice(*entry.value)]
         # An alias fails on its own if its anchor is in another entry.
         is_alias = value.startswith("*") and f"&{value[1:]}" in text
-        if not is_alias and not _parses(text[entry.start : entry.end], entry.key):
+        if not is_alias and not parses_as_yaml(text[entry.start : entry.end], entry.key):
             found = _correct_entry(entry, text)
             if not found:
                 return None
@@ -251,10 +247,10 @@ def recover(text: str, known: Collection[str]) -> Recovered | None:
     # The lines that a correction adds end like those around them.
     if "\r\n" in text:
         corrections = [replace(each, text=each.text.replace("\n", "\r\n")) for each in corrections]
-    return _apply_corrections(text, corrections)
+    return apply_corrections(text, corrections)
 
 
-def _apply_corrections(text: str, corrections: list[Correction]) -> Recovered | None:
+def apply_corrections(text: str, corrections: list[Correction]) -> Recovered | None:
     """The text with its corrections, if it parses then."""
     parts: list[str] = []
     end = 0
@@ -262,12 +258,12 @@ def _apply_corrections(text: str, corrections: list[Correction]) -> Recovered | 
         parts += (text[end : each.range[0]], each.text)
         end = each.range[1]
     candidate = "".join(parts) + text[end:]
-    if corrections and _parses(candidate):
+    if corrections and parses_as_yaml(candidate):
         return Recovered(candidate, tuple(corrections))
     return None
 
 
-def _parses(text: str, key: str | None = None) -> bool:
+def parses_as_yaml(text: str, key: str | None = None) -> bool:
     """Whether a text is a mapping; with `key`, one with that entry alone."""
     value = _load_or_none(text)
     return isinstance(value, dict) and (key is None or list(value) == [key])
@@ -369,7 +365,7 @@ def _correct_one_line(key: str, value: str, start: int) -> Correction | None:
     """A value of one line, quoted."""
     end = start + len(value)
     colon = _COLON.search(value)
-    if value.startswith(_QUOTES):
+    if value.startswith(QUOTES):
         return _escape_inner_quotes(key, value, start)
     if value[:1] in _BRACKET_PAIRS:
         rest = _find_text_after_brackets(value)
@@ -408,7 +404,7 @@ def _escape_inner_quotes(key: str, value: str, start: int) -> Correction | None:
         return _quote_value(key, "quotes", (second + 1, end), value, start)
     escaped = inner.replace("'", "''") if quote == "'" else re.sub(r'(?<!\\)"', r"\"", inner)
     written = f"{quote}{escaped}{quote}"
-    if not _parses(f"{key}: {written}", key):
+    if not parses_as_yaml(f"{key}: {written}", key):
         return None
     return Correction(key, "quotes", (second, second + 1), (start, end), written)
 
@@ -426,7 +422,7 @@ def _find_text_after_brackets(value: str) -> int | None:
 def _correct_unindented(entry: _Entry, value: str, following: list[str]) -> list[Correction]:
     """Text that goes on in the first column: a block, each line indented."""
     is_block = _BLOCK.match(value) is not None
-    if not is_block and value[:1] in (*_QUOTES, *_BRACKET_PAIRS):
+    if not is_block and value[:1] in (*QUOTES, *_BRACKET_PAIRS):
         return []
     lines = following if is_block or not value else [value, *following]
     lines = [line if line.strip() else "" for line in lines]
@@ -452,7 +448,7 @@ def _correct_by_folding(
 ) -> list[Correction]:
     """Indented text with `: ` in it: a folded block means what the lines would mean without it."""
     lines = [value, *(line.strip() for line in following)]
-    if value[0] in (*_QUOTES, *_BRACKET_PAIRS, "|", ">"):
+    if value[0] in (*QUOTES, *_BRACKET_PAIRS, "|", ">"):
         return []
     colon = _COLON.search(text, entry.value[0])
     if not any(map(_COLON.search, lines)) or colon is None:
@@ -482,92 +478,12 @@ def _correct_nested(entry: _Entry, text: str) -> list[Correction]:
         if match is None or not match["lead"].rstrip().endswith(("-", ":")):
             continue
         value = match["value"]
-        if not value.startswith("#") and not _parses(f"key: {value}"):
+        if not value.startswith("#") and not parses_as_yaml(f"key: {value}"):
             correction = _correct_one_line("key", value, start + match.start("value"))
             if correction is not None:
                 found.append(replace(correction, key=entry.key))
     return found
 
 
-# ----------------------------------------------------------------------------------------- clients
-# What a client does with a header that is not YAML, as measured with 100 shapes of headers: most
-# quote some lines and try once more. `None` means that it drops the header.
-
-#: A line that a client looks at: a key in the first column and what follows it. Claude Code takes
-#: no digits in the key, and no carriage return at the end of the line.
-_CLIENT_LINES: dict[Reader, re.Pattern[str]] = {
-    "claude": lazy_regex(
-        r"^(?P<key>[A-Za-z_-]+):[^\S\r\n]+(?P<value>\S[^\r\n]*)(?=\n|\Z)", re.MULTILINE
-    ),
-    "codex": lazy_regex(r"^(?P<key>[\w.-]+):[ \t]+(?P<value>\S[^\r\n]*)", re.MULTILINE),
-    "opencode": lazy_regex(
-        r"^(?P<key>[A-Za-z_]\w*)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE
-    ),
-    "gemini": lazy_regex(
-        r"^(?P<key>name|description):[ \t]*(?P<value>[^\r\n]*(?:\r?\n[ \t]+\S[^\r\n]*)*)",
-        re.MULTILINE,
-    ),
-    "lines": lazy_regex(r"^(?P<key>[\w.-]+)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE),
-}
-#: The values that a client quotes before it tries again.
-_CLIENT_QUOTED_VALUES: dict[Reader, re.Pattern[str]] = {
-    "claude": lazy_regex(r"[{}\[\]*&#!|>%@`]|: "),
-    "codex": lazy_regex(r"\A[\[{@`]|: "),
-    "opencode": lazy_regex(r":"),
-}
-
-
-def read_as_client(text: str, reader: Reader) -> Recovered | None:
-    """A header that is not YAML as a client reads it; None if the client drops it."""
-    if reader == "strict" or len(text) > _MAX_LENGTH:
-        return None
-    if reader == "gemini":
-        return _read_as_gemini(text)
-    corrections: list[Correction] = []
-    for match in _CLIENT_LINES[reader].finditer(text):
-        value = match["value"].rstrip()
-        is_quoted = len(value) > 1 and value[0] in _QUOTES and value[-1] == value[0]
-        if reader == "lines":
-            is_special = not _parses(f"{match['key']}: {value}\n", match["key"])
-        else:
-            is_special = not is_quoted and _CLIENT_QUOTED_VALUES[reader].search(value) is not None
-        if is_special:
-            start = match.start("value")
-            place = start, start + len(value)
-            corrections.append(
-                Correction(match["key"], "colon", place, place, _double_quote(value))
-            )
-    if reader == "claude":
-        corrections = sorted(
-            [*corrections, *_blanks_for_tabs(text, corrections)], key=_correction_start
-        )
-    return _apply_corrections(text, corrections)
-
-
-def _correction_start(each: Correction) -> int:
-    return each.range[0]
-
-
-def _double_quote(value: str) -> str:
+def double_quote(value: str) -> str:
     return msgspec.json.encode(value.replace("\t", "  ")).decode()
-
-
-def _blanks_for_tabs(text: str, others: list[Correction]) -> Iterator[Correction]:
-    """Two blanks for each tab outside the other corrections."""
-    inside = {offset for each in others for offset in range(*each.range)} if "\t" in text else ()
-    for match in re.finditer("\t", text):
-        if match.start() not in inside:
-            yield Correction("", "tabs", match.span(), match.span(), "  ")
-
-
-def _read_as_gemini(text: str) -> Recovered | None:
-    """The two fields of a skill that Gemini CLI finds on its own; it ignores all others."""
-    found = {
-        match["key"]: " ".join(match["value"].split())
-        for match in _CLIENT_LINES["gemini"].finditer(text)
-    }
-    if not found.get("name") or not found.get("description"):
-        return None
-    whole = "".join(f"{key}: {_double_quote(value)}\n" for key, value in found.items())
-    place = (0, len(text))
-    return _apply_corrections(text, [Correction("description", "colon", place, place, whole)])

@@ -1,0 +1,120 @@
+"""Which tools and modes of a client let an agent do what people ask about."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+State = Literal["allows", "partly", "asks", "denies", "unknown"]
+#: What people ask about, in their words.
+ACTIVITIES = ("read files", "write files", "run commands", "use the network", "start agents")
+_GEMINI_TOOLS = {
+    "read files": ("read_file", "read_many_files", "list_directory", "glob", "grep_search"),
+    "write files": ("write_file", "replace"),
+    "run commands": ("run_shell_command",),
+    "use the network": ("web_fetch", "google_web_search"),
+}
+_CLAUDE_TOOLS = {
+    "read files": ("Read", "Grep", "Glob"),
+    "write files": ("Edit", "Write", "NotebookEdit"),
+    "run commands": ("Bash", "PowerShell"),
+    "use the network": ("WebFetch", "WebSearch"),
+    "start agents": ("Agent", "Task"),
+}
+#: The tools of each client that do it.
+TOOLS_BY_ACTIVITY: dict[str, dict[str, tuple[str, ...]]] = {
+    "Claude Code": _CLAUDE_TOOLS,
+    "mlua_swarm": _CLAUDE_TOOLS,  # its agents name the tools of Claude Code
+    "GitHub Copilot": {
+        "read files": ("read", "search"),
+        "write files": ("edit",),
+        "run commands": ("execute", "shell", "bash", "runCommands"),
+        "use the network": ("web", "fetch"),
+        "start agents": ("agent", "task"),
+    },
+    "OpenCode": {
+        "read files": ("read", "grep", "glob", "list"),
+        "write files": ("edit",),
+        "run commands": ("bash",),
+        "use the network": ("webfetch", "websearch"),
+        "start agents": ("task",),
+    },
+    "Gemini CLI": _GEMINI_TOOLS,
+    "Qwen Code": _GEMINI_TOOLS,
+    "Roo Code": {
+        "read files": ("read",),
+        "write files": ("edit",),
+        "run commands": ("command",),
+        "use the network": ("browser",),
+    },
+    "Kiro": {
+        "read files": ("read", "fs_read", "grep", "glob"),
+        "write files": ("write", "fs_write"),
+        "run commands": ("shell", "execute_bash"),
+        "use the network": ("web", "web_fetch", "web_search"),
+        "start agents": ("subagent", "use_subagent", "delegate"),
+    },
+    "Zed": {
+        "read files": ("read_file", "grep", "find_path", "list_directory"),
+        "write files": ("edit_file", "create_directory", "move_path", "copy_path", "delete_path"),
+        "run commands": ("terminal",),
+        "use the network": ("fetch", "web_search"),
+    },
+    "defect": {
+        "read files": ("read_file", "search"),
+        "write files": ("write_file", "edit_file"),
+        "run commands": ("bash",),
+        "use the network": ("fetch",),
+    },
+}
+_SWITCH_STATES: dict[str, State] = {"false": "denies", "true": "allows"}
+
+#: Files of other clients that a client reads, as the beginning of their path in the project.
+ALSO_READ_PATHS = {
+    "GitHub Copilot": (".mcp.json", ".claude/skills/", ".agents/skills/", ".github/skills/"),
+    "Claude Code": (".claude/skills/",),
+    "Codex": (".agents/skills/", ".codex/skills/"),
+    "Gemini CLI": (".gemini/skills/", ".agents/skills/"),
+    "OpenCode": (".opencode/skill", ".claude/skills/", ".agents/skills/"),
+    "Cursor": (".cursor/skills/", ".agents/skills/", ".claude/skills/"),
+    "Roo Code": (".agents/skills/", ".roo/skills/"),
+    "defect": (".mcp.json", ".defect/"),
+}
+
+
+def _codex_sandbox_states(read_only: State, writing: State) -> tuple[str, dict[str, State]]:
+    """What the sandbox of Codex decides; outside of it, everything is allowed."""
+    states: dict[str, State] = {"read-only": read_only, "workspace-write": writing}
+    return "sandbox_mode", {**states, "danger-full-access": "allows"}
+
+
+#: Where modes decide instead of tools: each mode, and what its values mean. The widest counts.
+MODES_BY_ACTIVITY: dict[str, dict[str, tuple[tuple[str, dict[str, State]], ...]]] = {
+    "Codex": {
+        "read files": (_codex_sandbox_states("allows", "allows"),),
+        "write files": (_codex_sandbox_states("denies", "allows"),),
+        # Commands run, but only inside the sandbox.
+        "run commands": (_codex_sandbox_states("partly", "partly"),),
+        "use the network": (
+            _codex_sandbox_states("denies", "denies"),
+            ("sandbox_workspace_write.network_access", _SWITCH_STATES),
+        ),
+        "start agents": (("agents.enabled", _SWITCH_STATES),),
+    },
+    "Cursor": {
+        "read files": (("readonly", {"true": "allows", "false": "allows"}),),
+        "write files": (("readonly", {"true": "denies", "false": "allows"}),),
+        "run commands": (("readonly", {"true": "partly", "false": "allows"}),),
+    },
+}
+#: Names in a list of tools that mean all tools of the client.
+ALL_BUILT_IN = {"Kiro": "@builtin"}
+#: Names that a client reads as another.
+ALIASES = {"OpenCode": dict.fromkeys(("write", "patch", "multiedit"), "edit")}
+#: The tool without which an agent cannot use skills.
+SKILL_TOOL = {"Claude Code": "Skill", "OpenCode": "skill"}
+
+#: Folders of clients: what lies beside one is the project that it configures.
+CLIENT_FOLDERS = frozenset(
+    {".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor", ".github", ".vscode", ".roo"}
+    | {".kiro", ".zed", ".amp", ".agents", ".defect", ".windsurf", "skills", "agents", ".copilot"}
+)
