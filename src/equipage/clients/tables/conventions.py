@@ -21,7 +21,7 @@ from equipage.clients.tables import (
 )
 
 #: Every table that is a kind of its own. Several tools share skills and lists of MCP servers:
-#: those kinds have several tables each, in `tools.skills` and `clients.mcp`.
+#: those kinds have several tables each, in `tables.skills` and `clients.mcp`.
 CONVENTIONS: tuple[Convention, ...] = (
     *claude.CONVENTIONS,
     *claude_settings.CONVENTIONS,
