@@ -1,4 +1,4 @@
-"""One module for each agent tool, with nothing but tables: its files, their fields, its own tools.
+"""All tables of files of agent tools, from the modules beside this one.
 
 A new tool is a module here and a row in `CONVENTIONS`.
 """
