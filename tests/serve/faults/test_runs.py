@@ -65,6 +65,7 @@ class Client:
         self.their_reads, self.writes = os.pipe()
         self.got = b""
         self.over = threading.Event()  #: whether the run is
+        self._closing = threading.Lock()  #: the script and the run may both close an end
 
     def say(self, *messages: Any) -> None:
         for each in messages:
@@ -79,8 +80,10 @@ class Client:
         return self.got
 
     def hang_up(self) -> None:
-        os.close(self.writes)
-        self.writes = -1
+        with self._closing:
+            if self.writes >= 0:
+                os.close(self.writes)
+            self.writes = -1
 
     def leave(self) -> None:
         os.close(self.reads)
@@ -96,8 +99,7 @@ class Client:
         self.over.set()
         os.close(self.their_writes)
         self.their_writes = -1
-        if self.writes >= 0:
-            self.hang_up()
+        self.hang_up()
 
     def close(self) -> None:
         for each in (self.reads, self.writes, self.their_reads, self.their_writes):
