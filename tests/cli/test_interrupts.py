@@ -115,7 +115,8 @@ def test_an_interrupt_ends_the_programs_of_a_command(project: Path) -> None:
     programs.mkdir()
     private.mkdir()
     program = programs / "ssh-keygen"
-    program.write_text("#!/bin/sh\n: > began\nexec sleep 600\n")
+    # Its input ends when the command waits for it: before that, Python does not know of it yet.
+    program.write_text("#!/bin/sh\ncat > /dev/null\n: > began\nexec sleep 600\n")
     program.chmod(0o755)
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
     process = started(
