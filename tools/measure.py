@@ -328,7 +328,7 @@ def reading_list(root: Path, package: Path) -> tuple[int | None, str]:
     """How many lines the modules have that ARCHITECTURE.md says to read first, and what was found.
 
     The list is the numbered one; each item begins with the name of a module or a package, as in
-    `syntax/document` or `kinds/server/`. What the section recommends after it does not count.
+    `syntax/document` or `formats/server/`. What the section recommends after it does not count.
     """
     page = root / "ARCHITECTURE.md"
     section = _READING.search(page.read_text(encoding="utf-8")) if page.is_file() else None
