@@ -139,30 +139,56 @@ _LAYOUT = {
 
 
 class Module:
-    """A Python file, read and parsed once."""
+    """A Python file, read and parsed once; the rest is found when it is asked for."""
 
     def __init__(self, path: Path, sources: Path) -> None:
         self.path = path
         self.file = path.relative_to(sources).as_posix()
         self.name = self.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        text = path.read_text(encoding="utf-8")
-        self.syntax = ast.parse(text)
-        self.nodes = list(ast.walk(self.syntax))
-        lines = text.splitlines()
-        filled = {number for number, line in enumerate(lines, start=1) if line.strip()}
+        self.text = path.read_text(encoding="utf-8")
+        self.syntax = ast.parse(self.text)
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the syntax tree."""
+        return list(ast.walk(self.syntax))
+
+    @cached_property
+    def tokens(self) -> list[tokenize.TokenInfo]:
+        """The tokens, comments and layout included."""
+        return list(tokenize.generate_tokens(io.StringIO(self.text).readline))
+
+    @cached_property
+    def code(self) -> list[tokenize.TokenInfo]:
+        """What statements other than docstrings consist of."""
         docstrings = set(docstring_lines(self.nodes))
-        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-        commented = {each.start[0] for each in tokens if each.type == tokenize.COMMENT}
-        #: What statements other than docstrings consist of, and the lines they are on.
-        self.code = [
-            each for each in tokens if each.type not in _LAYOUT and each.start[0] not in docstrings
+        return [
+            each
+            for each in self.tokens
+            if each.type not in _LAYOUT and each.start[0] not in docstrings
         ]
-        self.code_lines = filled & {
+
+    @cached_property
+    def filled_lines(self) -> set[int]:
+        """The numbers of the lines that are not blank."""
+        lines = enumerate(self.text.splitlines(), start=1)
+        return {number for number, line in lines if line.strip()}
+
+    @cached_property
+    def code_lines(self) -> set[int]:
+        """The numbers of the lines with code."""
+        return self.filled_lines & {
             number for each in self.code for number in range(each.start[0], each.end[0] + 1)
         }
-        self.lines = Lines(
+
+    @cached_property
+    def lines(self) -> Lines:
+        """How many lines of each sort there are."""
+        lines = self.text.splitlines()
+        commented = {each.start[0] for each in self.tokens if each.type == tokenize.COMMENT}
+        return Lines(
             physical=len(lines),
-            filled=len(filled),
+            filled=len(self.filled_lines),
             code=len(self.code_lines),
             commented=len(commented),
             comments=sum(lines[number - 1].lstrip().startswith("#") for number in commented),
@@ -656,13 +682,19 @@ def _largest(found: list[tuple[int, Function]]) -> str:
     return ", ".join(f"{each.module.name}.{each.qualified} {number}" for number, each in found)
 
 
-def list_names(tree: Tree) -> Iterator[str]:
-    """A line for each name that is a participle or begins with a preposition."""
+def unclear_names(tree: Tree) -> Iterator[tuple[Function, str]]:
+    """The functions whose name is a participle or begins with a preposition, and which it is."""
     for each in named_functions(tree):
         if is_participle(each.words):
-            yield f"{each.place}: {each.qualified}: a participle"
+            yield each, "a participle"
         elif begins_with_preposition(each.words):
-            yield f"{each.place}: {each.qualified}: begins with a preposition"
+            yield each, "begins with a preposition"
+
+
+def list_names(tree: Tree) -> Iterator[str]:
+    """A line for each name that is a participle or begins with a preposition."""
+    for each, problem in unclear_names(tree):
+        yield f"{each.place}: {each.qualified}: {problem}"
 
 
 # ----------------------------------------------------------------------------------- cold processes

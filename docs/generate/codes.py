@@ -44,7 +44,7 @@ _LANGUAGES = {
     "md": "markdown",
     "mdc": "markdown",
 }
-_MEND = re.compile(
+_EXAMPLE_BLOCK = re.compile(
     r"^(?P<fence>`{3,})[a-z]* (?P<role>wrong|right|settings|base)"
     r"(?: (?P<name>\S+))?(?: (?P<file>\S+))?\n"
     r"(?P<body>.*?)^(?P=fence)$",
@@ -277,7 +277,9 @@ def fixes() -> Iterator[tuple[str, str, str, Bases]]:
     """Kind, code, text and bases of each example written for these pages."""
     for path in sorted(FIXES.glob("*.md")):
         head, *parts = re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        bases = {match["name"]: (match["file"], match["body"]) for match in _MEND.finditer(head)}
+        bases = {
+            match["name"]: (match["file"], match["body"]) for match in _EXAMPLE_BLOCK.finditer(head)
+        }
         for part in parts:
             code, _, text = part.partition("\n")
             yield path.stem, code.strip(), text, bases
@@ -300,7 +302,7 @@ def _fixed_example(code: str, kind: str, text: str, bases: Bases) -> Example:
     wrong: dict[str, str] = {}
     right: dict[str, str] = {}
     settings: dict[str, object] = {}
-    for match in _MEND.finditer(text):
+    for match in _EXAMPLE_BLOCK.finditer(text):
         if match["role"] == "settings":
             settings = msgspec.json.decode(match["body"])
         else:

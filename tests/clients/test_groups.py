@@ -7,7 +7,7 @@ from typing import Literal
 
 from equipage.clients import format as client_format
 from equipage.clients.catalogue import Convention, Field, Group, Names, either, list_of, mapping_of
-from equipage.clients.format import groups_of, kind_of, sensitive_of
+from equipage.clients.format import format_of, groups_of, sensitive_of
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.pipeline import load_text
 from equipage.loading.session import Request
@@ -36,7 +36,7 @@ TEST = Convention(
 
 
 def found(text: str) -> list[str]:
-    outcome = load_text(text, kind_of(TEST), Request(env={}), name="x.json", base="/")
+    outcome = load_text(text, format_of(TEST), Request(env={}), name="x.json", base="/")
     return lines(outcome.diagnostics)
 
 

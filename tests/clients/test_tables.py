@@ -9,7 +9,7 @@ import pytest
 
 import equipage
 from equipage.clients.catalogue import Convention
-from equipage.clients.format import kind_of, list_item, model_of, sensitive_of
+from equipage.clients.format import format_of, list_item, model_of, sensitive_of
 from equipage.clients.references import parse_references, split_names
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.clients.tables.skills import CLAUDE, OPEN, OPENCODE
@@ -94,7 +94,7 @@ def _written(folder: Path, convention: Convention, text: str) -> Path:
 
 
 def test_kinds_are_values() -> None:
-    kind = kind_of(CONVENTIONS[0])
+    kind = format_of(CONVENTIONS[0])
     assert kind.shape.guarded == {"tools", "disallowedTools", "permissionMode"}
 
 

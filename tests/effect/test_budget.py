@@ -276,3 +276,8 @@ def test_the_command_says_what_is_over_and_fails(
     (tmp_path / "empty").mkdir()
     assert main(["budget", "empty"]) == 0
     assert "no configuration found" in capsys.readouterr().err
+
+
+def test_a_description_may_be_a_number(tmp_path: Path) -> None:
+    found = measured(tmp_path, {".defect/skills/x/SKILL.md": skill("5")})
+    assert ("Agent Skills", "longest description in .defect") in found

@@ -102,7 +102,7 @@ def test_the_verdict_is_that_of_the_reference_implementation(schema: Any, draft:
 
 @pytest.mark.requirement("TP-27")
 @given(st.text(min_size=1).filter(lambda text: text not in schemas.TYPES))
-def test_any_other_type_is_told(name: str) -> None:
+def test_any_other_type_is_reported(name: str) -> None:
     facts = schemas.check({"properties": {"a": {"type": name}}}, default_draft="2020-12")
     assert [(each.code, each.path) for each in facts] == [
         ("schema-type-unknown", ("properties", "a", "type"))

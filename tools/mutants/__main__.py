@@ -112,7 +112,7 @@ PARTS = {
         ("files/sandbox.py",),
         ("files/test_sandbox.py", *_security("links", "roots", "special_files", "path_spellings")),
     ),
-    "roots": Part(("loading/layers.py",), ("files/test_roots.py",)),
+    "roots": Part(("loading/layers.py",), ("loading/test_layers.py",)),
     "reading": Part(
         ("files/reading.py", "files/memory.py", "files/__init__.py"),
         (
@@ -137,7 +137,7 @@ PARTS = {
     "expectations": Part(_faults("expect"), _faults("test_expectations", "test_examples")),
     "fault-answers": Part(
         (
-            *_faults("answers", "replies", "responding", "matching", "templates", "effect"),
+            *_faults("answers", "replies", "responding", "matching", "templates", "views"),
             *_faults("eras", "handlers"),
         ),
         _MISBEHAVING,

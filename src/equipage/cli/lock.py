@@ -1,7 +1,7 @@
 """`equipage lock` and `verify`: nothing about an agent changes unseen.
 
-Signatures are those of `ssh-keygen -Y`: a team has
-the keys already, and any other program can verify them.
+Signatures are those of `ssh-keygen -Y`: a team has the keys already, and any other program can
+verify them.
 """
 
 from __future__ import annotations

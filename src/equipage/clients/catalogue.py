@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from equipage.core.diagnostics import Fact, Severity
+from equipage.core.diagnostics import Code, Fact, Severity
 from equipage.core.path import ROOT, Path
 
 if TYPE_CHECKING:
@@ -33,9 +33,17 @@ Table = dict[str, Any]
 #: A check of a file of a client, beyond what its table says.
 Rule = Callable[["Convention", Any, "Session"], Iterator[Fact]]
 
-#: How a client reads a header that is not YAML, see `recovery.read_as_client`. To
-#: `lines` it never was YAML: each line is a key and its text. `lenient` clients cannot be run here:
-#: they are taken to read what was meant.
+
+class OwnRules(msgspec.Struct, frozen=True):
+    """What a client checks in one kind of its files beyond the table, and the codes of that."""
+
+    rules: tuple[Rule, ...]
+    codes: tuple[Code, ...]
+
+
+#: How a client reads a header that is not YAML, see `clients.headers`. To `lines` it never was
+#: YAML: each line is a key and its text. `lenient` clients cannot be run here: they are taken to
+#: read what was meant.
 Reader = Literal["strict", "lenient", "claude", "codex", "gemini", "opencode", "lines"]
 
 

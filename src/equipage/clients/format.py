@@ -16,13 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.clients import checks, codes, copilot, opencode, references
-from equipage.clients.catalogue import CompositeType, Convention, Field, Group, patterns_in
+from equipage.clients import checks, codes, copilot, gemini, opencode, references
+from equipage.clients.catalogue import (
+    CompositeType,
+    Convention,
+    Field,
+    Group,
+    OwnRules,
+    patterns_in,
+)
 from equipage.clients.checks import NAMED_BY_TEXT
 from equipage.clients.claude import rules as claude_rules
 from equipage.clients.codes import CODES
 from equipage.clients.headers import read_as_client
-from equipage.clients.tables import claude, gemini, paths, skills
+from equipage.clients.tables import claude, paths, skills
+from equipage.clients.tables import gemini as gemini_tables
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
@@ -52,12 +60,14 @@ _FORMATS: dict[str, dict[str, Syntax]] = {
 
 #: Every table, those of the tools that read skills included.
 _TABLES = (*CONVENTIONS, *skills.VARIANTS)
+#: Kind → what its client checks beyond the table.
+_RULES_OF_CLIENTS = {**claude_rules.RULES, **copilot.RULES, **gemini.RULES, **opencode.RULES}
 _MODELS: dict[str, type[Any]] = {}
 _MODEL_LOCK = RLock()  # one class for all threads, or a configuration would not pickle
 
 
 def model_of(convention: Convention) -> type[Any]:
-    """The Struct of a convention. Every field is optional here; `rules` reports missing ones."""
+    """The Struct of a convention. Every field is optional here; `checks` reports missing ones."""
     name = _class_name(convention)
     with _MODEL_LOCK:
         if name not in _MODELS:
@@ -253,7 +263,7 @@ def _known_agent_folders() -> frozenset[str]:
 
 def _grammar(convention: Convention) -> Grammar:
     """Where the client ends a header, as it was measured."""
-    if convention.reader == "claude" or convention.tool == gemini.TOOL:
+    if convention.reader == "claude" or convention.tool == gemini_tables.TOOL:
         return CLOSED_ANYWHERE
     return CLOSED_AT_LINE_START if convention.reader == "opencode" else CONVENTION
 
@@ -439,14 +449,12 @@ def _fields_that_must_fit(convention: Convention) -> frozenset[str]:
     return found
 
 
-def kind_of(convention: Convention) -> Format:
-    """The kind of a convention; its model, stages and rules follow from the table."""
-    beyond = {**copilot.RULES, **opencode.RULES}.get(convention.kind, ())
-    own = claude_rules.RULES.get(convention.kind, ())
+def format_of(convention: Convention) -> Format:
+    """The format of a convention; its model, stages and rules follow from the table."""
+    own = _RULES_OF_CLIENTS.get(convention.kind, OwnRules((), ()))
     is_listed = convention.sort in _LISTED_SORTS
-    more = [code for _, those in beyond for code in those]
-    more += (*(codes.COPY_CODES if is_listed else ()), *(codes.CLAUDE_CODES if own else ()))
-    rules = (*checks.RULES, *(rule for rule, _ in beyond), *own)
+    more = (*(codes.COPY_CODES if is_listed else ()), *own.codes)
+    rules = (*checks.RULES, *own.rules)
     return Format(
         name=convention.kind,
         title=convention.title,
@@ -496,4 +504,4 @@ def format_named(name: str) -> Format:
     """The kind of a convention; its model is made when it is first asked for."""
     from equipage.clients.tables.conventions import CONVENTIONS
 
-    return kind_of(next(each for each in CONVENTIONS if each.kind == name))
+    return format_of(next(each for each in CONVENTIONS if each.kind == name))

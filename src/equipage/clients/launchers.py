@@ -2,6 +2,9 @@
 
 What such a launcher runs is pinned if the command names one version of it for good: an exact
 version, a commit, the digest of an image. Anything else runs what is published at that moment.
+
+The checks of MCP servers are here, too, whichever tool reads the servers: unpinned launchers, plain
+HTTP, secrets, variables in a form that the tool does not replace, names that collide.
 """
 
 from __future__ import annotations

@@ -15,12 +15,14 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.path import get, mapping_or_empty
+from equipage.clients import codes
+from equipage.core.diagnostics import Fact, Shown
+from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
 from equipage.files.reading import Files, require_text
 from equipage.files.sandbox import FileProblem, is_below
 from equipage.loading.project_root import folder_has, project_root_in
-from equipage.loading.session import Run
+from equipage.loading.session import Run, Session
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.syntax.json import blank_comments
@@ -338,3 +340,30 @@ def parse_json(data: bytes | None) -> Any:
         with contextlib.suppress(SyntaxProblem):
             return load_value("json", write(text))
     return None
+
+
+def paths_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """The paths that a field names: text, a list, or commands by name with their `source`."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        yield from (((*path, at), each) for at, each in enumerate(value) if isinstance(each, str))
+    elif isinstance(value, dict) and path[-1] == "commands":
+        for name, each in value.items():
+            if isinstance(each, dict) and isinstance(each.get("source"), str):
+                yield (*path, name, "source"), each["source"]
+
+
+def check_path_exists(
+    place: Path, field: str, written: str, root: str, session: Session, *, is_folder: bool
+) -> Iterator[Fact]:
+    file = os.path.normpath(os.path.join(root, written))
+    if not session.files.is_within(file, session.root):
+        return  # nothing outside the project is looked at
+    reason = None
+    if not session.files.exists(file):
+        reason = "does not exist"
+    elif is_folder and not session.files.is_folder(file):
+        reason = "is a file; name the folder that holds it"
+    if reason is not None:
+        yield codes.MANIFEST_PATH_MISSING.at(place, field=field, file=Shown(written), reason=reason)

@@ -3,6 +3,9 @@
 A name is looked up where equipage knows the set: skills, servers and agents, if the workspace holds
 at least one of that sort. The user's own folders may hold others, so an unknown name is a warning
 only if it is close to a known one, and a note otherwise.
+
+`RULES` are about all files with names together: whether their list fits, which command a skill
+hides, and whether copies for several clients agree.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from equipage.clients.catalogue import Convention
 from equipage.clients.codes import SKILL_CODES
-from equipage.clients.format import kind_of
+from equipage.clients.format import format_of
 from equipage.clients.tables import skills as tables
 from equipage.core.text import lazy_regex
 from equipage.files.reading import Files
@@ -21,7 +21,7 @@ from equipage.loading.format import Format, Layering
 
 def _tolerant_format(convention: Convention) -> Format:
     layering = Layering(layers=SKILL_LAYERS)
-    return replace(kind_of(convention), codes=SKILL_CODES, layering=layering)
+    return replace(format_of(convention), codes=SKILL_CODES, layering=layering)
 
 
 _OPEN_FORMAT = _tolerant_format(tables.OPEN)

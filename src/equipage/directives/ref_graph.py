@@ -134,7 +134,7 @@ class Part(msgspec.Struct, eq=False):
     dynamic: Scopes = NO_SCOPES  #: what could decide at run time where a reference leads
     order: int = 0  #: for finding components; 0 means not visited yet
     low: int = 0
-    # `inline.finish` fills in these, for all parts of a component together:
+    # `ref.resolve` fills in these, for all parts of a component together:
     tree: Tree | None = None
     rooted: Tree | None = None
     recursive: bool = False
@@ -166,7 +166,7 @@ class KnownReferences:
         #: that expensive
         self.index: dict[Any, Any] = {}
         self.unparsed: dict[int, list[Fact]] = {}  #: why a source has no value
-        self.targets: dict[tuple[str, str, str, str], Part] = {}  #: see `Known`
+        self.targets: dict[tuple[str, str, str, str], Part] = {}  #: see `KnownSchemas`
 
 
 class Linker:
@@ -214,7 +214,7 @@ class Linker:
                 links += self._run_time_links(part, path, schema, in_place, facts)
             if REF in schema:
                 place = self.locate(part.place.child(path), schema[REF], facts, part.draft)
-                alone = part.draft.ref_stands_alone or len(schema) == 1
+                alone = part.draft.ref_hides_siblings or len(schema) == 1
                 links.append(Link(path, self._target(place, part.draft), alone, in_place))
                 if alone:
                     found += _check_hidden_keywords(schema, path, part.draft)

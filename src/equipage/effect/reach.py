@@ -3,6 +3,8 @@
 An answer is what the fields of the agent say together with the settings around it. Its reasons are
 the grants that decide it: a file and a field, or the default that counts because no file says
 anything.
+
+Two reaches can be compared: a `Difference` has what an agent may do more or less than before.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 This module answers the plain questions of the rooms above: what is at a path, what a folder holds,
 where the process runs, with which variables, and whether the arguments of a caller are what they
-must be. `reading` reads the files of a load, `sandbox`
-opens what a document refers to, `walking` finds files, `git` reads revisions, and `writing` is the
-only module that changes anything.
+must be. `reading` reads the files of a load, `sandbox` opens what a document refers to, `walking`
+finds files, `git` reads revisions, and `writing` is the only module that changes anything.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""One load: recognise, parse, resolve, check, place and word what was found, freeze."""
+"""One load: read, parse, resolve, check, place and word what was found, freeze."""

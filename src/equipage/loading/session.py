@@ -301,7 +301,7 @@ class Session:
         known = self._documents.get(id(source))
         if known is not None:
             return known[0], []
-        wanted = format or format_of(self.kind, source.name)
+        wanted = format or syntax_of(self.kind, source.name)
         # By kind as well: strictness, merge keys and variables differ between kinds.
         key = (id(source), wanted, self.kind.name)
         parsed = self.run.documents.get(key)
@@ -355,7 +355,7 @@ class Session:
         return self._guesses
 
 
-def format_of(kind: Format, name: str) -> Syntax:
+def syntax_of(kind: Format, name: str) -> Syntax:
     """The format of a file by its extension; a name without one (a string) takes the first."""
     formats = kind.reading.formats
     extension = os.path.splitext(name)[1].lower()

@@ -7,11 +7,11 @@ The first of these that says something counts:
 3. the plugin around the file, whose manifest names its parts,
 4. the content, if two signs of it agree.
 
-What belongs to a tool and is not read (see `unread`) is recognised, too: by its path before the
-content is looked at, or by its content. Below a skill, only the skill itself is of a kind: the
-other files are its material. One sign of content is a guess. A guess never gives errors, and is
-overruled by another load that reads the file. Only light predicates are used, so that looking at a
-file imports no kind but its own.
+What belongs to a tool and is not read (see `clients.tables.unread`) is recognised, too: by its path
+before the content is looked at, or by its content. Below a skill, only the skill itself is of a
+kind: the other files are its material. One sign of content is a guess. A guess never gives errors,
+and is overruled by another load that reads the file. Only light predicates are used, so that
+looking at a file imports no kind but its own.
 """
 
 from __future__ import annotations

@@ -24,14 +24,14 @@ class Draft(msgspec.Struct, frozen=True):
     name: str
     uri: str  #: of its meta-schema, without a final `#`
     validator: str | None  #: the class of jsonschema-rs; None: see `_DRAFT_3`
-    ref_stands_alone: bool = False  #: whether `$ref` hides the keywords beside it
+    ref_hides_siblings: bool = False  #: whether `$ref` hides the keywords beside it
     definitions: str = "$defs"  #: the keyword for named subschemas
     address: str = "$id"  #: the keyword that gives a schema an address
 
     @property
     def schema_uri(self) -> str:
         """The value of `$schema` for this draft: older ones end with an empty fragment."""
-        return f"{self.uri}#" if self.ref_stands_alone else self.uri
+        return f"{self.uri}#" if self.ref_hides_siblings else self.uri
 
 
 def _old_draft(number: int, validator: str | None, address: str = "$id") -> Draft:

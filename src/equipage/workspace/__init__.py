@@ -1,1 +1,1 @@
-"""Many files: project settings, loads, checks, reports, fixes, and watching for changes."""
+"""Many files: loads, checks, reports, fixes, and watching for changes."""

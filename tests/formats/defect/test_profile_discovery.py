@@ -133,7 +133,7 @@ def test_what_counts_as_a_profile(
 
 
 @pytest.mark.requirement("PR-18")
-def test_a_folder_called_like_a_file_is_no_profile(agents: Path, tmp_path: Path) -> None:
+def test_a_folder_called_like_a_file_is_not_a_profile(agents: Path, tmp_path: Path) -> None:
     (agents / "x.md").mkdir()
     assert not equipage.discover_profiles(tmp_path, env={})
 

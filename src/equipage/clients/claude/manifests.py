@@ -12,6 +12,7 @@ from equipage.clients.catalogue import Convention
 from equipage.clients.claude import hooks
 from equipage.clients.claude.hooks import HookRoots
 from equipage.clients.codes import NAME_FORM
+from equipage.clients.plugins import check_path_exists, paths_in
 from equipage.clients.tables.claude import KEBAB
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
@@ -171,7 +172,7 @@ def _check_definition(
         if field in table and table[field] is None:
             yield _null_refusal((*path, field))
     for field, (endings, is_folder) in _PATH_FIELDS.items():
-        for place, written in _paths_in(table.get(field), (*path, field)):
+        for place, written in paths_in(table.get(field), (*path, field)):
             # A bundle at an address is not fetched.
             if (
                 field == "mcpServers"
@@ -183,7 +184,7 @@ def _check_definition(
             if reason is not None:
                 yield _refusal(place, field, reason)
             elif root is not None:
-                yield from _check_path_exists(
+                yield from check_path_exists(
                     place, field, written, root, session, is_folder=is_folder
                 )
     # Hooks may be a path, which was looked up above, or the hooks themselves.
@@ -194,28 +195,6 @@ def _check_definition(
     yield from _check_commands(table.get("commands"), (*path, "commands"))
     yield from _check_dependencies(table.get("dependencies"), (*path, "dependencies"))
     yield from _check_servers(table, path)
-
-
-def extension_is_accepted(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
-    """The context files of an extension exist; Gemini CLI refuses it otherwise."""
-    named = config.get("contextFileName") if isinstance(config, dict) else None
-    root = os.path.dirname(session.path)
-    for place, written in _paths_in(named, ("contextFileName",)):
-        yield from _check_path_exists(
-            place, "contextFileName", written, root, session, is_folder=False
-        )
-
-
-def _paths_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """The paths that a field names: text, a list, or commands by name with their `source`."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, list):
-        yield from (((*path, at), each) for at, each in enumerate(value) if isinstance(each, str))
-    elif isinstance(value, dict) and path[-1] == "commands":
-        for name, each in value.items():
-            if isinstance(each, dict) and isinstance(each.get("source"), str):
-                yield (*path, name, "source"), each["source"]
 
 
 def _null_refusal(path: Path) -> Fact:
@@ -231,21 +210,6 @@ def _path_problem(written: str, endings: tuple[str, ...]) -> str | None:
     if endings and not written.endswith(endings):
         return f"must end with `{endings[0]}`"
     return None
-
-
-def _check_path_exists(
-    place: Path, field: str, written: str, root: str, session: Session, *, is_folder: bool
-) -> Iterator[Fact]:
-    file = os.path.normpath(os.path.join(root, written))
-    if not session.files.is_within(file, session.root):
-        return  # nothing outside the project is looked at
-    reason = None
-    if not session.files.exists(file):
-        reason = "does not exist"
-    elif is_folder and not session.files.is_folder(file):
-        reason = "is a file; name the folder that holds it"
-    if reason is not None:
-        yield codes.MANIFEST_PATH_MISSING.at(place, field=field, file=Shown(written), reason=reason)
 
 
 def _check_user_config(value: Any, path: Path) -> Iterator[Fact]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from equipage.clients import codes
-from equipage.clients.catalogue import Convention
+from equipage.clients.catalogue import Convention, OwnRules, Rule
 from equipage.clients.claude import hooks, instructions, manifests, permissions
 from equipage.clients.claude.hooks import HookRoots
 from equipage.clients.codes import EXTENSION_NOT_READ, UNKNOWN_REFERENCE
@@ -21,8 +21,6 @@ from equipage.core.text import Guesses, nearest
 from equipage.loading.session import Session
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
-
-Rule = Callable[[Convention, Any, Session], Iterator[Fact]]
 
 
 def _project_of(path: str) -> str | None:
@@ -231,8 +229,7 @@ def skill_is_read(convention: Convention, _config: Any, session: Session) -> Ite
         yield codes.SKILL_NOT_READ.at(span=Span(source, 0, 0), name=below.rpartition("/")[2])
 
 
-#: Kind → its rules.
-RULES: dict[str, tuple[Rule, ...]] = {
+_RULES: dict[str, tuple[Rule, ...]] = {
     "claude-settings": (settings_are_valid,),
     "claude-hooks": (hooks_file_is_valid,),
     "claude-agent": (header_hooks_are_valid, plugin_agent_fields_count, model_exists),
@@ -247,5 +244,6 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "claude-plugin": (manifests.plugin_is_accepted,),
     "claude-marketplace": (manifests.marketplace_is_accepted,),
-    "gemini-extension": (manifests.extension_is_accepted,),
 }
+#: Kind → its rules.
+RULES = {kind: OwnRules(rules, codes.CLAUDE_CODES) for kind, rules in _RULES.items()}

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipage.clients import codes
-from equipage.clients.catalogue import Convention, Rule
-from equipage.core.diagnostics import Code, Fact, Shown
+from equipage.clients.catalogue import Convention, OwnRules
+from equipage.core.diagnostics import Fact, Shown
 from equipage.loading.session import Session
 
 #: `name.md` is compiled to `name.lock.yml` beside it, which GitHub runs.
@@ -25,7 +25,5 @@ def workflow_is_compiled(_convention: Convention, config: Any, session: Session)
         yield codes.WORKFLOW_NOT_COMPILED.at(("on",), part="key", lock=Shown(lock))
 
 
-#: Kind → its rules, each with the codes that it gives.
-RULES: dict[str, tuple[tuple[Rule, tuple[Code, ...]], ...]] = {
-    "agentic-workflow": ((workflow_is_compiled, codes.WORKFLOW_CODES),)
-}
+#: Kind → its rules.
+RULES = {"agentic-workflow": OwnRules((workflow_is_compiled,), codes.WORKFLOW_CODES)}

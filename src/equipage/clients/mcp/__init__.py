@@ -1,6 +1,6 @@
 """MCP servers: how each tool writes them down, in one table each.
 
-`servers` reads files by these tables. `strict` reads the `.mcp.json` of a `.defect` project.
+`servers` reads files by these tables, `formats.defect.mcp` the `.mcp.json` of a `.defect` project.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The kind `mcp`: `.mcp.json` and its relatives, each read as the tool that it is for reads it.
 
 The table of a tool says where in a file the servers are and what each key means. Beside a `.defect`
-folder, a `.mcp.json` must follow the seed to the letter: then `strict` reads it.
+folder, a `.mcp.json` must follow the seed to the letter: then `formats.defect.mcp` reads it.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipage.clients import codes
-from equipage.clients.catalogue import Convention, Rule
+from equipage.clients.catalogue import Convention, OwnRules
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Code, Fact, Remedy, Shown
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path, get
 from equipage.core.text import is_likely_typo, lazy_regex
 from equipage.loading.session import Session
@@ -98,11 +98,10 @@ def text_files_exist(_convention: Convention, config: Any, session: Session) -> 
                 yield codes.PATH_MISSING.at(place, file=Shown(written), field=str(place[-1]))
 
 
-#: Kind → its rules, each with the codes that it gives.
-RULES: dict[str, tuple[tuple[Rule, tuple[Code, ...]], ...]] = {
-    "opencode-agent": ((permissions_have_an_effect, codes.PERMISSION_CODES),),
-    "opencode-config": (
-        (text_files_exist, codes.TEXT_CODES),
-        (permissions_have_an_effect, codes.PERMISSION_CODES),
+#: Kind → its rules.
+RULES = {
+    "opencode-agent": OwnRules((permissions_have_an_effect,), codes.PERMISSION_CODES),
+    "opencode-config": OwnRules(
+        (text_files_exist, permissions_have_an_effect), (*codes.TEXT_CODES, *codes.PERMISSION_CODES)
     ),
 }

@@ -1,4 +1,4 @@
-"""Claude Code: agents, commands, plugins and their marketplaces, keys, language servers.
+"""Claude Code: agents, commands, plugins and their marketplaces, language servers.
 
 Skills are in `skills`, settings and hooks in `claude_settings`.
 """

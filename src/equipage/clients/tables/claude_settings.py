@@ -1,4 +1,4 @@
-"""Claude Code: settings, hooks of plugins, language servers, rules and output styles.
+"""Claude Code: settings, hooks of plugins, rules, output styles and instructions.
 
 One value of a wrong type switches off a whole settings file, deny rules included, and Claude Code
 says so only in `claude doctor`; so each is an error.

@@ -1,4 +1,4 @@
-"""One module for each agent tool, with nothing but tables: its files, their fields, its own tools.
+"""All tables of files of agent tools, from the modules beside this one.
 
 A new tool is a module here and a row in `CONVENTIONS`.
 """
@@ -21,7 +21,7 @@ from equipage.clients.tables import (
 )
 
 #: Every table that is a kind of its own. Several tools share skills and lists of MCP servers:
-#: those kinds have several tables each, in `tools.skills` and `clients.mcp`.
+#: those kinds have several tables each, in `tables.skills` and `clients.mcp`.
 CONVENTIONS: tuple[Convention, ...] = (
     *claude.CONVENTIONS,
     *claude_settings.CONVENTIONS,

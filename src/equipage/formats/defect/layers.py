@@ -52,7 +52,7 @@ from equipage.loading.model import build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import check_tree
 from equipage.loading.result import Explanation, Loaded
-from equipage.loading.session import Request, Run, Session, format_of
+from equipage.loading.session import Request, Run, Session, syntax_of
 from equipage.loading.tree import (
     Origin,
     Origins,
@@ -288,7 +288,7 @@ class _LayerMerge:
         except FileProblem as problem:
             self.facts += self.report_unread(path, problem)
             return None
-        document, facts = self.session_for(kind).parse(source, format_of(kind, source.name))
+        document, facts = self.session_for(kind).parse(source, syntax_of(kind, source.name))
         self.facts += facts
         return None if document is None else self.session.adopt(document)
 

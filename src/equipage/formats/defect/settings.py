@@ -1,6 +1,6 @@
 """The kind `settings`: one `config.toml`, a layer among others, and all layers merged.
 
-`settings_layers` merges the layers and registers the kind.
+`layers` merges the layers and exports the `FORMAT` of the kind.
 """
 
 from __future__ import annotations

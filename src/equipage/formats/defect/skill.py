@@ -206,7 +206,12 @@ def description_is_short(config: Any, _session: Session) -> Iterator[Fact]:
 
 def _list_skill(plain: Any, file: str) -> Iterator[Item]:
     fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
-    yield Item("skill", str(fields.get("name") or file), fields.get("description"))
+    description = fields.get("description")
+    yield Item(
+        "skill",
+        str(fields.get("name") or file),
+        description if isinstance(description, str) else None,
+    )
 
 
 #: Skills of the `.defect` convention: every key is known, and no mistake is forgiven.

@@ -100,8 +100,8 @@ def serve(
             if not all(each.is_met for each in verdicts):
                 code = code or 1
     finally:
-        is_told = tell.close()
-    if not is_told:
+        all_written = tell.close()
+    if not all_written:
         os._exit(code)  # Python would wait until standard error is read
     return code
 

@@ -3,7 +3,7 @@
 `build` turns the mapping under `$generate` into a frozen `Generator`, whose size is known and whose
 bytes are made only when they are read; or it reports everything that is wrong with the mapping.
 
-The six types of the format are in `payloads`. A program adds its own with `register`. A
+The six types of the format are in `types`. A program adds its own with `register`. A
 configuration chooses among these and never names code to import.
 """
 
