@@ -22,9 +22,11 @@ from equipage.files.writing import write_or_replace
 from lab import environment, in_process, repository
 
 #: What the installed script does, but it says when our code begins: before that, Python answers.
+#: Interrupts count even where the tests run in the background and a shell had them ignored.
 COMMAND = """
-import sys
+import signal, sys
 from equipage.core import interrupts
+signal.signal(signal.SIGINT, signal.default_int_handler)
 interrupts.exit_on_interrupt()
 sys.stderr.write("begun\\n")
 from equipage.__main__ import main
