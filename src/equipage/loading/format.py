@@ -247,9 +247,9 @@ class Format(msgspec.Struct, frozen=True):
     layering: Layering = Layering()
     presentation: Presentation = Presentation()
 
-    def adjust_severity(self, each: Fact, format: Syntax | None = None) -> Fact | None:  # noqa: A002
+    def adjust_severity(self, each: Fact, syntax: Syntax | None = None) -> Fact | None:
         """The fact with the severity this kind gives it; None if the kind allows it."""
-        for name in (f"{format}:{each.code}", each.code):
+        for name in (f"{syntax}:{each.code}", each.code):
             if name in self.strictness:
                 given = self.strictness[name]
                 wanted = given(each) if callable(given) else given

@@ -15,7 +15,6 @@ from equipage.clients.tables.hooks import events_group, matcher_group
 TOOL = "Codex"
 
 _SANDBOX = Literal["read-only", "workspace-write", "danger-full-access"]
-_APPROVAL_MODE = Literal["auto", "prompt", "writes", "approve"]
 _REVIEWER = Literal["user", "auto_review", "guardian_subagent"]
 _NUMBER = int | float
 #: What the author may set in the file of an agent as well.
