@@ -29,12 +29,13 @@ import pytest
 import equipage
 from equipage.cli import main
 from equipage.core.diagnostics import Diagnostic
-from equipage.files.reading import Files
+from equipage.files import System
+from equipage.files.disk import Disk
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.session import Request, Run
 from equipage.project.registry import format_named
-from equipage.workspace.check import check_paths
+from equipage.workspace import Workspace
 from equipage.workspace.report import Report
 
 T = TypeVar("T")
@@ -182,19 +183,20 @@ def _content(given: str | dict[str, str]) -> str | bytes | Link:
 def load(
     path: Path | str,
     kind: str = "server",
-    files: Files | None = None,
+    system: System | None = None,
     run: Run | None = None,
     **request: Any,
 ) -> Outcome:
     """Load one file; `request` holds the fields of a `Request`."""
-    wanted = Request(**{"env": {}, **request})
-    return load_path(str(path), format_named(kind), wanted, run, files)
+    wanted = Request(**{"env": {}, "system": system or Disk(), **request})
+    return load_path(str(path), format_named(kind), wanted, run)
 
 
 def check(*paths: Path | str, kind: str | None = None, jobs: int = 1, **request: Any) -> Report:
     """Check files together, or all files of the working directory, as `equipage check` does."""
     wanted = Request(**{"env": {}, "shared": True, **request})
-    return check_paths([str(path) for path in paths or "."], wanted, kind=kind, jobs=jobs)
+    several = [str(path) for path in paths or "."]
+    return Workspace(several, wanted, kind=kind, digests=True, jobs=jobs).report()
 
 
 def codes(found: Iterable[Diagnostic]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core.diagnostics import LoadError, UsageError
-from equipage.files import (
+from equipage.files.arguments import (
     contents_argument,
     folder_argument,
     kind_argument,
@@ -22,17 +22,16 @@ from equipage.files import (
     text_argument,
     valid_path_argument,
 )
-from equipage.files.reading import Files
 from equipage.loading.format import Limits
 from equipage.loading.pipeline import load_text
 from equipage.loading.result import Loaded
-from equipage.loading.session import Run, request_of
+from equipage.loading.session import request_of
 from equipage.project.registry import codes_for_kind, format_named, require_known_options
 from equipage.project.settings import load_in_project
-from equipage.workspace.check import check_contents, check_paths
-from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
+    from equipage.files import System
+    from equipage.workspace.report import Report
     from equipage.workspace.watch import Watch
 
 __all__ = ["check", "check_files", "load", "loads", "watch"]
@@ -98,8 +97,8 @@ def loads(
     request = request_of(env, options, embedded=embedded, limits=limits)
     name = "<embedded>" if embedded else "<string>"
     base = folder_argument("base_dir", base_dir)
-    run = Run(known_codes=codes_for_kind)
-    outcome = load_text(written, format_named(named), request, run, name=name, base=base)
+    request = msgspec.structs.replace(request, known_codes=codes_for_kind)
+    outcome = load_text(written, format_named(named), request, name=name, base=base)
     return _require_model(outcome.result(strict=strict), model)
 
 
@@ -129,10 +128,10 @@ def watch(
     name, wanted = valid_path_argument("path", path), _requested_kind(kind, model)
     request = request_of(env, options, roots=roots, limits=limits)
 
-    # Each load gets the files of the watch, which remember what was read: a change of any of them,
-    # included ones too, wakes it.
-    def reload(files: Files) -> Loaded[Any]:
-        outcome = load_in_project(name, request, kind=wanted, files=files)
+    # The watch remembers what its system was asked: a change of any of it wakes the watch.
+    def reload(system: System) -> Loaded[Any]:
+        own = msgspec.structs.replace(request, system=system)
+        outcome = load_in_project(name, own, kind=wanted)
         return _require_model(outcome.result(strict=strict), model)
 
     return Watch(name, reload, on_problem=on_problem)
@@ -160,7 +159,10 @@ def check(
     request = request_of(env, require_known_options(options), embedded=embedded, limits=limits)
     request = msgspec.structs.replace(request, shared=True)  # each kind takes those it knows
     several, count = paths_argument("paths", paths), number_argument("jobs", jobs)
-    return check_paths(several, request, kind=kind_argument(kind), jobs=count)
+    from equipage.workspace import Workspace  # not for a program that only loads
+
+    chosen = kind_argument(kind)
+    return Workspace(several, request, kind=chosen, digests=True, jobs=count).report()
 
 
 def check_files(
@@ -184,6 +186,8 @@ def check_files(
     """
     request = request_of({} if env is None else env, require_known_options(options), limits=limits)
     request = msgspec.structs.replace(request, shared=True)
+    from equipage.workspace import check_contents
+
     return check_contents(contents_argument(files), request, kind=kind_argument(kind))
 
 

@@ -18,12 +18,12 @@ from equipage.cli.arguments import (
     add_paths,
 )
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
+from equipage.cli.request import NOTHING_FOUND, workspace_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.effect.budget import Measure, budget_of
 from equipage.render.text import Style, table
-from equipage.workspace.load import load_all, settled
+from equipage.workspace.load import drop_overruled_guesses
 
 if TYPE_CHECKING:
     import argparse
@@ -54,7 +54,8 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    found = settled(load_all(paths_of(options), request_of(options), kind=options.kind))
+    workspace = workspace_of(options)
+    found = drop_overruled_guesses(workspace.loads(), workspace.system)
     measures = _select_measures(budget_of(found), options)
     if options.output_format == "json":
         output.write_json({"version": 1, "measures": [to_dict(each) for each in measures]})

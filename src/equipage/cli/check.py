@@ -34,11 +34,11 @@ from equipage.cli.request import (
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import code_page_url, visible
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 from equipage.project.registry import codes_for, codes_of
 from equipage.project.settings import Selection, project_of
 from equipage.render import REPORTS, text
-from equipage.workspace.check import check_paths
+from equipage.workspace import Workspace
 from equipage.workspace.report import SETTINGS, FileReport, Report
 
 if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
@@ -139,11 +139,6 @@ def _process_count(written: str) -> int:
 def run(options: argparse.Namespace, output: Output) -> int:
     files = check_input_of(options)
     _refuse_contradictions(options, files)
-    with files.overlay_text():
-        return _run(options, files, output)
-
-
-def _run(options: argparse.Namespace, files: CheckInput, output: Output) -> int:
     selection = Selection(
         _parse_codes(options.select) or None,
         _parse_codes(options.ignore),
@@ -153,15 +148,16 @@ def _run(options: argparse.Namespace, files: CheckInput, output: Output) -> int:
     request = request_of(options)
     if options.watch:
         return _watch(options, files, output, request, selection)
-    known = _find_baseline(options, files.paths)
     check = partial(_check, options, files, output, request, selection)
+    workspace, report = check()
+    known = _find_baseline(options, workspace)
     fixed: FixResult | None = None
     if options.fix:
         from equipage.cli.fix import fix_all, fix_text, warn_of_risk
 
         fix = fix_all if files.text is None else fix_text
-        fixed = fix(check, files, output, unsafe=options.unsafe_fixes)
-    report = check() if fixed is None else fixed.report
+        fixed = fix(report, check, files, output, unsafe=options.unsafe_fixes)
+        report = fixed.report
     if options.write_baseline:
         assert known is not None
         output.note(f"equipage: {known.record(report, files.paths)}")
@@ -237,19 +233,22 @@ def _check(
     output: Output,
     request: Request,
     selection: Selection,
-) -> Report:
-    """Check as the command line asks; `--fix` does so more than once."""
+    text: bytes | None = None,
+) -> tuple[Workspace, Report]:
+    """Check as the command line asks, or with a newer text; `--fix` does so more than once."""
     progress = Progress("checking", output.width)
+    system = files.system(request.system, text)
+    workspace = Workspace(
+        files.paths,
+        msgspec.structs.replace(request, system=system),
+        kind=options.kind,
+        selection=selection,
+        progress=progress,
+        jobs=options.jobs,
+        digests=options.output_format == "json",  # no other format shows them
+    )
     try:
-        return check_paths(
-            files.paths,
-            request,
-            kind=options.kind,
-            selection=selection,
-            progress=progress,
-            jobs=options.jobs,
-            digests=options.output_format == "json",  # no other format shows them
-        )
+        return workspace, workspace.report()
     finally:
         progress.clear()
 
@@ -275,19 +274,19 @@ def _exit_code(report: Report, options: argparse.Namespace, *, failed: bool) -> 
     return FOUND if failed or report.errors or too_many else OK
 
 
-def _find_baseline(options: argparse.Namespace, paths: Sequence[str]) -> BaselineFile | None:
+def _find_baseline(options: argparse.Namespace, workspace: Workspace) -> BaselineFile | None:
     """The baseline of the command line, else that of the project; None if there is none to use."""
     if options.no_baseline or (options.isolated and not options.baseline):
         return None
-    first = paths[0] if paths else "."
-    folder = first if os.path.isdir(first) else os.path.dirname(first) or "."
-    project = project_of(os.path.join(folder, "file"), Run(folders=(os.path.abspath(folder),)))
+    first, system = next(iter(workspace.paths), "."), workspace.system
+    folder = first if system.is_folder(first) else os.path.dirname(first) or "."
+    project = project_of(os.path.join(folder, "file"), workspace.run)
     is_named = options.baseline or project.settings.baseline or options.write_baseline
-    if not is_named and not os.path.exists(project.baseline):
+    if not is_named and not system.exists(project.baseline):
         return None
     from equipage.record.baseline import read_baseline
 
-    return read_baseline(project, options.baseline, is_new=options.write_baseline)
+    return read_baseline(project, options.baseline, system, is_new=options.write_baseline)
 
 
 # The report in the format that was asked for.
@@ -446,9 +445,15 @@ def _watch(
     from equipage.workspace.watch import watch_check
 
     progress = Progress("checking", output.width)
-    turns = watch_check(
-        files.paths, request, kind=options.kind, selection=selection, progress=progress
+    workspace = Workspace(
+        files.paths,
+        request,
+        kind=options.kind,
+        selection=selection,
+        recording=True,
+        progress=progress,
     )
+    turns = watch_check(workspace)
     # Turn 0 is the whole report; it ends only with the process.
     for number, turn in enumerate(turns):
         progress.clear()

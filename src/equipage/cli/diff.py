@@ -30,17 +30,18 @@ from equipage.core.diagnostics import UsageError
 from equipage.core.path import Path, format_path
 from equipage.core.text import visible, visible_at_line_start
 from equipage.effect.reach import Difference, differences
+from equipage.files import System
+from equipage.files.disk import Disk
 from equipage.files.git import NoRevision, Revision, is_revision
-from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded, Paths
-from equipage.loading.session import Run
+from equipage.loading.session import Request
 from equipage.project.settings import project_of
 from equipage.record.diff import MEANINGS, Change, compare
-from equipage.record.sides import Loads, Unjudged, loads_at, rule_changes, unjudged
+from equipage.record.sides import Loads, Unjudged, loads_of, rule_changes, unjudged
 from equipage.render.effect import lines_of_reach, reach_to_dict, render_markdown
 from equipage.render.text import Style, change_lines
-from equipage.workspace.load import Disk, Place
+from equipage.workspace import Workspace
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +54,7 @@ _SUMMARY_ORDER = (*MEANINGS[:-1], "added", "removed", "changed", "reordered")
 class Side(msgspec.Struct, frozen=True):
     """One of the two sides: where its files are, which path is compared, and its name."""
 
-    place: Place
+    system: System
     path: str
     label: str
 
@@ -208,7 +209,7 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
     # A single file has the empty name.
     if old.outcomes and new.outcomes and ("" in old.outcomes) != ("" in new.outcomes):
         raise UsageError("cannot compare a file with a folder")
-    single = display_name(after.path)
+    single = after.system.shown(after.path)
     diffs = list(_compare_files(old.outcomes, new.outcomes, single, show_env=options.show_env))
     diffs += _compare_rules(old, new)
     # The worst change is the first of its file, and comes first of all.
@@ -258,7 +259,7 @@ def _may_widen(before: Side, author: str | None) -> bool:
     """Whether the policy of the old side lets the author widen; the new one could name anybody."""
     if author is None:
         return False
-    run = Run(before.place.files())
+    run = Request(env={}, system=before.system).new_run()
     policy = project_of(os.path.join(before.path, "file"), run).settings.policy
     return policy is not None and author in policy.may_widen
 
@@ -271,7 +272,8 @@ def _differences_widest_first(diffs: list[FileDiff]) -> list[Difference]:
 
 def _load_side(side: Side, options: argparse.Namespace, output: Output) -> Loads:
     """The loads of a side by their path in its folder; prints what is wrong with them."""
-    found = loads_at(side.place, side.path, request_of(options), options.kind)
+    request = msgspec.structs.replace(request_of(options), system=side.system)
+    found = loads_of(Workspace([side.path], request, kind=options.kind))
     # Without its errors, a file that does not load would look like one that was removed.
     if problems := found.errors:
         failed = any(each.severity == "error" for each in problems)

@@ -14,11 +14,12 @@ from equipage.cli.request import CheckInput
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.source import Source
 from equipage.core.text import visible_at_line_start
-from equipage.files import real_path
+from equipage.files.disk import Disk
 from equipage.files.writing import NotWritten, replace_if_unchanged
 from equipage.loading.project_root import project_of_folder
 from equipage.render.text import Style
 from equipage.syntax.suspicious import mask_secrets
+from equipage.workspace import Workspace
 from equipage.workspace.fixes import REASONS, Refusal, Repair, diff, repair
 from equipage.workspace.report import Report
 
@@ -41,14 +42,17 @@ class FixResult(msgspec.Struct, frozen=True):
     text: str | None = None  #: the text after fixing, if it came from standard input
 
 
+#: Checks again: everything, or a newer text in place of that of standard input.
+Check = Callable[..., tuple[Workspace, Report]]
+
+
 def fix_all(
-    check: Callable[[], Report], files: CheckInput, output: Output, *, unsafe: bool = False
+    report: Report, check: Check, files: CheckInput, output: Output, *, unsafe: bool = False
 ) -> FixResult:
     """Fix files until nothing fixable is left."""
     roots = roots_of(files.paths, os.getcwd())
     fixed: list[Diagnostic] = []
     unwritten: dict[str, str] = {}
-    report = check()
     for _ in range(_MAX_PASSES):
         repairs, refused = repair(report.diagnostics, unsafe=unsafe)
         # Settings with errors may exclude any file, so nothing but them is fixed.
@@ -60,12 +64,12 @@ def fix_all(
             _note_unfixed(refused, unwritten, output)
             break
         fixed += (each for one in written for each in one.fixed)
-        report = check()
+        _, report = check()
     return FixResult(report, tuple(fixed), unwritten)
 
 
 def fix_text(
-    check: Callable[[], Report], files: CheckInput, output: Output, *, unsafe: bool = False
+    report: Report, check: Check, files: CheckInput, output: Output, *, unsafe: bool = False
 ) -> FixResult:
     """Fix the text of standard input until nothing fixable is left; no file is written.
 
@@ -76,8 +80,7 @@ def fix_text(
         text = files.text.decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError("standard input is not UTF-8, so nothing is fixed") from None
-    path, fixed = real_path(files.paths[0]), list[Diagnostic]()
-    report = check()
+    path, fixed = os.path.realpath(files.paths[0]), list[Diagnostic]()
     for _ in range(_MAX_PASSES):
         repairs, refused = repair(report.diagnostics, unsafe=unsafe)
         own = next((each for each in repairs if each.source.filename == path), None)
@@ -86,8 +89,7 @@ def fix_text(
             break
         text = own.text
         fixed += own.fixed
-        with files.overlay_text(text.encode("utf-8")):
-            report = check()
+        _, report = check(text.encode("utf-8"))
     return FixResult(report, tuple(fixed), {}, text)
 
 
@@ -121,7 +123,7 @@ def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
     with the files.
     """
     folders = (_folder_before_links(os.path.join(cwd, path), cwd) for path in paths)
-    return tuple(dict.fromkeys(project_of_folder(folder, (folder,)) for folder in folders))
+    return tuple(dict.fromkeys(project_of_folder(folder, Disk(), (folder,)) for folder in folders))
 
 
 def _folder_before_links(path: str, cwd: str) -> str:

@@ -21,15 +21,15 @@ from equipage.cli import OK
 from equipage.cli.arguments import Parser, add_flag
 from equipage.cli.output import Output
 from equipage.core.diagnostics import UsageError
-from equipage.files import process_variables
+from equipage.files.disk import Disk
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.editor_schema import schema_for
 from equipage.loading.project_root import project_of_folder
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 from equipage.project.recognise import recognise
 from equipage.project.registry import format_named, known_kinds
 from equipage.project.settings import project_of
-from equipage.workspace.check import check_paths
+from equipage.workspace import Workspace
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
@@ -116,7 +116,9 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    report = check_paths(["."], Request(env=process_variables(), shared=True))
+    disk = Disk()
+    request = Request(env=disk.variables(), system=disk, shared=True)
+    report = Workspace(["."], request).report()
     kinds = Counter(each.kind for each in report.files if each.kind is not None)
     found = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     summary = f"equipage: found {found or 'no configuration yet'}"
@@ -129,7 +131,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     output.note(summary)
     # A script that pipes answers in must not hang at a question it does not expect.
     asks = sys.stdin is not None and sys.stdin.isatty() and output.is_terminal and not options.yes
-    root = project_of_folder(".")
+    root = project_of_folder(".", disk)
     for each in proposals:
         if os.path.lexists(each.path):
             output.note(f"equipage: {each.path} exists; left as it is")
@@ -239,14 +241,15 @@ def run_new(options: argparse.Namespace, output: Output) -> int:
         return OK
     # Written with `/`, which is not the separator of every system.
     path = _fill_placeholders(kind.presentation.example_path, options.name)
-    project = project_of_folder(".")
+    request = Request(env={})
+    project = project_of_folder(".", request.system)
     try:
         write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project)
     except NotWritten as error:
         raise UsageError(f"cannot write {path}: {error}") from None
     output.write_data(f"{path}\n")
     # The path alone does not show every kind.
-    run = Run()
+    run = request.new_run()
     is_clear = recognise(path, project_of(path, run), run).kind == kind.name
     flag = "" if is_clear else f" --kind {kind.name}"
     output.note(f"equipage: edit it, then run `equipage check {path}{flag}`")

@@ -22,7 +22,7 @@ from equipage.cli.arguments import (
     add_paths,
 )
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
+from equipage.cli.request import NOTHING_FOUND, workspace_of
 from equipage.files.sandbox import is_below
 from equipage.project.kinds import KnownKind, all_known_kinds, known_kind
 from equipage.render.text import Style, table
@@ -50,7 +50,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    rows = list_all(paths_of(options), request_of(options), kind=options.kind)
+    rows = list_all(workspace_of(options))
     if options.output_format == "json":
         output.write_json({"version": 1, "items": [_row_to_dict(row) for row in rows]})
     elif rows:

@@ -24,7 +24,7 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
-from equipage.files import is_inside
+from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.project_root import project_of_folder
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         return USAGE
     path = options.output or os.path.join(root, workspace_lock.LOCK_NAME)
     # A name that the user did not write may be a link that came with the project.
-    if options.output is None and not is_inside(path, root):
+    if options.output is None and not Disk().is_inside(path, root):
         raise UsageError(
             f"{_display_path(path)} is a link that leads out of the project; use -o LOCK"
         )
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
 def _project_root(paths: list[str]) -> str:
     """The root of the project that all paths are in. Raises `UsageError`."""
     folders = [each if os.path.isdir(each) else os.path.dirname(each) or "." for each in paths]
-    roots = {os.path.realpath(project_of_folder(each)) for each in folders}
+    roots = {project_of_folder(each, Disk()) for each in folders}
     if len(roots) > 1:
         raise UsageError(f"the paths are in different projects: {', '.join(sorted(roots))}")
     return roots.pop()
@@ -207,7 +207,7 @@ def _parse(path: str, data: bytes) -> workspace_lock.WorkspaceLock:
 
 def _read_bytes(path: str) -> bytes:
     try:
-        return Files().read(path).data
+        return Files(Disk()).read(path).data
     except FileProblem as problem:
         raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
 

@@ -15,7 +15,7 @@ from equipage.cli.arguments import (
     add_output_option,
 )
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, request_of
+from equipage.cli.request import NOTHING_FOUND, workspace_of
 from equipage.clients.file_grants import reaches_of
 from equipage.clients.grants import Grant, Reach
 from equipage.clients.tables.activities import ACTIVITIES
@@ -24,7 +24,7 @@ from equipage.core.text import nearest, visible
 from equipage.effect.reach import Answer, Column, Matrix, add_inherited, answer, matrices
 from equipage.render.page import Places, places_of
 from equipage.render.text import Style, table
-from equipage.workspace.load import load_all, settled
+from equipage.workspace.load import drop_overruled_guesses
 
 if TYPE_CHECKING:
     import argparse
@@ -67,8 +67,8 @@ def declare(parser: Parser) -> None:
 
 def run(options: argparse.Namespace, output: Output) -> int:
     name, paths = _split_agent_and_paths(options.words)
-    request = request_of(options)
-    found = settled(load_all(paths, request, kind=options.kind))
+    workspace = workspace_of(options, paths)
+    found = drop_overruled_guesses(workspace.loads(), workspace.system)
     outcomes = [each.outcome for each in found if each.outcome is not None]
     reaches = add_inherited([reach for each in outcomes for reach in reaches_of(each)])
     agents: list[AgentRow] = [

@@ -10,7 +10,7 @@ from equipage.cli.arguments import Parser, add_loading_options, add_paths
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
-from equipage.files.reading import display_name
+from equipage.files import display_name
 from equipage.files.writing import NotWritten, write_or_replace
 from equipage.render.page import render, survey_workspace
 
@@ -54,6 +54,6 @@ def _title(paths: list[str]) -> str:
 
 def _base(paths: list[str]) -> str:
     """The folder to shorten names by, so that the page does not tell where it is on the disk."""
-    first = display_name(os.path.join(paths[0], "file"))
+    first = display_name(os.path.join(paths[0], "file"), os.getcwd())
     is_alone = len(paths) == 1 and os.path.isdir(paths[0]) and os.path.isabs(first)
     return os.path.dirname(first) if is_alone else ""

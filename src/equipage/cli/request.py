@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,9 +13,10 @@ from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.text import nearest
-from equipage.files import process_variables, real_path
+from equipage.files import MAX_BYTES, System
+from equipage.files.disk import Disk
 from equipage.files.reading import Files
-from equipage.files.sandbox import MAX_BYTES, FileProblem
+from equipage.files.sandbox import FileProblem
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request
 from equipage.project.registry import format_named
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import argparse
 
     from equipage.loading.result import Loaded
+    from equipage.workspace import Workspace
 
 #: The note of a command that finds no file to work on.
 NOTHING_FOUND = "equipage: no configuration found; name a file, or use --kind"
@@ -48,8 +49,10 @@ def request_of(options: argparse.Namespace) -> Request:
         "config": options.config,
     }
     # Only what was written is passed on: each kind has its own defaults.
+    disk = Disk()
     return Request(
-        env=process_variables(),
+        env=disk.variables(),
+        system=disk,
         options={name: value for name, value in written.items() if value not in (None, False, [])},
         embedded=options.embedded,
         isolated=getattr(options, "isolated", False),
@@ -58,6 +61,14 @@ def request_of(options: argparse.Namespace) -> Request:
         # These two are about one file that the user named; all others judge a tree.
         confined=options.command not in ("show", "explain"),
     )
+
+
+def workspace_of(options: argparse.Namespace, paths: Sequence[str] | None = None) -> Workspace:
+    """The workspace that the command line names, or that of other paths."""
+    from equipage.workspace import Workspace  # not for a command about one file
+
+    chosen = paths_of(options) if paths is None else paths
+    return Workspace(chosen, request_of(options), kind=options.kind)
 
 
 def outcome_of(options: argparse.Namespace) -> Outcome:
@@ -121,15 +132,14 @@ class CheckInput(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
     text: bytes | None = None
 
-    def overlay_text(self, text: bytes | None = None) -> AbstractContextManager[None]:
-        """Context manager in which the text, or a newer one, is read in place of the file."""
+    def system(self, under: System, text: bytes | None = None) -> System:
+        """A system in which the text, or a newer one, is in place of the file."""
         if self.text is None:
-            return nullcontext()
-        from equipage.files.memory import Overlay, overlaid  # few texts come from elsewhere
+            return under
+        from equipage.files.memory import Overlay  # few texts come from elsewhere
 
-        path = real_path(self.paths[0]).replace(os.sep, "/")
-        newest = self.text if text is None else text
-        return overlaid(Overlay({path: newest}, over_disk=True))
+        path = under.real(self.paths[0]).replace(os.sep, "/")
+        return Overlay({path: self.text if text is None else text}, under)
 
 
 def check_input_of(options: argparse.Namespace) -> CheckInput:
@@ -159,7 +169,7 @@ def _read_stdin() -> bytes:
 def _read_path_list(file: str) -> Iterator[str]:
     """The paths in a file, one on each line, or divided by NUL as `git diff -z` writes them."""
     try:
-        data = _read_stdin() if file == "-" else Files().read(file).data
+        data = _read_stdin() if file == "-" else Files(Disk()).read(file).data
     except FileProblem as problem:
         reason = problem.code.replace("-", " ")
         raise UsageError(f"--files-from {file}: {reason}") from None

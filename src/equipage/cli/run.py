@@ -33,6 +33,7 @@ from equipage.cli.lock import read_lock
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError
+from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 
@@ -126,7 +127,7 @@ def _read_arguments(written: str) -> Any:
         text = sys.stdin.read()
     elif written.startswith("@"):
         try:
-            text = Files().read(written[1:]).data.decode()
+            text = Files(Disk()).read(written[1:]).data.decode()
         except (FileProblem, UnicodeDecodeError):
             raise UsageError(f"--input: cannot read {written[1:]}") from None
     try:

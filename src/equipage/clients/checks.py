@@ -395,7 +395,7 @@ def codex_role(session: Session) -> dict[str, Any]:
     folder, file = os.path.split(session.path)
     path = os.path.join(os.path.dirname(folder), "config.toml")
     try:
-        text = require_text(session.files.again().read(path)).text
+        text = require_text(session.files.for_next_load().read(path)).text
         roles = get(load_value("toml", text), ("agents",))
     except (FileProblem, SyntaxProblem):
         return {}

@@ -49,19 +49,18 @@ _EXTENSIONS = {
 }
 
 
-class _Plugins:
+class Plugins(msgspec.Struct):
     """The plugins that the manifests of one folder describe, and where their parts lie.
 
     A marketplace may list tens of thousands of plugins, so a path is looked up by the folders it is
     in. Of several entries about one place the first counts.
     """
 
-    def __init__(self) -> None:
-        self.count = 0
-        #: a folder whose files are components, or a path that a manifest lists → the number of the
-        #: entry and the kind
-        self.folders: dict[str, tuple[int, str]] = {}
-        self.listed: dict[str, tuple[int, str]] = {}
+    count: int = 0
+    #: a folder whose files are components, or a path that a manifest lists → the number of the
+    #: entry and the kind
+    folders: dict[str, tuple[int, str]] = {}
+    listed: dict[str, tuple[int, str]] = {}
 
     def add(self, root: str, manifest: object) -> None:
         """Add the plugin in the folder `root`. Parts that cannot be read are left out."""
@@ -87,23 +86,19 @@ class _Plugins:
         return min(found)[1] if found else None
 
 
-class _PluginsByFolder(dict[str, tuple[_Plugins, ...]]):
+class _PluginsByFolder(dict[str, tuple[Plugins, ...]]):
     """The plugins of one run by folder, those of the folders above it included."""
 
 
-def kind_of_plugin_part(path: str, run: Run) -> str | None:
-    """The kind of a Markdown file that is a part of a plugin, the nearest first."""
-    kinds = (each.kind_of(path) for each in _plugins_around(path, run))
+def kind_of_plugin_part(path: str, plugins: Iterable[Plugins]) -> str | None:
+    """The kind of a Markdown file that is a part of one of the plugins around it."""
+    kinds = (each.kind_of(path) for each in plugins)
     return next((kind for kind in kinds if kind is not None), None)
 
 
-def is_in_plugin(path: str, run: Run) -> bool:
-    """Whether any manifest around a file may name it."""
-    return bool(_plugins_around(path, run))
-
-
-def _plugins_around(path: str, run: Run) -> tuple[_Plugins, ...]:
-    by_folder = run.cache(_PluginsByFolder)
+def plugins_around(path: str, run: Run) -> tuple[Plugins, ...]:
+    """The plugins whose manifests may name a file, the nearest first."""
+    by_folder = run.around.cache(_PluginsByFolder)
     folder = path.rpartition("/")[0]
     unknown: list[str] = []
     while folder not in by_folder:
@@ -118,8 +113,8 @@ def _plugins_around(path: str, run: Run) -> tuple[_Plugins, ...]:
     return known
 
 
-def _plugins_in(folder: str, run: Run) -> _Plugins | None:
-    plugins, files = _Plugins(), run.files
+def _plugins_in(folder: str, run: Run) -> Plugins | None:
+    plugins, files = Plugins(), run.around.files
     if not folder_has(run, folder, ".claude-plugin"):
         # Only a folder with agents is asked for the manifest of another tool.
         other = _EXTENSIONS if folder_has(run, folder, "agents") else {}
@@ -142,7 +137,7 @@ def _plugins_in(folder: str, run: Run) -> _Plugins | None:
 
 def _read_json(path: str, files: Files) -> Any:
     try:
-        text = require_text(files.again().read(path)).text
+        text = require_text(files.for_next_load().read(path)).text
         return load_value("json", text.removeprefix("\ufeff"))
     except (FileProblem, SyntaxProblem):
         return None
@@ -170,7 +165,7 @@ def is_below_skill(path: str, run: Run) -> bool:
 
     A skill that is a whole project or plugin is also the root of its other parts.
     """
-    known, folder = run.cache(_SkillFolders), path.rpartition("/")[0]
+    known, folder = run.around.cache(_SkillFolders), path.rpartition("/")[0]
     if folder in known:
         return known[folder] and not path.endswith("/SKILL.md")
     root = project_root_in(run, path)

@@ -18,7 +18,8 @@ from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import HOLE, ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.directives import Directive, Expansion, Node, codes, related_places
-from equipage.files.reading import display_name, require_text
+from equipage.files import display_name
+from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.tree import Origin, Origins, Tree, Via
 from equipage.syntax.document import Document, Syntax, parse

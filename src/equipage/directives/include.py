@@ -20,13 +20,12 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec.structs import replace
 
-from equipage import files as system
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import HOLE, ROOT, Path, get
 from equipage.core.source import Source, Span
 from equipage.directives import Directive, Expansion, Node, codes, find, related_places
-from equipage.files.reading import display_name
+from equipage.files import System, display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import Origins, Strategy, Tree, Via, graft, merge, punch_holes
@@ -269,7 +268,8 @@ class Include(Directive):
     def _report_cycle(self, node: Node, way: tuple[Source, ...], expansion: Expansion) -> None:
         """Report that the last file on a way was on it before."""
         ring = way[way.index(way[-1]) :]
-        names = [self._name_in_library(each) for each in ring]
+        system = expansion.session.files.system
+        names = [self._name_in_library(each, system) for each in ring]
         listed = "\n".join(f"{number}. {name}" for number, name in enumerate(names, 1))
         chain = " → ".join(names)
         expansion.report(node, codes.INCLUDE_CYCLE, chain=chain, listed=f"{listed} ← cycle")
@@ -332,8 +332,8 @@ class Include(Directive):
             expansion.report(node, codes.INCLUDE_DEEP, depth=depth)
         return False
 
-    def _name_in_library(self, source: Source) -> str:
-        root = system.real_path(self.library).rstrip(os.sep) + os.sep
+    def _name_in_library(self, source: Source, system: System) -> str:
+        root = system.real(self.library).rstrip(os.sep) + os.sep
         if source.filename is None or not source.filename.startswith(root):
             return source.name
         return source.filename.removeprefix(root).replace(os.sep, "/")

@@ -20,7 +20,6 @@ from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import get
 from equipage.core.text import lazy_regex
 from equipage.effect.reading import LimitSettings, place_of, shown_folder, start_folder_of
-from equipage.files.reading import display_name
 from equipage.loading.header import body_of
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Session
@@ -266,12 +265,11 @@ class _InstructionsReader:
         self.rules = [
             each
             for each in rules
-            if each.session is not None
-            and start_folder_of(each.session.path) in self._folders_from_root()
+            if start_folder_of(each.session.path) in self._folders_from_root()
         ]
 
     def measures(self, settings: LimitSettings) -> Iterator[Measure]:
-        shown = shown_folder(self.folder)
+        shown = shown_folder(self.folder, self.session.files.system)
         claude = [
             part for folder in self._folders_from_root() for part in self._claude_parts(folder)
         ]
@@ -378,7 +376,7 @@ class _InstructionsReader:
             if content is not None:
                 text = HTML_COMMENT.sub("", content.decode("utf-8", "replace"))
                 size = len(content) if data else len(text)
-                parts.append(Part(os.path.basename(each), display_name(each), size))
+                parts.append(Part(os.path.basename(each), files.system.shown(each), size))
         return parts
 
     def _always_read_rules(self, kind: str, wanted: Callable[[dict[str, Any]], Any]) -> list[Part]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from equipage.core.text import lazy_regex
-from equipage.files.reading import display_name
+from equipage.files import System
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Session
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     from equipage.effect.budget import Limit
 
 
-def place_of(session: Session | None) -> tuple[str, str, str]:
+def place_of(session: Session) -> tuple[str, str, str]:
     """Whose folder a file is in, the folder around that, and the name of the plugin it is in."""
-    assert session is not None
+    system = session.files.system
     path = session.path.replace(os.sep, "/")
     places = list(CLIENT_FOLDER.finditer(path))
     if places:
-        return places[-1][1], shown_folder(path[: places[-1].start()] or "/"), ""
+        return places[-1][1], shown_folder(path[: places[-1].start()] or "/", system), ""
     folder = os.path.dirname(path)
     while len(folder) >= len(session.root) and folder != os.path.dirname(folder):
         if session.files.exists(os.path.join(folder, ".claude-plugin", "plugin.json")):
-            return "plugin", shown_folder(folder), os.path.basename(folder)
+            return "plugin", shown_folder(folder, system), os.path.basename(folder)
         folder = os.path.dirname(folder)
     # A collection: `skills/NAME/SKILL.md`.
     around = path.rpartition("/skills/")[0] or os.path.dirname(path)
-    return "", shown_folder(around), ""
+    return "", shown_folder(around, system), ""
 
 
-def shown_folder(folder: str) -> str:
+def shown_folder(folder: str, system: System) -> str:
     """A folder as people are shown it."""
-    return os.path.dirname(display_name(os.path.join(folder, "file"))) or "."
+    return os.path.dirname(system.shown(os.path.join(folder, "file"))) or "."
 
 
 class LimitSettings:

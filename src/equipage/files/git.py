@@ -6,26 +6,31 @@ diff or conversion of the repository runs.
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import posixpath
+import stat
 import subprocess
-from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from equipage.core import codes
 from equipage.core.diagnostics import UsageError
-from equipage.core.source import Source
-from equipage.files.reading import Files, MemoryFiles, display_name
-from equipage.files.sandbox import MAX_BYTES, FileProblem, is_below, parents_of
-from equipage.files.walking import EXTENSIONS, WalkResult, WantedFiles, enters_all_folders
+from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System
+from equipage.files.disk import Disk
+from equipage.files.sandbox import FileProblem, escape_problem, is_below, parents_of
 
 #: The mode of a symbolic link, whose content is the path it leads to.
 _LINK_MODE, _MAX_LINKS = "120000", 10
-#: The most that is read of an object: what `Files.read` reads of the largest files; and of the path
-#: that a link leads to.
+#: The most that is read of an object, and of the path that a link leads to.
 _MAX_OBJECT_BYTES, _MAX_TARGET_BYTES = 10 * MAX_BYTES, 4096
-#: The mode of a file that may be run.
-_EXECUTABLE_MODE = "100755"
+#: What is at a path, by the mode that git gives it.
+_STATUS_BY_MODE = {
+    mode: os.stat_result((int(mode, 8), 0, 0, 1, 0, 0, 0, 0, 0, 0))
+    for mode in ("100644", "100664", "100755", _LINK_MODE)
+}
+_FOLDER_STATUS = os.stat_result((stat.S_IFDIR | 0o755, 0, 0, 1, 0, 0, 0, 0, 0, 0))
 #: A repository is data here: nothing that its configuration names may run, nothing is fetched. A
 #: missing object of a partial clone is missing, because no transport is allowed.
 _OVERRIDES = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "core.pager": "cat"}
@@ -46,19 +51,24 @@ class NoRevision(UsageError):
     """There is no such revision, or no repository; the text says which."""
 
 
-class Revision(Mapping[str, bytes]):
-    """The files of a revision by absolute path, as if it were checked out in the repository."""
+class Revision(System):
+    """A repository as if a revision of it were checked out.
+
+    Of what lies outside, only whether it is there is known: nothing of it is read.
+    """
 
     def __init__(self, name: str, folder: str) -> None:
         """Raises `NoRevision`."""
         self.name = name
         tree = _tree_number(name, folder)
         self.top = os.fsdecode(_run_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
+        self.disk = Disk()
         self._entries = dict(self._list_tree(tree))
-        self._links = {
-            path: number for path, (mode, number) in self._entries.items() if mode == _LINK_MODE
-        }
-        self._sorted: list[str] | None = None  #: the paths, once they are asked for by folder
+        #: folder → the names in it, and the mode of each; None for a folder
+        self._folders: dict[str, dict[str, str | None]] = {self.top: {}}
+        for path, (mode, _) in self._entries.items():
+            self._add_folders(path, mode)
+        self._links = {path for path, (mode, _) in self._entries.items() if mode == _LINK_MODE}
         self._process: subprocess.Popen[bytes] | None = None
 
     def _list_tree(self, tree: str) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -69,128 +79,106 @@ class Revision(Mapping[str, bytes]):
             if kind == "blob":  # not a submodule
                 yield posixpath.join(self.top, os.fsdecode(name)), (mode, number)
 
-    def __getitem__(self, path: str) -> bytes:
-        """Raises `_TooLarge`, which is a `KeyError`, too."""
-        _, number = self._find_entry(path)
-        return self._read_object(number, _MAX_OBJECT_BYTES)
+    def _add_folders(self, path: str, mode: str | None) -> None:
+        while path != self.top:
+            folder, name = posixpath.split(path)
+            known = self._folders.setdefault(folder, {})
+            if name in known:
+                return
+            known[name] = mode
+            path, mode = folder, None
 
-    def __contains__(self, path: object) -> bool:
-        """Whether there is a file; a link is one only if it leads to one."""
-        return isinstance(path, str) and self._mode(path) is not None
+    # Whose path it is.
 
-    def may_run(self, path: str) -> bool:
-        """Whether a file has the mark of a program, links followed."""
-        return self._mode(path) == _EXECUTABLE_MODE
+    def _is_held(self, path: str) -> bool:
+        """Whether a path is one of the revision; no revision holds what git keeps itself."""
+        return is_below(path, self.top) and not is_below(path, posixpath.join(self.top, ".git"))
 
-    def _mode(self, path: str) -> str | None:
-        try:
-            return self._find_entry(path)[0]
-        except KeyError:
-            return None
-
-    def _find_entry(self, path: str) -> tuple[str, str]:
-        """The mode and the object of a file, links followed. Raises `KeyError`."""
-        return self._entries[self._resolve_links(path)]
-
-    def _resolve_links(self, path: str) -> str:
-        """A path with all links followed that it goes through. Raises `KeyError`."""
-        for _ in range(_MAX_LINKS):
+    def _follow_links(self, path: str) -> str | None:
+        """A path with all links followed that it goes through; None if they have no end."""
+        path = self.absolute(path)
+        for _ in range(_MAX_LINKS if self._links else 1):
             link = next((each for each in (path, *parents_of(path)) if each in self._links), None)
             if link is None:
                 return path
             path = posixpath.normpath(self._link_target(link) + path.removeprefix(link))
-        raise KeyError(path)
-
-    def _resolve_folder(self, path: str) -> str:
-        """As `_resolve_links`, but the path itself if it goes through too many links."""
-        try:
-            return self._resolve_links(path)
-        except KeyError:
-            return path
+        return None
 
     def _link_target(self, link: str) -> str:
         """The path that a link leads to; `/` if the target is too long to be a path."""
         try:
-            target = os.fsdecode(self._read_object(self._links[link], _MAX_TARGET_BYTES))
+            target = os.fsdecode(self._read_object(self._entries[link][1], _MAX_TARGET_BYTES))
         except _TooLarge:
             return "/"
         return posixpath.normpath(posixpath.join(posixpath.dirname(link), target))
 
-    def names_below(self, folder: str) -> list[str]:
-        """The paths of files below a folder, relative to it, in order."""
-        names, start = self._sorted_paths(), self._resolve_folder(folder).rstrip("/") + "/"
-        # The character after the slash is a zero.
-        first, last = bisect_left(names, start), bisect_left(names, f"{start[:-1]}0")
-        return [each.removeprefix(start) for each in names[first:last]]
+    # The questions.
 
-    def _sorted_paths(self) -> list[str]:
-        if self._sorted is None:
-            self._sorted = sorted(self._entries)
-        return self._sorted
+    @cached_property
+    def cwd(self) -> str:
+        return os.path.realpath(self.disk.cwd)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+    def variables(self) -> Mapping[str, str]:
+        return self.disk.variables()
 
-    def __len__(self) -> int:
-        return len(self._entries)
+    def status(self, path: str, *, follow_links: bool = True) -> os.stat_result | None:
+        absolute = self.absolute(path)
+        if not follow_links and absolute in self._links:
+            return _STATUS_BY_MODE[_LINK_MODE]
+        real = self._follow_links(absolute)
+        if real is None:
+            return None
+        if not self._is_held(real):
+            return self.disk.status(real, follow_links=follow_links)
+        if real in self._folders:
+            return _FOLDER_STATUS
+        mode, _ = self._entries.get(real, ("", ""))
+        return _STATUS_BY_MODE.get(mode)
 
-    def is_folder(self, path: str) -> bool:
-        return self.has_below(path)
+    def entries(self, folder: str) -> Sequence[Entry]:
+        real = self._follow_links(folder)
+        if real is None or real not in self._folders:
+            number = errno.ENOENT if real not in self._entries else errno.ENOTDIR
+            raise OSError(number, os.strerror(number), folder)
+        names, start = self._folders[real], folder.rstrip("/") + "/"
+        return [_RevisionEntry(name, start + name, names[name], self) for name in sorted(names)]
 
-    def has_below(self, folder: str) -> bool:
-        """Whether there is a file below a folder."""
-        names, start = self._sorted_paths(), self._resolve_folder(folder).rstrip("/") + "/"
-        first = bisect_left(names, start)
-        return first < len(names) and names[first].startswith(start)
+    def real(self, path: str) -> str:
+        return self._follow_links(path) or self.absolute(path)
 
-    def walk(
-        self, folder: str, agents: Collection[str], wanted: WantedFiles
-    ) -> Iterator[WalkResult]:
-        """Every candidate file below a folder, in the order a walk of the disk would give."""
-        start = folder.rstrip("/") + "/"
-        found = (path for path in self._entries if path.startswith(start))
-        links: list[str] = []
-        for path in sorted(found, key=lambda each: _walk_order(each[len(start) :])):
-            if self._is_candidate(path, start, agents, wanted) and not self.is_folder(path):
-                yield WalkResult(
-                    path, outside=path in self._links and self._leaves_repository(path)
-                )
-            elif path in self._links and any(each in agents for each in path.split("/")):
-                links.append(path)
-        # As on the disk: a link to a folder is followed where agents live, after all else.
-        for link in links:
-            target = self._resolve_folder(link)
-            if self._leaves_repository(link) and os.path.isdir(target) and "/.defect/" not in link:
-                yield WalkResult(link, outside=True)
-            elif not is_below(link, target):
-                below = (f"{link}/{each}" for each in self.names_below(link))
-                yield from (
-                    WalkResult(path)
-                    for path in sorted(below, key=lambda each: _walk_order(each[len(start) :]))
-                    if self._is_candidate(path, start, agents, wanted)
-                )
+    def peek(self, path: str, *, max_bytes: int = MAX_BYTES, size: int = -1) -> bytes | None:
+        try:
+            data = self._read_object(self._entries[self.real(path)][1], max_bytes)
+        except KeyError:
+            return None
+        return data if size < 0 else data[:size]
 
-    def _is_candidate(
-        self, path: str, start: str, agents: Collection[str], wanted: WantedFiles
-    ) -> bool:
-        *folders, name = path[len(start) :].split("/")
-        if not enters_all_folders(start, folders, agents, wanted):
-            return False
-        is_visible = not any(each.startswith(".") for each in folders)
-        of_tool = is_visible or any(each in agents for each in folders)
-        has_extension = of_tool and name.lower().endswith(EXTENSIONS)
-        return has_extension or wanted.is_known(path) or wanted.is_claimed(path)
+    def open_named(self, path: str, real: str) -> OpenedFile:
+        found = self.real(path)
+        if found not in self._entries:
+            number = errno.EISDIR if self.is_folder(path) else errno.ENOENT
+            raise OSError(number, os.strerror(number), path)
+        return _Object(found, self._entries[found][1], self)
 
-    def _leaves_repository(self, link: str) -> bool:
-        """Whether a link leads to something outside the repository."""
-        target = self._resolve_folder(link)
-        return not is_below(target, self.top) and os.path.exists(target)
+    def open_inside(self, base: str, reference: str, roots: tuple[str, ...]) -> OpenedFile:
+        real = self._follow_links(posixpath.join(base, reference))
+        if real is None or not any(is_below(real, self.real(each)) for each in roots):
+            raise escape_problem(reference)
+        if real not in self._entries:
+            is_folder = self.is_folder(real)
+            code = codes.FILE_IS_DIRECTORY if is_folder else codes.FILE_MISSING
+            raise FileProblem(code, file=reference)
+        return _Object(real, self._entries[real][1], self)
 
-    def files(self) -> Files:
-        """Access for one load."""
-        files = _RevisionFiles({}, cwd=os.path.realpath(os.getcwd()))
-        files.contents = self
-        return files
+    def stamp(self, path: str) -> Stamp | None:
+        return None if self.status(path) is None else ()  # nothing changes in a revision
+
+    def sha256(self, path: str) -> str | None:
+        data = self.peek(path)
+        return None if data is None else hashlib.sha256(data).hexdigest()
+
+    def finds_program(self, name: str, search: str) -> bool:
+        return True  # the machine that will run it is not here
 
     def _read_object(self, number: str, most: int) -> bytes:
         """The content of an object. Raises `_TooLarge`, and then nothing of it was read."""
@@ -239,34 +227,43 @@ class _TooLarge(KeyError):
         super().__init__(size, most)
 
 
-class _RevisionFiles(MemoryFiles):
-    """The files of a revision, and the `.git` of the repository, which no revision holds."""
+class _Object:
+    """A file of a revision."""
 
-    contents: Revision
+    def __init__(self, real: str, number: str, revision: Revision) -> None:
+        self.real, self._number, self._revision = real, number, revision
 
-    def _content(self, real: str, max_bytes: int, shown: str | None = None) -> Source:
+    def read(self, name: str, max_bytes: int) -> bytes:
         try:
-            return super()._content(real, max_bytes, shown)
+            return self._revision._read_object(self._number, min(max_bytes, _MAX_OBJECT_BYTES))
         except _TooLarge as error:
-            name, most = display_name(real, self.cwd), min(max_bytes, error.most)
-            raise FileProblem(
-                codes.FILE_TOO_LARGE, file=name, size=error.size, limit=most
-            ) from None
+            size, most = error.size, error.most
+            raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=size, limit=most) from None
 
-    def exists(self, path: str) -> bool:
-        return super().exists(path) or (posixpath.basename(path) == ".git" and os.path.exists(path))
-
-    def is_folder(self, path: str) -> bool:
-        return self.contents.has_below(self._absolute_path(path))
-
-    def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
-        return self.contents.names_below(self._absolute_path(folder))[:most]
+    def close(self) -> None:
+        """Nothing was opened for it alone."""
 
 
-def _walk_order(relative: str) -> list[tuple[bool, str]]:
-    """Files of a folder come before its folders."""
-    *folders, name = relative.split("/")
-    return [*((True, folder) for folder in folders), (False, name)]
+class _RevisionEntry:
+    """An entry of a folder in a revision."""
+
+    __slots__ = ("_mode", "_revision", "name", "path")
+
+    def __init__(self, name: str, path: str, mode: str | None, revision: Revision) -> None:
+        self.name, self.path, self._mode, self._revision = name, path, mode, revision
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        if follow_symlinks and self.is_symlink():
+            return self._revision.is_folder(self.path)
+        return self._mode is None
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        if follow_symlinks and self.is_symlink():
+            return self._revision.is_file(self.path)
+        return self._mode is not None and not self.is_symlink()
+
+    def is_symlink(self) -> bool:
+        return self._mode == _LINK_MODE
 
 
 def is_revision(name: str, folder: str) -> bool:

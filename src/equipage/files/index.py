@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 
-from equipage.files import exists, is_folder
-from equipage.files.reading import peek
+from equipage.files import System
 
 #: An index is much larger than a configuration: about 100 bytes for each file.
 _MAX_BYTES = 512 * 1024 * 1024
@@ -55,21 +54,21 @@ class TrackedFiles:
         return wanted, self.names[place] if place < len(self.names) else b"\0"
 
 
-def read_tracked_files(root: str) -> TrackedFiles | None:
+def read_tracked_files(root: str, system: System) -> TrackedFiles | None:
     """What the repository at `root` tracks; None if it has no index. Raises `DamagedIndex`."""
-    folder = _git_folder(root)
+    folder = _git_folder(root, system)
     if folder is None:
         return None
     path = os.path.join(folder, "index")
-    data = peek(path, max_bytes=_MAX_BYTES)
+    data = system.peek(path, max_bytes=_MAX_BYTES)
     if data is None:
-        if exists(path, follow_links=False):
+        if system.status(path, follow_links=False) is not None:
             raise DamagedIndex("it cannot be read")
         return None
     names, shared = _parse_index(data)
     if shared is not None:
         # The entries of a split index that are not its own are in a file beside it.
-        rest = peek(os.path.join(folder, f"sharedindex.{shared}"), max_bytes=_MAX_BYTES)
+        rest = system.peek(os.path.join(folder, f"sharedindex.{shared}"), max_bytes=_MAX_BYTES)
         if rest is None:
             raise DamagedIndex("the shared part of the index is missing")
         names += _parse_index(rest)[0]
@@ -77,12 +76,12 @@ def read_tracked_files(root: str) -> TrackedFiles | None:
     return TrackedFiles(sorted(filter(None, names)))
 
 
-def _git_folder(root: str) -> str | None:
+def _git_folder(root: str, system: System) -> str | None:
     """The folder with the index: `.git`, or where the file `.git` of a worktree leads."""
     path = os.path.join(root, ".git")
-    if is_folder(path):
+    if system.is_folder(path):
         return path
-    written = peek(path, max_bytes=64 * 1024) or b""
+    written = system.peek(path, max_bytes=64 * 1024) or b""
     if not written.startswith(b"gitdir:") or b"\0" in written:
         return None
     return os.path.normpath(os.path.join(root, os.fsdecode(written[7:].strip())))

@@ -1,18 +1,17 @@
-"""Find out what changed on the disk: stamps of files, and events that say when to compare them.
+"""What a load looked at, and what changed of it since; events of the system that say when to ask.
 
-Needs the package watchfiles.
+Listening to events needs the package watchfiles.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from equipage.core.diagnostics import UsageError
-from equipage.files import is_folder, real_path
-from equipage.files.reading import Seen, Stamp, stamp_of
+from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System, leads_to_folder
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -23,46 +22,133 @@ QUIET_MILLISECONDS, BURST_MILLISECONDS = 50, 300
 #: How long to wait for events before checking whether the watch was closed.
 _WAIT_MILLISECONDS = 5000
 
-Stamps = dict[str, Stamp | None]
-#: No file has this stamp: it is not known whether the file is still as it was read.
-_UNKNOWN_STAMP: Stamp = (-1, -1, -1, -1)
 
+class Record:
+    """What was looked at: paths with their stamps, taken before the look, and listed folders."""
 
-class StampCache:
-    """The stamps of paths, each taken from the disk once."""
+    __slots__ = ("folders", "paths")
 
     def __init__(self) -> None:
-        self.stamps: Stamps = {}
+        self.paths: dict[str, Stamp | None] = {}
+        self.folders: dict[str, int | None] = {}  #: a hash of what each held; None: unreadable
 
-    def __call__(self, path: str) -> Stamp | None:
-        if path not in self.stamps:
-            self.stamps[path] = stamp_of(path)
-        return self.stamps[path]
+    def touches(self, changed: Collection[str], system: System) -> bool:
+        """Whether a change of these paths may change what was seen."""
+        if not self.paths.keys().isdisjoint(changed):
+            return True
+        parents = {os.path.dirname(path) for path in changed}
+        listed = self.folders.keys() & parents.union(changed)
+        return any(_hash_entries(each, system) != self.folders[each] for each in listed)
 
-    def find_changed(self, known: Stamps) -> set[str]:
-        """The paths whose stamp differs from the known one."""
-        return {path for path, stamp in known.items() if self(path) != stamp}
-
-
-def known_stamps(seen: Seen, before: Mapping[str, Stamp | None]) -> Stamps:
-    """The stamps of the files that a load saw, from the time when it saw them.
-
-    A file that could not be read has no stamp of its own: it keeps the one from `before` the load.
-    """
-    known: Stamps = dict(seen.read)
-    read = set(seen.read.values())
-    for path in seen.asked:
-        now = stamp_of(path)
-        is_certain = now is None or is_folder_stamp(now) or now in read
-        known[path] = now if is_certain else before.get(path, _UNKNOWN_STAMP)
-    return known
+    def is_current(self, look: Look) -> bool:
+        """Whether everything is still as it was."""
+        return all(look.stamp(path) == stamp for path, stamp in self.paths.items()) and all(
+            look.listing(path) == found for path, found in self.folders.items()
+        )
 
 
-def is_folder_stamp(stamp: Stamp) -> bool:
-    return stamp[1] == -1
+class Look:
+    """One look at a system, for many records: each path is asked about once."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._stamps: dict[str, Stamp | None] = {}
+        self._listings: dict[str, int | None] = {}
+
+    def stamp(self, path: str) -> Stamp | None:
+        if path not in self._stamps:
+            self._stamps[path] = self._system.stamp(path)
+        return self._stamps[path]
+
+    def listing(self, folder: str) -> int | None:
+        if folder not in self._listings:
+            self._listings[folder] = _hash_entries(folder, self._system)
+        return self._listings[folder]
 
 
-def folders_to_watch(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
+def _hash_entries(folder: str, system: System) -> int | None:
+    try:
+        return _hash_of(system.entries(folder))
+    except OSError:
+        return None
+
+
+def _hash_of(entries: Iterable[Entry]) -> int:
+    return hash(tuple((each.name, leads_to_folder(each), each.is_symlink()) for each in entries))
+
+
+class Recording(System):
+    """Another system, and a record of what it was asked."""
+
+    def __init__(self, of: System) -> None:
+        self.of = of
+        self.record = Record()
+
+    def note(self, path: str) -> str:
+        """Record a path, before it is looked at."""
+        if not os.path.isabs(path):
+            path = self.absolute(path)
+        if path not in self.record.paths:
+            self.record.paths[path] = self.of.stamp(path)
+        return path
+
+    @property
+    def cwd(self) -> str:
+        return self.of.cwd
+
+    def variables(self) -> Mapping[str, str]:
+        return self.of.variables()
+
+    def status(self, path: str, *, follow_links: bool = True) -> os.stat_result | None:
+        self.note(path)
+        return self.of.status(path, follow_links=follow_links)
+
+    def entries(self, folder: str) -> Sequence[Entry]:
+        absolute = self.absolute(folder)
+        self.record.folders.setdefault(absolute, None)
+        entries = self.of.entries(folder)
+        if self.record.folders[absolute] is None:
+            self.record.folders[absolute] = _hash_of(entries)
+        return entries
+
+    def real(self, path: str) -> str:
+        self.note(path)
+        return self.of.real(path)
+
+    def real_folder(self, path: str) -> str:
+        self.note(path)
+        return self.of.real_folder(path)
+
+    def peek(self, path: str, *, max_bytes: int = MAX_BYTES, size: int = -1) -> bytes | None:
+        self.note(path)
+        return self.of.peek(path, max_bytes=max_bytes, size=size)
+
+    def open_named(self, path: str, real: str) -> OpenedFile:
+        self.note(path)
+        return self._note_opened(self.of.open_named(path, real))
+
+    def open_inside(self, base: str, reference: str, roots: tuple[str, ...]) -> OpenedFile:
+        self.note(os.path.join(base, reference))
+        return self._note_opened(self.of.open_inside(base, reference, roots))
+
+    def _note_opened(self, opened: OpenedFile) -> OpenedFile:
+        self.note(opened.real)
+        return opened
+
+    def stamp(self, path: str) -> Stamp | None:
+        return self.record.paths[self.note(path)]
+
+    def sha256(self, path: str) -> str | None:
+        self.note(path)
+        return self.of.sha256(path)
+
+    def finds_program(self, name: str, search: str) -> bool:
+        for folder in search.split(os.pathsep):
+            self.note(os.path.join(folder, name))
+        return self.of.finds_program(name, search)
+
+
+def folders_to_watch(paths: Iterable[str], bases: Iterable[str], system: System) -> set[str]:
     """The folders to listen to for changes of `paths`.
 
     These are their own folders and those above, up to one of the bases; for a folder that does not
@@ -75,9 +161,9 @@ def folders_to_watch(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
         here = folder
         while here not in done:
             done.add(here)
-            exists = is_folder(here)
+            exists = system.is_folder(here)
             if exists:
-                folders.add(real_path(here))
+                folders.add(system.real(here))
             if os.path.dirname(here) == here or (exists and not here.startswith(tops)):
                 break
             here = os.path.dirname(here)
@@ -95,7 +181,7 @@ class Events:
 
     def listen_to(self, folders: set[str]) -> None:
         """Listen to these folders from now on. Earlier changes show only on the disk."""
-        folders = set(filter(is_folder, folders))
+        folders = set(filter(os.path.isdir, folders))
         if folders == self._folders and self._notify is not None:
             return
         self.close()
@@ -106,7 +192,7 @@ class Events:
                     sorted(folders), False, by_polling, QUIET_MILLISECONDS, False, True
                 )
             except FileNotFoundError:  # one went away just now
-                folders = set(filter(is_folder, folders))
+                folders = set(filter(os.path.isdir, folders))
             except OSError as error:
                 raise UsageError(f"cannot watch {len(folders)} folders: {error}") from None
         self._folders = folders

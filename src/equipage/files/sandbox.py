@@ -25,10 +25,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
-from equipage.files import real_path
-
-#: The most that is read from one file, unless the kind says otherwise.
-MAX_BYTES = 10 * 1024 * 1024
+from equipage.files import MAX_BYTES
 
 _MAX_LINKS = 40
 #: Opening must never wait, never pass the file on to a program that is started meanwhile, and never
@@ -43,8 +40,9 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 #: What opening a link with `O_NOFOLLOW` ends in; FreeBSD says EMLINK.
 _LINK_ERRORS = (errno.ELOOP, errno.EMLINK)
-#: How often a link may be swapped between a look at it and its use before reading it is refused.
-_MAX_TRIES = 8
+#: How often a link may be swapped between a look at it and its use before reading it is refused,
+#: and how often a path that keeps changing is looked at again.
+_MAX_TRIES, _MAX_LOOKS = 8, 100
 #: Without `dir_fd` (Windows), paths are resolved by name and compared with the roots: a weaker
 #: check, because the file could be swapped between checking and reading.
 HAS_DESCRIPTORS = os.open in os.supports_dir_fd and bool(_NOFOLLOW)
@@ -57,7 +55,7 @@ _SHARED_MEMORY = "/dev/shm/"
 _VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "_darcs"})
 #: What git looks for itself: a folder that has these is a repository, whatever its name. A file
 #: `.git` may lead to one, and a bare one has no `.git` at all.
-_REPOSITORY_ENTRIES = ("HEAD", "objects", "refs")
+REPOSITORY_ENTRIES = ("HEAD", "objects", "refs")
 
 
 class FileProblem(Exception):
@@ -117,7 +115,7 @@ def refuse_version_control(path: str, reference: str) -> None:
 
 def refuse_repository(folder: int | str, reference: str) -> None:
     """Refuse to read what is in a folder that git keeps its own files in. Raises `FileProblem`."""
-    for name in _REPOSITORY_ENTRIES:
+    for name in REPOSITORY_ENTRIES:
         try:
             if isinstance(folder, int):
                 os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -133,6 +131,20 @@ def refuse_system(path: str) -> None:
     way = os.path.normpath(path).replace("//", "/", 1) + "/"
     if _is_system_file(way, None):
         raise FileProblem(codes.FILE_NOT_REGULAR, file=path)
+
+
+def real_path(path: str) -> str:
+    """The absolute path with every link followed."""
+    for _ in range(_MAX_LOOKS):
+        try:
+            return os.path.realpath(path)
+        except OSError as error:
+            # It was a link a moment ago; look again.
+            if error.errno not in (errno.EINVAL, errno.ENOENT):
+                raise
+        except ValueError:  # a zero byte: no file has such a name
+            break
+    return os.path.abspath(path)
 
 
 def open_following_link(real: str, full: str) -> tuple[int, str]:

@@ -22,10 +22,9 @@ from typing import Any, Protocol
 import msgspec
 
 from equipage.core.text import lazy_regex
-from equipage.files import entries_of, exists, is_folder, is_link, real_path, repository_root
+from equipage.files import Entry, System, leads_to_folder
 from equipage.files.gitignore import Ignores, parse_ignores
 from equipage.files.index import DamagedIndex, TrackedFiles, read_tracked_files
-from equipage.files.reading import peek
 
 #: Never worth a look, ignored or not: version control, dependencies, caches, what tools build.
 # fmt: off
@@ -106,8 +105,9 @@ class WalkResult(msgspec.Struct, frozen=True):
 class _Repository:
     """What a repository tracks, read when something of it is ignored for the first time."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, system: System) -> None:
         self.root = _add_trailing_slash(root)
+        self.system = system
         self.problem: str | None = None  #: what is wrong with its index
         self._tracked: TrackedFiles | None = None
         self._read = False
@@ -117,7 +117,7 @@ class _Repository:
         if not self._read:
             self._read = True
             try:
-                self._tracked = read_tracked_files(self.root)
+                self._tracked = read_tracked_files(self.root, self.system)
             except DamagedIndex as error:
                 self.problem = str(error)
         if self._tracked is None or not path.startswith(self.root):
@@ -140,14 +140,15 @@ class _Folder(msgspec.Struct, frozen=True):
     is_plain: bool = False  #: whether it is known not to be a link
 
 
-def walk_files(folder: str, agents: Collection[str]) -> Iterator[str]:
+def walk_files(folder: str, agents: Collection[str], system: System) -> Iterator[str]:
     """Every file below `folder` with an extension that configuration has."""
-    return (each.path for each in walk(folder, agents) if each.problem is None)
+    return (each.path for each in walk(folder, agents, system) if each.problem is None)
 
 
 def walk(
     folder: str,
     agents: Collection[str],
+    system: System,
     wanted: WantedFiles = NO_WANTED_FILES,
     entered: Callable[[EnteredFolder], object] | None = None,
     *,
@@ -160,39 +161,66 @@ def walk(
     extension, a pipe or a folder is a result if it is `wanted`. With `all_files`, what git ignores
     is a result, too.
     """
-    start = os.path.abspath(folder)
-    holds_agents = any(step in agents for step in start.split(os.sep))
-    links = _Links(start, agents)
-    root = repository_root(start)
-    repository = None if root is None else _Repository(root)
-    repositories = [] if repository is None else [repository]
-    ignored_above = None if all_files else _ignores_above(start)
-    first = _Folder(folder, _add_trailing_slash(start), ignored_above, repository, holds_agents)
-    stack = [first]
-    asked_for: Names | None = None
-    while stack:
-        here = stack.pop()
+    return _Walk(folder, agents, system, wanted, entered, all_files=all_files).results()
+
+
+class _Walk:
+    """A walk under way. `stack` holds the folders to look into, the next one last."""
+
+    def __init__(
+        self,
+        folder: str,
+        agents: Collection[str],
+        system: System,
+        wanted: WantedFiles,
+        entered: Callable[[EnteredFolder], object] | None,
+        *,
+        all_files: bool,
+    ) -> None:
+        self.agents, self.system, self.wanted = agents, system, wanted
+        self.entered = entered
+        self.all_files = all_files
+        start = system.absolute(folder)
+        self.links = _Links(start, agents, system)
+        root = system.repository_root(start)
+        self.repositories = [] if root is None else [_Repository(root, system)]
+        self.first = _Folder(
+            folder,
+            _add_trailing_slash(start),
+            None if all_files else _ignores_above(start, system),
+            self.repositories[0] if self.repositories else None,
+            holds_agents=any(step in agents for step in start.split(os.sep)),
+        )
+        self.stack = [self.first]
+
+    def results(self) -> Iterator[WalkResult]:
+        while self.stack:
+            yield from self.look_into(self.stack.pop())
+            # Links only when nothing else is left.
+            if not self.stack and self.links.waiting:
+                self.stack.append(self.links.waiting.popleft())
+        for each in self.repositories:
+            if each.problem is not None:
+                yield WalkResult(each.root, each.problem, is_index=True)
+
+    def look_into(self, here: _Folder) -> Iterator[WalkResult]:
+        """The results in a folder; the folders in it that are to be walked go on the stack."""
         problem: OSError | None = None
         try:
-            entries = entries_of(here.shown)
+            entries = self.system.entries(here.shown)
         except OSError as error:
-            entries, problem = [], error
+            entries, problem = (), error
         names = [entry.name for entry in entries]
         # All at once, because there are many; no name has a `/`.
         small = "/".join(names).lower().split("/") if names else []
-        if entered is not None:
-            entered(EnteredFolder(here.absolute, None if problem else small, here.is_plain))
+        if self.entered is not None:
+            self.entered(EnteredFolder(here.absolute, None if problem else small, here.is_plain))
         # One that is missing was there a moment ago.
         if problem is not None and not isinstance(problem, FileNotFoundError | NotADirectoryError):
             yield WalkResult(here.shown, problem=problem.strerror or str(problem))
-        ignores = None if all_files else _ignores_in(here, names)
-        repository = here.repository
-        if here is not first and ".git" in names:
-            repository = _Repository(here.absolute)
-            repositories.append(repository)
-        if (wanted_here := wanted.names_in(here.absolute)) is not asked_for:
-            asked_for, tails = wanted_here, _possible_extensions(wanted_here)
-            wanted_names, wanted_ends = wanted_here
+        rules = self.rules_in(here, names)
+        wanted = wanted_names, wanted_ends = self.wanted.names_in(here.absolute)
+        tails = _possible_extensions(wanted)
         folders: list[_Folder] = []
         for entry, name, lower in zip(entries, names, small, strict=True):
             # The cheap questions come first: patterns are matched only against what is left.
@@ -200,65 +228,98 @@ def walk(
             if tails is None or lower.rpartition(".")[2] in tails:
                 has_extension = lower.endswith(EXTENSIONS)
                 may_be_wanted = name in wanted_names or lower.endswith(wanted_ends)
-            try:  # as `leads_to_folder`, without a call for each of thousands
-                leads_on = entry.is_dir()
-            except OSError:
-                leads_on = False
-            if not (leads_on or has_extension or may_be_wanted):
-                continue
-            path, is_a_link = here.absolute + name, entry.is_symlink()
-            if leads_on:
-                is_wanted = has_extension and wanted.is_known(path)
-                is_usual = enters_folder(name, agents)
-                is_entered = is_usual or (here.holds_agents and _is_read_by_tool(path, wanted))
-                if not (is_wanted or is_entered):
-                    continue
-            elif has_extension and not here.known_only:
-                # A link that leads nowhere is a file that is missing.
-                if not (is_a_link or _is_candidate_entry(here, entry, wanted)):
-                    continue
-            elif not (may_be_wanted and (wanted.is_known(path) or wanted.is_claimed(path))):
-                continue
-            # For git a link is not a folder, whatever it leads to.
-            is_plain = leads_on and not is_a_link
-            is_ignored = here.tracked_only or (
-                ignores is not None and ignores.is_ignored(path, name, is_folder=is_plain)
+            if leads_to_folder(entry):
+                yield from self.meet_folder(here, entry, rules, folders, has_extension)
+            elif (
+                (has_extension or may_be_wanted)
+                and self.takes_file(here, entry, has_extension, may_be_wanted)
+                and not rules.leaves_out(here.absolute + name, name, is_folder=False)
+            ):
+                outside = entry.is_symlink() and self.links.leaves_project(entry.path)
+                yield WalkResult(entry.path, outside=outside)
+        # Depth first, in the order of names.
+        self.stack.extend(reversed(folders))
+
+    def rules_in(self, here: _Folder, names: Collection[str]) -> _FolderRules:
+        """What git ignores and tracks in a folder."""
+        repository = here.repository
+        if here is not self.first and ".git" in names:
+            repository = _Repository(here.absolute, self.system)
+            self.repositories.append(repository)
+        ignores = None if self.all_files else _ignores_in(here, names, self.system)
+        return _FolderRules(ignores, repository, here.tracked_only)
+
+    def takes_file(
+        self, here: _Folder, entry: Entry, has_extension: bool, may_be_wanted: bool
+    ) -> bool:
+        """Whether an entry that is not a folder is worth a look."""
+        path = here.absolute + entry.name
+        if not has_extension or here.known_only:
+            return may_be_wanted and (self.wanted.is_known(path) or self.wanted.is_claimed(path))
+        # A link that leads nowhere is a file that is missing. Where agents live, or under the name
+        # of one, a pipe or a device is in the place of an agent.
+        return (
+            entry.is_symlink()
+            or entry.is_file(follow_symlinks=False)
+            or here.holds_agents
+            or self.wanted.is_known(path)
+        )
+
+    def meet_folder(
+        self,
+        here: _Folder,
+        entry: Entry,
+        rules: _FolderRules,
+        folders: list[_Folder],
+        has_extension: bool,
+    ) -> Iterator[WalkResult]:
+        """Add a folder to those to be walked, or keep it for later if it is a link."""
+        name, path = entry.name, here.absolute + entry.name
+        is_wanted = has_extension and self.wanted.is_known(path)
+        is_usual = enters_folder(name, self.agents)
+        is_entered = is_usual or (here.holds_agents and _is_read_by_tool(path, self.wanted))
+        # For git a link is not a folder, whatever it leads to.
+        is_plain = not entry.is_symlink()
+        if not (is_wanted or is_entered) or rules.leaves_out(path, name, is_folder=is_plain):
+            return
+        if is_entered:
+            is_hidden = name.startswith(".") and not here.holds_agents
+            below = _Folder(
+                entry.path,
+                path + "/",
+                rules.ignores,
+                rules.repository,
+                holds_agents=here.holds_agents or name in self.agents,
+                known_only=name not in self.agents
+                and (here.known_only or not is_usual or is_hidden),
+                tracked_only=rules.is_ignored(path, name, is_folder=is_plain),
+                is_plain=is_plain,
             )
-            if is_ignored and not (repository and repository.tracks(path, is_folder=is_plain)):
-                continue
-            if not leads_on:
-                yield WalkResult(entry.path, outside=is_a_link and links.leaves_project(entry.path))
-                continue
-            if is_entered:
-                below = _Folder(
-                    entry.path,
-                    path + "/",
-                    ignores,
-                    repository,
-                    holds_agents=here.holds_agents or name in agents,
-                    known_only=name not in agents
-                    and (
-                        here.known_only
-                        or not is_usual
-                        or (name.startswith(".") and not here.holds_agents)
-                    ),
-                    tracked_only=is_ignored,
-                    is_plain=is_plain,
-                )
-                if is_a_link:
-                    if links.defer(below):
-                        yield WalkResult(entry.path, outside=True)
-                else:
-                    folders.append(below)
-            if is_wanted:
-                yield WalkResult(entry.path)
-        # Depth first, in the order of names; links only when nothing else is left.
-        stack.extend(reversed(folders))
-        if not stack and links.waiting:
-            stack.append(links.waiting.popleft())
-    for each in repositories:
-        if each.problem is not None:
-            yield WalkResult(each.root, each.problem, is_index=True)
+            if is_plain:
+                folders.append(below)
+            elif self.links.defer(below):
+                yield WalkResult(entry.path, outside=True)
+        if is_wanted:
+            yield WalkResult(entry.path)
+
+
+class _FolderRules(msgspec.Struct, frozen=True):
+    """What git ignores and tracks in a folder."""
+
+    ignores: Ignores | None
+    repository: _Repository | None
+    ignores_all: bool  #: whether only files that git tracks count
+
+    def is_ignored(self, path: str, name: str, *, is_folder: bool) -> bool:
+        if self.ignores_all:
+            return True
+        return self.ignores is not None and self.ignores.is_ignored(path, name, is_folder=is_folder)
+
+    def leaves_out(self, path: str, name: str, *, is_folder: bool) -> bool:
+        """Whether something is ignored, and neither it nor a file below it is tracked."""
+        if not self.is_ignored(path, name, is_folder=is_folder):
+            return False
+        return not (self.repository and self.repository.tracks(path, is_folder=is_folder))
 
 
 @lru_cache(maxsize=16)
@@ -300,48 +361,36 @@ def _is_read_by_tool(folder: str, wanted: WantedFiles) -> bool:
     return not folder.endswith("/.git") and wanted.is_place(folder)
 
 
-def is_ignored(path: str, known: dict[str, Any] | None = None) -> bool:
+def is_ignored(path: str, system: System, known: dict[str, Any] | None = None) -> bool:
     """Whether a walk that came to the folder of a path would skip it.
 
     `known` keeps what folders ignore, for callers that ask about many files, and files alone.
     """
-    absolute = os.path.abspath(path)
+    absolute = system.absolute(path)
     folder = os.path.dirname(absolute)
     if known is None or folder not in known:
-        ignores = _ignores_above(absolute)
+        ignores = _ignores_above(absolute, system)
         if known is not None:
             known[folder] = ignores
     else:
         ignores = known[folder]
-    own = is_folder(path) and not is_link(path)
+    own = system.is_folder(path) and not system.is_link(path)
     name = os.path.basename(path)
     if ignores is None or not ignores.is_ignored(absolute, name, is_folder=own):
         return False
-    root = repository_root(os.path.dirname(absolute))
+    root = system.repository_root(os.path.dirname(absolute))
     slashed = absolute.replace(os.sep, "/")
-    return root is None or not _Repository(root).tracks(slashed, is_folder=own)
-
-
-def _is_candidate_entry(here: _Folder, entry: os.DirEntry[str], wanted: WantedFiles) -> bool:
-    """Whether an entry that is neither a folder nor a link is worth a look.
-
-    Where agents live, or under the name of one, a pipe or a device is in the place of an agent.
-    """
-    return (
-        entry.is_file(follow_symlinks=False)
-        or here.holds_agents
-        or wanted.is_known(here.absolute + entry.name)
-    )
+    return root is None or not _Repository(root, system).tracks(slashed, is_folder=own)
 
 
 class _Links:
     """Links to folders: kept back until all else is walked, then followed once, one by one."""
 
-    def __init__(self, start: str, agents: Collection[str]) -> None:
-        self.agents = agents
-        self.boundary = _add_trailing_slash(real_path(repository_root(start) or start))
+    def __init__(self, start: str, agents: Collection[str], system: System) -> None:
+        self.agents, self.system = agents, system
+        self.boundary = _add_trailing_slash(system.real(system.repository_root(start) or start))
         #: outside the boundary, if the caller named a link
-        self.start = _add_trailing_slash(real_path(start))
+        self.start = _add_trailing_slash(system.real(start))
         self.known: set[str | tuple[str, str]] = set()
         self.waiting: deque[_Folder] = deque()
 
@@ -351,8 +400,8 @@ class _Links:
         Returns whether it is in the place of agents and leads out of the project.
         """
         holder, name = os.path.split(link.absolute.rstrip("/"))
-        holder = _add_trailing_slash(real_path(holder))
-        target = _add_trailing_slash(real_path(link.absolute))
+        holder = _add_trailing_slash(self.system.real(holder))
+        target = _add_trailing_slash(self.system.real(link.absolute))
         # A link to a folder around it would lead the walk back to itself.
         allowed = target.startswith(self.boundary) and not holder.startswith(target)
         # Two links in one place show the files of their target twice: the first is enough. Profiles
@@ -378,9 +427,9 @@ class _Links:
 
     def leaves_project(self, link: str) -> bool:
         """Whether a link to a file leads out of the project. One that leads nowhere does not."""
-        target = real_path(link)
+        target = self.system.real(link)
         is_inside = target.replace(os.sep, "/").startswith((self.boundary, self.start))
-        return not is_inside and exists(target)
+        return not is_inside and self.system.exists(target)
 
 
 def _add_trailing_slash(folder: str) -> str:
@@ -390,36 +439,40 @@ def _add_trailing_slash(folder: str) -> str:
 # ---------------------------------------------------------------------------------------- ignores
 
 
-def _ignores_in(here: _Folder, names: Collection[str]) -> Ignores | None:
+def _ignores_in(here: _Folder, names: Collection[str], system: System) -> Ignores | None:
     # A repository inside another one decides for itself.
-    above = _repository_excludes(here.absolute) if ".git" in names else here.ignores
-    return _add_ignore_file(here.absolute, ".gitignore", above) if ".gitignore" in names else above
+    above = _repository_excludes(here.absolute, system) if ".git" in names else here.ignores
+    if ".gitignore" not in names:
+        return above
+    return _add_ignore_file(here.absolute, ".gitignore", above, system)
 
 
-def _repository_excludes(folder: str) -> Ignores | None:
+def _repository_excludes(folder: str, system: System) -> Ignores | None:
     """The patterns of `.git/info/exclude`."""
-    return _add_ignore_file(folder, ".git/info/exclude", None)
+    return _add_ignore_file(folder, ".git/info/exclude", None, system)
 
 
-def _add_ignore_file(folder: str, name: str, above: Ignores | None) -> Ignores | None:
-    data = peek(folder + name)
+def _add_ignore_file(
+    folder: str, name: str, above: Ignores | None, system: System
+) -> Ignores | None:
+    data = system.peek(folder + name)
     if data is None:
         return above
     return Ignores(folder, parse_ignores(data.decode("utf-8", "surrogateescape")), above)
 
 
-def _ignores_above(folder: str) -> Ignores | None:
+def _ignores_above(folder: str, system: System) -> Ignores | None:
     """The patterns of the folders between the root of the repository and the start of a walk.
 
     The folder itself is walked even if it is ignored: the caller named it.
     """
-    root = repository_root(folder) or folder
+    root = system.repository_root(folder) or folder
     if root == folder:
         return None
-    ignores = _repository_excludes(_add_trailing_slash(root))
+    ignores = _repository_excludes(_add_trailing_slash(root), system)
     current = root
     for step in os.path.relpath(folder, root).split(os.sep):
-        ignores = _add_ignore_file(_add_trailing_slash(current), ".gitignore", ignores)
+        ignores = _add_ignore_file(_add_trailing_slash(current), ".gitignore", ignores, system)
         current = os.path.join(current, step)
     return ignores
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 from equipage.core.interrupts import DeferInterrupts
 from equipage.core.source import Source
-from equipage.files import is_inside, real_path
+from equipage.files.sandbox import is_below, real_path
 
 #: Unfinished files older than this, in seconds, were left behind by runs that were killed.
 _STALE_SECONDS = 3600
@@ -40,7 +40,7 @@ def write_new(path: str, data: bytes, root: str) -> None:
 
 
 def _require_inside(path: str, root: str) -> None:
-    if not is_inside(path, root):
+    if not is_below(real_path(path), real_path(root)):
         raise NotWritten("a link on the way there leads out of the project")
 
 
@@ -88,7 +88,7 @@ def replace_if_unchanged(source: Source, text: str, roots: Iterable[str]) -> Non
     if source.filename is None:
         raise NotWritten("it was not read from a file")
     real = real_path(source.filename)
-    if not any(is_inside(real, root) for root in roots):
+    if not any(is_below(real, real_path(root)) for root in roots):
         raise NotWritten("it lies outside the project")
     # Replacing needs a writable folder only; a file that is write-protected is meant to stay.
     if not os.access(real, os.W_OK):

@@ -20,6 +20,7 @@ from equipage.loading.tree import Tree
 from equipage.syntax.document import Document, Syntax
 
 if TYPE_CHECKING:
+    from equipage.files import System
     from equipage.files.reading import Files
     from equipage.loading.outcome import Outcome
     from equipage.loading.session import Request, Session
@@ -123,19 +124,19 @@ class Layering(msgspec.Struct, frozen=True):
     """The names of the layers, lowest first: of two items with one name, the higher layer wins."""
     layer: Callable[[str, Mapping[str, str]], str | None] | None = None
     """The layer of a file, by its absolute path."""
-    identity: Callable[[str], str] | None = None
+    identity: Callable[[str, System], str] | None = None
     """What tells a file from others, by its path, where that is not the file that links lead to."""
     discovered: bool = False
     """Whether a discovery decides which files there are: a check follows links as it does."""
-    beside: Callable[[str], Iterable[tuple[str, Fact]]] | None = None
+    beside: Callable[[str, System], Iterable[tuple[str, Fact]]] | None = None
     """Findings about a folder of such files, itself perhaps missing, each with its path."""
-    above: Callable[[str], Iterable[LayerFolder]] | None = None
+    above: Callable[[str, System], Iterable[LayerFolder]] | None = None
     """The folder of such files in the layer that a folder belongs to; it may lie above it."""
     stack: Callable[[str, Request], Outcome | None] | None = None
     """A file together with the layers it is merged with; None where it is not one of them."""
     stacks: Callable[[Sequence[str], Request], Iterable[Outcome]] | None = None
     """The merges that the files of a check make, each once, by them and their project alone."""
-    elsewhere: Callable[[Mapping[str, str]], Iterable[LayerFolder]] | None = None
+    elsewhere: Callable[[Mapping[str, str], System], Iterable[LayerFolder]] | None = None
     """Folders outside the project that take part, by the environment."""
 
     def layer_of(self, path: str, env: Mapping[str, str]) -> str | None:

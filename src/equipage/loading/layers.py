@@ -25,23 +25,16 @@ from equipage.core import codes
 from equipage.core.codes import VARIABLE_IGNORED
 from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.source import Source
-from equipage.files import (
-    entries_of,
-    folder_argument,
-    is_inside,
-    process_variables,
-    real_path,
-    repository_root,
-    text_argument,
-    wrong_argument,
-)
-from equipage.files.reading import display_name
+from equipage.files import Entry as FolderEntry
+from equipage.files import System
+from equipage.files.arguments import folder_argument, text_argument, wrong_argument
+from equipage.files.disk import Disk
 from equipage.loading.findings import merge_duplicates
 from equipage.loading.format import Format, LayerFolder
 from equipage.loading.outcome import Outcome, findings_about_sets, place_without_outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.result import Loaded
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 
 USER_FOLDER = "defect"
 PROJECT_FOLDER = ".defect"
@@ -54,6 +47,7 @@ T = TypeVar("T")
 class LayerFolders(msgspec.Struct, frozen=True):
     """The folders of the two layers, None for a layer that does not exist."""
 
+    system: System
     cwd: str
     user: str | None
     project: str | None
@@ -68,6 +62,7 @@ def find_layer_folders(
     xdg_config_home: StrPath | None = None,
     home: StrPath | None = None,
     env: Mapping[str, str] | None = None,
+    system: System | None = None,
 ) -> LayerFolders:
     """The layers seen from `cwd`. With `local`, the user's is left out.
 
@@ -75,16 +70,17 @@ def find_layer_folders(
     `XDG_CONFIG_HOME`, the argument `home`, the variable `HOME`. With none of them there is no user
     layer.
     """
+    system = system or Disk()
     # Links are resolved once, so that every part of a configuration agrees on the root.
-    here = real_path(folder_argument("cwd", cwd))
-    root = repository_root(here)
+    here = system.real(folder_argument("cwd", cwd))
+    root = system.repository_root(here)
     if not isinstance(env, Mapping | None):
         raise wrong_argument("env", env, "a mapping of names to values")
-    variables = process_variables() if env is None else env
+    variables = system.variables() if env is None else env
     ignored: list[str] = []
     user = None if local else _user_folder(xdg_config_home, home, variables, ignored)
     project = None if root is None else os.path.join(root, PROJECT_FOLDER)
-    return LayerFolders(here, user, project, root, tuple(ignored))
+    return LayerFolders(system, here, user, project, root, tuple(ignored))
 
 
 def _user_folder(
@@ -115,10 +111,10 @@ def _absolute_variable(name: str, env: Mapping[str, str], ignored: list[str]) ->
     return None
 
 
-def resolve_parent_links(path: str, depth: int) -> str:
+def resolve_parent_links(path: str, depth: int, system: System) -> str:
     """A path whose last `depth` parts are kept as they are, and all before them without links."""
-    parts = os.path.abspath(path).rsplit(os.sep, depth)
-    return os.path.join(real_path(parts[0] or os.sep), *parts[1:])
+    parts = system.absolute(path).rsplit(os.sep, depth)
+    return os.path.join(system.real(parts[0] or os.sep), *parts[1:])
 
 
 def layer_unreadable_fact(error: OSError) -> Fact:
@@ -140,7 +136,7 @@ class LayeredFolder(msgspec.Struct, frozen=True):
     name: str
     files: str
     """A pattern over the rest of a file's path, below the folder."""
-    entry: Callable[[os.DirEntry[str]], Entry | Fact | None]
+    entry: Callable[[FolderEntry, System], Entry | Fact | None]
     """The file of an entry, a finding about an entry that is nearly one, or neither."""
     outside: Code | None = None
     """The code for a file of a project that a link takes from outside its repository."""
@@ -150,34 +146,34 @@ class LayeredFolder(msgspec.Struct, frozen=True):
         match = _layer_pattern(self.name, self.files).search(path.replace(os.sep, "/"))
         return None if match is None else "project" if match["dot"] else "user"
 
-    def project_folder(self, folder: str) -> Iterator[LayerFolder]:
+    def project_folder(self, folder: str, system: System) -> Iterator[LayerFolder]:
         """This folder in the project that `folder` belongs to."""
-        project = find_layer_folders(folder, env={}).project
+        project = find_layer_folders(folder, env={}, system=system).project
         if project is not None:
             yield LayerFolder(os.path.join(project, self.name), "project")
 
-    def user_folder(self, env: Mapping[str, str]) -> Iterator[LayerFolder]:
+    def user_folder(self, env: Mapping[str, str], system: System) -> Iterator[LayerFolder]:
         """This folder in the user's own configuration."""
-        user = find_layer_folders(env=env).user
+        user = find_layer_folders(env=env, system=system).user
         if user is not None:
             yield LayerFolder(os.path.join(user, self.name), "user")
 
-    def check_folder(self, folder: str) -> Iterator[tuple[str, Fact]]:
+    def check_folder(self, folder: str, system: System) -> Iterator[tuple[str, Fact]]:
         """Findings about the folder itself and about entries that are not files of the kind."""
         layer = os.path.dirname(folder)
         in_project = os.path.basename(layer) == PROJECT_FOLDER
-        root = repository_root(os.path.dirname(layer)) if in_project else None
-        yield from self.look_into(folder, root)[1]
+        root = system.repository_root(os.path.dirname(layer)) if in_project else None
+        yield from self.look_into(folder, system, root)[1]
 
     def look_into(
-        self, folder: str, root: str | None = None
+        self, folder: str, system: System, root: str | None = None
     ) -> tuple[list[Entry], list[tuple[str, Fact]]]:
         """The files of a folder by name, and findings with their paths.
 
         A folder that does not exist is empty. `root` is the repository that files should lie in.
         """
         try:
-            found = entries_of(folder)
+            found = system.entries(folder)
         except FileNotFoundError:
             return [], []
         except OSError as error:
@@ -186,15 +182,16 @@ class LayeredFolder(msgspec.Struct, frozen=True):
         facts: list[tuple[str, Fact]] = []
         watched = root if self.outside is not None else None
         # Below a folder that is outside, every file is; in any other only links can lead there.
-        all_outside = watched is not None and not is_inside(folder, watched)
+        all_outside = watched is not None and not system.is_inside(folder, watched)
         for each in found:
-            entry = self.entry(each)
+            entry = self.entry(each, system)
             if isinstance(entry, Fact):
                 facts.append((each.path, entry))
             elif entry is not None:
                 entries.append(entry)
                 suspect = all_outside or entry.is_link
-                if self.outside and watched and suspect and not is_inside(entry.file, watched):
+                is_left = watched and suspect and not system.is_inside(entry.file, watched)
+                if self.outside and is_left:
                     facts.append((entry.file, self.outside.at()))
         return sorted(entries, key=lambda each: each.name), facts
 
@@ -240,6 +237,7 @@ def discover(folder: LayeredFolder, kind: Format, places: LayerFolders) -> Disco
     """Load every file of the layered folder `folder`. Never raises on bad files."""
     diagnostics = [place_without_outcome(VARIABLE_IGNORED.at(name=name)) for name in places.ignored]
     found: list[Found] = []
+    system = places.system
     layers: tuple[tuple[LayerName, str | None], ...] = (
         ("user", places.user),
         ("project", places.project),
@@ -249,10 +247,11 @@ def discover(folder: LayeredFolder, kind: Format, places: LayerFolders) -> Disco
             continue
         here = os.path.join(base, folder.name)
         root = places.root if layer == "project" else None
-        entries, facts = folder.look_into(here, root)
-        diagnostics += [place_without_outcome(fact, display_name(path)) for path, fact in facts]
+        entries, facts = folder.look_into(here, system, root)
+        diagnostics += [place_without_outcome(fact, system.shown(path)) for path, fact in facts]
         # Neither profiles nor skills take variables, so the environment plays no part.
-        request, run = Request(env={}, project=root or here), Run()
+        request = Request(env={}, system=system, project=root or here)
+        run = request.new_run()
         for each in entries:
             outcome = load_path(each.file, kind, request, run)
             found.append(Found(each.name, layer, pathlib.Path(each.file), outcome))

@@ -20,7 +20,6 @@ import msgspec
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError
 from equipage.core.frozen import freeze
 from equipage.core.source import Source
-from equipage.files.reading import peek
 from equipage.loading.format import Format, Offer
 from equipage.loading.session import Session, codes_for_comments
 from equipage.loading.tree import Tree
@@ -42,10 +41,10 @@ class Outcome(msgspec.Struct, frozen=True):
     kind: Format
     config: Any
     diagnostics: tuple[Diagnostic, ...]
+    session: Session
     tree: Tree | None = None
     documents: tuple[Document, ...] = ()
     sources: tuple[Source, ...] = ()
-    session: Session | None = None
     #: comments that ignore what the rules about several files may find
     waiting: tuple[PendingIgnore, ...] = ()
 
@@ -75,7 +74,7 @@ class Outcome(msgspec.Struct, frozen=True):
         included = [each for each in self.documents if each.source is not self.sources[0]]
         if sum(len(each.source.data) for each in included) > _MAX_KEPT_BYTES:
             for document in included:
-                document.release(peek)
+                document.release(self.session.files.system.peek)
 
     def loaded_or_none(self) -> Loaded[Any] | None:
         """The result to hand to a program; None if there were errors."""
@@ -123,7 +122,7 @@ def build_outcome(
             tree, config = kind.fold(tree, config)
         config = kind.build_result(resolved, session) if kind.build_result else freeze(config)
     documents, found = session.documents, tuple(diagnostics)
-    return Outcome(kind, config, found, tree, documents, sources, session, tuple(waiting))
+    return Outcome(kind, config, found, session, tree, documents, sources, tuple(waiting))
 
 
 def _diagnostics(

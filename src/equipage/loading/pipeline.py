@@ -42,8 +42,8 @@ def load_path(
 
     `files` is what this load reads through, for callers that want to know what it looked at.
     """
-    run = run or Run(files)
-    files = files or run.files.again()
+    run = run or request.new_run()
+    files = files or run.files.for_next_load()
     full = os.path.join(files.cwd, path)
     absolute = os.path.normpath(full)
     if kind.reading.variant is not None:
@@ -69,7 +69,7 @@ def load_text(
     text: str, kind: Format, request: Request, run: Run | None = None, *, name: str, base: str
 ) -> Outcome:
     """Load a string as if it were a file in the folder `base`."""
-    run = run or Run()
+    run = run or request.new_run()
     session = Session(kind, request, run, os.path.join(base, name), base=base, files=run.files)
     source = Source.of_text(name, text)
     limits, size = session.limits, len(source.data)
@@ -199,7 +199,6 @@ def run_with_stack_headroom(run: Callable[[], T]) -> T:
     except ValueError:  # the stack is not that deep
         return run()
     from concurrent.futures import ThreadPoolExecutor
-    from contextvars import copy_context
 
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(copy_context().run, run).result()
+        return thread.submit(run).result()

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from equipage.core.path import get
 from equipage.core.text import lazy_regex
-from equipage.files import is_link, real_path
-from equipage.files.reading import Files, files_here
+from equipage.files import System
+from equipage.files.sandbox import is_below, parents_of
 from equipage.loading.session import Run
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
@@ -52,14 +52,14 @@ def remember_walked_folder(
 
     The names are in lower case.
     """
-    walked, folder = run.cache(_WalkedFolders), folder.rstrip("/") or "/"
+    walked, folder = run.around.cache(_WalkedFolders), folder.rstrip("/") or "/"
     if is_plain:
         walked.plain.add(folder)
     if names is None:
         return
     seen = walked.names[folder] = _RELEVANT_NAMES.intersection(names)
     if is_plain and (not seen or _has_no_project_mark(seen)):  # the usual folder
-        roots = run.cache(_ProjectRoots)
+        roots = run.around.cache(_ProjectRoots)
         root = roots.by_mark.get(folder.rpartition("/")[0])
         if root is not None:
             roots.by_folder[folder] = roots.by_mark[folder] = root
@@ -72,10 +72,10 @@ def _has_no_project_mark(names: frozenset[str]) -> bool:
 
 def folder_has(run: Run, folder: str, name: str) -> bool:
     """Whether there is anything of that name in a folder."""
-    seen = run.cache(_WalkedFolders).names.get(folder)
+    seen = run.around.cache(_WalkedFolders).names.get(folder)
     if seen is not None and name.partition("/")[0].lower() not in seen:
         return False
-    return run.files.exists(f"{folder}/{name}")
+    return run.around.files.system.exists(f"{folder}/{name}")
 
 
 class _ProjectRoots:
@@ -95,12 +95,12 @@ def project_root_in(run: Run, path: str) -> str:
 
 def root_of_folder(run: Run, folder: str) -> str:
     """The project root of the files in an absolute folder; see `project_root_in`."""
-    known = run.cache(_ProjectRoots)
+    known = run.around.cache(_ProjectRoots)
     root = known.by_folder.get(folder)
     if root is None:
         real = _real_folder(known, folder, run)
         marked = _nearest_marked(known, real, run)
-        root = marked or project_of_folder(real, run.folders, run.files)
+        root = marked or _innermost(real, run.request.folders, run.around.files.system)
         known.by_folder[folder] = root
         if marked is not None:
             known.by_mark[folder] = root
@@ -110,11 +110,12 @@ def root_of_folder(run: Run, folder: str) -> str:
 def _real_folder(known: _ProjectRoots, folder: str, run: Run) -> str:
     """A folder without links. Each folder on the way is looked at once in a run."""
     unknown: list[str] = []
-    here, plain = folder, run.cache(_WalkedFolders).plain
+    here, plain = folder, run.around.cache(_WalkedFolders).plain
+    system = run.around.files.system
     while here not in known.real:
         above, name = os.path.split(here)
-        if name in ("", ".", "..") or (here not in plain and is_link(here)):
-            known.real[here] = _real(here)
+        if name in ("", ".", "..") or (here not in plain and system.is_link(here)):
+            known.real[here] = system.real(here)
         else:
             unknown.append(here)
             here = above
@@ -125,11 +126,11 @@ def _real_folder(known: _ProjectRoots, folder: str, run: Run) -> str:
 
 def _nearest_marked(known: _ProjectRoots, folder: str, run: Run) -> str | None:
     unknown: list[str] = []
-    seen = run.cache(_WalkedFolders).names
+    seen = run.around.cache(_WalkedFolders).names
     while folder not in known.marked:
         above = os.path.dirname(folder)
         is_bare = folder in seen and _has_no_project_mark(seen[folder])
-        if not is_bare and is_project_root(folder, run.files):
+        if not is_bare and is_project_root(folder, run.around.files.system):
             known.marked[folder] = folder
         elif above == folder:
             known.marked[folder] = None
@@ -141,55 +142,36 @@ def _nearest_marked(known: _ProjectRoots, folder: str, run: Run) -> str | None:
     return known.marked[folder]
 
 
-def is_project_root(folder: str, files: Files) -> bool:
+def is_project_root(folder: str, system: System) -> bool:
     """Whether a folder is the root of a project by what it holds."""
-    marked = any(files.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS)
-    return marked or has_equipage_table(folder, files)
+    marked = any(system.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS)
+    return marked or has_equipage_table(folder, system)
 
 
-def project_root(path: str, named: Iterable[str] = (), files: Files | None = None) -> str:
-    """The folder that references of a file may not leave, see `project_of_folder`."""
-    return project_of_folder(os.path.dirname(_real(path)), named, files)
-
-
-def project_of_folder(folder: str, named: Iterable[str] = (), files: Files | None = None) -> str:
+def project_of_folder(folder: str, system: System, named: Iterable[str] = ()) -> str:
     """The project that a folder belongs to.
 
     It is the nearest parent with `.git`, `equipage.toml` or a `pyproject.toml` that has
     `[tool.equipage]`; else the innermost folder that the caller `named` and that contains it; else
     the folder itself. The working directory does not matter: a verdict must not depend on it.
     """
-    files = files or files_here()
-    current = folder = _real(folder)
-    while True:
-        if is_project_root(current, files):
-            return current
-        parent = os.path.dirname(current)
-        if parent == current:
-            break
-        current = parent
-    inside = (
-        each
-        for each in map(_real, named)
-        if f"{folder}{os.sep}".startswith(each.rstrip(os.sep) + os.sep)
-    )
+    folder = system.real(folder)
+    marked = (each for each in (folder, *parents_of(folder)) if is_project_root(each, system))
+    return next(marked, None) or _innermost(folder, named, system)
+
+
+def _innermost(folder: str, named: Iterable[str], system: System) -> str:
+    """The innermost of the named folders that contains a folder without links; else that folder."""
+    inside = [each for each in map(system.real, named) if is_below(folder, each)]
     return max(inside, key=len, default=folder)
 
 
-def _real(path: str) -> str:
-    """A path without links; unchanged if no file can have that name, which reading it reports."""
-    try:
-        return real_path(path)
-    except ValueError:
-        return path
-
-
-def has_equipage_table(folder: str, files: Files) -> bool:
+def has_equipage_table(folder: str, system: System) -> bool:
     """Whether a folder has a `pyproject.toml` with settings of ours.
 
     One that cannot be parsed counts if it looks like it, so that its error is reported.
     """
-    data = files.peek(os.path.join(folder, _PYPROJECT))
+    data = system.peek(os.path.join(folder, _PYPROJECT))
     if data is None or b"equipage" not in data:
         return False
     if not _MAY_HAVE_SETTINGS.search(data.decode("utf-8", "replace")):

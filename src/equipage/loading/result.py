@@ -13,7 +13,7 @@ from equipage.core.frozen import omit_defaults, plain_data
 from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, get, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
-from equipage.files import wrong_argument
+from equipage.files.arguments import wrong_argument
 from equipage.loading.tree import MADE_ABSOLUTE, Origin, Provenance, Tree
 from equipage.loading.wording import (
     Spelling,

@@ -26,14 +26,15 @@ from equipage.core.diagnostics import (
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
-from equipage.files import (
+from equipage.files import System
+from equipage.files.arguments import (
     folders_argument,
     number_argument,
-    process_variables,
     variables_argument,
     wrong_argument,
 )
-from equipage.files.reading import Files, Referred, files_here, require_text
+from equipage.files.disk import Disk
+from equipage.files.reading import Files, Referred, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.format import Format, Limits
 from equipage.loading.model import Shape, build
@@ -42,11 +43,15 @@ from equipage.syntax.document import Document, Syntax, load_value, parse
 from equipage.syntax.json import blank_comments
 from equipage.syntax.variables import Substituted
 
+#: Every code that a comment in a file of a kind may name.
+KnownCodes = Callable[[str], Mapping[str, Code]]
+
 
 class Request(msgspec.Struct, frozen=True):
     """How to load: everything but the what."""
 
     env: Mapping[str, str]
+    system: System = msgspec.field(default_factory=Disk)  #: where the files are
     options: Mapping[str, object] = {}
     embedded: bool = False
     roots: tuple[str, ...] = ()  #: reference roots the caller allows beside the project's
@@ -62,6 +67,12 @@ class Request(msgspec.Struct, frozen=True):
     #: codes that the caller will not report: nothing is spent on their places and words
     unasked: frozenset[str] = frozenset()
     errors_only: bool = False  #: whether the caller asks for errors alone, whatever their codes
+    #: the codes that a comment in a file of a format may name; None: those of the format alone
+    known_codes: KnownCodes | None = None
+
+    def new_run(self, around: Run | None = None) -> Run:
+        """A new run; it knows what `around` knows about folders, and shares no other result."""
+        return Run(self, around)
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""
@@ -119,8 +130,10 @@ def request_of(
     if not isinstance(limits, Limits | None):
         raise wrong_argument("limits", limits, "an `equipage.Limits`")
     _check_numbers("limits", limits)
+    disk = Disk()
     return Request(
-        env=process_variables() if env is None else variables_argument(env),
+        env=disk.variables() if env is None else variables_argument(env),
+        system=disk,
         options={
             name: _plain_option(value)
             for name, value in _merge_options(options).items()
@@ -175,26 +188,14 @@ C = TypeVar("C")
 Parsed = tuple[Document | None, list[Fact]]
 
 
-#: Every code that a comment in a file of a kind may name.
-KnownCodes = Callable[[str], Mapping[str, Code]]
-
-
 class Run:
     """What the loads of one run share. They must have the same environment and options."""
 
-    def __init__(
-        self,
-        files: Files | None = None,
-        folders: tuple[str, ...] = (),
-        *,
-        isolated: bool = False,
-        known_codes: KnownCodes | None = None,
-    ) -> None:
-        self.files = files or files_here()
-        self.folders = folders  #: see `Request.folders`
-        self.isolated = isolated  #: see `Request.isolated`
-        #: the codes that a comment in a file of a format may name; None: those of the format alone
-        self.known_codes = known_codes
+    def __init__(self, request: Request, around: Run | None = None) -> None:
+        self.request = request
+        self.files = Files(request.system)
+        #: the run that knows projects, plugins and folders: of a walk in parts, that of the walk
+        self.around = around or self
         self.documents: dict[tuple[int, Syntax, str], Parsed] = {}
         self._prepared: dict[str, tuple[Request, Any, Limits, list[Fact]]] = {}
         self._caches: dict[type, Any] = {}
@@ -205,6 +206,13 @@ class Run:
         if found is None:
             found = self._caches[cls] = cls()
         return found
+
+    def adopt(self, other: Run) -> None:
+        """Know what another run found out about folders, as if this one had looked at them."""
+        self._caches = other._caches
+        record, known = self.files.record, other.files.record
+        if record is not None and known is not None:
+            record.paths, record.folders = known.paths, known.folders
 
     def prepare(self, kind: Format, request: Request) -> tuple[Any, Limits, list[Fact]]:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
@@ -243,7 +251,7 @@ class Session:
         self.confined = request.confined
         self.unasked, self.errors_only = request.unasked, request.errors_only
         self.roots = request.roots  #: further folders the *caller* allows
-        self.files = files if files is not None else run.files.again()
+        self.files = files if files is not None else run.files.for_next_load()
         self.path = path  #: what the caller named, absolute; links in it are not followed
         self._base = base
         self.root = request.project or root or self.base  #: the project root
@@ -382,6 +390,7 @@ def read_jsonc(source: Source, session: Session, *, trailing_commas: bool) -> Pa
 
 def codes_for_comments(session: Session) -> Mapping[str, Code]:
     """The codes that a comment in a file of this load may name."""
-    if session.run.known_codes is not None:
-        return session.run.known_codes(session.kind.name)
+    known_codes = session.run.request.known_codes
+    if known_codes is not None:
+        return known_codes(session.kind.name)
     return {code.name: code for code in (*CORE_CODES, *session.kind.codes)}

@@ -379,8 +379,7 @@ class Server:
             return []
         path = ("textDocument", "completion", "completionItem", "snippetSupport")
         snippets = bool(self._client_capability(*path))
-        with self.workspace.overlaid():
-            return completions_at(self.workspace, opened, params.position, snippets=snippets)
+        return completions_at(self.workspace, opened, params.position, snippets=snippets)
 
     def _definition(self, params: protocol.PositionParams) -> list[protocol.Location]:
         opened = self._open_text(params.text_document)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients.claude.hooks import EVENTS
-from equipage.files import entries_of, is_folder
+from equipage.files import System, leads_to_folder
 from equipage.files.walking import SKIPPED_FOLDERS
 from equipage.formats.server.compose import library_of
 from equipage.lsp import protocol
@@ -62,7 +62,7 @@ def completions_at(
         if not cursor.word.startswith("@"):
             return {"isIncomplete": False, "items": []}
         folder = os.path.dirname(opened.path)
-        offers = _paths([folder], cursor.word[1:], start="@")
+        offers = _paths([folder], cursor.word[1:], workspace.now.system, start="@")
     elif cursor.part == "value":
         offers = _values(workspace, opened, context, cursor)
         cursor = _last_word(context, cursor)
@@ -157,7 +157,7 @@ def _values(
     path = context.authored_path(cursor.path)
     key = next((step for step in reversed(path) if isinstance(step, str)), "")
     if key in _PATH_KEYS:
-        yield from _paths(_base_folders(context, opened), cursor.word)
+        yield from _paths(_base_folders(context, opened), cursor.word, workspace.now.system)
         return
     fields: Fields = context.fields
     value = context.value
@@ -216,12 +216,12 @@ def _last_word(context: Context, cursor: Cursor) -> Cursor:
 def _base_folders(context: Context, opened: Opened) -> list[str]:
     """The folders that paths in a text start at."""
     session = context.outcome.session
-    if context.outcome.kind.name == "server" and session is not None:
+    if context.outcome.kind.name == "server":
         return [os.path.join(session.files.cwd, library_of(session))]
     return [os.path.dirname(opened.path)]
 
 
-def _paths(bases: Iterable[str], word: str, *, start: str = "") -> Iterator[_Offer]:
+def _paths(bases: Iterable[str], word: str, system: System, *, start: str = "") -> Iterator[_Offer]:
     """Files and folders below the bases that a path may go on with."""
     head = word.rpartition("/")[0]
     if os.path.isabs(word) or ".." in head.split("/"):
@@ -229,14 +229,14 @@ def _paths(bases: Iterable[str], word: str, *, start: str = "") -> Iterator[_Off
     for base in bases:
         folder = os.path.join(base, head)
         try:
-            entries = entries_of(folder) if is_folder(folder) else []
+            entries = system.entries(folder) if system.is_folder(folder) else []
         except OSError:
             continue
         for entry in entries:
             name = f"{head}/{entry.name}" if head else entry.name
             if entry.name in SKIPPED_FOLDERS or entry.name.startswith(".git"):
                 continue
-            if is_folder(os.path.join(folder, entry.name)):
+            if leads_to_folder(entry):
                 yield _Offer(f"{start}{name}/", _FOLDER, f"{start}{name}/")
             else:
                 yield _Offer(f"{start}{name}", _FILE, f"{start}{name}")

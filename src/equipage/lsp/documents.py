@@ -1,64 +1,40 @@
-"""Open texts, the load that each belongs to, and what a check keeps of every file.
+"""Open texts, and the workspace as it is with them in place of the files.
 
-`check` answers for one open text within milliseconds: only this text is loaded, together with what
-is kept of the files around it. A `Survey` checks everything below the folders of the workspace; it
-runs on a snapshot, so that another thread can do it, and what it finds is taken over unless a file
-changed in the meantime. Both ways end in the report of a check, so that an editor shows what
-`equipage check` prints.
+After each edit, the workspace is that of before, with what the edit may concern loaded anew:
+`check` answers for one open text within milliseconds. A `Survey` looks at the disk, too, and at all
+files; it runs on a snapshot, so that another thread can do it, and what it loaded is taken over.
+Both ways end in the report of a check, so that an editor shows what `equipage check` prints.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
 
-from equipage.clients.plugins import MANIFESTS
+from equipage import workspace as core
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import ROOT, Path
-from equipage.files import is_folder, real_path, working_directory
-from equipage.files.memory import Overlay, overlaid
-from equipage.files.reading import Stamp, stamp_of
-from equipage.files.sandbox import is_below
+from equipage.files import System
+from equipage.files.disk import Disk
+from equipage.files.memory import Overlay
+from equipage.files.sandbox import is_below, real_path
 from equipage.files.walking import enters_all_folders
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 from equipage.loading.tree import Origins, Tree
 from equipage.lsp.fields import Fields, fields_of
 from equipage.lsp.protocol import Change, Encoding, Text, path_of, uri_of
 from equipage.project.registry import agent_folders
-from equipage.project.settings import OWN_FILE, SHARED_FILE, project_of
+from equipage.project.settings import project_of
 from equipage.record.baseline import baselines_of, drop_known, drop_known_add_stale
 from equipage.syntax.document import Document
-from equipage.workspace.check import ReportBuilder
-from equipage.workspace.load import (
-    Candidate,
-    Checked,
-    FileLoad,
-    WantedOf,
-    checked_of,
-    load_candidate,
-    run_of,
-    with_folders,
-)
+from equipage.workspace.find import File, Wanted
+from equipage.workspace.load import FileLoad, Summary
 from equipage.workspace.report import Report
-
-#: A change of one of these may change what any file is, or how it is judged.
-_DECISIVE = frozenset({OWN_FILE, SHARED_FILE, ".gitignore", *MANIFESTS})
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """What is kept of one file, and the stamps of everything its load looked at."""
-
-    checked: Checked | None
-    stamps: dict[str, Stamp | None]
-
-    def is_current(self, look: Callable[[str], Stamp | None]) -> bool:
-        return all(look(path) == stamp for path, stamp in self.stamps.items())
 
 
 class Opened:
@@ -70,15 +46,9 @@ class Opened:
         self.real = real_path(path)
         self.text = text
         self.version = version
-        self.load: FileLoad | None = None  #: of the text as it is now
         #: the last load whose text could be parsed, with the text of that time
         self.good: Outcome | None = None
         self.part: object = None  #: the last place of the text in another load, a `Context`
-
-    def keep(self, load: FileLoad) -> None:
-        self.load = load
-        if load.outcome is not None and load.outcome.tree is not None:
-            self.good = load.outcome
 
 
 class Workspace:
@@ -99,13 +69,13 @@ class Workspace:
         self.open: dict[str, Opened] = {}
         self.generation = 0  #: counts changes of any file
         self.surveyed = -1  #: the generation that the last survey saw
-        self._entries: dict[str, Entry] = {}
-        self._users: dict[str, set[str]] = {}  #: what loads looked at → the files loaded
         self._touched: dict[str, int] = {}  #: the last change of files that no survey has seen
-        self._order: dict[str, int] = {}  #: the order in which a survey comes to files
         self._request = Request(
             env=self.env, options=dict(options or {}), shared=True, roots=tuple(roots)
         )
+        self._latest: core.Workspace | None = None
+        self._changed: set[str] = set()  #: paths that changed since then
+        self._must_look = False  #: whether files came or went
 
     # Texts.
 
@@ -116,7 +86,7 @@ class Workspace:
             return None
         opened = Opened(uri, path, Text(text, self.encoding), version)
         self.open[uri] = opened
-        self.touch(opened.real, opened.path, came_or_went=True)
+        self.touch(opened.real, opened.path)
         return opened
 
     def did_change(
@@ -139,32 +109,16 @@ class Workspace:
     def did_close(self, uri: str) -> None:
         opened = self.open.pop(uri, None)
         if opened is not None:
-            self.touch(opened.real, opened.path, came_or_went=True)
+            self.touch(opened.real, opened.path)
 
     def touch(self, *paths: str, came_or_went: bool = False) -> None:
-        """Forget what depended on files that changed."""
+        """Note that files changed, or all of them if none is named."""
         self.generation += 1
-        for path in paths:
-            self._touched[path] = self.generation
-            concerned = [path, *self._users.get(path, ())]
-            # Such a file, or a link to one, decides for all others what and how they are checked.
-            if any(os.path.basename(each) in _DECISIVE for each in concerned):
-                self._forget(list(self._entries))
-            self._forget(concerned)
-        if came_or_went:
-            for folder in {each for path in paths for each in _folders_above(path)}:
-                self._forget(self._users.get(folder, ()))
-            # What fixes a file may be anywhere.
-            bad = [
-                path
-                for path, entry in self._entries.items()
-                if entry.checked is not None and not entry.checked.ok
-            ]
-            self._forget(bad)
-
-    def _forget(self, paths: Iterable[str]) -> None:
-        for path in paths:
-            self._entries.pop(path, None)
+        self._touched.update(dict.fromkeys(paths, self.generation))
+        self._changed.update(paths)
+        self._must_look |= came_or_went
+        if not paths:
+            self._latest = None
 
     def opened_at(self, path: str) -> Opened | None:
         """The open text of a file, by its path with or without links."""
@@ -195,81 +149,79 @@ class Workspace:
 
     # Loads.
 
-    @property
-    def request(self) -> Request:
-        with self.overlaid():
-            return with_folders(self._request, self.folders)
-
-    def overlaid(self) -> AbstractContextManager[None]:
-        """In the body of a `with`, unsaved texts take the place of files."""
-        return overlaid(Overlay(self._buffers(), over_disk=True))
-
-    def _buffers(self) -> dict[str, bytes]:
-        return {
+    def system(self) -> System:
+        """The disk, with unsaved texts in place of files."""
+        texts = {
             each.real.replace(os.sep, "/"): each.text.text.encode("utf-8", "surrogatepass")
             for each in self.open.values()
         }
+        return Overlay(texts, Disk()) if texts else Disk()
+
+    @property
+    def now(self) -> core.Workspace:
+        """The files below the folders as they are now, unsaved texts included."""
+        if self._latest is None:
+            folders = [each for each in self.folders if os.path.isdir(each)]
+            request = msgspec.structs.replace(self._request, system=self.system())
+            self._latest = core.Workspace(folders, request, keeps=self._is_open, recording=True)
+        elif self._changed:
+            self._latest = self._latest.after(
+                self._changed, system=self.system(), look=self._must_look
+            )
+        self._changed, self._must_look = set(), False
+        return self._latest
+
+    def _is_open(self, file: File) -> bool:
+        return self.opened_at(file.path) is not None
 
     def load(self, path: str) -> FileLoad:
         """The load of a file as it is now, unsaved texts included."""
+        load = self.now.load(File(path))
         opened = self.opened_at(path)
-        # Its entry is gone once anything that the load looked at has changed.
-        if opened is not None and opened.load is not None and opened.path in self._entries:
-            return opened.load
-        request = self.request
-        with self.overlaid():
-            return load_candidate(Candidate(path), request, run_of(request))
+        if opened is not None and load.outcome is not None and load.outcome.tree is not None:
+            opened.good = load.outcome
+        return load
 
     def borrow(self, other: Workspace) -> None:
-        """Know what another workspace knows of files that are not open."""
-        own = {each.path for each in self.open.values()}
-        for path, entry in other._entries.items():
-            if path not in own:
-                self._remember(path, entry)
-        self._request = other._request
+        """Know what another workspace with the same texts knows."""
+        self._latest, self._request, self._changed = other.now, other._request, set()
+        self.surveyed = other.surveyed
 
-    def known(self) -> Iterator[Checked]:
+    def known(self) -> Iterator[Summary]:
         """What is kept of every file that is of a kind."""
-        return (each.checked for each in self._entries.values() if each.checked is not None)
+        return self.now.known_summaries()
 
     def users_of(self, path: str) -> list[str]:
-        """The files whose loads read a file."""
-        return sorted(self._users.get(path, ()))
+        """The files whose loads looked at a file."""
+        return sorted(each.path for each in self.now.readers_of(path))
 
     # Checks.
 
     def check(self, opened: Opened) -> tuple[Diagnostic, ...]:
-        """The findings in an open text, as a check of the whole workspace reports them."""
-        request = self.request
-        with self.overlaid():
-            run = run_of(request)
-            candidate = Candidate(opened.path)
-            if self._is_left_out(opened.path, run):
-                opened.load = None
-                return ()
-            self._entry(candidate, request, run)
-            builder = ReportBuilder(request, run)
-            report = builder.build_among(
-                [candidate],
-                self._around(opened),
-                lambda several: [self._entry(each, request, run).checked for each in several],
-                self._order,
-            )
-            found = findings_by_file(report).get(opened.real, ())
-            around = self.folders if self.holds(opened.path) else [os.path.dirname(opened.path)]
-            return drop_known(found, baselines_of(around, run) if found else ())
+        """The findings in an open text, as a check of the whole workspace reports them.
 
-    def _is_left_out(self, path: str, run: Run) -> bool:
+        Until the first survey has ended, the files that it has not loaded yet do not count.
+        """
+        now, file = self.now, File(opened.path)
+        if self._is_left_out(opened.path, now):
+            return ()
+        report = now.report(about=[file], only_known=self.surveyed < 0)
+        self.load(opened.path)
+        found = findings_by_file(report, now.system).get(opened.real, ())
+        around = self.folders if self.holds(opened.path) else [os.path.dirname(opened.path)]
+        return drop_known(found, baselines_of(around, now.run) if found else ())
+
+    def _is_left_out(self, path: str, now: core.Workspace) -> bool:
         """Whether a check of the project would not look at a file.
 
         What git ignores is checked while it is open: its author is looking at it.
         """
-        return not self._is_entered(path, run) or project_of(path, run).leaves_out(path)
+        return not self._is_entered(path, now) or project_of(path, now.run).leaves_out(path)
 
-    def _is_entered(self, path: str, run: Run) -> bool:
+    def _is_entered(self, path: str, now: core.Workspace) -> bool:
         """Whether a walk comes to the folder of a file; nothing outside the workspace is walked."""
         starts = [each for each in self._starts() if path.startswith(each)]
-        wanted = WantedOf(run)
+        wanted = Wanted(now.run)
 
         def enters(start: str) -> bool:
             *folders, _ = path[len(start) :].split(os.sep)
@@ -277,182 +229,64 @@ class Workspace:
 
         return not starts or any(map(enters, starts))
 
-    def _entry(self, candidate: Candidate, request: Request, run: Run) -> Entry:
-        """What is kept of a file; it is loaded if it is not known, or changed."""
-        path = os.path.abspath(candidate.path)
-        opened = self.opened_at(path)
-        known = self._entries.get(path)
-        if known is not None and (opened is None or opened.load is not None):
-            return known
-        entry, load = loaded_entry(candidate, request, run)
-        if opened is not None:
-            opened.keep(load)
-        self._remember(path, entry)
-        return entry
-
-    def _remember(self, path: str, entry: Entry) -> None:
-        self._entries[path] = entry
-        self._link(path, entry)
-
-    def _link(self, path: str, entry: Entry) -> None:
-        """Remember whose load looked at what."""
-        for each in entry.stamps:
-            self._users.setdefault(each, set()).add(path)
-
-    def _around(self, opened: Opened) -> list[Candidate]:
-        """The files that matter for findings in an open text."""
-        # Those that read it, those it refers to, and those that share a key with it.
-        own = self._entries.get(opened.path)
-        checked = None if own is None else own.checked
-        around = {*self._users.get(opened.real, ()), *self._users.get(opened.path, ())}
-        for path, entry in self._entries.items():
-            other = entry.checked
-            if other is not None and (other.layered or _concerns(checked, other)):
-                around.add(path)  # a merge of layers may read any file
-        return [Candidate(path) for path in sorted(around - {opened.path, opened.real})]
-
     # Surveys.
 
     def snapshot(self) -> Survey:
         """A check of everything, to be run by any thread."""
-        folders = tuple(each for each in self.folders if is_folder(each))
-        own = {each.path for each in self.open.values()}
-        entries = {path: each for path, each in self._entries.items() if path not in own}
-        return Survey(self.generation, self.request, folders, self._buffers(), entries)
+        return Survey(self.generation, self.now)
 
     def take(self, survey: Survey) -> bool:
         """Take over what a survey found; False if files changed since, and it must run again."""
-        # What was written while the survey ran makes its findings about those files old.
         since = survey.generation
         self._touched = {path: number for path, number in self._touched.items() if number > since}
-        changed = set(self._touched)
-        own = {each.path for each in self.open.values()}
-        decisive = any(os.path.basename(path) in _DECISIVE for path in changed)
-        if not decisive:
-            for path, entry in survey.entries.items():
-                if not changed.isdisjoint((path, *entry.stamps)):
-                    continue
-                if path in own:
-                    # Its load is made when it is checked, which a client that pulls may never ask
-                    # for. What it includes is known all the same.
-                    self._link(path, entry)
-                else:
-                    self._remember(path, entry)
-        gone = self._entries.keys() - survey.entries.keys() - own - changed
-        if not changed:
-            self._forget(gone)
+        self._latest, self._changed = survey.workspace, set(self._touched)
+        self._must_look = True  # a change may have been one of several, of which it was the first
+        if not self._touched:
             self.surveyed = survey.generation
-            self._order = {path: number for number, path in enumerate(survey.entries)}
-        return not changed
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    while (folder := os.path.dirname(path)) != path:
-        yield folder
-        path = folder
-
-
-def _concerns(checked: Checked | None, other: Checked) -> bool:
-    """Whether another file matters for findings in a file."""
-    if checked is None:
-        return False
-    shares_key = other.kind == checked.kind and other.key is not None and other.key == checked.key
-    return shares_key or (checked.refers and other.offer is not None)
-
-
-def loaded_entry(candidate: Candidate, request: Request, run: Run) -> tuple[Entry, FileLoad]:
-    """The load of a file, and what is kept of it."""
-    load = load_candidate(candidate, request, run)
-    policy = project_of(candidate.path, run).settings.policy
-    checked = checked_of(load, run, candidate, digests=False, policy=policy)
-    stamps: dict[str, Stamp | None] = {}
-    outcome = load.outcome
-    if outcome is not None and outcome.session is not None:
-        seen = outcome.session.files.seen()
-        read = (each.filename for each in outcome.sources if each.filename is not None)
-        stamps = {path: stamp_of(path) for path in (*seen.asked, *read)}
-        stamps.update(seen.read)
-    path = os.path.abspath(candidate.path)
-    # Also a file that is not ours, so that it is not looked at again until it changes.
-    stamps.setdefault(path, stamp_of(path))
-    return Entry(checked, stamps), load
+        return not self._touched
 
 
 class Survey:
-    """A check of all files of a workspace, on what was known and open when it was asked for."""
+    """A check of all files of a workspace, as they were when it was asked for."""
 
-    def __init__(
-        self,
-        generation: int,
-        request: Request,
-        folders: tuple[str, ...],
-        buffers: dict[str, bytes],
-        entries: dict[str, Entry],
-    ) -> None:
+    def __init__(self, generation: int, workspace: core.Workspace) -> None:
         self.generation = generation
-        self.request = request
-        self.folders = folders
-        self.entries = entries
+        self.workspace = workspace
         self.report: Report | None = None
         self.problem: Exception | None = None  #: a bug that ended it
-        self._buffers = buffers
 
     def run(self, is_cancelled: Callable[[], bool] = lambda: False) -> None:
         """Check everything; `report` stays None if it was cancelled."""
-        with overlaid(Overlay(self._buffers, over_disk=True)):
-            run = run_of(self.request)
-            builder = ReportBuilder(self.request, run)
-            try:
-                report = builder.build(self.folders, lambda found: self._check(found, is_cancelled))
-            except _Cancelled:
-                self.report = None
-                return
-            known = baselines_of(self.folders, run)
-            found = drop_known_add_stale(report.diagnostics, known, self.folders)
-            self.report = msgspec.structs.replace(report, diagnostics=found)
 
-    def _check(
-        self, candidates: Sequence[Candidate], is_cancelled: Callable[[], bool]
-    ) -> Iterator[Checked | None]:
-        run, known, look = run_of(self.request), self.entries, _Look()
-        self.entries = {}
-        for each in candidates:
+        def stop_if_cancelled(_done: int, _all: int) -> None:
             if is_cancelled():
-                # What was found so far is true, and saves the next survey the work.
-                self.entries = {**known, **self.entries}
                 raise _Cancelled
-            path = os.path.abspath(each.path)
-            entry = known.get(path)
-            if entry is None or not entry.is_current(look):
-                entry, _ = loaded_entry(each, self.request, run)
-            self.entries[path] = entry
-            yield entry.checked
+
+        self.workspace = workspace = self.workspace.after()
+        workspace.progress = stop_if_cancelled
+        try:
+            report = workspace.report()
+        except _Cancelled:
+            return  # what was loaded so far is true, and saves the next survey the work
+        finally:
+            workspace.progress = None
+        folders = workspace.paths
+        known = baselines_of(folders, workspace.run)
+        found = drop_known_add_stale(report.diagnostics, known, folders)
+        self.report = msgspec.structs.replace(report, diagnostics=found)
 
 
 class _Cancelled(Exception):
     pass
 
 
-class _Look:
-    """One look at the disk: the stamp of each path is taken once."""
-
-    def __init__(self) -> None:
-        self._stamps: dict[str, Stamp | None] = {}
-
-    def __call__(self, path: str) -> Stamp | None:
-        if path not in self._stamps:
-            self._stamps[path] = stamp_of(path)
-        return self._stamps[path]
-
-
-def findings_by_file(report: Report) -> dict[str, tuple[Diagnostic, ...]]:
+def findings_by_file(report: Report, system: System) -> dict[str, tuple[Diagnostic, ...]]:
     """The findings of a report by the real path of the file each is in."""
     found: dict[str, list[Diagnostic]] = {}
-    here = working_directory()
     for each in report.diagnostics:
         path = each.span.source.filename if each.span is not None else None
         if path is None and each.name is not None:
-            path = real_path(os.path.join(here, each.name))
+            path = system.real(system.absolute(each.name))
         if path is not None:
             found.setdefault(path, []).append(each)
     return {path: tuple(each) for path, each in found.items()}
@@ -498,8 +332,6 @@ class Context(msgspec.Struct, frozen=True):
 def context_of(workspace: Workspace, opened: Opened) -> Context | None:
     """Return the context of an open text; None if no load reads it."""
     load = workspace.load(opened.path)
-    if opened.load is None:
-        opened.keep(load)
     found = _own_context(load.outcome, opened) or _own_context(opened.good, opened)
     if found is not None:
         return found

@@ -124,10 +124,9 @@ class Trial:
         self._workspace.borrow(workspace)
         self._uri = opened.uri
 
-    @property
-    def open_text(self) -> Opened:
-        """The text that was checked last."""
-        return self._workspace.open[self._uri]
+    def document(self) -> Document | None:
+        """The document of the text that was checked last."""
+        return _document_of(self._workspace, self._workspace.open[self._uri])
 
     def check(self, text: str) -> tuple[Finding, ...]:
         """What a check finds in the text."""
@@ -161,7 +160,7 @@ def _ignore_edit(
     number = each.span.line - 1
     line, start = opened.text.line_at(number), opened.text.starts[number]
     before = workspace.check(opened)
-    document = _document_of(opened)
+    document = _document_of(workspace, opened)
     is_data = document is not None and document.window[0] <= start < document.window[1]
     comment = _append_ignore_comment(line, each.code, opened.path, is_data=is_data)
     text = opened.text.text[:start] + comment + opened.text.text[start + len(line) :]
@@ -170,14 +169,14 @@ def _ignore_edit(
     left = sorted(one for one in map(_code_and_line, before) if one != place)
     if sorted(map(_code_and_line, trial.check(text))) != left:
         return None
-    after = _document_of(trial.open_text)
+    after = trial.document()
     if is_data and (document is None or after is None or document.value != after.value):
         return None
     return protocol.WorkspaceEdit({opened.uri: [minimal_edit(opened.text, text)]})
 
 
-def _document_of(opened: Opened) -> Document | None:
-    outcome = opened.load.outcome if opened.load is not None else None
+def _document_of(workspace: Workspace, opened: Opened) -> Document | None:
+    outcome = workspace.load(opened.path).outcome
     return outcome.documents[0] if outcome is not None and outcome.documents else None
 
 

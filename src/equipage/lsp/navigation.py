@@ -20,7 +20,7 @@ from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.diagnostics import Part, UsageError
 from equipage.core.path import ROOT, Path, get, walk
 from equipage.core.source import Span
-from equipage.files import exists, real_path
+from equipage.files.sandbox import real_path
 from equipage.formats.blueprint.rules import names_in
 from equipage.formats.blueprint.rules_agents import NAMED_LISTS, references
 from equipage.formats.server import grammar
@@ -552,7 +552,7 @@ def _require_in_workspace(workspace: Workspace, opened: Opened, places: list[Spa
 
 def _require_no_file(moved: protocol.RenameFile) -> None:
     target = path_of(moved.new_uri)
-    if target is not None and exists(target):
+    if target is not None and os.path.exists(target):
         raise UsageError(f"`{os.path.basename(target)}` exists already")
 
 

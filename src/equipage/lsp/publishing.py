@@ -129,7 +129,7 @@ class Publisher:
         self._stop_survey = threading.Event()
         survey, stop = self.workspace.snapshot(), self._stop_survey
         if not self._whole:
-            survey.folders = ()
+            survey.workspace = survey.workspace.without_files()
 
         def run() -> None:
             try:
@@ -151,7 +151,7 @@ class Publisher:
             self._survey_due = self._survey_due or time.monotonic()
             return
         self._found.clear()  # the survey may find more in open texts than their own check
-        self._known = findings_by_file(survey.report)
+        self._known = findings_by_file(survey.report, survey.workspace.system)
         self._answer_held()
         if self._pulls:
             self._refresh()

@@ -25,14 +25,14 @@ from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
-from equipage.clients.plugins import is_below_skill, is_in_plugin, kind_of_plugin_part
+from equipage.clients.plugins import Plugins, is_below_skill, kind_of_plugin_part, plugins_around
 from equipage.core.codes import NOT_READ, POSSIBLE_KIND, UNRECOGNISED
 from equipage.core.diagnostics import Code, Diagnostic
 from equipage.core.text import lazy_regex
-from equipage.files import is_link
-from equipage.files.reading import Files, display_name, require_text
-from equipage.files.sandbox import MAX_BYTES, FileProblem
-from equipage.files.walking import GlobRule, PlaceIndex, extension_of
+from equipage.files import MAX_BYTES, System
+from equipage.files.reading import Files, require_text
+from equipage.files.sandbox import FileProblem
+from equipage.files.walking import GlobRule, PlaceIndex
 from equipage.loading.project_root import project_root_in
 from equipage.loading.session import Run
 from equipage.project import registry
@@ -41,7 +41,6 @@ from equipage.project.signs import (
     BEGINNING_BYTES,
     MAX_HEADER_BYTES,
     begins_as_foreign_file,
-    headers_count_in,
     json_members,
     keys_of_broken_text,
     kind_of_header,
@@ -94,31 +93,84 @@ class Claims(Protocol):
         ...
 
 
+class Surroundings(msgspec.Struct, frozen=True):
+    """What a folder says about every file in it. Files in equal surroundings are judged alike."""
+
+    folder: str  #: absolute, with `/` between its steps and none at its end
+    inside: str  #: the folder from the root of the project on, with `/` at its end
+    project: Claims
+    below_skill: bool  #: whether its files are material of a skill
+    plugins: tuple[Plugins, ...]  #: whose manifests may name its files, the nearest first
+    has_place: bool  #: whether the settings or a place may say what its files are
+
+    @property
+    def conventions(self) -> bool:
+        return self.project.conventions
+
+    def is_material(self, path: str) -> bool:
+        """Whether a file of the folder belongs to a skill, and is not the skill itself."""
+        return self.below_skill and not path.endswith("/SKILL.md")
+
+
+class _KnownSurroundings(dict[str, Surroundings]):
+    """The folders of one run, as the paths of files write them."""
+
+
+def surroundings_of(path: str, project: Claims, run: Run) -> Surroundings:
+    """What the folder of a file says about it, worked out once for each folder of a run."""
+    known = run.around.cache(_KnownSurroundings)
+    folder = path[: max(path.rfind("/"), path.rfind(os.sep)) + 1]
+    if folder not in known:
+        known[folder] = _look_around(folder, project, run)
+    return known[folder]
+
+
+def _look_around(folder: str, project: Claims, run: Run) -> Surroundings:
+    whole = os.path.normpath(os.path.join(run.files.cwd, folder))
+    absolute = whole.replace(os.sep, "/").rstrip("/")
+    any_file = f"{absolute}/file"
+    # From the project on: a folder above it may be called `agents`, too.
+    root = project_root_in(run, any_file).replace(os.sep, "/")
+    return Surroundings(
+        absolute,
+        any_file.removeprefix(root)[: -len("file")],
+        project,
+        project.conventions and is_below_skill(any_file, run),
+        plugins_around(any_file, run) if project.conventions else (),
+        project.claims_any or _is_place_folder(absolute, run.around.cache(IrrelevantFolders)),
+    )
+
+
 def recognise(
     path: str, project: Claims, run: Run, *, named: bool = True, files: Files | None = None
 ) -> Recognised:
-    """The kind of a file. Whether one that is not recognised exists matters only if it is named."""
-    files = files or run.files.again()
-    absolute = os.path.normpath(os.path.join(files.cwd, path))
-    found = recognise_name(absolute, project, run)
+    """The kind of a file. Whether one that is not recognised exists matters only if it is named.
+
+    Nearly every file that a walk meets is of no kind: what its folder says is known already, and
+    the cheap questions come first.
+    """
+    files = files or run.files.for_next_load()
+    if path.endswith(_NO_FILE_NAMES):
+        path = os.path.normpath(os.path.join(files.cwd, path))
+    around = surroundings_of(path, project, run)
+    slashed = f"{around.folder}/{path[max(path.rfind('/'), path.rfind(os.sep)) + 1 :]}"
+    found = recognise_place(slashed, around)
     if found is not None:
         return found
-    slashed = absolute.replace(os.sep, "/")
     extension = os.path.splitext(path)[1].lower()
-    is_part = project.conventions and not is_below_skill(slashed, run)
-    if extension == ".md" and is_part:
-        part = kind_of_plugin_part(slashed, run)
+    is_part = around.conventions and not around.is_material(slashed)
+    if extension == ".md" and is_part and around.plugins:
+        part = kind_of_plugin_part(slashed, around.plugins)
         if part is not None:
             return Recognised(part, by="plugin", why="it is a part of the plugin around it")
-    if is_part and not named:
+    if is_part and not named and _may_have_place(slashed, around):
         from equipage.clients.tables.unread import unread_sort  # only a walk meets such files
 
         if (sort := unread_sort(slashed)) is not None:
-            return _recognise_unread(path, sort, "place")
+            return _recognise_unread(path, sort, "place", files)
     if extension == ".md" and is_part:
-        # From the project on: a folder above it may be called `agents`, too.
-        inside = slashed.removeprefix(project_root_in(run, absolute).replace(os.sep, "/"))
-        return _recognise_header(path, inside, files, named=named)
+        name = slashed[len(around.folder) + 1 :]
+        return _recognise_header(path, around.inside + name, files, named=named)
     if extension in _FORMATS:
         found = _recognise_file_content(path, _FORMATS[extension], files, named=named)
         return found if is_part or found.unread is None else Recognised()
@@ -132,96 +184,15 @@ def recognise(
     return Recognised()
 
 
-def _recognise_unread(path: str, sort: str, sign: str) -> Recognised:
+#: Ends of paths that do not name a file.
+_NO_FILE_NAMES = ("/", os.sep, ".")
+
+
+def _recognise_unread(path: str, sort: str, sign: str, files: Files) -> Recognised:
     """The result for a file that belongs to a tool and that equipage does not read."""
-    return Recognised(problem=_finding(NOT_READ, path, sort=sort, sign=sign), unread=sort)
-
-
-# Nearly every file that a walk meets is of no kind, so that is tested first. What a folder says
-# about the files in it is computed once.
-
-
-class _FolderContext:
-    """What a folder says about all files in it."""
-
-    __slots__ = ("_headers", "absolute", "asks", "conventions")
-
-    def __init__(self, folder: str, project: Claims, run: Run) -> None:
-        whole = os.path.normpath(os.path.join(run.files.cwd, folder))
-        self.absolute = whole.replace(os.sep, "/").rstrip("/")
-        self.conventions = project.conventions
-        #: whether the settings or a place may say what they are, whatever their names
-        self.asks = project.claims_any or _is_place_folder(
-            self.absolute, run.cache(IrrelevantFolders)
-        )
-        self._headers: str | None = _NOT_LOOKED_UP
-
-    def header_folder(self, run: Run) -> str | None:
-        """The folder, from the project root on, if headers of Markdown files count in it.
-
-        Empty if they do not; `_IN_PLUGIN` if a plugin may decide; None if such files are ignored.
-        """
-        if self._headers is _NOT_LOOKED_UP:
-            self._headers = self._find_header_folder(run)
-        return self._headers
-
-    def _find_header_folder(self, run: Run) -> str | None:
-        path = f"{self.absolute}/file"
-        if not self.conventions or is_below_skill(path, run):
-            return None
-        if is_in_plugin(path, run):
-            return _IN_PLUGIN
-        # As `recognise` does: a folder above the project may be called `agents`, too.
-        inside = path.removeprefix(project_root_in(run, path).replace(os.sep, "/"))[: -len("file")]
-        return inside if headers_count_in(inside) else ""
-
-
-_NOT_LOOKED_UP, _IN_PLUGIN = "?", "asks"  #: no folders: those begin with `/`
-
-
-class _FolderContexts(dict[str, _FolderContext]):
-    """The folders of one run, as the paths of files write them."""
-
-
-def is_surely_unrecognised(path: str, project: Claims, run: Run) -> bool:
-    """Whether a file that a walk met is certainly of no kind and needs no finding.
-
-    False is not certain: `recognise` decides.
-    """
-    end = max(path.rfind("/"), path.rfind(os.sep)) + 1
-    folder, name = path[:end], path[end:]
-    arounds = run.cache(_FolderContexts)
-    around = arounds.get(folder)
-    if around is None:
-        around = arounds[folder] = _FolderContext(folder, project, run)
-    lower = name.lower()
-    names, ends = _names_for_any_folder()
-    if around.asks or name in names or lower.endswith(ends):
-        return False
-    extension = extension_of(lower)
-    syntax = _FORMATS.get(extension)
-    if syntax is not None:
-        if _is_foreign_file(path, syntax, run.files):
-            return True
-        data = run.files.peek(path)
-        return data is not None and not needs_parsing(data, syntax)
-    return extension != ".md" or _header_says_nothing(path, name, around, run)
-
-
-def _header_says_nothing(path: str, name: str, around: _FolderContext, run: Run) -> bool:
-    """Whether neither a plugin nor its header gives a Markdown file a kind."""
-    inside = around.header_folder(run)
-    if inside is None:
-        return True
-    data = None if inside == _IN_PLUGIN else run.files.peek(path)
-    if data is None:
-        return False
-    if not inside or not _may_begin_header(data):
-        return True
-    # It is read as a source only if it has a kind. Reading a link may be refused with a finding.
-    return kind_of_header(
-        inside + name, _decode_utf(data[:MAX_HEADER_BYTES])
-    ) is None and not is_link(path)
+    return Recognised(
+        problem=_finding(NOT_READ, path, files.system, sort=sort, sign=sign), unread=sort
+    )
 
 
 _Rows = tuple[Recognition, ...]
@@ -264,35 +235,39 @@ def _names_for_any_folder(_rows: _Rows) -> tuple[frozenset[str], tuple[str, ...]
 # 1 and 2: the settings and the path, without reading the file.
 
 
-def recognise_name(absolute: str, project: Claims, run: Run) -> Recognised | None:
-    """The kind of a file as far as the settings and its path alone say it."""
-    claimed = project.kind_of(absolute)
+def recognise_place(path: str, around: Surroundings) -> Recognised | None:
+    """The kind of a file by its absolute path with `/`, as the settings and its place say it."""
+    if not _may_have_place(path, around):
+        return None
+    claimed = around.project.kind_of(path)
     if claimed is not None:
         return Recognised(claimed, by="settings", why="the settings of the project say so")
-    slashed = absolute.replace(os.sep, "/")
-    place = _built_in_places().find(slashed)
-    if place is None and slashed.lower().endswith(_CASE_INSENSITIVE_ENDS):
+    place = _built_in_places().find(path)
+    if place is None and path.lower().endswith(_CASE_INSENSITIVE_ENDS):
         # Loaders overlook it if its case differs; loading it reports that.
-        place = _built_in_places().find(slashed.lower())
-    if place is None and project.conventions:
-        place = _tool_places().find(slashed)
-        if place is not None and place[0] not in _SKILL_KINDS and is_below_skill(slashed, run):
+        place = _built_in_places().find(path.lower())
+    if place is None and around.conventions:
+        place = _tool_places().find(path)
+        if place is not None and place[0] not in _SKILL_KINDS and around.is_material(path):
             return None
     if place is None:
         return None
     return Recognised(place[0], by="path", why=f"its path matches `{place[1]}`")
 
 
+def _may_have_place(path: str, around: Surroundings) -> bool:
+    """Whether the settings or a place may say what a file is; hardly any file has one."""
+    if around.has_place:
+        return True
+    name = path[len(around.folder) + 1 :]
+    names, ends = _names_for_any_folder()
+    return name in names or name.lower().endswith(ends)
+
+
 #: Ends of names that nothing else has, however they are written.
 _CASE_INSENSITIVE_ENDS = (".tool.yaml", ".tool.yml")
 #: Kinds of files that belong to a skill.
 _SKILL_KINDS = frozenset({"skill", "codex-skill-metadata"})
-
-
-def recognise_path(path: str, *, conventions: bool = True) -> str | None:
-    """The kind of a file by its absolute path with `/` alone."""
-    place = _built_in_places().find(path)
-    return place[0] if place is not None else kind_of_tool_path(path) if conventions else None
 
 
 def kind_of_tool_path(path: str) -> str | None:
@@ -366,12 +341,19 @@ def _names_with_place(_rows: _Rows) -> tuple[list[GlobRule], _Names]:
 
 def _recognise_header(path: str, inside: str, files: Files, *, named: bool) -> Recognised:
     data = None if named else files.peek(path)
-    if data is not None and not _may_begin_header(data):
+    # It is read as a source only if it has a kind. Reading a link may be refused with a finding.
+    if data is not None and (
+        not _may_begin_header(data)
+        or (
+            kind_of_header(inside, _decode_utf(data[:MAX_HEADER_BYTES])) is None
+            and not files.system.is_link(path)
+        )
+    ):
         return Recognised()
     try:
         text, problem = _read_text(path, files)
     except FileProblem as missing:
-        return Recognised(problem=_finding(missing.code, path, **missing.values))
+        return Recognised(problem=_finding(missing.code, path, files.system, **missing.values))
     guess = kind_of_header(inside, text)
     if problem is not None:
         return Recognised(problem=problem) if named or guess is not None else Recognised()
@@ -388,7 +370,7 @@ def _is_foreign_file(path: str, syntax: Syntax, files: Files) -> bool:
     """Whether the path and the beginning of a file show that another program wrote it."""
     if not may_be_foreign_file(path.replace(os.sep, "/"), syntax):
         return False
-    beginning = files.beginning(path, BEGINNING_BYTES)
+    beginning = files.system.peek(path, size=BEGINNING_BYTES)
     return beginning is not None and begins_as_foreign_file(beginning, syntax)
 
 
@@ -401,11 +383,11 @@ def _recognise_file_content(path: str, syntax: Syntax, files: Files, *, named: b
     try:
         text, problem = _read_text(path, files)
     except FileProblem as missing:
-        return Recognised(problem=_finding(missing.code, path, **missing.values))
+        return Recognised(problem=_finding(missing.code, path, files.system, **missing.values))
     sure, maybe = recognise_content(text, syntax, named=named)
     unread = None if sure is None or sure.module else sure.kind
     if unread is not None and not named:
-        return _recognise_unread(path, unread, "content")
+        return _recognise_unread(path, unread, "content", files)
     if problem is not None:
         is_ours = named or sure is not None or maybe is not None
         return Recognised(problem=problem) if is_ours else Recognised()
@@ -413,7 +395,7 @@ def _recognise_file_content(path: str, syntax: Syntax, files: Files, *, named: b
         return Recognised()
     if sure is None and maybe is not None and not named:
         # A walk does not check what only may be of a kind; a note says so.
-        return Recognised(problem=_finding(POSSIBLE_KIND, path, kind=maybe.kind))
+        return Recognised(problem=_finding(POSSIBLE_KIND, path, files.system, kind=maybe.kind))
     row = sure or maybe
     # Material of tests is put beside other files before it is used.
     is_fixture = not named and FIXTURES.search(path.replace(os.sep, "/")) is not None
@@ -436,7 +418,9 @@ def _read_text(path: str, files: Files) -> tuple[str, Diagnostic | None]:
         text = require_text(source).text
         return (text if "\0" not in text[:2] else _decode_utf(source.data)), None
     except FileProblem as problem:
-        return _decode_utf(source.data), _finding(problem.code, path, **problem.values)
+        return _decode_utf(source.data), _finding(
+            problem.code, path, files.system, **problem.values
+        )
 
 
 def _decode_utf(data: bytes) -> str:
@@ -462,7 +446,7 @@ def _problem_of_reading(path: str, files: Files) -> Recognised:
     try:
         problem = _read_text(path, files)[1]
     except FileProblem as missing:
-        problem = _finding(missing.code, path, **missing.values)
+        problem = _finding(missing.code, path, files.system, **missing.values)
     return Recognised(problem=problem)
 
 
@@ -576,15 +560,15 @@ def _match_rows(
 # Findings, and folders of one kind.
 
 
-def unrecognised_finding(path: str) -> Diagnostic:
+def unrecognised_finding(path: str, system: System) -> Diagnostic:
     """The finding that a file the caller named is of no kind."""
-    return _finding(UNRECOGNISED, path)
+    return _finding(UNRECOGNISED, path, system)
 
 
-def _finding(code: Code, path: str, **values: object) -> Diagnostic:
+def _finding(code: Code, path: str, system: System, **values: object) -> Diagnostic:
     from equipage.loading.findings import finding  # most files have none
 
-    return finding(code, display_name(path), values)
+    return finding(code, system.shown(path), values)
 
 
 def folders_of_kinds(entered: str) -> Iterable[tuple[str, str]]:

@@ -33,14 +33,13 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severity, Shown
 from equipage.core.path import ROOT, Path, get, mapping_or_empty
-from equipage.files import real_path
-from equipage.files.reading import Files, display_name
-from equipage.files.sandbox import FileProblem
+from equipage.files import System
+from equipage.files.sandbox import FileProblem, is_below
 from equipage.loading.format import Format, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.project_root import has_equipage_table, project_root, root_of_folder
+from equipage.loading.project_root import has_equipage_table, root_of_folder
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree
 from equipage.project.recognise import recognise, unrecognised_finding
@@ -184,6 +183,14 @@ class Project:
             for glob, codes in settings.per_file_ignores.items()
         ]
 
+    def __eq__(self, other: object) -> bool:
+        """Whether another one judges files alike."""
+        if not isinstance(other, Project):
+            return NotImplemented
+        return self.root == other.root and self.settings == other.settings
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def baseline(self) -> str:
         """The file with findings that are known; it need not exist."""
@@ -310,7 +317,7 @@ class _Projects:
 
 def project_of(path: str, run: Run) -> Project:
     """The project a file belongs to; its settings are read once in a run."""
-    known = run.cache(_Projects)
+    known = run.around.cache(_Projects)
     # As it is written: this is asked several times for every file of a walk.
     end = path.rfind("/") if os.sep == "/" else max(path.rfind("/"), path.rfind(os.sep))
     folder = path[: end + 1]
@@ -328,69 +335,61 @@ def project_in(folder: str, run: Run) -> Project:
 
 
 def _project_at(root: str, run: Run) -> Project:
-    by_root = run.cache(_Projects).by_root
+    by_root = run.around.cache(_Projects).by_root
     if root not in by_root:
-        alone = run.isolated
-        by_root[root] = (
-            Project(root, ProjectSettings()) if alone else _load_project(root, run.files)
-        )
+        alone = run.request.isolated
+        by_root[root] = Project(root, ProjectSettings()) if alone else _load_project(root, run)
     return by_root[root]
 
 
 def projects_of(run: Run) -> tuple[Project, ...]:
     """Every project that a run met so far."""
-    return tuple(run.cache(_Projects).by_root.values())
+    return tuple(run.around.cache(_Projects).by_root.values())
 
 
-def _load_project(root: str, files: Files) -> Project:
-    file = settings_file(root, files)
-    if file is None:
+def _load_project(root: str, run: Run) -> Project:
+    outcome = load_settings(root, run)
+    if outcome is None:
         return Project(root, ProjectSettings())
-    outcome = load_settings_file(file, root, files)
     settings = outcome.config if outcome.config is not None else ProjectSettings()
-    return Project(root, settings, outcome.diagnostics, display_name(file, files.cwd))
+    file = run.files.shown(outcome.session.path)
+    return Project(root, settings, outcome.diagnostics, file)
 
 
-def settings_file(root: str, files: Files) -> str | None:
+def load_settings(root: str, run: Run) -> Outcome | None:
+    """The load of the settings of the project at `root`; None if it has none."""
+    file = _settings_file(root, run.around.files.system)
+    if file is None:
+        return None
+    # Of the run itself: whatever depends on its folders depends on the settings.
+    system = run.around.files.system
+    request = Request(env={}, system=system, project=root, known_codes=codes_for_kind)
+    own = request.new_run(run)
+    return load_path(file, FORMAT, request, own, own.files)
+
+
+def _settings_file(root: str, system: System) -> str | None:
     """The file that holds the settings of the project at `root`; None if there is none."""
     own = os.path.join(root, OWN_FILE)
-    if files.exists(own) and not files.is_folder(own):
+    if system.exists(own) and not system.is_folder(own):
         return own
     # A `pyproject.toml` is parsed only if it names us: most belong to other tools.
-    return os.path.join(root, SHARED_FILE) if has_equipage_table(root, files) else None
+    return os.path.join(root, SHARED_FILE) if has_equipage_table(root, system) else None
 
 
-def load_settings_file(file: str, root: str, files: Files) -> Outcome:
-    """The load of the settings of the project at `root`."""
-    run = Run(files, known_codes=codes_for_kind)
-    return load_path(file, FORMAT, Request(env={}, project=root), run)
-
-
-def settings_files(path: str, folders: Iterable[str] = ()) -> Iterator[str]:
-    """Every file, existing or not, that could hold settings for a path."""
-    folder, root = os.path.dirname(real_path(path)), project_root(path, folders)
-    while True:
-        yield os.path.join(folder, OWN_FILE)
-        yield os.path.join(folder, SHARED_FILE)
-        if folder in (root, os.path.dirname(folder)):
-            return
-        folder = os.path.dirname(folder)
-
-
-def load_in_project(
-    path: str, request: Request, *, kind: str | None = None, files: Files | None = None
-) -> Outcome:
+def load_in_project(path: str, request: Request, *, kind: str | None = None) -> Outcome:
     """Load a file the caller named, as the settings of its project want it.
 
     Raises `LoadError` if its kind is not recognised, `UsageError` if there is no such kind.
     """
-    run = Run(files, isolated=request.isolated, known_codes=codes_for_kind)
+    request = msgspec.structs.replace(request, known_codes=codes_for_kind)
+    run = request.new_run()
     wanted = format_named(kind) if kind is not None else None
     project = project_of(path, run)
     if wanted is None:
         found = recognise(path, project, run, files=run.files)
         if found.kind is None:
-            raise LoadError([found.problem or unrecognised_finding(path)])
+            raise LoadError([found.problem or unrecognised_finding(path, run.files.system)])
         wanted = format_named(found.kind)
     return load_path(path, wanted, project.extend_request(request), run, run.files)
 
@@ -462,13 +461,14 @@ def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
 
 def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
     """Report roots outside the project: the settings come with the checked files."""
-    project = real_path(session.root)
+    system = session.files.system
+    project = system.real(session.root)
     library = get(value, ("library",))
     named = [(("library",), library)] if isinstance(library, str) else []
     for path, root in (*_texts_in_list(value, ("roots",)), *named):
-        real = real_path(os.path.join(project, root))
+        real = system.real(os.path.join(project, root))
         # Where links lead counts, not how the path is spelt.
-        if real != project and not real.startswith(project.rstrip(os.sep) + os.sep):
+        if not is_below(real, project):
             yield core_codes.ROOT_OUTSIDE.at(path, root=Shown(root))
         elif not session.files.is_folder(real):
             yield core_codes.ROOT_MISSING.at(path, root=Shown(root))
@@ -484,7 +484,7 @@ def schemas_are_inside(value: Any, session: Session) -> Iterator[Fact]:
         if isinstance(schema, str):
             try:
                 root = session.root
-                session.files.again().refer(schema, (root,), (root,), POLICY)
+                session.files.for_next_load().refer(schema, (root,), (root,), POLICY)
             except FileProblem as problem:
                 path, words = ("schemas", number, "schema"), unread_reason(problem)
                 yield core_codes.SCHEMA_UNREAD.at(path, schema=Shown(schema), problem=words)
@@ -493,7 +493,7 @@ def schemas_are_inside(value: Any, session: Session) -> Iterator[Fact]:
 def settings_are_in_one_place(_value: Any, session: Session) -> Iterator[Fact]:
     """Report settings in two places: only those in `equipage.toml` are used."""
     is_own = session.files.sources()[0].name.endswith(OWN_FILE)
-    if is_own and has_equipage_table(session.root, session.files):
+    if is_own and has_equipage_table(session.root, session.files.system):
         yield core_codes.SETTINGS_TWICE.at()
 
 

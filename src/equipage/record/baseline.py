@@ -26,9 +26,9 @@ from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import visible_json
-from equipage.files import exists, is_inside, real_path
-from equipage.files.reading import Files, display_name, files_here
-from equipage.files.sandbox import FileProblem, is_below
+from equipage.files import System
+from equipage.files.reading import Files
+from equipage.files.sandbox import FileProblem, is_below, real_path
 from equipage.files.writing import NotWritten, write_or_replace
 from equipage.loading.findings import finding
 from equipage.loading.session import Run
@@ -185,6 +185,7 @@ class BaselineFile(msgspec.Struct, frozen=True):
     """The baseline that a check uses: where it is, and what it records, if it exists."""
 
     path: str
+    shown: str  #: the path as people are shown it
     source: Source | None = None
     baseline: Baseline | None = None
 
@@ -211,7 +212,7 @@ class BaselineFile(msgspec.Struct, frozen=True):
             raise UsageError(f"cannot write {self.path}: {error}") from None
         count = sum(each.count for each in new.findings)
         findings = "1 finding" if count == 1 else f"{count:,} findings"
-        return f"recorded {findings} in {display_name(self.path)}"
+        return f"recorded {findings} in {self.shown}"
 
     def _covers(self, paths: Sequence[str]) -> Callable[[str], bool]:
         """Whether a file, by its path from the folder of the baseline, is among those checked."""
@@ -225,25 +226,27 @@ class BaselineFile(msgspec.Struct, frozen=True):
         return covers
 
 
-def read_baseline(project: Project, named: str | None, *, is_new: bool) -> BaselineFile:
+def read_baseline(
+    project: Project, named: str | None, system: System, *, is_new: bool
+) -> BaselineFile:
     """The baseline that the caller `named`, else that of the project; one to be written `is_new`.
 
     Raises `UsageError` if it cannot be used.
     """
     path = named or project.baseline
     # Settings come with the checked files, and must not choose a file to read or to replace.
-    if not named and not is_inside(path, project.root):
+    if not named and not system.is_inside(path, project.root):
         raise UsageError(f"the baseline {path} is outside the project; name it with --baseline")
-    if not exists(path):
+    shown = system.shown(path)
+    if not system.exists(path):
         if is_new:
-            return BaselineFile(path)
-        shown = display_name(path)
+            return BaselineFile(path, shown)
         raise UsageError(f"there is no baseline {shown}; write it with --write-baseline")
     try:
-        source = Files().read(path)
+        source = Files(system).read(path)
     except FileProblem as problem:
         raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
-    return BaselineFile(path, source, read(source))
+    return BaselineFile(path, shown, source, read(source))
 
 
 class FolderBaseline(msgspec.Struct, frozen=True):
@@ -260,10 +263,11 @@ def baselines_of(folders: Iterable[str], run: Run) -> list[FolderBaseline]:
     for folder in folders:
         project = project_of(os.path.join(folder, "file"), run)
         path = project.baseline
-        if path in found or not exists(path) or not is_inside(path, project.root):
+        system = run.files.system
+        if path in found or not system.exists(path) or not system.is_inside(path, project.root):
             continue
         try:
-            source = files_here().read(path)
+            source = Files(system).read(path)
             found[path] = FolderBaseline(os.path.dirname(path), source, read(source))
         except (FileProblem, UsageError):
             continue  # `check` says what is wrong with it

@@ -22,9 +22,9 @@ from equipage.clients.claude.instructions import MAX_IMPORT_DEPTH, transitive_im
 from equipage.core.diagnostics import EquipageError
 from equipage.core.path import Path
 from equipage.core.source import Source
-from equipage.files import entries_of, is_executable, is_file, is_folder, real_path
-from equipage.files.reading import Files, sha256_of
-from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.files.disk import Disk
+from equipage.files.reading import Files
+from equipage.files.sandbox import FileProblem, PathPolicy, real_path
 from equipage.files.walking import is_ignored
 from equipage.loading.findings import finding
 from equipage.loading.outcome import Outcome
@@ -113,7 +113,8 @@ class CodeCache:
     """Caches the sources, modules and imports of several tools, which often share modules."""
 
     def __init__(self) -> None:
-        self.reader = Files()
+        self.disk = Disk()
+        self.reader = Files(self.disk)
         self.real: dict[str, str] = {}
         self.sources: dict[tuple[str, str], Source] = {}  #: by base and reference
         self.modules: dict[tuple[str, str], str | None] = {}  #: by root and name: the reference
@@ -141,7 +142,7 @@ class CodeCache:
         if (root, name) not in self.modules:
             stem = name.replace(".", "/")
             references = (f"{stem}/__init__.py", f"{stem}.py")
-            found = (each for each in references if is_file(os.path.join(root, each)))
+            found = (each for each in references if self.disk.is_file(os.path.join(root, each)))
             self.modules[root, name] = next(found, None)
         return self.modules[root, name]
 
@@ -203,8 +204,8 @@ def program_named(name: str) -> Program:
         raise CodeProblem(f"the program `{name}` must be a name or an absolute path")
     else:
         found = (os.path.join(folder, name) for folder in SYSTEM_PATH.split(":"))
-        path = next((each for each in found if is_file(each)), "")
-    digest = sha256_of(real_path(path)) if path else None
+        path = next(filter(os.path.isfile, found), "")
+    digest = Disk().sha256(real_path(path)) if path else None
     if digest is None:
         raise CodeProblem(f"there is no program `{name}` in {SYSTEM_PATH}")
     return Program(name, path, digest)
@@ -250,7 +251,7 @@ class _CodeCollector:
         base, reference = entry
         path = self.add(reference, base)
         package = name.split(".")[0]
-        if is_folder(os.path.join(base, package)):
+        if self.known.disk.is_folder(os.path.join(base, package)):
             for inner in _files_below(os.path.join(base, package)):
                 self.add(f"{package}/{inner}", base)
         for each in [path, *self.files]:
@@ -289,7 +290,9 @@ class _CodeCollector:
             if place is not None:
                 found.append(self.add(place[1], place[0]))
         top = parts[0]
-        known = found or any(is_folder(os.path.join(root, top)) for root in self.roots)
+        known = found or any(
+            self.known.disk.is_folder(os.path.join(root, top)) for root in self.roots
+        )
         if not known and top not in sys.stdlib_module_names:
             self.uncovered.add(top)
         return found
@@ -301,9 +304,9 @@ class _CodeCollector:
         file = execution.get("script") or execution.get("node")
         reference = file or execution["module"]
         package = f"node_modules/{reference}/package.json"
-        if not file and is_file(os.path.join(self.folder, package)):
+        if not file and self.known.disk.is_file(os.path.join(self.folder, package)):
             for name in _NODE_LOCKS:
-                if is_file(os.path.join(self.folder, name)):
+                if self.known.disk.is_file(os.path.join(self.folder, name)):
                     self.add(name)
             self.uncovered.add(f"node_modules/{reference}")
             return self.add(package)
@@ -314,8 +317,10 @@ class _CodeCollector:
         for inner in _files_below(folder):
             if inner.endswith((".js", ".cjs", ".mjs", ".json", ".node", ".wasm")):
                 self.add(prefix + inner)
-        if is_folder(os.path.join(folder, "node_modules")):
-            pinned = [name for name in _NODE_LOCKS if is_file(os.path.join(folder, name))]
+        if self.known.disk.is_folder(os.path.join(folder, "node_modules")):
+            pinned = [
+                name for name in _NODE_LOCKS if self.known.disk.is_file(os.path.join(folder, name))
+            ]
             for name in pinned:
                 self.add(prefix + name)
             self.uncovered.add(f"{prefix}node_modules")
@@ -327,7 +332,7 @@ def _files_below(folder: str) -> Iterator[str]:
     waiting = [""]
     while waiting:
         here = waiting.pop()
-        for entry in entries_of(os.path.join(folder, here)):
+        for entry in Disk().entries(os.path.join(folder, here)):
             if entry.name.startswith(".") or entry.name in _IGNORED_FOLDERS:
                 continue
             if entry.is_dir(follow_symlinks=False):
@@ -455,6 +460,7 @@ class Lookups:
     """Caches the files that configurations of one run name: many name the same ones."""
 
     def __init__(self) -> None:
+        self.disk = Disk()
         #: path → the file without links and its hash; empty for a file that is not to be locked,
         #: None where there is no file
         self.files: dict[str, tuple[str, str] | tuple[()] | None] = {}
@@ -480,7 +486,9 @@ class NamedFiles:
     def executables_run_by(self, commands: Sequence[list[str]]) -> Iterator[tuple[str, str]]:
         """The executable files that commands run by their own name."""
         for word in programs_run_by_name(commands):
-            yield from (each for each in self._find_file(word) if is_executable(each[0]))
+            yield from (
+                each for each in self._find_file(word) if self.known.disk.is_executable(each[0])
+            )
 
     def files_named_in(
         self, outcome: Outcome, nodes: Iterable[tuple[Path, Any]]
@@ -499,7 +507,7 @@ class NamedFiles:
             ):
                 yield from self._find_file(value)
         session = outcome.session
-        if session is not None and outcome.sources and "@" in outcome.sources[0].text:
+        if outcome.sources and "@" in outcome.sources[0].text:
             for path in transitive_imports(session.path, session, MAX_IMPORT_DEPTH):
                 yield from self._find_file(path)
 
@@ -527,16 +535,17 @@ class NamedFiles:
 
     def _hash_file(self, path: str) -> tuple[str, str] | tuple[()] | None:
         """The real path and hash of a file; empty or None as in `Lookups.files`."""
-        if not is_file(path):
+        disk = self.known.disk
+        if not disk.is_file(path):
             return None
         real = real_path(path)
         if not real.startswith(self.top):
             return None
         # What belongs to one machine, or holds secrets, is neither locked nor shipped.
-        is_left_out = is_ignored(path, self.known.ignores)
+        is_left_out = is_ignored(path, disk, self.known.ignores)
         if is_private(path) or is_left_out or self._is_ignored(os.path.dirname(path)):
             return ()
-        digest = sha256_of(real)
+        digest = disk.sha256(real)
         return () if digest is None else (real, digest)
 
     def _is_ignored(self, folder: str) -> bool:
@@ -545,7 +554,8 @@ class NamedFiles:
             return False
         ignored = self.known.ignored
         if folder not in ignored:
-            ignored[folder] = is_ignored(folder) or self._is_ignored(os.path.dirname(folder))
+            is_own = is_ignored(folder, self.known.disk)
+            ignored[folder] = is_own or self._is_ignored(os.path.dirname(folder))
         return ignored[folder]
 
     def _start_folders(self) -> list[str]:

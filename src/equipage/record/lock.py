@@ -33,20 +33,13 @@ from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
 from equipage.core.text import visible_json
 from equipage.effect.reach import reach_of_part
-from equipage.files import is_executable, is_inside, real_path
-from equipage.files.reading import peek, sha256_of
-from equipage.files.sandbox import is_below, parents_of
-from equipage.files.trees import TooManyFiles, hash_files_below
+from equipage.files import System
+from equipage.files.disk import TooManyFiles, hash_files_below
+from equipage.files.sandbox import is_below, parents_of, real_path
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL_VERSION, canonical_json, portable_data
 from equipage.loading.session import Request, Run
-from equipage.project.settings import (
-    SHARED_FILE,
-    load_settings_file,
-    project_of,
-    projects_of,
-    settings_file,
-)
+from equipage.project.settings import SHARED_FILE, load_settings, projects_of
 from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
@@ -59,18 +52,9 @@ from equipage.record.dependencies import (
 )
 from equipage.record.sides import LINKS
 from equipage.syntax.suspicious import mask_secrets
-from equipage.workspace.check import by_chunks
-from equipage.workspace.load import (
-    Candidate,
-    Checked,
-    Disk,
-    FileLoad,
-    candidates_of,
-    identity_of_load,
-    load_candidate,
-    run_of,
-    with_folders,
-)
+from equipage.workspace import Workspace
+from equipage.workspace.find import File
+from equipage.workspace.load import FileLoad, Summary, identity_of
 
 #: The version of the format.
 VERSION = 3
@@ -181,27 +165,10 @@ def _unpack_locked_file(packed: bytes, *rest: Any) -> LockedFile:
     return LockedFile(*_decode_packed(packed), *rest)
 
 
-class Locker:
-    """Loads files, a chunk at a time, for a lock; see `workspace.parallel.Checks`."""
-
-    def __init__(
-        self, request: Request, kind: str | None, run: Run | None = None, *, digests: bool = True
-    ) -> None:
-        """`run` knows the projects, if the files were looked for here."""
-        # A lock says only whether there are errors: nothing is spent on other findings.
-        self.request = msgspec.structs.replace(request, errors_only=True)
-        self.kind, self.digests = kind, digests
-        self.run = run or run_of(request)
-        self.root = None if request.project is None else real_path(request.project)
-
-    def check(self, candidates: Iterable[Candidate]) -> list[LockedFile | None]:
-        run = run_of(self.request)
-        return [self._lock_candidate(each, run) for each in candidates]
-
-    def _lock_candidate(self, candidate: Candidate, run: Run) -> LockedFile | None:
-        found = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
-        root = self.root or real_path(project_of(found.path, self.run).root)
-        return lock_load(found, root, run)
+def lock_in_run(_file: File, load: FileLoad, run: Run) -> LockedFile | None:
+    """The entry of a load in the lock of the project that the run is about."""
+    assert run.request.project is not None
+    return lock_load(load, run.request.project, run)
 
 
 def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
@@ -217,12 +184,12 @@ def lock_load(found: FileLoad, root: str, run: Run) -> LockedFile | None:
             )
         if code in (codes.INTERNAL_ERROR, codes.CHECK_ENDED):
             return _lock_unloaded(found.path, root)
-        return None if found.unread is None else _lock_unread(found.path, found.unread, root)
+        return None if found.unread is None else _lock_unread(found.path, found.unread, root, run)
     shown = outcome.kind.presentation.ignored
     # What its tool ignores, such as notes beside agents, does nothing.
     if shown is not None and shown(outcome):
         return None
-    real = identity_of_load(found.path, outcome, run.files)
+    real = identity_of(found, outcome)
     locked = lock_outcome(outcome, found.path, root, run)
     link = _name_where_found(found.path, root)
     return msgspec.structs.replace(
@@ -258,16 +225,16 @@ def lock_all(
 
     With `programs`, it also holds the programs of this machine that tools start.
     """
-    # One project decides about all paths, so that a lock never mixes the names of two.
-    request = msgspec.structs.replace(with_folders(request, paths), project=root)
-    run = run_of(request)
-    candidates = list(candidates_of(paths, run, Disk()))
-    found = by_chunks(candidates, Locker(request, kind, run), jobs)
-    return build_lock(found, paths, root, run, programs=programs)
+    # One project decides about all paths, so that a lock never mixes the names of two. A lock says
+    # only whether there are errors: nothing is spent on other findings.
+    request = msgspec.structs.replace(request, project=real_path(root), errors_only=True)
+    workspace = Workspace(paths, request, kind=kind, jobs=jobs)
+    found = workspace.summarise(workspace.files(), lock_in_run)
+    return build_lock(found, paths, root, workspace.run, programs=programs)
 
 
 def build_lock(
-    results: Iterable[LockedFile | Checked | None],
+    results: Iterable[LockedFile | Summary | None],
     paths: Sequence[str],
     root: str,
     run: Run,
@@ -336,22 +303,22 @@ def holds_programs(lock: WorkspaceLock) -> bool:
 # Making a lock.
 
 
-def _lock_unread(file: str, sort: str, root: str) -> LockedFile | None:
+def _lock_unread(file: str, sort: str, root: str, run: Run) -> LockedFile | None:
     """A file that a tool reads and equipage does not: any change of it counts.
 
     Of the rules of Codex that are understood, what they mean counts.
     """
-    real = real_path(file)
-    digest = sha256_of(real)
+    real, system = real_path(file), run.files.system
+    digest = system.sha256(real)
     if digest is None:
         return None
     name = path_from_root(file, root)
-    runs = (name,) if sort == HOOK_FILE and is_executable(real) else ()
+    runs = (name,) if sort == HOOK_FILE and system.is_executable(real) else ()
     item = Item(UNREAD, digest, what=sort, executable=runs)
     if sort == CODEX_RULE:
         from equipage.clients.codex import permissions as codex_rules  # few projects have any
 
-        data = peek(real) or b""
+        data = system.peek(real) or b""
         rules = codex_rules.rules_in(data)
         # The bytes that are parsed must be those that are hashed.
         if rules is not None and hashlib.sha256(data).hexdigest() == digest:
@@ -364,10 +331,10 @@ def _lock_unread(file: str, sort: str, root: str) -> LockedFile | None:
 def _lock_settings(run: Run, root: str) -> Iterator[LockedFile]:
     """The settings that decide which files are read, and what is forbidden."""
     for project in projects_of(run):
-        file = settings_file(project.root, run.files)
-        if file is None or not is_inside(file, root):
+        outcome = load_settings(project.root, run)
+        file = "" if outcome is None else outcome.session.path
+        if outcome is None or not run.files.system.is_inside(file, root):
             continue
-        outcome = load_settings_file(file, project.root, run.files)
         locked = lock_outcome(outcome, file, root, run)
         # Most of a `pyproject.toml` is about other things: of it, the meaning alone counts.
         files = () if os.path.basename(file) == SHARED_FILE else locked.files
@@ -386,9 +353,10 @@ def _lock_parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[Loc
         if each.item.kind in OWNERS
     ]
     roots = {root, *(real_path(each.root) for each in projects_of(run))}
+    system = run.files.system
     for part in all_parts(owners, roots, run.files):
         # Of a link that leads out, a lock has the name: what it leads to belongs to one machine.
-        is_out = not is_inside(part.path, root)
+        is_out = not system.is_inside(part.path, root)
         name = _real_path_from_root(part.path, root) if is_out else path_from_root(part.path, root)
         if name in known or is_private(name):
             continue
@@ -397,16 +365,16 @@ def _lock_parts(kept: Sequence[LockedFile], root: str, run: Run) -> Iterator[Loc
             yield LockedFile(
                 name, Item(UNREAD, _DIGEST_ELSEWHERE, what=f"{part.what}, elsewhere"), ()
             )
-        elif (digest := sha256_of(part.path)) is not None:
-            yield _lock_part(part, digest, name)
+        elif (digest := system.sha256(part.path)) is not None:
+            yield _lock_part(part, digest, name, system)
 
 
-def _lock_part(part: Part, digest: str, name: str) -> LockedFile:
-    data = peek(part.path)
+def _lock_part(part: Part, digest: str, name: str, system: System) -> LockedFile:
+    data = system.peek(part.path)
     # The bytes that are parsed must be those that are hashed.
     is_same = data is not None and hashlib.sha256(data).hexdigest() == digest
     reach = reach_of_part(part, data, name) if data is not None and is_same else None
-    runs = (name,) if part.runs and is_executable(part.path) else ()
+    runs = (name,) if part.runs and system.is_executable(part.path) else ()
     item = Item(UNREAD, digest, what=part.what, executable=runs)
     if reach is not None:
         # Most of such a file is about other things: of it, what it allows counts.
@@ -520,7 +488,7 @@ def _lock_skill_folder(
     above = _real_path_from_root(folder, root)
     read = {os.path.basename(file): each.sha256 for each in outcome.sources[:1]}
     try:
-        for each in hash_files_below(folder, read):
+        for each in hash_files_below(folder, outcome.session.files.system, read):
             name = _decode_name(each.name)
             files[f"{above}/{name}"] = each.sha256
             yield name

@@ -1,8 +1,8 @@
-"""One side of a comparison: what loads at a place, and what cannot be judged there.
+"""One side of a comparison: what loads in a workspace, and what cannot be judged there.
 
-A place is the disk or a revision. `unjudged` names the files that do not load on one side, so that
-they neither hide the others nor pass unseen, and the files that differ and that a tool reads but
-equipage does not.
+Its system is the disk or a revision. `unjudged` names the files that do not load on one side, so
+that they neither hide the others nor pass unseen, and the files that differ and that a tool reads
+but equipage does not.
 """
 
 from __future__ import annotations
@@ -27,22 +27,14 @@ from equipage.clients.tables.unread import (
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.effect.reach import Difference, differences, reach_of_part
-from equipage.files import real_path
-from equipage.files.reading import Files, sha256_of
+from equipage.files import System
 from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
-from equipage.loading.session import Request, Run
-from equipage.project.registry import codes_for_kind
-from equipage.project.settings import load_settings_file, projects_of, settings_file
-from equipage.workspace.load import (
-    Candidate,
-    Disk,
-    FileLoad,
-    Place,
-    load_all,
-    load_candidate,
-    with_folders,
-)
+from equipage.loading.session import Run
+from equipage.project.settings import load_settings, projects_of
+from equipage.workspace import Workspace
+from equipage.workspace.find import File
+from equipage.workspace.load import FileLoad, load_file
 
 #: What only lists other files, which are compared themselves.
 _LISTS = frozenset({"list of skills"})
@@ -81,55 +73,48 @@ class Unjudged(msgspec.Struct, frozen=True):
     counts: bool  #: whether it changed, so that an agent may do more than before
 
 
-def loads_at(place: Place, path: str, request: Request, kind: str | None = None) -> Loads:
-    """What is at and below a path, and the settings of the projects there."""
-    is_folder = place.is_folder(path)
-    run = Run(
-        place.files(),
-        with_folders(request, [path]).folders,
-        isolated=request.isolated,
-        known_codes=codes_for_kind,
-    )
-    found = list(load_all([path], request, kind=kind, place=place, run=run))
-    loads = _sorted(found, path if is_folder else None, run.files, place)
-    if is_folder and kind is None and not request.isolated:
-        for project in projects_of(run):
-            file = settings_file(project.root, run.files)
-            if file is not None:
-                loads.outcomes[_name(file, path)] = load_settings_file(
-                    file, project.root, run.files
-                )
+def loads_of(workspace: Workspace) -> Loads:
+    """What is in a workspace of one path, and the settings of the projects there."""
+    (path,), run, system = workspace.paths, workspace.run, workspace.system
+    is_folder = system.is_folder(path)
+    found = list(workspace.loads(every_path=True))
+    loads = _sort_loads(found, path if is_folder else None, system)
+    if is_folder and workspace.kind is None:
+        for project in projects_of(run) if not run.request.isolated else ():
+            outcome = load_settings(project.root, run)
+            if outcome is not None:
+                loads.outcomes[_name(outcome.session.path, path)] = outcome
+        _add_parts(loads, path, run)
     if is_folder:
-        if kind is None:
-            _add_parts(loads, path, request, run, place)
         for outcome in loads.outcomes.values():
-            loads.guards.update(_guards(outcome, path, run.files, place))
+            loads.guards.update(_guards(outcome, path))
     return loads
 
 
-def _add_parts(loads: Loads, folder: str, request: Request, run: Run, place: Place) -> None:
+def _add_parts(loads: Loads, folder: str, run: Run) -> None:
     """Take up the files that count because of those that were loaded."""
-    top, files = real_path(folder), run.files
+    system = run.files.system
+    top = system.real(folder)
     owners = [
-        (each.kind.name, real_path(each.session.path))
+        (each.kind.name, system.real(each.session.path))
         for each in loads.outcomes.values()
-        if each.kind.name in OWNERS and each.session is not None
+        if each.kind.name in OWNERS
     ]
-    roots = {top, *(real_path(each.root) for each in projects_of(run))}
-    for part in all_parts(owners, roots, files):
+    roots = {top, *(system.real(each.root) for each in projects_of(run))}
+    for part in all_parts(owners, roots, run.files):
         name = _name(part.path, top)
         # What a text or colours say is not a permission.
         if name in loads.outcomes or name in loads.unread or not part.acts:
             continue
-        is_out = isinstance(place, Disk) and not is_below(real_path(part.path), top)
+        is_out = not is_below(system.real(part.path), top)
         if part.kind and not part.has_only_table and not is_out:
-            loaded = load_candidate(Candidate(part.path), request, run, kind=part.kind)
+            loaded = load_file(File(part.path), run, kind=part.kind)
             if loaded.outcome is not None:
                 loads.outcomes[name] = loaded.outcome
                 continue
         # A link may lead anywhere: of one that leads out, only that it is there counts.
-        data = None if is_out else files.peek(part.path)
-        content = None if is_out else _content(data, part.path, place, runs=part.runs)
+        data = None if is_out else system.peek(part.path)
+        content = None if is_out else _content(data, part.path, system, runs=part.runs)
         loads.unread[name] = part.what, content or _OUT
         reach = None if data is None else reach_of_part(part, data, name)
         if reach is not None:
@@ -140,18 +125,16 @@ def _add_parts(loads: Loads, folder: str, request: Request, run: Run, place: Pla
 _OUT = "elsewhere"
 
 
-def _content(data: bytes | None, path: str, place: Place, *, runs: bool) -> str | None:
+def _content(data: bytes | None, path: str, system: System, *, runs: bool) -> str | None:
     """What tells one content of a file from another; of a program, its mark is a part of it.
 
     Without `data`, it is of a file that is too large to be looked at; None if there is none.
     """
-    if data is None and not isinstance(place, Disk):
-        return None
-    digest = sha256_of(path) if data is None else hashlib.sha256(data).hexdigest()
-    return None if digest is None else f"{digest}{' runs' * (runs and place.may_run(path))}"
+    digest = system.sha256(path) if data is None else hashlib.sha256(data).hexdigest()
+    return None if digest is None else f"{digest}{' runs' * (runs and system.is_executable(path))}"
 
 
-def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterator[tuple[str, str]]:
+def _guards(outcome: Outcome, folder: str) -> Iterator[tuple[str, str]]:
     """The files that hooks of a configuration run which can stop a call, each with its hash."""
     reaches = reaches_of(outcome)
     guarding = {grant.path for each in reaches for grant in each.grants_of("guard")}
@@ -161,7 +144,7 @@ def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterat
         for grant in each.grants_of("program")
         if grant.path in guarding
     ]
-    if not commands or outcome.session is None:
+    if not commands:
         return
     from equipage.record.dependencies import (
         folders_up,
@@ -170,24 +153,25 @@ def _guards(outcome: Outcome, folder: str, files: Files, place: Place) -> Iterat
         words_naming_files,
     )  # few have any
 
-    root = real_path(outcome.session.root)
-    places = folders_up(os.path.dirname(real_path(outcome.session.path)), root)
+    system = outcome.session.files.system
+    root = system.real(outcome.session.root)
+    places = folders_up(os.path.dirname(system.real(outcome.session.path)), root)
     direct = programs_run_by_name(commands)
     for word in dict.fromkeys(words_naming_files(commands)):
         if may_be_path(word) and not os.path.isabs(word):
             found = (os.path.normpath(os.path.join(each, word)) for each in places)
             runs = word in direct
             read = (
-                (path, _content(files.peek(path), path, place, runs=runs))
+                (path, _content(system.peek(path), path, system, runs=runs))
                 for path in found
                 if is_below(path, root)
             )
             path, content = next((each for each in read if each[1] is not None), ("", None))
             if content is not None:
-                yield _name(path, real_path(folder)), content
+                yield _name(path, system.real(folder)), content
 
 
-def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files, place: Place) -> Loads:
+def _sort_loads(found: Iterable[FileLoad], folder: str | None, system: System) -> Loads:
     loads = Loads({}, unread={}, rules={}, guards={})
     problems: list[Diagnostic] = []
     for each in found:
@@ -196,8 +180,8 @@ def _sorted(found: Iterable[FileLoad], folder: str | None, files: Files, place: 
             loads.outcomes[name] = each.outcome
         elif each.unread is not None:
             sort = each.unread
-            data = files.peek(each.path)
-            content = _content(data, each.path, place, runs=sort == HOOK_FILE)
+            data = system.peek(each.path)
+            content = _content(data, each.path, system, runs=sort == HOOK_FILE)
             if content is not None and sort not in _LISTS:
                 loads.unread[name] = sort, content
                 if sort == CODEX_RULE and data is not None:
@@ -227,22 +211,7 @@ def _name(file: str, folder: str) -> str:
 def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
     """The files that cannot be compared, each with the reason."""
     for name in sorted({*old.outcomes, *new.outcomes}):
-        before, after = old.outcomes.get(name), new.outcomes.get(name)
-        was_broken = before is not None and before.loaded_or_none() is None
-        is_broken = after is not None and after.loaded_or_none() is None
-        changed = _hash(before) != _hash(after)
-        if is_broken and before is None:
-            yield Unjudged(name, "it is new and cannot be loaded", counts=True)
-        elif is_broken and was_broken:
-            how = "changed" if changed else "did not change"
-            yield Unjudged(name, f"it could not be loaded before and cannot now; it {how}", changed)
-        elif is_broken:
-            yield Unjudged(name, "it cannot be loaded any more", counts=True)
-        elif was_broken and after is None:
-            yield Unjudged(name, "it could not be loaded before, and is gone", counts=True)
-        elif was_broken:
-            reason = "it could not be loaded before, so all that it allows counts as new"
-            yield Unjudged(name, reason, counts=False)
+        yield from _unjudged_load(name, old.outcomes.get(name), new.outcomes.get(name))
     known = {(each.name, each.code) for each in old.problems}
     for each in new.problems:
         if each.severity == "error":
@@ -261,6 +230,25 @@ def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
             how = "added" if was is None else "removed" if now is None else "changed"
             what = (now or was or ("", ""))[0]
             yield Unjudged(name, f"{what} {how}; equipage does not read it", counts=True)
+
+
+def _unjudged_load(name: str, before: Outcome | None, after: Outcome | None) -> Iterator[Unjudged]:
+    """Why a file cannot be compared, if it does not load on one side."""
+    was_broken = before is not None and before.loaded_or_none() is None
+    is_broken = after is not None and after.loaded_or_none() is None
+    if is_broken and before is None:
+        yield Unjudged(name, "it is new and cannot be loaded", counts=True)
+    elif is_broken and was_broken:
+        changed = _hash(before) != _hash(after)
+        how = "changed" if changed else "did not change"
+        yield Unjudged(name, f"it could not be loaded before and cannot now; it {how}", changed)
+    elif is_broken:
+        yield Unjudged(name, "it cannot be loaded any more", counts=True)
+    elif was_broken and after is None:
+        yield Unjudged(name, "it could not be loaded before, and is gone", counts=True)
+    elif was_broken:
+        reason = "it could not be loaded before, so all that it allows counts as new"
+        yield Unjudged(name, reason, counts=False)
 
 
 def _follows_source(name: str, old: Loads, new: Loads) -> bool:

@@ -13,8 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any
 
-from equipage.files import process_variables
-from equipage.files.reading import sha256_of, stamp_of
+from equipage.files.disk import Disk, process_variables
 from equipage.serve.cache import Cache, decode_result, encode_result, key_of
 from equipage.serve.children import Children
 from equipage.serve.execution.process import Processes
@@ -194,12 +193,12 @@ class Engine:
         files = {each.path: each.sha256 for each in tool.code.files}
         if tool.code.program is not None:
             files[tool.code.program.path] = tool.code.program.sha256
-        now: dict[str, object] = {path: stamp_of(path) for path in files}
+        now: dict[str, object] = {path: Disk().stamp(path) for path in files}
         if known == now:
             return
         for path, sha256 in files.items():
             changed = known is None or known.get(path) != now[path]
-            if changed and sha256_of(path) != sha256:
+            if changed and Disk().sha256(path) != sha256:
                 raise Failure("UNAVAILABLE", _CODE_CHANGED)
         self._stamps[tool.key] = now
 

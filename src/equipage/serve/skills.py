@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from equipage.files import entries_of
+from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.findings import finding
@@ -110,7 +110,7 @@ def freeze_skill(path: str, *, oversize: bool = False) -> ServedSkill:
     folder, main = os.path.split(os.path.abspath(path))
     if main != _MAIN_FILE:
         raise Unservable(f"the file must be named `{_MAIN_FILE}`")
-    reader, left_out = Files(), list[str]()
+    reader, left_out = Files(Disk()), list[str]()
     contents: dict[str, bytes] = {}
     for name in _names_below(folder, left_out):
         try:
@@ -144,7 +144,7 @@ def _names_below(folder: str, left_out: list[str]) -> Iterator[str]:
     waiting = [""]
     while waiting:
         here = waiting.pop()
-        for entry in entries_of(os.path.join(folder, here)):
+        for entry in Disk().entries(os.path.join(folder, here)):
             name = f"{here}{entry.name}"
             # What hides on the disk stays there, and a link may lead out of the skill.
             hidden = entry.name.startswith(".") or entry.name in _IGNORED

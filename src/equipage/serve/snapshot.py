@@ -22,7 +22,7 @@ from equipage.serve.platform import Platform
 from equipage.serve.runtime import prepare_all
 from equipage.serve.skills import ServedSkill, freeze_skill
 from equipage.serve.tools import Settings, Tool
-from equipage.workspace.load import load_all
+from equipage.workspace import Workspace
 
 _KINDS = ("toolpack", "skill")
 
@@ -66,7 +66,7 @@ def take_snapshot(
     oversize: bool = False,
 ) -> Snapshot:
     """The tools and skills at and below `paths`. Raises `LoadError` if any has an error."""
-    found = [each for each in load_all(paths, request) if _is_relevant(each)]
+    found = [each for each in Workspace(paths, request).loads() if _is_relevant(each)]
     problems = [each.problem for each in found if each.problem is not None]
     outcomes = [(each.path, each.outcome) for each in found if each.outcome is not None]
     packs = [each for _, each in outcomes if each.kind.name == "toolpack"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from equipage.files import process_variables
+from equipage.files.disk import process_variables
 from equipage.record.dependencies import Code, Program
 from equipage.record.lock import LockedProgram, WorkspaceLock
 from equipage.serve.snapshot import Snapshot

@@ -1,1 +1,348 @@
-"""Many files: loads, checks, reports, fixes, and watching for changes."""
+"""Many files: a workspace is what a system holds for a request, found, loaded and reported.
+
+Everything that looks at many files is a function of a workspace: a check is its report, a lock is
+made of its loads, a comparison is one of two workspaces, and after an edit there is another one,
+which shares every load that looked at nothing that changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from equipage.core import codes
+from equipage.files import Stamp, System
+from equipage.files.recording import Look, Record, Recording
+from equipage.loading.session import Request, Run
+from equipage.project.recognise import surroundings_of, unrecognised_finding
+from equipage.project.registry import codes_for_kind, format_named
+from equipage.project.settings import SELECT_ALL, Selection, project_of, projects_of
+from equipage.workspace.find import File, Found, find, find_around
+from equipage.workspace.gathering import Gathering
+from equipage.workspace.load import (
+    CHUNK,
+    FileLoad,
+    Summarise,
+    Summary,
+    identity_of,
+    load_chunk,
+    load_file,
+    summary_of,
+    summary_with_digest,
+)
+
+if TYPE_CHECKING:
+    from equipage.workspace.report import Report
+
+#: Fewer files than this are loaded as fast by one process.
+WORTH_IT = 2_000
+#: Called with how many files are done and how many there are.
+Progress = Callable[[int, int], None]
+
+
+class Workspace:
+    """The files at and below some paths, each with its load.
+
+    Of a load only a summary is kept, unless `keeps` asks for all of it. With `recording`, a
+    workspace remembers what it looked at, so that `after` can share what did not change.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        request: Request,
+        *,
+        kind: str | None = None,
+        selection: Selection = SELECT_ALL,
+        digests: bool = False,
+        jobs: int = 1,
+        keeps: Callable[[File], bool] | None = None,
+        recording: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        """Raises `UsageError` for an unknown kind.
+
+        `jobs` processes do the work, as many as are worth it if it is 0; what they find is the
+        same, whatever the number.
+        """
+        if kind is not None:
+            format_named(kind)
+        self.paths = tuple(dict.fromkeys(paths))
+        self.kind, self.selection = kind, selection
+        self.digests, self.jobs, self.keeps = digests, jobs, keeps
+        self.progress = progress
+        self.system = request.system
+        system = request.system
+        self.request = msgspec.structs.replace(
+            request,
+            system=Recording(system) if recording else system,
+            # The folders that the caller named: each is the root of what has no other.
+            folders=tuple(system.absolute(path) for path in paths if system.is_folder(path)),
+            confined=True,
+            unasked=selection.unrequested_codes,
+            known_codes=codes_for_kind,
+        )
+        self.run = self.request.new_run()
+        self._found: Found | None = None
+        self._summaries: dict[File, Summary | None] = {}
+        self._records: dict[File, Record] = {}  #: what each load looked at, if that is recorded
+        self._loads: dict[File, FileLoad] = {}
+
+    # Files and loads.
+
+    @property
+    def found(self) -> Found:
+        """What is at and below the paths."""
+        if self._found is None:
+            self._found = find(self.paths, self.run, self.selection)
+        return self._found
+
+    def files(self) -> Sequence[File]:
+        """The files at and below the paths, those that the caller named first."""
+        return self.found.files
+
+    def load(self, file: File) -> FileLoad:
+        """The load of a file, as a whole."""
+        if self.keeps is not None and self.keeps(file):
+            list(self.summaries([file]))
+        if file in self._loads:
+            return self._loads[file]
+        return load_file(file, self.request.new_run(self.run), kind=self.kind)
+
+    def loads(self, *, every_path: bool = False) -> Iterator[FileLoad]:
+        """The load of each file, as a whole; the files share what they read and parse.
+
+        A file below a folder that is not recognised is left out; one that the caller named is not.
+        With `every_path`, files that a tool reads and equipage does not are given, too, and each
+        path by which a tool finds a file.
+        """
+        said = {codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE}
+        if every_path:
+            said |= {codes.NOT_READ, codes.LINK_BROKEN}
+        run = self.request.new_run(self.run)
+        seen: set[Hashable] = set()
+        for number, file in enumerate(self.files()):
+            if self.progress is not None:
+                self.progress(number, len(self.files()))
+            load = load_file(file, run, kind=self.kind)
+            if load.outcome is not None:
+                same = identity_of(load, load.outcome)
+                if every_path or same not in seen:
+                    seen.add(same)
+                    yield load
+            elif file.named:
+                # A caller that names a file must hear what became of it.
+                problem = load.problem or unrecognised_finding(file.path, self.system)
+                yield msgspec.structs.replace(load, problem=problem)
+            elif load.problem is not None and load.problem.code in said:
+                yield load
+
+    def summarise(self, files: Sequence[File], summarise: Summarise) -> Iterator[Any]:
+        """What a function makes of the load of each file, in order, by as many processes as asked.
+
+        The function and what it returns are sent to and by other processes.
+        """
+        chunks = [files[start : start + CHUNK] for start in range(0, len(files), CHUNK)]
+        jobs = self.jobs or (_processors() if len(files) >= WORTH_IT else 1)
+        if jobs > 1 and chunks:
+            # Importing it takes longer than checking a small file.
+            from equipage.workspace.parallel import Work, by_processes, can_share
+
+            if can_share():
+                work = Work(self.request, summarise, self.kind, self.run)
+                yield from by_processes(chunks, work, min(jobs, len(chunks)))
+                return
+        for chunk in chunks:
+            yield from load_chunk(chunk, self.run, summarise, self.kind)
+
+    def summaries(self, files: Sequence[File]) -> Iterator[Summary | None]:
+        """What is kept of each file, in order; None for a file that is not ours."""
+        unknown = [each for each in files if each not in self._summaries]
+        summarise = summary_with_digest if self.digests else summary_of
+        if self.keeps is not None or self._is_recording:
+            summaries = self._summarise_and_keep(unknown, summarise)
+        else:
+            summaries = self.summarise(unknown, summarise)
+        waiting = zip(unknown, summaries, strict=True)
+        for number, file in enumerate(files):
+            if self.progress is not None:
+                self.progress(number, len(files))
+            while file not in self._summaries:
+                each, summary = next(waiting)
+                self._summaries[each] = summary
+            yield self._summaries[file]
+
+    @property
+    def _is_recording(self) -> bool:
+        return self.request.system is not self.system
+
+    def _summarise_and_keep(
+        self, files: Sequence[File], summarise: Summarise
+    ) -> Iterator[Summary | None]:
+        def keep(file: File, load: FileLoad, run: Run) -> Summary | None:
+            if load.record is not None:
+                self._records[file] = load.record
+            if self.keeps is not None and self.keeps(file):
+                self._loads[file] = load
+            summary: Summary | None = summarise(file, load, run)
+            return summary
+
+        for start in range(0, len(files), CHUNK):
+            yield from load_chunk(files[start : start + CHUNK], self.run, keep, self.kind)
+
+    # The report.
+
+    def report(self, about: Collection[File] = (), *, only_known: bool = False) -> Report:
+        """What was found in all files; or `about` some of them, as the report on all says it.
+
+        With `only_known`, the other files are those that have been loaded already.
+        """
+        # What a report looks at is looked at again for the next one, so it is not recorded.
+        request = msgspec.structs.replace(self.request, system=self.system)
+        run = request.new_run(self.run)
+        found = (self._found or Found()) if only_known else self.found
+        gathering = Gathering(run, found, self.selection, self.kind)
+        files = found.files
+        if only_known:
+            files = [each for each in files if each in self._summaries]
+        if about:
+            files = [*files, *(each for each in about if each not in files)]
+            gathering.asked = {self.system.shown(each.path) for each in about}
+            names = (self.system.shown(each.path) for each in files)
+            gathering.context = {*names} - gathering.asked
+        for each in self.summaries(files):
+            gathering.take(each)
+        if not about and self.kind is None and gathering.concerns_others():
+            self._gather_context(gathering)
+        return gathering.report()
+
+    def _gather_context(self, gathering: Gathering) -> None:
+        """Take the files around those that were asked for: the report says about a file what that
+        on the whole project says.
+        """
+        system, projects = self.system, projects_of(self.run)
+        folders = tuple(os.path.join(each, "") for each in self.request.folders)
+        # The usual check, of whole projects: every file in them was taken.
+        if all(os.path.join(each.root, "").startswith(folders) for each in projects):
+            return
+        gathering.projects = projects
+        known = {system.absolute(each.path) for each in self.files()}
+        walked = list(find_around(self.paths, self.files(), self.run))
+        # What a load read is a part of that file, and was looked at with it.
+        around = [
+            File(path)
+            for path in walked
+            if system.absolute(path) not in known and system.shown(path) not in gathering.used
+        ]
+        if around:
+            gathering.order = {system.absolute(path): number for number, path in enumerate(walked)}
+            gathering.asked = {system.shown(each.path) for each in self.files()}
+            gathering.context = {system.shown(each.path) for each in around}
+            for each in self.summaries(around):
+                gathering.take(each)
+
+    # Changes.
+
+    def after(
+        self, changed: Collection[str] = (), *, system: System | None = None, look: bool = True
+    ) -> Workspace:
+        """The workspace as it is now, with every load that looked at nothing that changed.
+
+        `changed` are paths that certainly did; with `look`, all others that loads looked at are
+        compared with their stamps, too. The report is exactly that of a new workspace.
+        """
+        new = Workspace(
+            self.paths,
+            msgspec.structs.replace(self.request, system=system or self.system),
+            kind=self.kind,
+            selection=self.selection,
+            digests=self.digests,
+            keeps=self.keeps,
+            recording=True,
+        )
+        seen = Look(new.system) if look else None
+        folders = self.run.files.record
+        if folders is not None and _is_current(folders, changed, new.system, seen):
+            new.run.adopt(self.run)
+            new._found = self._found
+        for file in {*new.files(), *self._summaries}:
+            record = self._records.get(file)
+            if (
+                record is not None
+                and self._looks_alike(file, new)
+                and _is_current(record, changed, new.system, seen)
+            ):
+                new._summaries[file] = self._summaries[file]
+                new._records[file] = record
+                if file in self._loads:
+                    new._loads[file] = self._loads[file]
+        return new
+
+    def _looks_alike(self, file: File, new: Workspace) -> bool:
+        """Whether a file is in the same surroundings as before."""
+        before, after = (
+            surroundings_of(file.path, project_of(file.path, run), run)
+            for run in (self.run, new.run)
+        )
+        return before is after or before == after
+
+    def stamps(self) -> dict[str, Stamp | None]:
+        """Every path that was looked at, and what was there."""
+        found: dict[str, Stamp | None] = {}
+        for each in (self.run.files.record, *self._records.values()):
+            found.update({} if each is None else each.paths)
+        return found
+
+    def shares_all_of(self, before: Workspace) -> bool:
+        """Whether nothing has to be loaded that was not loaded before."""
+        return self._found is before._found and len(self._records) == len(before._records)
+
+    def changed_since(self, before: Workspace, touched: Collection[str]) -> set[str]:
+        """The files that changed, came or went, as far as they matter for either workspace."""
+        was, now = before.stamps(), self.stamps()
+        changed = {path for path in was.keys() & now.keys() if was[path] != now[path]}
+        moved = {self.system.absolute(each.path) for each in {*before.files()} ^ {*self.files()}}
+        return changed | moved | (was.keys() & touched)
+
+    def without_files(self) -> Workspace:
+        """A workspace in which no file is looked for."""
+        return Workspace((), msgspec.structs.replace(self.request, system=self.system))
+
+    def known_summaries(self) -> Iterator[Summary]:
+        """What is kept of the files that were loaded so far and are of a kind."""
+        return (each for each in list(self._summaries.values()) if each is not None)
+
+    def readers_of(self, path: str) -> Iterator[File]:
+        """The files whose loads looked at a path."""
+        return (file for file, record in self._records.items() if path in record.paths)
+
+
+def _is_current(
+    record: Record, changed: Collection[str], system: System, look: Look | None
+) -> bool:
+    """Whether a new look would see what was seen."""
+    if changed and record.touches(changed, system):
+        return False
+    return look is None or record.is_current(look)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_contents(
+    contents: dict[str, bytes], request: Request, *, kind: str | None = None
+) -> Report:
+    """Check files in memory as a check of a folder would, without the disk.
+
+    Raises `UsageError` for an unknown kind.
+    """
+    from equipage.files.memory import Memory
+
+    root = "/project"  # people are not shown it
+    memory = Memory({f"{root}/{path}": data for path, data in contents.items()}, root=root)
+    request = msgspec.structs.replace(request, system=memory)
+    return Workspace([root], request, kind=kind, digests=True).report()

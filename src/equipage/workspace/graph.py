@@ -17,8 +17,6 @@ from equipage.clients.file_grants import program_of
 from equipage.clients.references import is_pattern, references_in
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.directives.codes import FILE_NOT_FOUND, INCLUDE_NOT_FOUND
-from equipage.files import is_folder, real_path
-from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
 from equipage.loading.format import Format, Item
 from equipage.loading.outcome import Outcome
@@ -26,7 +24,8 @@ from equipage.loading.result import Paths
 from equipage.loading.session import Request
 from equipage.loading.tree import Origin, Origins, Via
 from equipage.project.registry import agent_folders, built_in_kinds, format_named
-from equipage.workspace.load import FileLoad, load_all, settled
+from equipage.workspace import Workspace
+from equipage.workspace.load import FileLoad, drop_overruled_guesses
 
 #: The label of an edge where only the fact is known that the file was read.
 READ = "reads"
@@ -241,21 +240,19 @@ class Listed(msgspec.Struct, frozen=True):
     warnings: int = 0
 
 
-def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None) -> list[Listed]:
-    """The items of the files below `paths` and of the user's own files, sorted by file and place.
+def list_all(workspace: Workspace) -> list[Listed]:
+    """The items of the files and of the user's own files, sorted by file and place.
 
     For a folder inside a project, the items of the project's layer are listed, too.
     """
-    return rows_of(
-        (*load_all(paths, request, kind=kind), *_loads_of_other_layers(paths, request, kind)),
-        request,
-    )
+    found = (*workspace.loads(), *_loads_of_other_layers(workspace))
+    return rows_of(found, workspace.request)
 
 
 def rows_of(found: Iterable[FileLoad], request: Request) -> list[Listed]:
     """The items of files that were loaded, sorted by file and place."""
     heights: dict[Listed, int] = {}
-    for each in settled(found):
+    for each in drop_overruled_guesses(found, request.system):
         layers = each.outcome.kind.layering.layers if each.outcome is not None else ()
         for row in _rows_of_load(each, request):
             # Equal rows are one: a file may be reached through several paths.
@@ -263,36 +260,35 @@ def rows_of(found: Iterable[FileLoad], request: Request) -> list[Listed]:
     return sorted(_mark_shadowed(heights), key=lambda row: row.file)
 
 
-def _loads_of_other_layers(
-    paths: Sequence[str], request: Request, kind: str | None
-) -> Iterator[FileLoad]:
+def _loads_of_other_layers(workspace: Workspace) -> Iterator[FileLoad]:
     """The files of layers outside the paths: the user's own, and the project's."""
-    folders = [real_path(path) for path in paths if is_folder(path)]
+    request, system = workspace.request, workspace.system
+    folders = [system.real(path) for path in workspace.paths if system.is_folder(path)]
     below = tuple(os.path.join(folder, "") for folder in folders)
-    for name in built_in_kinds() if kind is None else (kind,):
+    for name in built_in_kinds() if workspace.kind is None else (workspace.kind,):
         chosen = format_named(name)
         above, elsewhere = chosen.layering.above, chosen.layering.elsewhere
         places = dict.fromkeys(
             place
             for folder in folders
-            for place in (above(folder) if above is not None else ())
+            for place in (above(folder, system) if above is not None else ())
             # The paths themselves cover what is below them.
             if not f"{place.folder}{os.sep}".startswith(below)
         )
         if elsewhere is not None and not request.options.get("local"):
-            places |= dict.fromkeys(elsewhere(request.env))
+            places |= dict.fromkeys(elsewhere(request.env, system))
         for place in places:
-            walked = walk_files(place.folder, agent_folders())
+            walked = walk_files(place.folder, agent_folders(), system)
             files = [path for path in walked if _layer_of(chosen, path, request) == place.layer]
-            yield from load_all(files, request, kind=name)
+            yield from Workspace(files, request, kind=name).loads()
 
 
 def _layer_of(kind: Format, path: str, request: Request) -> str | None:
-    return kind.layering.layer_of(os.path.abspath(path), request.env)
+    return kind.layering.layer_of(request.system.absolute(path), request.env)
 
 
 def _rows_of_load(found: FileLoad, request: Request) -> Iterator[Listed]:
-    name = display_name(found.path)
+    name = request.system.shown(found.path)
     outcome = found.outcome
     if outcome is None:
         # A file that was only left alone is not an error of the project.

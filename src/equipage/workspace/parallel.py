@@ -13,31 +13,33 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Protocol
+from typing import Any
+
+import msgspec
 
 from equipage.core import interrupts
 from equipage.core.source import pickle_with_text
-from equipage.loading.session import Request
-from equipage.workspace.load import Candidate, ended
+from equipage.loading.session import Request, Run
+from equipage.workspace.find import File
+from equipage.workspace.load import Summarise, load_chunk, summary_of_dead_process
 
-Chunk = Sequence[Candidate]
+Chunk = Sequence[File]
 
 
-class Checks(Protocol):
-    """What looks at files, such as a `Checker`. Each process makes one of its own."""
+class Work(msgspec.Struct, frozen=True):
+    """What a process does with each file. Each has a run of its own."""
 
     request: Request
+    summarise: Summarise
     kind: str | None
-    digests: bool
+    run: Run | None = None
 
-    def __init__(self, request: Request, kind: str | None, *, digests: bool = True) -> None: ...
-
-    def check(self, candidates: Iterable[Candidate]) -> list[Any]:
-        """What is kept of each file, None for those that are not ours; it pickles."""
-        ...
+    def do(self, chunk: Chunk) -> list[Any]:
+        """What is kept of each file; it pickles."""
+        return load_chunk(chunk, self.run or self.request.new_run(), self.summarise, self.kind)
 
 
 def can_share() -> bool:
@@ -55,38 +57,38 @@ def _can_fork() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def by_processes(chunks: Sequence[Chunk], checker: Checks, jobs: int) -> Iterator[Any]:
-    """Check each candidate of each chunk as `checker` would, by `jobs` processes."""
+def by_processes(chunks: Sequence[Chunk], work: Work, jobs: int) -> Iterator[Any]:
+    """Check each file of each chunk by `jobs` processes."""
     done = 0
     try:
-        for results in _in_pool(chunks, checker, jobs):
+        for results in _in_pool(chunks, work, jobs):
             yield from results
             done += 1
     except BrokenProcessPool:
-        yield from _one_by_one([each for chunk in chunks[done:] for each in chunk], checker)
+        yield from _one_by_one([each for chunk in chunks[done:] for each in chunk], work)
     except OSError:  # no process or descriptor is left
         for chunk in chunks[done:]:
-            yield from checker.check(chunk)
+            yield from work.do(chunk)
 
 
-def _one_by_one(candidates: Chunk, checker: Checks) -> Iterator[Any]:
+def _one_by_one(files: Chunk, work: Work) -> Iterator[Any]:
     """Check files by one process at a time; each file at which it dies gets a finding."""
     done = 0
-    while done < len(candidates):
+    while done < len(files):
         try:
-            for results in _in_pool([[each] for each in candidates[done:]], checker, 1):
+            for results in _in_pool([[each] for each in files[done:]], work, 1):
                 yield from results
                 done += 1
         except (BrokenProcessPool, OSError):
-            yield ended(candidates[done], "its process was ended")
+            reason = "its process was ended"
+            yield summary_of_dead_process(files[done], reason, work.request.system)
             done += 1
 
 
-def _in_pool(chunks: Sequence[Chunk], checker: Checks, jobs: int) -> Iterator[list[Any]]:
+def _in_pool(chunks: Sequence[Chunk], work: Work, jobs: int) -> Iterator[list[Any]]:
     """The results of each chunk in order. Raises `BrokenProcessPool`, `OSError` at its start."""
     context = multiprocessing.get_context("fork" if _can_fork() else "spawn")
-    job = type(checker), checker.request, checker.kind, checker.digests
-    pool = ProcessPoolExecutor(jobs, context, _begin, job)
+    pool = ProcessPoolExecutor(jobs, context, _begin, (msgspec.structs.replace(work, run=None),))
 
     def kill() -> None:
         for process in list((pool._processes or {}).values()):
@@ -106,15 +108,15 @@ def _in_pool(chunks: Sequence[Chunk], checker: Checks, jobs: int) -> Iterator[li
 
 # --- the worker
 
-_checker: Checks
+_work: Work
 
 
-def _begin(make: type[Checks], request: Request, kind: str | None, digests: bool) -> None:
+def _begin(work: Work) -> None:
     """Prepare a worker. An interrupt is the business of the process that started it."""
-    global _checker
+    global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _checker = make(request, kind, digests=digests)
+    _work = msgspec.structs.replace(work, run=work.request.new_run())
 
 
 def _end_with_parent() -> None:
@@ -126,4 +128,4 @@ def _end_with_parent() -> None:
 
 
 def _check(chunk: Chunk) -> bytes:
-    return pickle_with_text(_checker.check(chunk))  # the command shows excerpts
+    return pickle_with_text(_work.do(chunk))  # the command shows excerpts

@@ -17,7 +17,6 @@ from equipage.clients.catalogue import Convention
 from equipage.core.diagnostics import Code, Fact, Severity, Shown
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
-from equipage.files import real_path
 from equipage.loading.session import Session
 from equipage.loading.shared import is_template_or_fixture
 from equipage.syntax.markdown import Link, blank_out_code, file_links
@@ -236,7 +235,7 @@ def _link_bases(source: Source, session: Session) -> list[str]:
     project, which is as good for an agent."""
     folders = [os.path.dirname(session.path), session.root]
     if source.filename is not None:
-        folders.append(os.path.dirname(real_path(source.filename)))
+        folders.append(os.path.dirname(session.files.system.real(source.filename)))
     return list(dict.fromkeys(folders))
 
 

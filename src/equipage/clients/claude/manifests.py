@@ -396,7 +396,7 @@ def _read_manifest(file: str, session: Session) -> Any:
         return None
     try:
         # Through files of its own: that manifest is not a source of this load.
-        text = require_text(session.files.again().read(file)).text
+        text = require_text(session.files.for_next_load().read(file)).text
         return load_value("json", text.removeprefix("\ufeff"))
     except (FileProblem, SyntaxProblem):
         return None

@@ -20,15 +20,15 @@ from equipage.core.frozen import MAX_ADDED_NODES, is_deeper_than, levels, outwei
 from equipage.core.path import ROOT, mapping_or_empty
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
-from equipage.files import folder_argument, folders_argument
-from equipage.files.reading import display_name
+from equipage.files import display_name
+from equipage.files.arguments import folder_argument, folders_argument
 from equipage.formats.blueprint import codes, rules, rules_agents, rules_flow
 from equipage.formats.blueprint.agent import AGENT_MD_KEY, FILE, ReferenceContext, expand_references
 from equipage.formats.blueprint.model import AGENT_KINDS, DEFAULT_KIND, AgentKind, Blueprint
 from equipage.formats.blueprint.rules import canonical_path, expressions
 from equipage.loading.findings import Placer
 from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive
-from equipage.loading.session import Request, Run, Session
+from equipage.loading.session import Request, Session
 from equipage.loading.tree import Origin, Origins, Tree
 from equipage.syntax import MAX_DEPTH
 from equipage.syntax.document import Document, Syntax
@@ -285,12 +285,13 @@ def expand_and_report(
         raise UsageError(f"there is no agent kind `{default_kind}` (known: {known})")
     folder = folder_argument("base", base)
     bases = (folder, *folders_argument("include_roots", include_roots))
-    session = Session(FORMAT, Request(env={}, project=folder), Run(), folder, base=folder)
+    request = Request(env={}, project=folder)
+    session = Session(FORMAT, request, request.new_run(), folder, base=folder)
     if is_deeper_than(value, MAX_DEPTH):  # also if it contains itself
         _refuse(core_codes.NESTING_TOO_DEEP.at(limit=MAX_DEPTH))
     value = _replace_tuples(value, {})
     _check_value(value)
-    kind, shown = Tree(default_kind, Origins()), ", ".join(map(display_name, bases))
+    kind, shown = Tree(default_kind, Origins()), ", ".join(map(session.files.shown, bases))
     context = ReferenceContext(bases, bases, shown, kind, value, whole=False)
     tree, facts = expand_references(_tree_of_value(value, ""), session, context)
     if facts:  # only findings need the value as a text, which costs more than all the rest

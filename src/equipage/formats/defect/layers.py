@@ -24,16 +24,8 @@ from equipage.core.diagnostics import Also, Change, Code, Diagnostic, Fact, Labe
 from equipage.core.path import Path, get, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
-from equipage.files import (
-    exists,
-    is_folder,
-    is_possible_path,
-    real_path,
-    text_argument,
-    working_directory,
-    wrong_argument,
-)
-from equipage.files.reading import display_name
+from equipage.files import System, is_possible_path
+from equipage.files.arguments import text_argument, wrong_argument
 from equipage.files.sandbox import FileProblem, is_below
 from equipage.formats.defect import codes, hooks, mcp
 from equipage.formats.defect.hooks import PROJECT_LAYERS, Layer
@@ -52,7 +44,7 @@ from equipage.loading.model import build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import check_tree
 from equipage.loading.result import Explanation, Loaded
-from equipage.loading.session import Request, Run, Session, syntax_of
+from equipage.loading.session import Request, Session, syntax_of
 from equipage.loading.tree import (
     Origin,
     Origins,
@@ -138,7 +130,7 @@ class LoadedSettings(Loaded[Settings]):
         if file is None:
             return None
         source = self._tree.provenance(("base_prompt", "file")).origin.document.source
-        base = working_directory() if source.filename is None else os.path.dirname(source.filename)
+        base = os.getcwd() if source.filename is None else os.path.dirname(source.filename)
         return FilePath(base, file)
 
 
@@ -193,8 +185,10 @@ class _LayerMerge:
     """The layers of one load, merged one by one, lowest first."""
 
     def __init__(self, places: LayerFolders) -> None:
-        self.places = places
-        self.loads = Run()
+        self.places, self.system = places, places.system
+        project = places.root or places.cwd
+        self.request = Request(env={}, system=places.system, project=project, shared=True)
+        self.loads = self.request.new_run()
         self.files = self.loads.files
         self.session = self.session_for(MERGED_FORMAT)
         self.layers: list[SettingsLayer] = []
@@ -298,13 +292,13 @@ class _LayerMerge:
         if code == core_codes.FILE_MISSING:
             folder = os.path.dirname(path)
             # The nearest thing that exists decides: a file there means that no layer can be.
-            while not exists(folder) and folder != os.path.dirname(folder):
+            while not self.system.exists(folder) and folder != os.path.dirname(folder):
                 folder = os.path.dirname(folder)
-            if is_folder(folder) or folder in self.not_folders:
+            if self.system.is_folder(folder) or folder in self.not_folders:
                 return
             self.not_folders.add(folder)
             code = core_codes.FILE_UNREADABLE
-            values = {"file": display_name(folder), "reason": os.strerror(errno.ENOTDIR)}
+            values = {"file": self.system.shown(folder), "reason": os.strerror(errno.ENOTDIR)}
         empty = Source.of_text(str(values.get("file", path)), "")
         yield Fact(code, values=values, span=Span(empty, 0, 0))
 
@@ -320,7 +314,7 @@ class _LayerMerge:
     def session_for(self, kind: Format, layer: Layer | None = None) -> Session:
         cwd = self.places.cwd
         options = {"layer": layer}
-        request = Request(env={}, options=options, project=self.places.root or cwd, shared=True)
+        request = replace(self.request, options=options)
         return Session(kind, request, self.loads, cwd, base=cwd, files=self.files)
 
 
@@ -490,14 +484,14 @@ def _split_key(key: str) -> tuple[str, ...] | None:
 
 def merge_layers_of_file(path: str, request: Request) -> Outcome | None:
     """All layers merged, if the file at `path` is one of them."""
-    real = real_path(path)
+    system = request.system
+    real = system.real(path)
     # The user's layer belongs to no project: it is merged with the one we are in.
-    cwd = "." if layer_by_path(real) == "user" else os.path.dirname(real)
+    cwd = system.cwd if layer_by_path(real) == "user" else os.path.dirname(real)
     local = bool(request.options.get("local"))
-    found = find_settings(
-        find_layer_folders(cwd, local=local, env=request.env), _overrides(request)
-    )
-    is_layer = any(each.file and real_path(str(each.file)) == real for each in found.layers)
+    places = find_layer_folders(cwd, local=local, env=request.env, system=system)
+    found = find_settings(places, _overrides(request))
+    is_layer = any(each.file and system.real(str(each.file)) == real for each in found.layers)
     return found.outcome if is_layer else None
 
 
@@ -509,17 +503,20 @@ def merge_layers_of_projects(paths: Sequence[str], request: Request) -> Iterator
     without any project is merged alone.
     """
     paths = [path for path in paths if is_possible_path(path)]
-    asked = {real_path(path) for path in paths}
-    user = find_layer_folders(local=bool(request.options.get("local")), env=request.env).user
-    if user is not None and real_path(os.path.join(user, CONFIG)) not in asked:
+    system = request.system
+    asked = {system.real(path) for path in paths}
+    local = bool(request.options.get("local"))
+    user = find_layer_folders(system.cwd, local=local, env=request.env, system=system).user
+    if user is not None and system.real(os.path.join(user, CONFIG)) not in asked:
         user = None
-    projects = {places.root: places for path in paths if (places := _project_of(path)) is not None}
+    found = (_project_of(path, system) for path in paths)
+    projects = {places.root: places for places in found if places is not None}
     if user is not None and not projects:
-        projects[None] = LayerFolders(user, user, None)
+        projects[None] = LayerFolders(system, user, user, None)
     for places in projects.values():
         machine = os.path.join(places.project or "", LOCAL_CONFIG)
         without: frozenset[Layer] = frozenset()
-        if real_path(machine) not in asked:
+        if system.real(machine) not in asked:
             without = frozenset({"project-local"})
         merged = replace(places, user=user)
         yield find_settings(merged, _overrides(request), without=without).outcome
@@ -530,14 +527,14 @@ def _overrides(request: Request) -> list[str]:
     return list(given) if isinstance(given, list | tuple) else []
 
 
-def _project_of(path: str) -> LayerFolders | None:
+def _project_of(path: str, system: System) -> LayerFolders | None:
     """The project whose layer a file is; None unless its `.defect` is in a repository's root."""
-    absolute = os.path.abspath(path)
+    absolute = system.absolute(path)
     if layer_by_path(absolute) not in PROJECT_LAYERS:
         return None
     folder = os.path.dirname(absolute)
-    places = find_layer_folders(os.path.dirname(folder), local=True)
-    is_layer = places.project is not None and real_path(places.project) == real_path(folder)
+    places = find_layer_folders(os.path.dirname(folder), local=True, system=system)
+    is_layer = places.project is not None and system.real(places.project) == system.real(folder)
     return places if is_layer else None
 
 

@@ -21,7 +21,8 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import HOLE, ROOT, Path, entries_at, get
 from equipage.core.source import Source
-from equipage.files import entries_of, exists, is_file, is_link, leads_to_folder
+from equipage.files import Entry as FolderEntry
+from equipage.files import System, leads_to_folder
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.formats.defect import codes, hooks
@@ -161,7 +162,7 @@ def sampling_facts(config: Any, path: Path) -> Iterator[Fact]:
 _NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
 
 
-def _find_profile(entry: os.DirEntry[str]) -> Entry | Fact | None:
+def _find_profile(entry: FolderEntry, system: System) -> Entry | Fact | None:
     """The profile in an entry of an `agents` folder; a finding if the entry is nearly one."""
     # Not `splitext`, which sees no extension in `..md`: the profile named `.`.
     stem, dot, extension = entry.name.rpartition(".")
@@ -177,11 +178,12 @@ def _find_profile(entry: os.DirEntry[str]) -> Entry | Fact | None:
         )
     if is_folder:
         config = os.path.join(entry.path, "config.toml")
-        if is_file(config):
-            return Entry(entry.name, config, entry.is_symlink() or is_link(config))
-        if exists(config, follow_links=False):
+        if system.is_file(config):
+            is_linked = entry.is_symlink() or system.is_link(config)
+            return Entry(entry.name, config, is_linked)
+        if system.status(config, follow_links=False) is not None:
             return _overlooked_profile("its `config.toml` is not a regular file")
-        return _check_near_profile(entry.path)
+        return _check_near_profile(entry.path, system)
     if extension == ".md":
         return Entry(stem, entry.path, entry.is_symlink())
     if entry.name.lower() in _NEARLY_MARKDOWN:  # a hidden file without an extension
@@ -190,10 +192,10 @@ def _find_profile(entry: os.DirEntry[str]) -> Entry | Fact | None:
     return _overlooked_profile("its name does not end in `.md`") if is_near else None
 
 
-def _check_near_profile(folder: str) -> Fact | None:
+def _check_near_profile(folder: str, system: System) -> Fact | None:
     """A finding about a folder without a `config.toml` that was meant to be a profile."""
     try:
-        names = [each.name for each in entries_of(folder)]
+        names = [each.name for each in system.entries(folder)]
     except OSError:
         return None
     other = next((name for name in names if name.lower() == "config.toml"), None)
@@ -213,9 +215,9 @@ AGENTS = LayeredFolder(
 )
 
 
-def identity(path: str) -> str:
+def identity(path: str, system: System) -> str:
     """A profile is an entry of its `agents` folder: a link there is an agent of its own."""
-    return resolve_parent_links(path, depth=2 if path.endswith(".toml") else 1)
+    return resolve_parent_links(path, 2 if path.endswith(".toml") else 1, system)
 
 
 def variant_of(path: str) -> Variant:

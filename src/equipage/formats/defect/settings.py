@@ -19,6 +19,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import ROOT, Path, get, table_at, walk
 from equipage.core.text import nearest
+from equipage.files import System
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect.codes import SETTINGS_CODES
 from equipage.formats.defect.hooks import Layer
@@ -82,9 +83,9 @@ def _layer_of(tree: Tree, session: Session) -> Layer | None:
     return given if given is not None or path is None else layer_by_path(path)
 
 
-def _user_folder(env: Mapping[str, str]) -> Iterator[LayerFolder]:
+def _user_folder(env: Mapping[str, str], system: System) -> Iterator[LayerFolder]:
     """The folder of the user's own settings."""
-    user = find_layer_folders(env=env).user
+    user = find_layer_folders(env=env, system=system).user
     if user is not None:
         yield LayerFolder(user, "user")
 

@@ -19,7 +19,8 @@ from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path, entries_at, get
 from equipage.core.source import Source
 from equipage.core.text import glob_problem
-from equipage.files import entries_of, is_file, is_folder
+from equipage.files import Entry as FolderEntry
+from equipage.files import System
 from equipage.formats.defect import codes
 from equipage.loading.format import Format, Item, Layering, Presentation, Reading, Together
 from equipage.loading.header import (
@@ -95,13 +96,13 @@ class Skill(StrictTable, frozen=True):
 _FILE = "SKILL.md"
 
 
-def _find_skill(entry: os.DirEntry[str]) -> Entry | Fact | None:
+def _find_skill(entry: FolderEntry, system: System) -> Entry | Fact | None:
     """The skill in an entry of a `skills` folder; a finding if the entry is nearly one."""
     file = os.path.join(entry.path, _FILE)
-    if is_file(file):
+    if system.is_file(file):
         return Entry(entry.name, file)
     try:
-        names = [each.name for each in entries_of(entry.path)]
+        names = [each.name for each in system.entries(entry.path)]
     except OSError:
         return None  # not a folder, or one without readable files
     found = next((name for name in names if name.lower() == _FILE.lower()), None)
@@ -112,15 +113,15 @@ SKILLS = LayeredFolder("skills", r"[^/]+/SKILL\.md", _find_skill)
 SKILL_LAYERS = ("user", "project")
 
 
-def _identity(path: str) -> str:
+def _identity(path: str, system: System) -> str:
     """A skill is an entry of its `skills` folder, which names it even if it is a link."""
-    return resolve_parent_links(path, depth=2)
+    return resolve_parent_links(path, 2, system)
 
 
-def check_skill_folder(folder: str) -> Iterator[tuple[str, Fact]]:
+def check_skill_folder(folder: str, system: System) -> Iterator[tuple[str, Fact]]:
     # If the layer itself is not a folder, the `agents` folder in it reports that.
-    if is_folder(os.path.dirname(folder)):
-        yield from SKILLS.check_folder(folder)
+    if system.is_folder(os.path.dirname(folder)):
+        yield from SKILLS.check_folder(folder, system)
 
 
 # The strict reading.

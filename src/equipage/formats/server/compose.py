@@ -22,7 +22,6 @@ from equipage.core.path import Path, get, walk
 from equipage.directives import expand, find, may_mention
 from equipage.directives.file import File
 from equipage.directives.include import Include
-from equipage.files import is_link
 from equipage.files.sandbox import PathPolicy, is_below, parents_of
 from equipage.formats.server import codes
 from equipage.formats.server.generate import Generate
@@ -190,7 +189,9 @@ def library_of(session: Session) -> str:
     if found is not None:
         return found
     return (
-        choices[0] if is_project_root(session.root, files) else os.path.join(files.cwd, "library")
+        choices[0]
+        if is_project_root(session.root, files.system)
+        else os.path.join(files.cwd, "library")
     )
 
 
@@ -207,7 +208,9 @@ def library_roots(library: str, session: Session) -> tuple[str, ...]:
     in the project, or be a folder of the working directory itself.
     """
     files, here = session.files, os.path.join(session.files.cwd, "library")
-    is_own = files.is_within(library, session.root) or (library == here and not is_link(here))
+    is_own = files.is_within(library, session.root) or (
+        library == here and not files.system.is_link(here)
+    )
     return (library,) if is_own or _named_library(session) else ()
 
 

@@ -282,7 +282,7 @@ def commands_can_be_found(config: Any, session: Session) -> Iterator[Fact]:
     for path, name in follow(commands, "cmd[]"):
         if path[-1] != 0 or not isinstance(name, str) or "/" in name or "${" in name:
             continue
-        if not session.files.finds_program(name, search):
+        if not session.files.system.finds_program(name, search):
             yield codes.COMMAND_NOT_FOUND.at(path, command=Shown(name))
 
 

@@ -26,16 +26,8 @@ from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.source import Source
 from equipage.core.text import nearest, visible
 from equipage.directives import codes as directive_codes
-from equipage.files import (
-    entries_of,
-    exists,
-    expand_home,
-    folders_argument,
-    is_folder,
-    path_argument,
-    real_path,
-)
-from equipage.files.reading import display_name
+from equipage.files import System
+from equipage.files.arguments import folders_argument, path_argument
 from equipage.formats.toolpack import FORMAT
 from equipage.formats.toolpack.model import Toolpack
 from equipage.formats.toolpack.rules import SUFFIX, file_name_problem, group_key, path_in_camel_case
@@ -43,7 +35,7 @@ from equipage.loading.findings import finding, merge_across_loads
 from equipage.loading.outcome import Outcome, findings_about_sets
 from equipage.loading.pipeline import load_path
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
-from equipage.loading.session import Request, Run, options_of
+from equipage.loading.session import Request, options_of
 
 __all__ = ["FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationError"]
 
@@ -162,7 +154,7 @@ class ToolpackLoader:
         packs = [
             each.pack
             for each in entries
-            if each.pack is not None and display_name(each.path) not in bad
+            if each.pack is not None and each.sources[0].name not in bad
         ]
         # One of two packs with an id has no error, but is not more right than the other.
         ids = Counter(each.pack.id for each in entries if each.pack is not None)
@@ -173,12 +165,12 @@ class ToolpackLoader:
         self, path: str | os.PathLike[str]
     ) -> tuple[str, list[_Entry], list[Diagnostic]]:
         """The folder, what is kept of each file in it, and every finding."""
-        folder = os.path.abspath(expand_home(path_argument("path", path)))
-        if not is_folder(folder):
-            raise ToolpackValidationError([_missing_folder(folder)])
-        run = Run(folders=(folder,))
-        request = Request(env={}, options=self._options, roots=self._roots, folders=run.folders)
-        files, problems = pack_files(folder)
+        folder = os.path.abspath(os.path.expanduser(path_argument("path", path)))
+        request = Request(env={}, options=self._options, roots=self._roots, folders=(folder,))
+        if not request.system.is_folder(folder):
+            raise ToolpackValidationError([_missing_folder(folder, request.system)])
+        run = request.new_run()
+        files, problems = pack_files(folder, request.system)
         entries = [_Entry.from_outcome(load_path(each, FORMAT, request, run)) for each in files]
         by_key: dict[str | None, list[_Entry]] = {}
         for entry in entries:
@@ -228,7 +220,7 @@ class ToolpackLoader:
         headers that a pack sets, the snapshot has only the names, and addresses come without user
         and password, because it is kept and passed on. A change of a value changes the digest.
         """
-        base = real_path(os.fspath(root) if root is not None else self._folder or os.curdir)
+        base = os.path.realpath(os.fspath(root) if root is not None else self._folder or os.curdir)
         packs = []
         for pack in self.list():
             sources = sorted(self._sources[pack.id], key=lambda source: source.filename or "")
@@ -262,11 +254,11 @@ def _strip_credentials(url: Any) -> Any:
 
 def _relative(path: str, base: str) -> str:
     """A path from `base`. Links in its folder are followed; the file itself keeps its name."""
-    real = os.path.join(real_path(os.path.dirname(path)), os.path.basename(path))
+    real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
     return os.path.relpath(real, base).replace(os.sep, "/")
 
 
-def pack_files(folder: str) -> tuple[list[str], list[Diagnostic]]:
+def pack_files(folder: str, system: System) -> tuple[list[str], list[Diagnostic]]:
     """Every `*.tool.yaml` below a folder, sorted by the parts of its path; and the folders that
     cannot be read, and near misses. Folders behind links are not entered.
     """
@@ -276,29 +268,29 @@ def pack_files(folder: str) -> tuple[list[str], list[Diagnostic]]:
     while stack:
         parts = stack.pop()
         try:
-            for entry in entries_of(os.path.join(folder, *parts)):
+            for entry in system.entries(os.path.join(folder, *parts)):
                 if entry.name.endswith(SUFFIX):
                     found.append((*parts, entry.name))
                 elif entry.is_dir(follow_symlinks=False):
                     stack.append((*parts, entry.name))
                 elif fact := file_name_problem(entry.name):
-                    shown = display_name(entry.path)
+                    shown = system.shown(entry.path)
                     problems.append(finding(fact.code, shown, fact.values))
         except OSError as error:
             # An error, not a warning: a program that loads a folder relies on having all of it.
-            shown = display_name(os.path.join(folder, *parts))
+            shown = system.shown(os.path.join(folder, *parts))
             values = {"folder": shown, "reason": error.strerror or str(error)}
             problems.append(finding(core_codes.FOLDER_UNREADABLE, shown, values, severity="error"))
     if not found and not problems:
-        shown = display_name(folder)
+        shown = system.shown(folder)
         message = f"no toolpacks in {shown}: no file there is named `*{SUFFIX}`"
         problems.append(Diagnostic(core_codes.FILE_MISSING.name, "warning", message, file=shown))
     return [os.path.join(folder, *parts) for parts in sorted(found)], problems
 
 
-def _missing_folder(folder: str) -> Diagnostic:
-    shown = display_name(folder)
-    if exists(folder):
+def _missing_folder(folder: str, system: System) -> Diagnostic:
+    shown = system.shown(folder)
+    if system.exists(folder):
         code, reason = core_codes.FILE_UNREADABLE, "is a file, not a folder"
     else:
         code, reason = core_codes.FILE_MISSING, "does not exist"

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
-from equipage.files.reading import display_name
 from equipage.formats.toolpack import codes
 from equipage.formats.toolpack.model import BLOCKS, EXECUTIONS, Block, ToolpackFile
 from equipage.loading.session import Session
@@ -380,8 +379,7 @@ def _sort_key(outcome: Outcome) -> tuple[str, ...]:
 
 def _shown_file(outcome: Outcome) -> str:
     """The file as the caller named it: several packs may be links to one file."""
-    session = outcome.session
-    return outcome.sources[0].name if session is None else display_name(session.path)
+    return outcome.session.files.shown(outcome.session.path)
 
 
 def _id_origin(outcome: Outcome) -> Origin:

@@ -29,23 +29,21 @@ from equipage.core.source import Outline, Span
 from equipage.core.text import lazy_regex, visible
 from equipage.effect.budget import Measure, budget_of
 from equipage.effect.reach import Answer, Matrix, add_inherited, matrices
-from equipage.files import exists, real_path
-from equipage.files.reading import display_name, peek
-from equipage.files.sandbox import is_below
+from equipage.files import System
 from equipage.loading.outcome import Outcome
 from equipage.loading.project_root import project_of_folder
 from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
-from equipage.project.settings import project_of
+from equipage.project.settings import projects_of
 from equipage.record import lock as locks
 from equipage.record.verify import Changes, compare
 from equipage.render.effect import lines_of_reach
 from equipage.render.json import shows_secret
 from equipage.render.text import Style, line_to_show
 from equipage.syntax.suspicious import mask_secrets
-from equipage.workspace.check import check_paths
+from equipage.workspace import Workspace
 from equipage.workspace.graph import Graph, Listed, graph_of, rows_of
-from equipage.workspace.load import FileLoad, identity_of, run_of, settled, with_folders
+from equipage.workspace.load import FileLoad, drop_overruled_guesses, identity_of
 from equipage.workspace.report import Report
 
 #: How much of one text is shown, and how much room findings and values may take, in characters.
@@ -494,10 +492,10 @@ def survey_workspace(paths: Sequence[str], request: Request, *, kind: str | None
     """
     # What a page says must not depend on who makes it: the user's own files stay out.
     request = msgspec.structs.replace(request, options={**request.options, "local": True})
-    kept: list[FileLoad] = []
-    report = check_paths(paths, request, kind=kind, keep=lambda _, load: kept.append(load))
-    kept = [each for each in kept if _is_below_any(each.path, paths)]
-    found = settled(_unique_loads(kept, request, paths))
+    workspace = Workspace(paths, request, kind=kind, digests=True, keeps=lambda _file: True)
+    report = workspace.report()
+    kept = [workspace.load(file) for file in workspace.files()]
+    found = drop_overruled_guesses(_unique_loads(kept), workspace.system)
     outcomes = [each.outcome for each in found if each.outcome is not None]
     reaches = add_inherited([reach for each in outcomes for reach in reaches_of(each)])
     return Survey(
@@ -506,58 +504,49 @@ def survey_workspace(paths: Sequence[str], request: Request, *, kind: str | None
         graph_of(outcomes),
         budget_of(found),
         tuple(_file_values(found, request)),
-        tuple(_unread_files(kept)),
+        tuple(_unread_files(kept, workspace.system)),
         matrices(reaches),
         places_of(outcomes, reaches),
-        _lock_state(paths, request, kept),
+        _lock_state(workspace, kept),
     )
 
 
-def _is_below_any(file: str, paths: Sequence[str]) -> bool:
-    """Whether a file is at or below one of the paths; a check also loads what is around them."""
-    absolute = os.path.abspath(file)
-    return any(is_below(absolute, os.path.abspath(path)) for path in paths)
-
-
-def _unique_loads(
-    kept: Iterable[FileLoad], request: Request, paths: Sequence[str]
-) -> Iterator[FileLoad]:
+def _unique_loads(kept: Iterable[FileLoad]) -> Iterator[FileLoad]:
     """The loads, each file once whatever links lead to it."""
-    run = run_of(with_folders(request, paths))
     seen: set[Hashable] = set()
     for each in kept:
         if each.outcome is not None:
-            same = identity_of(each.outcome.kind, each.path, run.files)
+            same = identity_of(each, each.outcome)
             if same not in seen:
                 seen.add(same)
                 yield each
 
 
-def _lock_state(
-    paths: Sequence[str], request: Request, kept: Sequence[FileLoad]
-) -> LockState | None:
+def _lock_state(workspace: Workspace, kept: Sequence[FileLoad]) -> LockState | None:
     """Compare the project that all paths are in with its lock; None if it has none."""
-    roots = {real_path(project_of_folder(path)) for path in paths}
+    system, paths = workspace.system, workspace.paths
+    roots = {project_of_folder(path, system) for path in paths}
     root = roots.pop() if len(roots) == 1 else None
     file = None if root is None else os.path.join(root, locks.LOCK_NAME)
-    data = None if file is None else peek(file)
+    data = None if file is None else system.peek(file)
     if root is None or file is None or data is None:
         return None
     try:
         old = locks.read(data)
     except locks.LockError as error:
-        return LockState(display_name(file), problem=str(error))
-    here = [each for each in (os.path.join(root, path) for path in old.paths) if exists(each)]
-    run = run_of(with_folders(request, here))
+        return LockState(system.shown(file), problem=str(error))
+    here = [
+        each for each in (os.path.join(root, path) for path in old.paths) if system.exists(each)
+    ]
     programs = locks.holds_programs(old)
-    is_whole = {real_path(each) for each in paths} == {real_path(each) for each in here}
-    if is_whole and {project_of(each.path, run).root for each in kept} <= {root}:
+    is_whole = set(map(system.real, paths)) == set(map(system.real, here))
+    if is_whole and {each.root for each in projects_of(workspace.run)} <= {root}:
         # Everything that the lock is about was loaded as the lock loads it.
-        locked = (locks.lock_load(each, root, run) for each in kept)
-        new, _ = locks.build_lock(locked, here, root, run, programs=programs)
+        locked = (locks.lock_load(each, root, workspace.run) for each in kept)
+        new, _ = locks.build_lock(locked, here, root, workspace.run, programs=programs)
     else:
-        new, _ = locks.lock_all(here, root, request, programs=programs)
-    return LockState(display_name(file), compare(old, new))
+        new, _ = locks.lock_all(here, root, workspace.request, programs=programs)
+    return LockState(system.shown(file), compare(old, new))
 
 
 def places_of(outcomes: Iterable[Outcome], reaches: Iterable[Reach]) -> Places:
@@ -667,11 +656,11 @@ def hide_secrets(path: Path, text: str, before: str = "") -> str:
 # ------------------------------------------------------------------------------------ unread files
 
 
-def _unread_files(kept: Iterable[FileLoad]) -> Iterator[Unread]:
+def _unread_files(kept: Iterable[FileLoad], system: System) -> Iterator[Unread]:
     """The files that a tool reads and equipage does not, by what they are."""
     sorts: dict[str, set[str]] = {}
     for each in kept:
         if each.unread is not None:
-            sorts.setdefault(each.unread, set()).add(display_name(each.path))
+            sorts.setdefault(each.unread, set()).add(system.shown(each.path))
     for sort, files in sorted(sorts.items()):
         yield Unread(sort, tuple(sorted(files)))

@@ -17,7 +17,7 @@ import msgspec
 from equipage.core.diagnostics import UsageError
 from equipage.core.frozen import convert
 from equipage.core.text import visible
-from equipage.files.reading import peek
+from equipage.files.disk import Disk
 from equipage.formats.server.grammar import DURATION_GRAMMAR, parse_duration
 from equipage.serve.faults.matching import equal_json, value_at
 from equipage.serve.faults.trace import REDACTED, Record, encode_line
@@ -117,7 +117,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 def read(path: str) -> tuple[Expectation, ...]:
     """The expectations in a file. Raises `UsageError`."""
-    data = peek(path)
+    data = Disk().peek(path)
     if data is None:
         raise UsageError(f"cannot read {path}")
     try:
@@ -134,7 +134,7 @@ def read(path: str) -> tuple[Expectation, ...]:
 
 def read_trace(path: str) -> list[Record]:
     """The records of a trace that an earlier run wrote. Raises `UsageError`."""
-    data = peek(path, max_bytes=_LONGEST_TRACE)
+    data = Disk().peek(path, max_bytes=_LONGEST_TRACE)
     if data is None:
         raise UsageError(f"cannot read {path}")
     records: list[Record] = []
