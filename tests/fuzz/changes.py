@@ -1,6 +1,6 @@
-"""`changes.py --changes 10000`: random changes of workspaces; the language server must keep up.
+"""`changes.py --changes 10000`: random changes of workspaces, after which nothing may be missed.
 
-After each change, what its state knows and a fresh check must print the same bytes. A workspace
+After each change, `Workspace.after`, the language server and a fresh check must print the same. A workspace
 depends on its seed alone: `changes.py --seed 7 --changes 100` makes the first hundred changes of
 workspace 7 again.
 """
@@ -29,7 +29,6 @@ def attempt(seed: int, changes: int, folder: Path) -> tuple[int, str | None]:
     """How many changes of a workspace were tried, and what went wrong."""
     root = folder / str(seed) / "project"
     workspace = Workspace(root, seed)
-    os.chdir(root)
     for number in range(changes):
         what = workspace.change()
         try:

@@ -11,11 +11,14 @@ import shutil
 import time
 from pathlib import Path
 
+from equipage import workspace as core
+from equipage.files import System
+from equipage.files.disk import Disk
 from equipage.loading.session import Request
 from equipage.lsp import documents
+from equipage.lsp.documents import findings_by_file
 from equipage.lsp.protocol import Change, uri_of
 from equipage.render import json as as_json
-from equipage.workspace.check import check_paths
 
 #: Longer than a tick of the clock that stamps files, in seconds.
 TICK = 0.01
@@ -73,16 +76,28 @@ _VALUES = (None, "object", "a", "swordfish-swordfish", "5")
 
 
 class Workspace:
-    """A project at `root`, made anew for each seed, and the language server that is told of it."""
+    """A project at `root`, made anew for each seed, and what knows it from the changes before."""
 
     def __init__(self, root: Path, seed: int) -> None:
         self.root = root
         self.rng = random.Random(seed)
         self.env: dict[str, str] = {}
         (root / ".git").mkdir(parents=True)
+        os.chdir(root)
         for _ in range(12):
             self._create()
-        self.server = documents.Workspace([str(root)], env=self.env)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget everything that was known."""
+        self.server = documents.Workspace([str(self.root)], env=self.env)
+        self.latest = self._fresh(Disk(), recording=True)
+        self.latest.report()
+        self.touched: set[str] = set()
+
+    def _fresh(self, system: System, *, recording: bool = False) -> core.Workspace:
+        request = Request(env=self.env, system=system, shared=True)
+        return core.Workspace([str(self.root)], request, recording=recording)
 
     def change(self) -> str:
         """Change something, and tell the server what an editor sees of it; what it was."""
@@ -94,9 +109,38 @@ class Workspace:
         after = self._look()
         for path in sorted(before.keys() | after.keys()):
             if before.get(path) != after.get(path):
+                self.touched.add(path)
                 came_or_went = path not in before or path not in after
                 self.server.touch(path, came_or_went=came_or_went)
         return what
+
+    def reports(self) -> tuple[str, str]:
+        """What is known from before and what changed, and what a fresh check says."""
+        self.latest = self.latest.after(self.touched, system=Disk())
+        self.touched = set()
+        known = as_json.render(self.latest.report())
+        fresh = as_json.render(self._fresh(Disk()).report())
+        if known != fresh:
+            return known, fresh
+        return self._server_reports()
+
+    def _server_reports(self) -> tuple[str, str]:
+        """The same of the language server, which may have an unsaved text."""
+        uri = self._open_text() if self.rng.random() < 0.2 else None
+        if uri is not None and self.server.surveyed >= 0:
+            opened, fresh = self.server.open[uri], self._fresh(self.server.system()).report()
+            found = self.server.check(opened)
+            wanted = findings_by_file(fresh, Disk()).get(opened.real, ())
+            # What git ignores and excluded files differ: an open text is looked at all the same.
+            if found != wanted and any(
+                each.path == opened.path for each in self.server.now.files()
+            ):
+                return "\n".join(map(str, found)), "\n".join(map(str, wanted))
+        known = self._take_survey()
+        fresh = self._fresh(self.server.system()).report()
+        if uri is not None:
+            self.server.did_close(uri)
+        return known, as_json.render(fresh)
 
     def _change(self) -> str:
         # Files come and go more often than anything else.
@@ -124,16 +168,6 @@ class Workspace:
                 content = path.read_bytes() if is_file else b""
                 found[str(path)] = status.st_ino, status.st_mode, status.st_ctime_ns, content
         return found
-
-    def reports(self) -> tuple[str, str]:
-        """What the state of the language server says, and what a fresh check does."""
-        opened = self._open_text() if self.rng.random() < 0.2 else None
-        found = self._take_survey()
-        with self.server.overlaid():
-            fresh = check_paths([str(self.root)], Request(env=self.env), digests=False)
-        if opened is not None:
-            self.server.did_close(opened)
-        return found, as_json.render(fresh)
 
     def _open_text(self) -> str | None:
         """Open a file in the editor and change it there, unsaved; its address."""
@@ -304,7 +338,7 @@ class Workspace:
             self.env.pop(name, None)
         else:
             self.env = {**self.env, name: value}
-        self.server = documents.Workspace([str(self.root)], env=self.env)
+        self._begin()
 
     def _ignore(self) -> None:
         folder = self.rng.choice([self.root, self.root / ".claude"])

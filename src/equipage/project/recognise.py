@@ -78,15 +78,8 @@ class Recognised(msgspec.Struct, frozen=True):
 class Claims(Protocol):
     """What a project says about its files."""
 
-    @property
-    def conventions(self) -> bool:
-        """Whether the files of other agent tools are recognised."""
-        ...
-
-    @property
-    def claims_any(self) -> bool:
-        """Whether it gives files kinds, whatever their names."""
-        ...
+    conventions: bool  #: whether the files of other agent tools are recognised
+    claims_any: bool  #: whether it gives files kinds, whatever their names
 
     def kind_of(self, path: str) -> str | None:
         """The kind that the settings give a file, by its absolute path."""
@@ -99,13 +92,10 @@ class Surroundings(msgspec.Struct, frozen=True):
     folder: str  #: absolute, with `/` between its steps and none at its end
     inside: str  #: the folder from the root of the project on, with `/` at its end
     project: Claims
+    conventions: bool  #: whether the files of other agent tools are recognised
     below_skill: bool  #: whether its files are material of a skill
     plugins: tuple[Plugins, ...]  #: whose manifests may name its files, the nearest first
     has_place: bool  #: whether the settings or a place may say what its files are
-
-    @property
-    def conventions(self) -> bool:
-        return self.project.conventions
 
     def is_material(self, path: str) -> bool:
         """Whether a file of the folder belongs to a skill, and is not the skill itself."""
@@ -135,6 +125,7 @@ def _look_around(folder: str, project: Claims, run: Run) -> Surroundings:
         absolute,
         any_file.removeprefix(root)[: -len("file")],
         project,
+        project.conventions,
         project.conventions and is_below_skill(any_file, run),
         plugins_around(any_file, run) if project.conventions else (),
         project.claims_any or _is_place_folder(absolute, run.around.cache(IrrelevantFolders)),

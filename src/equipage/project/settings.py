@@ -178,6 +178,9 @@ class Project:
         self._exclude, self._include = map(
             _compile_folder_globs, (settings.exclude, settings.include)
         )
+        self.conventions = settings.conventions
+        self.claims_any = bool(self._kinds)  #: whether files have kinds, whatever their names
+        self.leaves_out_any = bool(self._exclude or self._include)  #: whether a file is left out
         self._ignores = [
             (_compile_glob(glob), frozenset(codes))
             for glob, codes in settings.per_file_ignores.items()
@@ -196,15 +199,6 @@ class Project:
         """The file with findings that are known; it need not exist."""
         return os.path.join(self.root, self.settings.baseline or BASELINE_NAME)
 
-    @property
-    def conventions(self) -> bool:
-        return self.settings.conventions
-
-    @property
-    def claims_any(self) -> bool:
-        """Whether the settings give files kinds, whatever their names."""
-        return bool(self._kinds)
-
     def kind_of(self, path: str) -> str | None:
         """The kind the settings give a file, by its absolute path."""
         if not self._kinds:
@@ -216,11 +210,6 @@ class Project:
     def requested_codes(self) -> frozenset[str]:
         """The codes that the settings name; they are reported even if they are quiet."""
         return frozenset(self.settings.severity) | frozenset(self.settings.select or ())
-
-    @property
-    def leaves_out_any(self) -> bool:
-        """Whether the settings leave out any file."""
-        return bool(self._exclude or self._include)
 
     def leaves_out(self, path: str, start: str | None = None) -> bool:
         """Whether the settings exclude a file, by its absolute path.

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from equipage.core import codes
-from equipage.files import Stamp, System
+from equipage.files import Stamp, System, display_name
 from equipage.files.recording import Look, Record, Recording
 from equipage.loading.session import Request, Run
 from equipage.project.recognise import surroundings_of, unrecognised_finding
 from equipage.project.registry import codes_for_kind, format_named
 from equipage.project.settings import SELECT_ALL, Selection, project_of, projects_of
 from equipage.workspace.find import File, Found, find, find_around
-from equipage.workspace.gathering import Gathering
 from equipage.workspace.load import (
     CHUNK,
     FileLoad,
@@ -33,9 +32,7 @@ from equipage.workspace.load import (
     summary_of,
     summary_with_digest,
 )
-
-if TYPE_CHECKING:
-    from equipage.workspace.report import Report
+from equipage.workspace.report import Gathering, Report
 
 #: Fewer files than this are loaded as fast by one process.
 WORTH_IT = 2_000
@@ -208,16 +205,28 @@ class Workspace:
         files = found.files
         if only_known:
             files = [each for each in files if each in self._summaries]
+        files = [*files, *(each for each in about if each not in files)]
+        summaries = list(self.summaries(files))
         if about:
-            files = [*files, *(each for each in about if each not in files)]
-            gathering.asked = {self.system.shown(each.path) for each in about}
-            names = (self.system.shown(each.path) for each in files)
-            gathering.context = {*names} - gathering.asked
-        for each in self.summaries(files):
+            gathering.asked = self._names_of(about)
+            names = {self.system.shown(each.path) for each in files}
+            gathering.context = names - gathering.asked
+        for each in summaries:
             gathering.take(each)
         if not about and self.kind is None and gathering.concerns_others():
             self._gather_context(gathering)
         return gathering.report()
+
+    def _names_of(self, files: Collection[File]) -> set[str]:
+        """The names by which findings may call files: links may lead to them from elsewhere."""
+        system = self.system
+        here, paths = system.real(system.cwd), [each.path for each in files]
+        names = {system.shown(path) for path in paths}
+        names |= {display_name(system.real(path), here) for path in paths}
+        known = (self._summaries.get(each) for each in files)
+        same = {each.real for each in known if each is not None and each.real is not None}
+        others = (each for each in self._summaries.values() if each is not None)
+        return names | {each.name for each in others if each.real in same}
 
     def _gather_context(self, gathering: Gathering) -> None:
         """Take the files around those that were asked for: the report says about a file what that

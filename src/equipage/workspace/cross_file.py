@@ -20,7 +20,7 @@ from equipage.project.settings import NO_LAYERS_MESSAGE, project_of
 from equipage.workspace.load import Summary, bug
 
 if TYPE_CHECKING:
-    from equipage.workspace.gathering import Gathering
+    from equipage.workspace.report import Gathering
 
 
 def check_several(gathering: Gathering) -> None:

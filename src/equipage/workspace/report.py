@@ -1,14 +1,26 @@
-"""What a check found, as a value: every file, the files that read it, every finding once."""
+"""What a check found, as a value: every file, the files that read it, every finding once.
+
+`Report` is that value. `Gathering` makes it of what is kept of each file.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from equipage.core.diagnostics import Diagnostic, UsageError
+from equipage.core import codes
+from equipage.core.diagnostics import Diagnostic, Label, UsageError
 from equipage.core.source import pickle_with_text
+from equipage.loading.session import Run
+from equipage.project.recognise import FIXTURES
+from equipage.project.registry import is_convention
 from equipage.project.settings import FORMAT as SETTINGS_KIND
+from equipage.project.settings import Project, Selection, project_of, projects_of
+from equipage.workspace.find import Found
+from equipage.workspace.load import Summary
 
 if TYPE_CHECKING:
     import pyarrow
@@ -164,3 +176,207 @@ def _row(each: Diagnostic) -> Row:
 
 def _replace_surrogates(value: Any) -> Any:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+# From what is kept of each file to a report.
+
+#: Findings that are reported once for each sort of file and project.
+_GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name, codes.LINK_BROKEN.name})
+
+
+class Gathering:
+    """The files of a report, and what was found in them."""
+
+    def __init__(
+        self,
+        run: Run,
+        found: Found,
+        selection: Selection,
+        kind: str | None = None,
+        asked: Collection[str] = (),
+    ) -> None:
+        """`asked` are the names of the files that the report is about; by default all are."""
+        self.run, self.found = run, found
+        self.system = run.files.system
+        self.selection = selection
+        self.kind = kind  #: the only kind that files may be of
+        self.asked = asked
+        #: files around those that are asked about: others may refer to them, but only findings in
+        #: `asked` are reported
+        self.context: set[str] = set()
+        self.order: Mapping[str, int] = {}  #: of a walk over everything, by absolute path
+        self.projects: tuple[Project, ...] | None = None  #: whose settings count; all by default
+        self.files: dict[str, Summary] = {}
+        self.used: dict[str, list[str]] = {}  #: file → files that read it
+        #: files that may be merged with others, and what was found in each alone
+        self.layers: dict[str, tuple[Diagnostic, ...]] = {}
+        self._identities: set[Hashable] = set()
+        self._waiting: list[Summary] = []  #: files that another load may know better
+        #: notes about files that were not checked, by project, code and message
+        self._grouped: dict[tuple[str, str, str], list[tuple[Summary, Diagnostic]]] = {}
+        self._findings: dict[Hashable, Diagnostic] = {}
+        self._failed: set[str] = set()  #: files with errors, reported or not
+        self._reported: set[str] = set()  #: files with errors that are reported
+
+    # Files.
+
+    def take(self, summary: Summary | None) -> None:
+        """Count a file, unless another load may know better what it is."""
+        if summary is None:
+            return
+        is_unrecognised = any(each.code == codes.UNRECOGNISED for each in summary.diagnostics)
+        if summary.guessed or is_unrecognised:
+            self._waiting.append(summary)
+        else:
+            self._count(summary)
+
+    def _count(self, summary: Summary) -> None:
+        """Count a file, unless it is known by this name or another."""
+        if summary.name in self.files or summary.real in self._identities:
+            return
+        if summary.real is not None:
+            self._identities.add(summary.real)
+        for name in summary.reads:
+            self.used.setdefault(name, []).append(summary.name)
+        is_grouped = any(each.code in _GROUPED for each in summary.diagnostics)
+        if is_grouped:
+            self._group(summary)
+        if is_grouped and summary.diagnostics[0].code == codes.NOT_READ:
+            return
+        self.files[summary.name] = summary
+        if summary.layered:
+            self.layers[summary.name] = summary.diagnostics
+        elif not is_grouped and summary.diagnostics:
+            self.add_findings(summary.path, summary.name, summary.diagnostics)
+
+    def concerns_others(self) -> bool:
+        """Whether other files may matter for findings in those that were counted."""
+        refers = any(each.refers or each.key is not None for each in self.files.values())
+        return refers or bool(self._waiting)
+
+    # Findings.
+
+    def _group(self, summary: Summary) -> None:
+        """Remember a finding about a file that was not checked: one for each sort and project."""
+        for each in summary.diagnostics:
+            key = project_of(summary.path, self.run).root, each.code, each.message
+            self._grouped.setdefault(key, []).append((summary, each))
+
+    def _add_grouped(self) -> None:
+        for group in self._grouped.values():
+            (summary, each), more = group[0], len(group) - 1
+            if more:
+                files = "file" if more == 1 else "files"
+                message = f"{each.message}; {more:,} more such {files}"
+                each = msgspec.structs.replace(each, message=message, count=len(group))
+            self.add_findings(summary.path, summary.name, [each])
+
+    def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report findings of a file, as its project judges them."""
+        if name in self.context:
+            diagnostics = [each for each in diagnostics if each.name in self.asked]
+        diagnostics = list(diagnostics)
+        if not diagnostics:
+            return
+        summary = self.files.get(name)
+        if summary is not None and summary.unsure is not None:
+            diagnostics = [_soften_guess(each, summary) for each in diagnostics]
+        if summary is not None and self._is_fixture(path, summary):
+            diagnostics = [_soften_fixture(each) for each in diagnostics]
+        judged = project_of(path, self.run).select_findings(diagnostics, self.selection)
+        if _fails(diagnostics):
+            self._failed.add(name)
+        if _fails(judged):
+            self._reported.add(name)
+        for each in judged:
+            self._findings.setdefault(each.identity(), each)
+
+    def _is_fixture(self, path: str, summary: Summary) -> bool:
+        """Whether a file of another tool, or a guess, is material of a test, and was not asked for
+        itself."""
+        is_ours = summary.kind is not None and not is_convention(summary.kind)
+        if summary.kind is None or (is_ours and summary.unsure is None):
+            return False
+        path, folders = self.system.absolute(path), self.run.request.folders
+        above = [each for each in folders if path.startswith(each.rstrip(os.sep) + os.sep)]
+        inside = path.removeprefix(max(above, key=len, default=os.path.dirname(path)))
+        return FIXTURES.search(inside.replace(os.sep, "/")) is not None
+
+    # The report.
+
+    def report(self) -> Report:
+        """What is left once every file was taken, and the report on all of it."""
+        for path, problem in self.found.problems:
+            self.add_findings(path, problem.name or path, [problem])
+        for summary in self._waiting:
+            if summary.name not in self.used:  # else a load that reads the file knew better
+                self._count(summary)
+        self._add_grouped()
+        if self._concerns_several():
+            from equipage.workspace.cross_file import check_several
+
+            check_several(self)
+        return self._build()
+
+    def _concerns_several(self) -> bool:
+        """Whether anything is left to find that one file alone does not say."""
+        configured = bool(self.run.request.options.get("config"))  # for layers, which there must be
+        return bool(self.found.kind_folders or self.layers or configured) or any(
+            each.waiting
+            or each.refers
+            or each.key is not None
+            or (each.offer is not None and any(each.offer.weight))
+            for each in self.files.values()
+        )
+
+    def _build(self) -> Report:
+        files = list(self._file_reports())
+        findings: dict[Hashable, Diagnostic] = {}
+        for project in projects_of(self.run) if self.projects is None else self.projects:
+            judged = [each for each in project.diagnostics if self.selection.takes(each.code)]
+            if judged:  # settings count as a file only if there is something to say about them
+                files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
+                for each in judged:
+                    findings.setdefault(each.identity(), each)
+        diagnostics = list({**findings, **self._findings}.values())
+        if diagnostics:
+            from equipage.loading.findings import merge_duplicates
+
+            diagnostics = merge_duplicates(diagnostics)
+        # Files with errors of which none is reported, because settings or a baseline ignore them.
+        hidden = sorted(({*self.files} - self.context) & self._failed - self._reported)
+        return Report(
+            tuple(sorted(files, key=lambda each: each.path)),
+            tuple(diagnostics),
+            tuple(hidden),
+            left_out=tuple(self.found.left_out),
+        )
+
+    def _file_reports(self) -> Iterator[FileReport]:
+        failed = self._failed | self._reported
+        for name, each in self.files.items():
+            if name not in self.context:
+                ok = each.ok and name not in failed
+                yield FileReport(name, each.kind, ok, each.digest, tuple(self.used.get(name, ())))
+        bad = {each.name for each in self._findings.values() if each.severity == "error"}
+        for name, users in self.used.items():
+            is_asked = name in self.asked or not self.context.issuperset(users)
+            if name not in self.files and is_asked:
+                yield FileReport(name, None, name not in bad, None, tuple(users))
+
+
+def _soften_guess(each: Diagnostic, summary: Summary) -> Diagnostic:
+    """A finding in a file that is of its kind by a guess: never an error, and it says why."""
+    if each.severity != "error" or each.code == codes.INTERNAL_ERROR:
+        return each
+    why = Label(None, f"checked as kind `{summary.kind}` because {summary.unsure}")
+    return msgspec.structs.replace(each, severity="warning", related=(*each.related, why))
+
+
+def _soften_fixture(each: Diagnostic) -> Diagnostic:
+    """A finding in the material of a test, which may be wrong on purpose."""
+    return msgspec.structs.replace(each, severity="note") if each.severity == "warning" else each
+
+
+def _fails(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(each.severity == "error" for each in diagnostics)
