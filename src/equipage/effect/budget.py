@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from equipage.clients.claude.instructions import transitive_imports
+from equipage.clients.instructions import transitive_imports
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import get
 from equipage.core.text import lazy_regex
