@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import equipage
 import lab
-from equipage.clients.claude import instructions
-from equipage.clients.claude.instructions import find_imports
+from equipage.clients import instructions
+from equipage.clients.instructions import find_imports
 from equipage.syntax import markdown
 from equipage.syntax.markdown import blank_out_code, file_links
 

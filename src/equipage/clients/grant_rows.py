@@ -639,30 +639,33 @@ def _read_hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
         found = each.get("matcher") or each.get("match")
         matcher = found if isinstance(found, str) else _compact_json(found) if found else matcher
         ran = list(_hook_commands(each))
-        rest = (
-            {key: inner for key, inner in each.items() if key not in _HOOK_KEYS_NOT_COMPARED}
-            if ran
-            else {}
-        )
-        hidden = Hidden(_compact_json(rest))
-        for text in ran:
-            yield Grant("program", text, "allows", path=here, hidden=hidden)
-            # What runs beside the agent, or after it, stops nothing.
-            is_beside = each.get("async") is True or each.get("asyncRewake") is True
-            if _BLOCKING_EVENT.match(event) and not is_beside:
-                limits = "".join(
-                    f" {part}" for part in (matcher, *_texts_of(each.get("if"))) if part
-                )
-                yield Grant("guard", f"{event}{limits}: {text}", "denies", path=here)
-        for row in _HOOK_FAILURE_ROWS:
-            if row.at[0] in each:
-                yield _mode_grant(row, each[row.at[0]], (*here, *row.at))
-        for name in _texts_of(each.get("allowedEnvVars")):
-            yield Grant("variable", name, "allows", path=(*here, "allowedEnvVars"))
+        yield from _hook_grants(each, ran, here, event, matcher)
         if not ran:
-            for key, inner in each.items():
-                if isinstance(inner, dict | list):
-                    waiting.append((inner, (*here, key), event or str(key), matcher))
+            waiting += (
+                (inner, (*here, key), event or str(key), matcher)
+                for key, inner in each.items()
+                if isinstance(inner, dict | list)
+            )
+
+
+def _hook_grants(
+    hook: dict[str, Any], ran: list[str], path: Path, event: str, matcher: str
+) -> Iterator[Grant]:
+    """What a hook that runs some commands grants; a table around hooks runs none."""
+    rest = {key: inner for key, inner in hook.items() if key not in _HOOK_KEYS_NOT_COMPARED}
+    # What runs beside the agent, or after it, stops nothing.
+    is_beside = hook.get("async") is True or hook.get("asyncRewake") is True
+    stops = _BLOCKING_EVENT.match(event) is not None and not is_beside
+    limits = "".join(f" {part}" for part in (matcher, *_texts_of(hook.get("if"))) if part)
+    for text in ran:
+        yield Grant("program", text, "allows", path=path, hidden=Hidden(_compact_json(rest)))
+        if stops:
+            yield Grant("guard", f"{event}{limits}: {text}", "denies", path=path)
+    for row in _HOOK_FAILURE_ROWS:
+        if row.at[0] in hook:
+            yield _mode_grant(row, hook[row.at[0]], (*path, *row.at))
+    for name in _texts_of(hook.get("allowedEnvVars")):
+        yield Grant("variable", name, "allows", path=(*path, "allowedEnvVars"))
 
 
 def _hook_commands(hook: dict[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import inspect as types
@@ -288,41 +288,33 @@ class Collector:
     def _report_unknown_keys(
         self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
     ) -> None:
-        shape, closed = self.shape, kind.cls in self.shape.closed
-        guarded = getattr(kind.cls, "GUARDED", frozenset[str]()) if path else shape.guarded
-        own = getattr(kind.cls, "UNKNOWN", None)
-        acts = own == "acts"  # whatever the key is, it was meant to do something
-        own = "warning" if acts else own
-        severity = "error" if closed else None if own == "ignore" else own or shape.unknown
-        if not kind.forbid_unknown_fields:
+        known_or_reported = {*known, kind.tag_field, *self.reported}
+        unknown = [name for name in value if name not in known_or_reported]
+        if not unknown or not kind.forbid_unknown_fields:
             return
+        shape = self.shape
+        exempt = () if kind.cls in shape.closed else shape.exempt
+        guarded = getattr(kind.cls, "GUARDED", frozenset[str]()) if path else shape.guarded
+        acts = getattr(kind.cls, "UNKNOWN", None) == "acts"
+        severity = self._unknown_key_severity(kind.cls)
         ignored: list[str] = []
         free = [each for each in known if each not in value]
         made, rest = 0, list[str]()
-        for name in value:
-            if name in known or name == kind.tag_field or name in self.reported:
-                continue
+        for name in unknown:
             if made >= MAX_FACTS_PER_CODE and severity is not None and not guarded:
                 rest.append(name)  # they are only counted, whatever was meant by them
                 continue
-            if not closed and name.startswith(shape.exempt or ("\0",)):
+            if name.startswith(exempt):
                 continue
-            where = None if path else shape.elsewhere.get(normalise_spelling(name))
-            guess = self._guess_field(name, free, kind.cls, path)
-            is_meant = name in shape.synonyms or normalise_spelling(name) == normalise_spelling(
-                guess or ""
-            )
-            if where is not None and not is_meant:
-                guess = None  # `mode` does not misspell `model` if another tool has `mode`
-            if guess in shape.describing and not (is_meant or is_likely_typo(name, guess)):
-                guess = None  # `compatible-with` is a field of a shop, and `compatibility` is text
+            guess, where = self._meaning_of_key(name, free, kind.cls, path)
+            twin = None
             if guess is None and where is None and guarded:
                 # It nearly has the name of a field beside it that restricts, but does not restrict.
                 twin = self.guesses.nearest(name, [each for each in guarded if each in value])
-                if twin is not None:
-                    fact = self._unknown_key_fact((*path, name), twin, None, kind.cls, safe=None)
-                    self.facts.append(msgspec.structs.replace(fact, severity="error"))
-                    continue
+            if twin is not None:
+                fact = self._unknown_key_fact((*path, name), twin, None, kind.cls, safe=None)
+                self.facts.append(msgspec.structs.replace(fact, severity="error"))
+                continue
             # A key one slip away from a field is never silent, even where other keys are allowed
             # or the field is there as well.
             slip = self._misspelled_field(name, guess, value, known) if where is None else None
@@ -346,6 +338,31 @@ class Collector:
             self.facts.append(msgspec.structs.replace(counted, **more))
         if ignored:
             self.facts.append(_ignored_keys_note((*path, ignored[0]), ignored, kind.cls))
+
+    def _unknown_key_severity(self, cls: type) -> Severity | None:
+        """How bad an unknown key of a Struct is; None if it is silent."""
+        if cls in self.shape.closed:
+            return "error"
+        own: Severity | Literal["ignore", "acts"] | None = getattr(cls, "UNKNOWN", None)
+        if own == "acts":  # whatever the key is, it was meant to do something
+            return "warning"
+        return None if own == "ignore" else own or self.shape.unknown
+
+    def _meaning_of_key(
+        self, name: str, free: list[str], cls: type, path: Path
+    ) -> tuple[str | None, str | None]:
+        """The field that a key was probably meant to be, and what else reads a key of its name."""
+        shape = self.shape
+        where = None if path else shape.elsewhere.get(normalise_spelling(name))
+        guess = self._guess_field(name, free, cls, path)
+        is_meant = name in shape.synonyms or normalise_spelling(name) == normalise_spelling(
+            guess or ""
+        )
+        if where is not None and not is_meant:
+            guess = None  # `mode` does not misspell `model` if another tool has `mode`
+        if guess in shape.describing and not (is_meant or is_likely_typo(name, guess)):
+            guess = None  # `compatible-with` is a field of a shop, and `compatibility` is text
+        return guess, where
 
     def _misspelled_field(
         self, name: str, guess: str | None, value: dict[str, Any], known: Collection[str]

@@ -112,59 +112,85 @@ class _Frame(msgspec.Struct):
     keys: list[str] = []
 
 
+class _Word(msgspec.Struct, frozen=True):
+    """What is being written: the fields of a `Cursor` that do not depend on what is around it."""
+
+    word: str
+    start: int
+    end: int
+    quote: str = ""
+
+
 def _cursor_in_brackets(text: str, begin: int, offset: int, base: Path) -> Cursor:
     """Read brackets from `begin` on."""
     frames: list[_Frame] = []
-    found: tuple[list[_Frame], str, int, int, str] | None = None
-    position = begin
-    while position < len(text):
-        token = _TOKEN.match(text, position)
-        if token is None:
-            position += 1
-            continue
-        start, position = token.span()
-        sort, written = token.lastgroup or "", token.group()
-        is_word = token["string"] is not None or token["plain"] is not None
-        if found is None and (start < offset <= position if is_word else start >= offset):
-            quote = written[:1] if token["string"] is not None and start < offset else ""
-            inside = start + len(quote) if is_word and start < offset else offset
-            # Behind its closing quote the cursor has left the string.
-            closed = bool(quote) and written[-1:] == quote and len(written) > 1
-            end = position - closed if is_word and start < offset else offset
-            if not (closed and offset == position):
-                copied = [msgspec.structs.replace(each, keys=each.keys) for each in frames]
-                found = copied, text[inside:offset], inside, max(offset, end), quote
-        if sort == "mark":
-            if written in "[{":
-                frames.append(_Frame(written == "{", "" if written == "{" else 0, keys=[]))
-            elif written in "]}":
-                if frames:
-                    frames.pop()
-                if not frames:
-                    break
-            elif written == "," and frames:
-                top = frames[-1]
-                if top.is_map:
-                    top.step, top.has_key = "", False
-                else:
-                    top.step = int(top.step) + 1
-            elif written in ":=" and frames and frames[-1].is_map:
-                frames[-1].has_key = True
-        elif is_word and frames and frames[-1].is_map and not frames[-1].has_key:
-            frames[-1].step = written.strip().strip("\"'")
-            frames[-1].keys.append(str(frames[-1].step))
-    if found is None:
-        found = list(frames), "", offset, offset, ""
-    at, word, start, end, quote = found
-    path = (*base, *(each.step for each in at[:-1]))
-    if not at:
-        return Cursor(base, "value", word, start, end, quote=quote, in_brackets=True)
-    top = at[-1]
+    found: tuple[list[_Frame], _Word] | None = None
+    for token in _TOKEN.finditer(text, begin):
+        word = _word_at(token, offset) if found is None else None
+        if word is not None:
+            # The lists of keys are shared: those behind the cursor are still to come.
+            found = [msgspec.structs.replace(each) for each in frames], word
+        if token["mark"] is not None:
+            _read_mark(token["mark"], frames)
+        elif token["string"] is not None or token["plain"] is not None:
+            _read_word(token.group(), frames)
+        if token["mark"] in ("]", "}") and not frames:
+            break
+    around, word = found or (frames, _Word("", offset, offset))
+    return _cursor_in_frames(around, word, text, base)
+
+
+def _word_at(token: re.Match[str], offset: int) -> _Word | None:
+    """The word that is written at an offset, empty if the token is behind it; else None."""
+    start, end = token.span()
+    if token["string"] is None and token["plain"] is None:
+        return _Word("", offset, offset) if start >= offset else None
+    if not start < offset <= end:
+        return None
+    written = token.group()
+    quote = written[0] if token["string"] is not None else ""
+    is_closed = bool(quote) and len(written) > 1 and written[-1] == quote
+    if is_closed and offset == end:
+        return None  # behind its closing quote the cursor has left the string
+    inside = start + len(quote)
+    return _Word(token.string[inside:offset], inside, end - is_closed, quote)
+
+
+def _read_mark(mark: str, frames: list[_Frame]) -> None:
+    """Open or close a collection, or go on to its next entry or to the value of its key."""
+    if mark in "[{":
+        frames.append(_Frame(mark == "{", "" if mark == "{" else 0, keys=[]))
+    elif not frames:
+        return
+    elif mark in "]}":
+        frames.pop()
+    elif mark == ",":
+        top = frames[-1]
+        top.step, top.has_key = "" if top.is_map else int(top.step) + 1, False
+    else:
+        frames[-1].has_key = frames[-1].is_map
+
+
+def _read_word(written: str, frames: list[_Frame]) -> None:
+    """Take a word for the next key where a mapping waits for one."""
+    if frames and frames[-1].is_map and not frames[-1].has_key:
+        key = written.strip().strip("\"'")
+        frames[-1].step = key
+        frames[-1].keys.append(key)
+
+
+def _cursor_in_frames(frames: list[_Frame], at: _Word, text: str, base: Path) -> Cursor:
+    """The cursor at a word, inside of the collections that are open before it."""
+    word, start, end = at.word, at.start, at.end
+    if not frames:
+        return Cursor(base, "value", word, start, end, quote=at.quote, in_brackets=True)
+    *outer, top = frames
+    path = (*base, *(each.step for each in outer))
     if top.is_map and not top.has_key:
         # The key under the cursor is not one that the mapping has already.
         own = {word.strip(), text[start:end].strip()}
         keys = frozenset(each for each in top.keys if each not in own or not own - {""})
-        return Cursor(path, "key", word, start, end, keys, in_brackets=True, quote=quote)
+        return Cursor(path, "key", word, start, end, keys, in_brackets=True, quote=at.quote)
     return Cursor(
         (*path, top.step),
         "value",
@@ -172,7 +198,7 @@ def _cursor_in_brackets(text: str, begin: int, offset: int, base: Path) -> Curso
         end - len(text[start:end].lstrip()),
         end,
         in_brackets=True,
-        quote=quote,
+        quote=at.quote,
     )
 
 

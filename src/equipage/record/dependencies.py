@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.clients.claude.instructions import MAX_IMPORT_DEPTH, transitive_imports
+from equipage.clients.instructions import MAX_IMPORT_DEPTH, transitive_imports
 from equipage.core.diagnostics import EquipageError
 from equipage.core.path import Path
 from equipage.core.source import Source

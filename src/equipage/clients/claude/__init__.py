@@ -1,4 +1,4 @@
-"""What only Claude Code has: permission rules, hooks, manifests, instructions that import others.
+"""What only Claude Code has: permission rules, hooks, manifests.
 
 The tables in `clients.tables` say which fields there are. Here is what a table cannot say;
 `rules.RULES` has the rules of each kind.

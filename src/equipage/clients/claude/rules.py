@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from equipage.clients import codes
+from equipage.clients import codes, instructions
 from equipage.clients.catalogue import Convention, OwnRules, Rule
-from equipage.clients.claude import hooks, instructions, manifests, permissions
+from equipage.clients.claude import hooks, manifests, permissions
 from equipage.clients.claude.hooks import HookRoots
 from equipage.clients.codes import EXTENSION_NOT_READ, UNKNOWN_REFERENCE
 from equipage.clients.tables.claude import MODELS

@@ -179,11 +179,11 @@ def locate_simple(text: str, paths: Iterable[Path]) -> dict[Path, Place] | None:
 
 def _read_lines(text: str, numbers: dict[tuple[int, str | int | None], int] | None = None) -> Any:
     """The value of `text`; `numbers` gets the line of each entry, by the id of its holder."""
-    root: Any = None
-    current: Any = None  # the collection that the last line belonged to
+    whole: dict[str, Any] = {}  # gets the value, as that of an empty key left of all columns
+    current: Any = whole  # the collection that the last line belonged to
     in_list = False  # whether that is a list
     here = -2  # its column
-    open_key: str | None = None  # its key whose value may follow on deeper lines
+    open_key: str | None = ""  # its key whose value may follow on deeper lines
     around: list[tuple[int, Any]] = []  # the collections that hold it, with their columns
     child: Any
     unknown = 0  # lines that were not seen before
@@ -206,18 +206,9 @@ def _read_lines(text: str, numbers: dict[tuple[int, str | int | None], int] | No
             current[open_key] = child
             around.append((here, current))
             here, current, in_list = column, child, is_item
-        elif root is None:
-            root = current = [] if is_item else {}
-            here, in_list = column, is_item
         else:
-            while column < here and around:
-                here, current = around.pop()
-            in_list = current.__class__ is list
-            if not is_item and in_list and around and around[-1][0] == here:
-                here, current = around.pop()  # the end of a list that is as deep as its key
-                in_list = current.__class__ is list
-            if column != here or is_item is not in_list:
-                raise _NotSimple
+            current = _collection_at(column, is_item, here, current, around)
+            here, in_list = column, is_item
         open_key = None
         if copy is not None:
             value = copy(value)
@@ -238,9 +229,25 @@ def _read_lines(text: str, numbers: dict[tuple[int, str | int | None], int] | No
         current[key] = value
         if numbers is not None:
             numbers[id(current), key] = number
-    if root is None:
+    if not whole:
         raise _NotSimple
-    return root
+    return whole[""]
+
+
+def _collection_at(
+    column: int, is_item: bool, here: int, current: Any, around: list[tuple[int, Any]]
+) -> Any:
+    """The collection that a line further left goes on with; those inside of it end.
+
+    Raises `_NotSimple` if there is none in this column.
+    """
+    while column < here:
+        here, current = around.pop()
+    if not is_item and current.__class__ is list and around[-1][0] == here:
+        here, current = around.pop()  # the end of a list that is as deep as its key
+    if column != here or is_item is not (current.__class__ is list):
+        raise _NotSimple
+    return current
 
 
 def _copier(value: Any) -> Callable[[Any], Any] | None:

@@ -38,8 +38,8 @@ _FILE_OR_FOLDER = lazy_regex(r"/\Z|\.\w+\Z")
 _PUNCTUATION = ",.;:)!?'\""
 #: How many files deep an import may be, and how many bytes of instructions Codex reads.
 MAX_IMPORT_DEPTH = 4
-_MAX_CODEX_BYTES = 32 * 1024
-_MAX_CLAUDE_CHARACTERS = 40_000
+MAX_CODEX_BYTES = 32 * 1024
+MAX_CLAUDE_CHARACTERS = 40_000
 _MAX_FILES = 200
 
 
@@ -253,8 +253,8 @@ def instructions_fit(_convention: Convention, _config: Any, session: Session) ->
     if source is None:
         return
     name, span = os.path.basename(session.path), Span(source, 0, 0)
-    if name.startswith("CLAUDE") and len(source.text) > _MAX_CLAUDE_CHARACTERS:
-        limit, length = f"{_MAX_CLAUDE_CHARACTERS:,} characters well", f"{len(source.text):,}"
+    if name.startswith("CLAUDE") and len(source.text) > MAX_CLAUDE_CHARACTERS:
+        limit, length = f"{MAX_CLAUDE_CHARACTERS:,} characters well", f"{len(source.text):,}"
         yield codes.FILE_TOO_LONG.at(
             span=span, tool="Claude Code", limit=limit, what="this file has", length=length
         )
@@ -271,12 +271,12 @@ def _check_codex_chain(source: Source, session: Session) -> Iterator[Fact]:
         folder = os.path.dirname(folder)
         data = session.files.peek(os.path.join(folder, "AGENTS.md"))
         before += len(data or b"")
-    if before <= _MAX_CODEX_BYTES < before + len(source.data):
+    if before <= MAX_CODEX_BYTES < before + len(source.data):
         with_others = "this file and those above it have" if before else "this file has"
         yield codes.FILE_TOO_LONG.at(
             span=Span(source, 0, 0),
             tool="Codex",
-            limit=f"the first {_MAX_CODEX_BYTES:,} bytes of instructions",
+            limit=f"the first {MAX_CODEX_BYTES:,} bytes of instructions",
             what=with_others,
             length=f"{before + len(source.data):,}",
         )
