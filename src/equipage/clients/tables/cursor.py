@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.clients.catalogue import Convention, Field, Group, Names, Table, list_of
+from equipage.clients.catalogue import (
+    Convention,
+    Field,
+    Group,
+    Names,
+    Table,
+    json_file,
+    lenient_file,
+    list_of,
+)
 from equipage.clients.tables.hooks import events_group
 
 TOOL = "Cursor"
@@ -31,7 +40,7 @@ RULE = Convention(
         ),
         Field("alwaysApply", "whether the rule is part of every prompt", bool),
     ),
-    example_path=".cursor/rules/NAME.mdc",
+    example_place=".cursor/rules/NAME.mdc",
     example="""\
 ---
 description: How we write Python
@@ -42,13 +51,11 @@ Every public function has a docstring that says what is promised.
 """,
 )
 
-AGENT = Convention(
+AGENT = lenient_file(
     kind="cursor-agent",
     paths=(".cursor/agents/**/*.md",),
     tool=TOOL,
     title="Cursor agent",
-    header_optional=True,
-    reader="lenient",
     fields=(
         Field("name", "the name by which others call it; by default that of the file"),
         Field("description", "when to use it; others choose it by this text", required="warning"),
@@ -62,7 +69,6 @@ AGENT = Convention(
         ),
         Field("is_background", "whether it runs in the background", bool),
     ),
-    example_path=".cursor/agents/NAME.md",
     example="""\
 ---
 name: NAME
@@ -73,20 +79,17 @@ You review changes. Report each problem with file and line. Do not edit anything
 """,
 )
 
-COMMAND = Convention(
+COMMAND = lenient_file(
     kind="cursor-command",
     paths=(".cursor/commands/**/*.md",),
     tool=TOOL,
     title="Cursor command",
     sort="command",
-    header_optional=True,
-    reader="lenient",
     measured=False,
     fields=(
         Field("description", "what it does"),
         Field("name", "its name; by default that of the file"),
     ),
-    example_path=".cursor/commands/NAME.md",
     example="""\
 Explain what changed since the last release, for people who use the program.
 """,
@@ -115,14 +118,12 @@ _HOOK = Group(
     ),
 )
 
-HOOKS = Convention(
+HOOKS = json_file(
     kind="cursor-hooks",
     paths=(".cursor/hooks.json",),
     tool=TOOL,
     title="list of Cursor hooks",
     sort="hooks",
-    syntax="json",
-    suffixes=(".json",),
     measured=False,
     fields=(
         Field("version", "the version of the format", int, required="warning"),
@@ -134,7 +135,6 @@ HOOKS = Convention(
         ),
         Field("$schema", "the schema for editors"),
     ),
-    example_path=".cursor/hooks.json",
     example="""\
 {
   "version": 1,
@@ -145,14 +145,12 @@ HOOKS = Convention(
 """,
 )
 
-PERMISSIONS = Convention(
+PERMISSIONS = json_file(
     kind="cursor-permissions",
     paths=(".cursor/{cli,permissions}.json",),
     tool=TOOL,
     title="list of Cursor permissions",
     sort="settings",
-    syntax="json",
-    suffixes=(".json",),
     measured=False,
     unknown=None,
     fields=(
@@ -170,20 +168,17 @@ PERMISSIONS = Convention(
         ),
         Field("version", "the version of the format", int),
     ),
-    example_path=".cursor/cli.json",
     example="""\
 { "permissions": { "allow": ["Shell(git)"], "deny": ["Read(.env*)"] } }
 """,
 )
 
-ENVIRONMENT = Convention(
+ENVIRONMENT = json_file(
     kind="cursor-environment",
     paths=(".cursor/environment.json",),
     tool=TOOL,
     title="Cursor environment",
     sort="settings",
-    syntax="json",
-    suffixes=(".json",),
     measured=False,
     fields=(
         Field("snapshot", "the machine to start from"),
@@ -214,7 +209,6 @@ ENVIRONMENT = Convention(
         Field("repositoryDependencies", "other repositories to fetch", Any),
         Field("$schema", "the schema for editors"),
     ),
-    example_path=".cursor/environment.json",
     example="""\
 {
   "install": "npm ci",
@@ -223,15 +217,13 @@ ENVIRONMENT = Convention(
 """,
 )
 
-PLUGIN = Convention(
+PLUGIN = json_file(
     kind="cursor-plugin",
     paths=(".cursor-plugin/plugin.json",),
     tool=TOOL,
     title="Cursor plugin",
     sort="plugin",
-    syntax="json",
     identity="field",
-    suffixes=(".json",),
     measured=False,
     fields=(
         Field("name", "the name by which it is installed", required="warning"),
@@ -251,7 +243,6 @@ PLUGIN = Convention(
             for name in ("agents", "commands", "skills", "rules", "hooks", "mcpServers")
         ),
     ),
-    example_path=".cursor-plugin/plugin.json",
     example="""\
 { "name": "NAME", "version": "1.0.0", "description": "Reviews changes" }
 """,

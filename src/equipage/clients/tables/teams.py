@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.clients.catalogue import Convention, Field, Group, Names, Table, list_of
+from equipage.clients.catalogue import Field, Group, Names, Table, list_of, yaml_file
 
-RECIPE = Convention(
+RECIPE = yaml_file(
     kind="goose-recipe",
     tool="Goose",
     title="Goose recipe",
     sort="recipe",
-    syntax="yaml",
     suffixes=(".yaml", ".yml"),
     measured=False,
     fields=(
@@ -51,7 +50,7 @@ RECIPE = Convention(
         Field("author", "who wrote it", Table),
         Field("context", "further text", Any),
     ),
-    example_path="recipe.yaml",
+    example_place="recipe.yaml",
     example="""\
 version: "1.0.0"
 title: Review
