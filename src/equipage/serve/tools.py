@@ -83,12 +83,6 @@ class Tool(msgspec.Struct, frozen=True):
     reused: bool = False  #: whether one process serves several calls
     key: str = ""  #: names what runs: equal for equal packs with equal code
 
-    @property
-    def declared_variables(self) -> tuple[str, ...]:
-        """The names of the variables that the pack passes through or sets."""
-        env = self.pack.env
-        return tuple(dict.fromkeys((*(env.get("passthrough") or ()), *(env.get("set") or {}))))
-
 
 def prepare(
     pack: Toolpack, settings: Settings, platform: Platform, roots: Sequence[str] = ()
