@@ -15,7 +15,7 @@ from equipage.clients.catalogue import (
     mapping_of,
     tool_list,
 )
-from equipage.clients.tables.hooks import events_group
+from equipage.clients.tables.hooks import hooks_field
 
 TOOL = "GitHub Copilot"
 
@@ -159,12 +159,7 @@ HOOKS = json_file(
     measured=False,
     fields=(
         Field("version", "the version of the format", int, required="warning"),
-        Field(
-            "hooks",
-            "what runs, by event",
-            events_group("the hooks of Copilot", _EVENTS, _HOOK),
-            required="warning",
-        ),
+        hooks_field("Copilot", _EVENTS, _HOOK),
         Field("disableAllHooks", "whether none of them runs", bool),
         Field("description", "what they are for"),
         Field("$schema", "the schema for editors"),

@@ -17,7 +17,7 @@ from equipage.clients.catalogue import (
     lenient_file,
     list_of,
 )
-from equipage.clients.tables.hooks import events_group
+from equipage.clients.tables.hooks import hooks_field
 
 TOOL = "Cursor"
 
@@ -127,12 +127,7 @@ HOOKS = json_file(
     measured=False,
     fields=(
         Field("version", "the version of the format", int, required="warning"),
-        Field(
-            "hooks",
-            "what runs, by event",
-            events_group("the hooks of Cursor", _EVENTS, _HOOK),
-            required="warning",
-        ),
+        hooks_field("Cursor", _EVENTS, _HOOK),
         Field("$schema", "the schema for editors"),
     ),
     example="""\

@@ -18,7 +18,7 @@ from equipage.clients.catalogue import (
     list_of,
     yaml_file,
 )
-from equipage.clients.tables.hooks import events_group
+from equipage.clients.tables.hooks import hooks_field
 
 #: Lists of MCP servers: `clients.mcp` checks what is in them.
 _SERVERS = dict[str, dict[str, Any]]
@@ -94,14 +94,7 @@ WINDSURF_HOOKS = _json_file(
     tool="Windsurf",
     title="list of Windsurf hooks",
     sort="hooks",
-    fields=(
-        Field(
-            "hooks",
-            "what runs, by event",
-            events_group("the hooks of Windsurf", _WINDSURF_EVENTS, _WINDSURF_HOOK),
-            required="warning",
-        ),
-    ),
+    fields=(hooks_field("Windsurf", _WINDSURF_EVENTS, _WINDSURF_HOOK),),
     example="""\
 {
   "hooks": { "pre_run_command": [{ "command": "./check.sh", "show_output": true }] }

@@ -53,8 +53,8 @@ class View(msgspec.Struct, frozen=True):
     prompts: tuple[Prompt, ...]
     capabilities: Capabilities | None
     behavior: Behavior
-    advance: Trigger | None = None
-    phase: Phase | None = None
+    advance: Trigger | None
+    phase: Phase  #: without phases, an empty one
 
     def item(self, method: str, params: Mapping[str, Any]) -> Item | None:
         """The item that a request is about. Of several with its name, the last counts."""
@@ -78,20 +78,8 @@ class View(msgspec.Struct, frozen=True):
 
 def views_of(config: ServerConfig) -> tuple[View, ...]:
     """One view for each phase, in order; without phases, the baseline alone."""
-    base = config.baseline
     if not config.phases:
-        behavior = base.behavior or NORMAL
-        return (
-            View(
-                "baseline",
-                -1,
-                base.tools,
-                base.resources,
-                base.prompts,
-                base.capabilities,
-                behavior,
-            ),
-        )
+        return (_view(config, -1, Phase("baseline")),)
     return tuple(_view(config, index, phase) for index, phase in enumerate(config.phases))
 
 
