@@ -31,7 +31,6 @@ from equipage.clients.grants import EFFECTS, EVERYTHING, Effect, Grant, Preceden
 from equipage.clients.mcp import dialect_of
 from equipage.clients.tables import grants_claude as claude
 from equipage.clients.tables import grants_editors as editors
-from equipage.clients.tables import grants_packages as packages
 from equipage.clients.tables import grants_terminals as terminals
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import ROOT, Path, get, walk
@@ -47,7 +46,6 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     **claude.TABLES,
     **editors.TABLES,
     **terminals.TABLES,
-    **packages.TABLES,
     # The seeds' own kinds.
     "profile": whole_file(
         Row(("tools", "allow"), "tool", allows("x").read, otherwise="denies"), hooks("hooks")
