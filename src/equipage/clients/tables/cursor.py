@@ -5,6 +5,7 @@ Cursor cannot be run without a screen, so nothing but a misspelt restriction is 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 from equipage.clients.catalogue import (
@@ -20,6 +21,7 @@ from equipage.clients.catalogue import (
 from equipage.clients.tables.hooks import hooks_field
 
 TOOL = "Cursor"
+_json_file = partial(json_file, tool=TOOL, measured=False)
 
 RULE = Convention(
     kind="cursor-rule",
@@ -118,13 +120,11 @@ _HOOK = Group(
     ),
 )
 
-HOOKS = json_file(
+HOOKS = _json_file(
     kind="cursor-hooks",
     paths=(".cursor/hooks.json",),
-    tool=TOOL,
     title="list of Cursor hooks",
     sort="hooks",
-    measured=False,
     fields=(
         Field("version", "the version of the format", int, required="warning"),
         hooks_field("Cursor", _EVENTS, _HOOK),
@@ -140,13 +140,11 @@ HOOKS = json_file(
 """,
 )
 
-PERMISSIONS = json_file(
+PERMISSIONS = _json_file(
     kind="cursor-permissions",
     paths=(".cursor/{cli,permissions}.json",),
-    tool=TOOL,
     title="list of Cursor permissions",
     sort="settings",
-    measured=False,
     unknown=None,
     fields=(
         Field(
@@ -168,13 +166,11 @@ PERMISSIONS = json_file(
 """,
 )
 
-ENVIRONMENT = json_file(
+ENVIRONMENT = _json_file(
     kind="cursor-environment",
     paths=(".cursor/environment.json",),
-    tool=TOOL,
     title="Cursor environment",
     sort="settings",
-    measured=False,
     fields=(
         Field("snapshot", "the machine to start from"),
         Field("build", "how the machine is made", Table),
@@ -212,14 +208,12 @@ ENVIRONMENT = json_file(
 """,
 )
 
-PLUGIN = json_file(
+PLUGIN = _json_file(
     kind="cursor-plugin",
     paths=(".cursor-plugin/plugin.json",),
-    tool=TOOL,
     title="Cursor plugin",
     sort="plugin",
     identity="field",
-    measured=False,
     fields=(
         Field("name", "the name by which it is installed", required="warning"),
         Field("version", "its version"),
