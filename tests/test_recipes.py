@@ -166,7 +166,6 @@ TUG_AGENT = Convention(
         Field("description", "when to use it", required="warning"),
         tool_list("tools", "the only tools it may use"),
     ),
-    example_path=".tug/agents/NAME.md",
     example="---\\nname: NAME\\ndescription: Pulls.\\n---\\nPull.\\n",
 )
 

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
-import pytest
-
 from equipage.clients import codes
-from equipage.clients.references import (
-    _encode_body,
-    commands_are_not_hidden,
-    copies_agree,
-    listing_fits,
-)
-from equipage.core.source import Source
+from equipage.clients.references import commands_are_not_hidden, copies_agree, listing_fits
 from equipage.loading.format import Offer
 
 
@@ -67,14 +56,3 @@ def test_copies_are_compared_within_one_project_and_sort() -> None:
     found = list(copies_agree([*same, *other, *apart, agent, copilot]))
     assert [path for path, _ in found] == [other[1].path, copilot.path]
     assert {fact.code for _, fact in found} == {codes.COPIES_DIFFER}
-
-
-@pytest.mark.parametrize("head", ["", "---\nname: é\n---\n", "\ufeff---\nname: a\n---\n"])
-@pytest.mark.parametrize("tail", ["", "\n", "\n\n  \u3000\n", "\n" * 100])
-@pytest.mark.parametrize("body", ["short", "a b\n" * 400 + "c", "é—✅ x" * 300, "🚀\nab" * 400])
-def test_the_bytes_of_a_body_are_those_of_its_file(head: str, tail: str, body: str) -> None:
-    text = f"{head}{body}{tail}"
-    outcome: Any = SimpleNamespace(sources=(Source.of_bytes("a.md", text.encode()),))
-    assert _encode_body(body, outcome) == body.encode()
-    # A text that is not the end of the file is encoded itself.
-    assert _encode_body(f"{body}!", outcome) == f"{body}!".encode()

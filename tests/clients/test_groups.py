@@ -25,6 +25,7 @@ TEST = Convention(
     kind="test",
     tool="Test",
     title="test",
+    paths=("*.json",),
     syntax="json",
     comments=True,
     fields=(

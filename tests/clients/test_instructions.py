@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from pathlib import Path
 from unittest import mock
@@ -15,7 +14,6 @@ import equipage
 import lab
 from equipage.clients import instructions
 from equipage.clients.instructions import find_imports
-from equipage.syntax import markdown
 from equipage.syntax.markdown import blank_out_code, file_links
 
 
@@ -98,30 +96,6 @@ def test_it_takes_linear_time(text: str) -> None:
 )
 def test_code_is_left_out(text: str, kept: str) -> None:
     assert blank_out_code(text) == kept
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_only_lines_with_a_mark_are_compared_with_a_fence(seed: int) -> None:
-    """It finds what the expression finds that tries every line of a text."""
-    pieces = [
-        "```",
-        "~~~~",
-        "`",
-        "~",
-        "\n",
-        "\n\n",
-        "  ",
-        "- ",
-        "1. ",
-        "> ",
-        "a",
-        "py",
-        "\r\n",
-        "\t",
-    ]
-    text = "".join(random.Random(seed).choices(pieces, k=40))
-    expected = [each.span() for each in markdown._FENCE.finditer(text)]
-    assert [each.span() for each in markdown._fence_lines(text)] == expected
 
 
 #: Pieces of which paths, code and comments are made, side by side or apart.

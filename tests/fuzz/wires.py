@@ -21,10 +21,10 @@ from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.exchange import Options
 from equipage.serve.faults.http import BadRequest, Parser
 from equipage.serve.faults.jobs import Channel, Link
-from equipage.serve.faults.stdio import Lines, LineTooLong
 from equipage.serve.faults.trace import Trace
 from equipage.serve.faults.web import Exchanges, Request
-from equipage.serve.framing import decode_answer, input_line, unwrap_answer
+from equipage.serve.faults.wire import INBOUND_LIMIT
+from equipage.serve.framing import LineSplitter, decode_answer, input_line, unwrap_answer
 from equipage.serve.outcome import Failure
 from equipage.serve.templates import (
     MAX_LENGTH,
@@ -256,7 +256,7 @@ def lines(data: bytes, rng: random.Random) -> int:
     """Served over standard input: the splitter agrees with a split, and each line has a verdict."""
     import mcp_types
 
-    from equipage.serve.wire.lines import LineSplitter, problem_of
+    from equipage.serve.wire.lines import problem_of
 
     longest = rng.choice((40, 500, 100_000))
     splitter = LineSplitter(longest)
@@ -373,19 +373,12 @@ def _faults() -> Surface:
         channel = Channel(Link())
         connection = engine.connect()
         connection.pipe = channel
-        reader, count, written = Lines(), 0, 0
-        for piece in [*_pieces(data, rng), b""]:
-            reader.feed(piece) if piece else reader.end()
-            while True:
-                try:
-                    line = reader.next()
-                except LineTooLong:
-                    continue
-                if line is None:
-                    break
+        reader, count, written = LineSplitter(INBOUND_LIMIT), 0, 0
+        for piece in [*filter(None, _pieces(data, rng)), b""]:
+            for line in reader.feed(piece):
                 count += 1
-                if line:
-                    engine.receive(connection, line, channel)
+                if line is not None and line.strip():
+                    engine.receive(connection, line.strip(), channel)
             for _ in range(50):  # a flood goes on for long; a part of it will do
                 if (due := engine.next_due) is None or engine.stopped is not None:
                     break

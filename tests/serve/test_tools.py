@@ -179,12 +179,11 @@ def test_a_tool_has_what_its_pack_says(tmp_path: Path) -> None:
     assert [fill(names) for fill in found.arguments] == ["5", "x"]
     assert found.cache_key is not None
     assert found.cache_key(names) == "5"
-    assert found.declared_variables == ("B", "A", "C")
     assert found.key == f"{found.pack.digest}-{found.code.digest}"
     assert found.confinement.level == "strict"
     assert tool(tmp_path, "t:f", OLD, settings={"isolation": "none"}).confinement.level == "none"
     bare = tool(tmp_path, "t:f")
-    assert (bare.arguments, bare.cache_key, bare.declared_variables) == ((), None, ())
+    assert (bare.arguments, bare.cache_key) == ((), None)
 
 
 def test_a_request_is_as_its_pack_says(tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from equipage.core.diagnostics import Code, Fact, Severity
 from equipage.core.path import ROOT, Path
+from equipage.files.walking import expand_choices
 
 if TYPE_CHECKING:
     from equipage.loading.session import Session
@@ -202,7 +203,14 @@ class Convention(msgspec.Struct, frozen=True):
     longest_body: int | None = None  #: how many characters the body may have
     unread: str | None = None  #: why the tool does not read files in this place
     example: str | None = None  #: the text of a good first file
-    example_path: str = "NAME.md"
+    example_place: str | None = None  #: where that file goes, if the first of `paths` is not it
+
+    @property
+    def example_path(self) -> str:
+        """Where a good first file goes, with `NAME` in place of the name."""
+        if self.example_place is not None:
+            return self.example_place
+        return expand_choices(self.paths[0])[0].replace("**/", "").replace("*", "NAME")
 
     @property
     def title_with_article(self) -> str:
@@ -230,3 +238,11 @@ class Convention(msgspec.Struct, frozen=True):
 
     def field(self, name: str) -> Field | None:
         return next((field for field in self.fields if field.name == name), None)
+
+
+#: A file without a header, by its syntax.
+json_file = partial(Convention, syntax="json", suffixes=(".json",))
+toml_file = partial(Convention, syntax="toml", suffixes=(".toml",))
+yaml_file = partial(Convention, syntax="yaml", suffixes=(".yaml",))
+#: Markdown that may have a header, of a tool that cannot be run here.
+lenient_file = partial(Convention, header_optional=True, reader="lenient")

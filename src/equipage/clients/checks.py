@@ -11,7 +11,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -43,10 +43,6 @@ from equipage.loading.tree import Origins, Tree, put
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, EntrySpans, load_value
 from equipage.syntax.header import CONVENTION
-
-if TYPE_CHECKING:
-    pass
-
 
 # The stages, in the order they run.
 

@@ -31,7 +31,6 @@ from equipage.clients.grants import EFFECTS, EVERYTHING, Effect, Grant, Preceden
 from equipage.clients.mcp import dialect_of
 from equipage.clients.tables import grants_claude as claude
 from equipage.clients.tables import grants_editors as editors
-from equipage.clients.tables import grants_packages as packages
 from equipage.clients.tables import grants_terminals as terminals
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import ROOT, Path, get, walk
@@ -47,7 +46,6 @@ TABLES: dict[str, tuple[Subject, ...]] = {
     **claude.TABLES,
     **editors.TABLES,
     **terminals.TABLES,
-    **packages.TABLES,
     # The seeds' own kinds.
     "profile": whole_file(
         Row(("tools", "allow"), "tool", allows("x").read, otherwise="denies"), hooks("hooks")
@@ -353,19 +351,14 @@ def _grants_by_pattern(each: Sensitive, plain: Any) -> Iterator[Grant]:
 
 def _grants_of_value(each: Sensitive, value: Any, path: Path) -> Iterator[Grant]:
     if each.order and not isinstance(value, dict | list):
-        yield from mode("x", *each.order, default=each.default).read(
-            mode("x", *each.order, default=each.default), value, path
-        )
+        row = mode("x", *each.order, default=each.default)
+        yield from row.read(row, value, path)
         return
     effect: Effect = "allows" if each.widens == "more" else "denies"
     for grant in allows_each_value("x").read(allows_each_value("x"), value, path):
         if isinstance(get(value, grant.path[len(path) :], None), bool):
-            switch = Row(
-                (), "mode", allows_each_value("x").read, order=(False, True), default=False
-            )
-            yield from mode("x", *switch.order, default=False).read(
-                switch, get(value, grant.path[len(path) :]), grant.path
-            )
+            switch = widens("x")
+            yield from switch.read(switch, get(value, grant.path[len(path) :]), grant.path)
         else:
             yield msgspec.structs.replace(grant, effect=effect)
     yield _grant_for_rest(each, "denies" if effect == "allows" else "allows", path)

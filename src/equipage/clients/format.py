@@ -502,6 +502,4 @@ def format_of(convention: Convention) -> Format:
 @cache
 def format_named(name: str) -> Format:
     """The kind of a convention; its model is made when it is first asked for."""
-    from equipage.clients.tables.conventions import CONVENTIONS
-
     return format_of(next(each for each in CONVENTIONS if each.kind == name))

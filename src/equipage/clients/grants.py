@@ -95,12 +95,6 @@ class Reach(msgspec.Struct, frozen=True):
         """Equal for one subject before and after a change."""
         return (self.file, self.sort, self.name)
 
-    @property
-    def unrestricted_sorts(self) -> tuple[str, ...]:
-        """The sorts of which everything is allowed, in the order of `SORTS`."""
-        found = {each.sort for each in self.grants if is_unrestricted(each)}
-        return tuple(sort for sort in SORTS if sort in found)
-
     def grants_of(self, sort: str) -> Iterator[Grant]:
         return (each for each in self.grants if each.sort == sort)
 

@@ -67,14 +67,9 @@ def read_as_client(text: str, reader: Reader) -> Recovered | None:
             place = start, start + len(value)
             corrections.append(Correction(match["key"], "colon", place, place, double_quote(value)))
     if reader == "claude":
-        corrections = sorted(
-            [*corrections, *_blanks_for_tabs(text, corrections)], key=_correction_start
-        )
+        corrections += [*_blanks_for_tabs(text, corrections)]
+        corrections.sort(key=lambda each: each.range[0])
     return apply_corrections(text, corrections)
-
-
-def _correction_start(each: Correction) -> int:
-    return each.range[0]
 
 
 def _blanks_for_tabs(text: str, others: list[Correction]) -> Iterator[Correction]:

@@ -13,8 +13,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -29,10 +28,6 @@ from equipage.loading.header import BODY
 from equipage.loading.outcome import Outcome
 from equipage.loading.shared import known_names, path_of
 from equipage.syntax.document import Document, EntrySpans
-
-if TYPE_CHECKING:
-    pass
-
 
 Finding = tuple["Outcome", Fact]
 
@@ -61,29 +56,8 @@ class Reference(msgspec.Struct, frozen=True):
     name: str
 
 
-#: Longer texts are rarely repeated, so they are not cached.
-_MAX_CACHED_LENGTH = 500
-
-
-def split_names(text: str, separators: str) -> Sequence[str]:
+def split_names(text: str, separators: str) -> Iterator[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
-    if len(text) > _MAX_CACHED_LENGTH:
-        return tuple(_split_outside_brackets(text, separators))
-    return _split_names_cached(text, separators)
-
-
-@lru_cache(maxsize=512)
-def _split_names_cached(text: str, separators: str) -> tuple[str, ...]:
-    # Many files name the same tools, and each is asked for them several times.
-    return tuple(_split_outside_brackets(text, separators))
-
-
-def _split_outside_brackets(text: str, separators: str) -> Iterator[str]:
-    if "(" not in text and "[" not in text and "{" not in text:
-        for other in separators[1:]:
-            text = text.replace(other, separators[0])
-        yield from filter(None, map(str.strip, text.split(separators[0])))
-        return
     start = depth = 0
     # One more separator at the end closes the last name, even if a bracket is still open.
     for offset, letter in enumerate(text + separators[0]):
@@ -95,19 +69,8 @@ def _split_outside_brackets(text: str, separators: str) -> Iterator[str]:
             start = offset + 1
 
 
-def parse_references(name: str, sort: ReferenceKind) -> Sequence[Reference]:
+def parse_references(name: str, sort: ReferenceKind) -> Iterator[Reference]:
     """What a name refers to: the name of a tool may also name a server or agents."""
-    if len(name) > _MAX_CACHED_LENGTH:
-        return tuple(_iterate_references(name, sort))
-    return _parse_references_cached(name, sort)
-
-
-@lru_cache(maxsize=512)
-def _parse_references_cached(name: str, sort: ReferenceKind) -> tuple[Reference, ...]:
-    return tuple(_iterate_references(name, sort))
-
-
-def _iterate_references(name: str, sort: ReferenceKind) -> Iterator[Reference]:
     if sort != "tool":
         yield Reference(sort, name)
         return
@@ -130,7 +93,7 @@ def is_pattern(name: str) -> bool:
 def names_in_field(field: Field, value: Any) -> Sequence[str]:
     """The names in a field, without their places, which most need not; see `locate_names`."""
     if isinstance(value, str):
-        return split_names(value, field.split or ",")
+        return tuple(split_names(value, field.split or ","))
     if isinstance(value, list | dict):
         return [each for each in value if isinstance(each, str)]
     return ()
@@ -388,7 +351,7 @@ def size_and_checksum(outcome: Outcome) -> tuple[int, int]:
         return 0, 0
     description, body = str(fields.get("description") or ""), str(fields.get(BODY) or "")
     said = zlib.crc32(f"{description}\0".encode("utf-8", "replace"))
-    said = zlib.crc32(_encode_body(body.strip(), outcome), said)
+    said = zlib.crc32(body.strip().encode("utf-8", "replace"), said)
     if outcome.kind.name not in ("skill", "claude-command") or _is_hidden(fields):
         return 0, said
     text = description or next(iter(body.strip().splitlines()), "")
@@ -397,25 +360,6 @@ def size_and_checksum(outcome: Outcome) -> tuple[int, int]:
     # Markup is escaped, and each entry is a line `- name: description`.
     text = text[:_MAX_DESCRIPTION].replace("<", "&lt;").replace(">", "&gt;")
     return len(text) + len("- : \n"), said
-
-
-def _encode_body(body: str, outcome: Outcome) -> bytes:
-    """A text in UTF-8. Most are the end of a file, whose bytes are at hand."""
-    source = outcome.sources[0] if outcome.sources else None
-    if source is not None and _MIN_REUSED_LENGTH < len(body) <= len(source.text):
-        text, data = source.text, source.data
-        end = len(text) - _MAX_TRAILING_BLANKS + len(text[-_MAX_TRAILING_BLANKS:].rstrip())
-        start = end - len(body)
-        if text.startswith(body, start):
-            if len(data) == len(text):
-                return data[start:end]
-            behind = len(data) - len(text[end:].encode("utf-8", "replace"))
-            return data[len(text[:start].encode("utf-8", "replace")) : behind]
-    return body.encode("utf-8", "replace")
-
-
-#: Shorter texts are encoded directly. So many characters at the end of a file may be blank.
-_MIN_REUSED_LENGTH, _MAX_TRAILING_BLANKS = 1000, 64
 
 
 def _is_hidden(fields: dict[str, Any]) -> bool:

@@ -237,30 +237,15 @@ def may_mention(document: Document, key: str) -> bool:
 
 
 def find(value: Any, test: Callable[[dict[str, Any]], bool]) -> list[Path]:
-    """The paths of the outermost mappings that pass a test, in document order.
-
-    Paths are built only for what is found: the walk itself carries links to the step before.
-    """
+    """The paths of the outermost mappings that pass a test, in document order."""
     found: list[Path] = []
-    containers = (dict, list)
-    stack: list[tuple[Any, Any]] = [(value, None)]
+    stack: list[tuple[Path, Any]] = [(ROOT, value)]
     while stack:
-        node, link = stack.pop()
-        pairs: Iterable[tuple[str | int, Any]] = ()
-        if isinstance(node, dict):
-            if test(node):
-                found.append(_path_of_link(link))
-                continue
-            pairs = reversed(node.items())
-        elif isinstance(node, list):
-            pairs = zip(range(len(node) - 1, -1, -1), reversed(node), strict=True)
-        stack += [(child, (link, step)) for step, child in pairs if isinstance(child, containers)]
+        path, node = stack.pop()
+        if isinstance(node, list):
+            stack += [((*path, at), node[at]) for at in range(len(node) - 1, -1, -1)]
+        elif isinstance(node, dict) and test(node):
+            found.append(path)
+        elif isinstance(node, dict):
+            stack += [((*path, key), child) for key, child in reversed(node.items())]
     return found
-
-
-def _path_of_link(link: Any) -> Path:
-    steps: list[str | int] = []
-    while link is not None:
-        link, step = link
-        steps.append(step)
-    return tuple(reversed(steps))

@@ -9,8 +9,7 @@ What can be written out is; a recursive schema keeps references to definitions i
 Findings about a file are reported in that file. A reference that cannot be followed leaves a hole
 and a finding.
 
-`ref_graph` builds the graph of references; here it is turned into schemas, with a shorter way for
-those whose references earlier loads have resolved.
+`ref_graph` builds the graph of references; here it is turned into schemas.
 """
 
 from __future__ import annotations
@@ -30,17 +29,9 @@ from equipage.directives.ref_graph import NO_SCOPES, REF, KnownReferences, Link,
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, Via, graft
-from equipage.schemas import Draft, children, draft_named, patterns_of, written_draft
+from equipage.schemas import Draft, draft_named, written_draft
 from equipage.schemas import codes as schema_codes
-from equipage.schemas.checking import is_valid, judge
 from equipage.syntax.document import Document
-
-#: The draft of a schema that is nothing but a reference: the target decides.
-_ANY_DRAFT = ""
-#: Keywords that change what references mean, or may be wrong in ways of their own.
-_UNUSUAL_KEYWORDS = frozenset(
-    {"$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor"}
-)
 
 #: How many nodes references may add to what the texts hold, and how deep a schema may become.
 MAX_NODES = 100_000
@@ -108,10 +99,9 @@ class Ref(Directive):
             expansion.facts.append(_not_mapping_fact(node))
             return node.hole()
         session = expansion.session
-        known = KnownSchemas(session, draft_named(self.default_draft))
-        quick = known.resolve_schema(node.value, node.origin)
-        if quick is not None:
-            return quick
+        known = self._recall(node, session)
+        if known is not None:
+            return known
         if self.linker is None:
             home = next(iter(expansion.chain))
             self.linker = Linker(session, home, self.policy, self.default_draft)
@@ -126,8 +116,39 @@ class Ref(Directive):
             self.linker.facts += session.parse(document.source, document.format)[1]
         expansion.facts += _facts_of(part)
         if part.clean and not self.linker.facts:
-            known.remember(part)
+            _remember(part, session)
         return make_root(part, self.linker.default)
+
+    def _recall(self, node: Node, session: Session) -> Tree | None:
+        """The schema of a node that is nothing but a reference which an earlier load resolved.
+
+        Packs of one project refer to the same few schemas in the same words.
+        """
+        reference = node.value[REF] if node.value.keys() == {REF} else None
+        if not isinstance(reference, str):
+            return None
+        targets = session.run.cache(KnownReferences).targets
+        target = targets.get((session.root, session.base, reference))
+        if target is None:
+            return None
+        for document in target.documents:
+            session.files.note(document.source)
+            session.adopt(document)
+        tree = make_root(target, draft_named(self.default_draft))
+        session.run.cache(WeightCache).remember(tree.value)
+        return add_reference_via(tree, node.origin.child((REF,)))
+
+
+def _remember(part: Part, session: Session) -> None:
+    """Keep the target of a root that is nothing but a reference, for others in the same folder."""
+    if part.value.keys() != {REF} or part.value[REF].startswith("#"):
+        return
+    target = part.links[0].target
+    # What is chosen at run time depends on the other schemas of the root.
+    if target is not None and target.tree is not None and target.dynamic is NO_SCOPES:
+        key = session.root, session.base, part.value[REF]
+        session.run.cache(KnownReferences).targets[key] = target
+        session.run.cache(WeightCache).remember(target.tree.value)
 
 
 def _not_mapping_fact(node: Node) -> Fact:
@@ -166,109 +187,6 @@ def _facts_of(part: Part) -> list[Fact]:
         known = each if way is None else msgspec.structs.replace(each, also=(*each.also, way))
         facts.setdefault((each.code, each.part, *place), known)
     return list(facts.values())
-
-
-# -------------------------------------------------------------------------------- the shorter way
-
-
-class KnownSchemas:
-    """The references that earlier loads of the run resolved.
-
-    Packs of one project refer to the same few schemas in the same words. When nothing was wrong
-    with such a reference, its target is kept under those words, and a schema that holds no others
-    is put together without a graph. Anything unusual is left to the full way, which gives the same
-    result and reports what is wrong.
-    """
-
-    def __init__(self, session: Session, default: Draft) -> None:
-        self.session = session
-        self.default = default
-        self.targets = session.run.cache(KnownReferences).targets
-
-    def remember(self, part: Part) -> None:
-        """Keep the targets of a root without findings, for references from the same folder."""
-        for link in part.links:
-            target, reference = link.target, get(part.value, link.where)
-            # What is chosen at run time depends on the other schemas of the root.
-            if target is None or target.tree is None or target.dynamic is not NO_SCOPES:
-                continue
-            alone = len(part.value) == 1 and link.path == ROOT
-            if not reference.startswith("#") and (alone or target.draft is part.draft):
-                draft = _ANY_DRAFT if alone else part.draft.name
-                self.targets[self.session.root, self.session.base, draft, reference] = target
-                self.session.run.cache(WeightCache).remember(target.tree.value)
-
-    def resolve_schema(self, schema: dict[str, Any], origin: Origin) -> Tree | None:
-        """The resolved schema, if an earlier load has done all the work."""
-        if REF in schema and len(schema) == 1:
-            target = self._known_target(schema[REF], _ANY_DRAFT)
-            if target is None:
-                return None
-            self._adopt_documents(target)
-            tree = make_root(target, self.default)
-            self.session.run.cache(WeightCache).remember(tree.value)
-            return add_reference_via(tree, origin.child((REF,)))
-        if not self.targets:
-            return None
-        draft, odd = written_draft(schema, self.default)
-        return (
-            None if odd or draft.validator is None else self._compose_schema(schema, draft, origin)
-        )
-
-    def _known_target(self, reference: Any, draft: str) -> Part | None:
-        if reference.__class__ is not str:
-            return None
-        return self.targets.get((self.session.root, self.session.base, draft, reference))
-
-    def _adopt_documents(self, part: Part) -> None:
-        """Add the documents of a part to those of this load."""
-        for document in part.documents:
-            self.session.files.note(document.source)
-            self.session.adopt(document)
-
-    def _compose_schema(self, schema: dict[str, Any], draft: Draft, origin: Origin) -> Tree | None:
-        """The schema with its references replaced, if all are known and nothing is unusual."""
-        parts = self._known_targets(schema, draft)
-        if parts is None or not is_valid(schema, draft):
-            return None
-        if sum(target.size for target in parts.values()) > MAX_NODES or any(
-            len(path) + 2 + target.height > MAX_DEPTH for path, target in parts.items()
-        ):
-            return None
-        value, origins = freeze_plain(schema), Origins(origin)
-        for path, target in parts.items():
-            self._adopt_documents(target)
-            tree = add_reference_via(target.tree, origin.child((*path, REF)))
-            # The value was frozen just now, and nothing else has it yet.
-            holder: Any = get(value, path[:-1])
-            setter: Any = dict.__setitem__ if isinstance(holder, dict) else list.__setitem__
-            setter(holder, path[-1], tree.value)
-            origins = origins.put(path, tree.origins)
-        return Tree(value, origins)
-
-    def _known_targets(self, schema: dict[str, Any], draft: Draft) -> dict[Path, Part] | None:
-        """The targets of the references in a schema by their paths.
-
-        None if one is unknown or anything is unusual.
-        """
-        found: dict[Path, Part] = {}
-        stack: list[tuple[Path, Any]] = [(ROOT, schema)]
-        while stack:
-            path, node = stack.pop()
-            if node.__class__ is not dict:
-                continue
-            if not _UNUSUAL_KEYWORDS.isdisjoint(node) or ("$schema" in node and path):
-                return None
-            if REF in node:
-                target = self._known_target(node[REF], draft.name) if len(node) == 1 else None
-                if target is None or target.recursive or target.cyclic:
-                    return None
-                found[path] = target
-                continue
-            if any(judge(pattern) != "fine" for _, pattern in patterns_of(node)):
-                return None
-            stack += [(path + steps, child) for steps, child in children(node)][::-1]
-        return found
 
 
 def resolve(root: Part, visit: Callable[[Part], None]) -> None:

@@ -166,7 +166,8 @@ class KnownReferences:
         #: that expensive
         self.index: dict[Any, Any] = {}
         self.unparsed: dict[int, list[Fact]] = {}  #: why a source has no value
-        self.targets: dict[tuple[str, str, str, str], Part] = {}  #: see `KnownSchemas`
+        #: what schemas refer to that are nothing but a reference, by root, folder and reference
+        self.targets: dict[tuple[str, str, str], Part] = {}
 
 
 class Linker:

@@ -183,16 +183,12 @@ SAME_VALUE_KEYWORDS = frozenset(
     {"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"}
 )
 
-_KEYWORDS = SCHEMA_KEYWORDS | SCHEMA_LIST_KEYWORDS | SCHEMA_MAP_KEYWORDS
-
 #: From a schema to one directly inside it: a keyword, or a keyword and a name or number.
 Steps = tuple[str] | tuple[str, str | int]
 
 
 def children(schema: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
     """The direct subschemas of a schema, with their paths, whatever their values are."""
-    if _KEYWORDS.isdisjoint(schema):
-        return
     for keyword, value in schema.items():
         if keyword in SCHEMA_MAP_KEYWORDS and isinstance(value, dict):
             for name, child in value.items():

@@ -23,12 +23,6 @@ def key_of(tool_key: str, arguments: Any, rendered: str | None, principal: str) 
     return hashlib.sha256(canonical_json(parts)).hexdigest()
 
 
-def compatible_key(tool_id: str, version: str, payload: Any) -> str:
-    """The key of the original runtime, for programs that compare with its logs."""
-    parts = {"id": tool_id, "version": version, "payload": payload}
-    return hashlib.sha256(canonical_json(parts)).hexdigest()
-
-
 #: What an entry takes beside its value: its key, two tuples, numbers.
 ENTRY_OVERHEAD = 320
 

@@ -19,8 +19,8 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import equipage
 from equipage.serve.outcome import Failure
+from equipage.serve.platform import PACKAGE_FOLDER
 from equipage.serve.supervisor import GRACE_SECONDS
 
 #: How much of standard error is kept.
@@ -208,15 +208,14 @@ class Children:
         self._loop = asyncio.get_running_loop()
         self.home = tempfile.mkdtemp(prefix="equipage-")
         ours, theirs = socket.socketpair()
-        # The package is found wherever it is, also if it is not installed; `-I` hides the rest.
-        package = os.path.dirname(os.path.dirname(os.path.abspath(equipage.__file__)))
+        # `-I` hides everything but the package and the standard library.
         code = (
             "import sys; sys.path.insert(0, sys.argv.pop(1)); "
             "from equipage.serve.supervisor import main; del sys.path[0]; main()"
         )
         with theirs:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-X", "utf8", "-c", code, package, self.home],
+                [sys.executable, "-I", "-X", "utf8", "-c", code, PACKAGE_FOLDER, self.home],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 env=_base_environment(),

@@ -1,15 +1,53 @@
-"""The lines that go to a tool and come from it. Nothing here touches a process or a file."""
+"""Bytes cut into lines, and the lines that go to a tool and come from it.
+
+Nothing here touches a process or a file.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from equipage.core.frozen import is_deeper_than
 from equipage.serve.outcome import Failure
 
 #: The deepest nesting of arguments and answers.
 MAX_DEPTH = 64
+
+
+class LineSplitter:
+    """Cuts bytes into lines; a line that is too long is None once, and skipped."""
+
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+        self._rest = bytearray()
+        self._skipping = False
+
+    def feed(self, data: bytes) -> Iterator[bytes | None]:
+        """The lines that are complete now. Without data, the last one."""
+        # The end of the input ends a line, too.
+        if not data and self._rest:
+            data = b"\n"  # the client need not end its last line
+        *whole, rest = (bytes(self._rest) + data).split(b"\n") if b"\n" in data else [data]
+        if b"\n" not in data:
+            self._rest += rest
+        else:
+            self._rest = bytearray(rest)
+        for line in whole:
+            # The rest of a line that was refused already.
+            if self._skipping:
+                self._skipping = False
+            elif len(line) > self.longest:
+                yield None
+            else:
+                yield line
+        if len(self._rest) > self.longest:
+            if not self._skipping:
+                self._skipping = True
+                yield None
+            self._rest.clear()
 
 
 def canonical_json(value: Any) -> bytes:
@@ -29,18 +67,7 @@ def input_line(arguments: Any) -> bytes:
 
 def is_too_deep(value: Any) -> bool:
     """Whether lists and mappings are nested deeper than allowed. Never recurses."""
-    level = [value]
-    for _ in range(MAX_DEPTH + 1):
-        level = [
-            each
-            for part in level
-            if isinstance(part, dict | list)
-            for each in (part.values() if isinstance(part, dict) else part)
-            if isinstance(each, dict | list)
-        ]
-        if not level:
-            return False
-    return True
+    return is_deeper_than(value, MAX_DEPTH)
 
 
 def decode_answer(data: bytes) -> Any:

@@ -50,6 +50,10 @@ print(version, int(works))
 """
 
 
+#: Where this package is found, installed or not: for processes that see nothing else.
+PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(equipage.__file__)))
+
+
 @cache
 def this_platform() -> Platform:
     """What works on this machine, for this user."""
@@ -58,9 +62,8 @@ def this_platform() -> Platform:
     root = os.getuid() == 0
     if sys.platform != "linux":
         return Platform(sys.platform, root=root)
-    package = os.path.dirname(os.path.dirname(os.path.abspath(equipage.__file__)))
     tried = subprocess.run(
-        [sys.executable, "-I", "-c", _TRY, package],
+        [sys.executable, "-I", "-c", _TRY, PACKAGE_FOLDER],
         capture_output=True,
         text=True,
         timeout=30,

@@ -65,10 +65,8 @@ def compile_template(text: str) -> Template:
                 length += len(part)
                 _require_length(length)
                 parts.append(part)
-        except TemplateError:
+        except (TemplateError, ArithmeticError, TypeError, ValueError, MemoryError, RecursionError):
             # The message of the engine may quote the input.
-            raise Failure("INVALID_INPUT", f"cannot fill the template `{text}`") from None
-        except (ArithmeticError, TypeError, ValueError, MemoryError, RecursionError):
             raise Failure("INVALID_INPUT", f"cannot fill the template `{text}`") from None
         filled = "".join(parts)
         if "\0" in filled:

@@ -30,7 +30,7 @@ from equipage.serve.confinement import (
     jail_read_paths,
     limits_of,
 )
-from equipage.serve.platform import Platform
+from equipage.serve.platform import PACKAGE_FOLDER, Platform
 from equipage.serve.templates import Template, TemplateProblem
 from equipage.serve.validation import Validator
 
@@ -82,12 +82,6 @@ class Tool(msgspec.Struct, frozen=True):
     cache_key: Template | None = None
     reused: bool = False  #: whether one process serves several calls
     key: str = ""  #: names what runs: equal for equal packs with equal code
-
-    @property
-    def declared_variables(self) -> tuple[str, ...]:
-        """The names of the variables that the pack passes through or sets."""
-        env = self.pack.env
-        return tuple(dict.fromkeys((*(env.get("passthrough") or ()), *(env.get("set") or {}))))
 
 
 def prepare(
@@ -275,13 +269,7 @@ worker.run_script(base64.b64decode(run["source"]), run["path"])
 def _python_command(tool: Tool) -> list[str]:
     run = {**_python_run(tool), "folders": _module_folders(tool)}
     text = msgspec.json.encode(run).decode()
-    return [sys.executable, "-I", "-X", "utf8", "-c", _BUBBLEWRAP_SCRIPT, _package_folder(), text]
-
-
-def _package_folder() -> str:
-    import equipage
-
-    return os.path.dirname(os.path.dirname(os.path.abspath(equipage.__file__)))
+    return [sys.executable, "-I", "-X", "utf8", "-c", _BUBBLEWRAP_SCRIPT, PACKAGE_FOLDER, text]
 
 
 def _python_run(tool: Tool) -> dict[str, Any]:
@@ -315,7 +303,7 @@ def readable_paths(tool: Tool) -> list[str]:
         own += [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), *_module_folders(tool)]
         own += [each for each in sys.path if each.endswith(("site-packages", "dist-packages"))]
         if tool.confinement.bwrap:
-            own.append(_package_folder())
+            own.append(PACKAGE_FOLDER)
     return list(dict.fromkeys(own))
 
 

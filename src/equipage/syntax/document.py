@@ -122,10 +122,6 @@ class Document(msgspec.Struct, eq=False, gc=False):
             self._touches = tuple(self._find_variable_uses())
         return self._touches
 
-    def substituted_paths(self) -> frozenset[Path]:
-        """The paths of the values that a variable went into."""
-        return frozenset(touch.path for touch in self.variable_uses() if not touch.is_key)
-
     def _find_variable_uses(self) -> Iterator[VariableUse]:
         if self.substituted_text is None:
             return

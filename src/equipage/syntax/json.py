@@ -211,8 +211,6 @@ def _string_value(text: str, start: int, end: int) -> str:
 
 # ------------------------------------------------------- what is refused although it may be JSON
 
-#: Of a large text, the beginning is often enough to tell that it is too deep.
-_PROBE_LENGTH = 65_536
 #: An escaped surrogate, alone or in a pair. Any other escape is matched too, so that the second
 #: backslash of `\\ud800` starts no match.
 _ESCAPE = lazy_regex(
@@ -233,7 +231,7 @@ def _refuse_deep_nesting(text: str) -> None:
     """
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
-    if all(_nesting_depth(part) <= MAX_DEPTH for part in (text[:_PROBE_LENGTH], text)):
+    if _nesting_depth(text) <= MAX_DEPTH:
         return
     depth = 0
     for kind, start, end in _tokens(text):

@@ -62,7 +62,7 @@ def _blank_out_blocks(text: str) -> str:
         return text
     parts: list[str] = []
     opened, fence, position = 0, "", 0
-    for found in _fence_lines(text):
+    for found in _FENCE.finditer(text):
         if not fence:
             # Backticks in the rest of the line make it a code span.
             if found["fence"][0] != "`" or "`" not in found["rest"]:
@@ -74,26 +74,6 @@ def _blank_out_blocks(text: str) -> str:
         parts += (text[position:opened], _blanks_like(text[opened:]))
         position = len(text)
     return "".join(parts) + text[position:]
-
-
-def _fence_lines(text: str) -> Iterator[re.Match[str]]:
-    """The lines that may open or close a block.
-
-    Only lines with a mark in them are compared: an expression that tries each place of a text is
-    many times slower than a search for three characters.
-    """
-    marks = {mark: text.find(mark) for mark in ("```", "~~~")}
-    while places := [place for place in marks.values() if place >= 0]:
-        found = _FENCE.match(text, text.rfind("\n", 0, min(places)) + 1)
-        if found is not None:
-            yield found
-        end = text.find("\n", min(places))
-        if end < 0:
-            return
-        # One that was found further on, or nowhere, is not looked for again.
-        for mark, place in marks.items():
-            if 0 <= place < end:
-                marks[mark] = text.find(mark, end)
 
 
 def _blank_out_comments(text: str) -> str:

@@ -67,8 +67,6 @@ def find_invisible(text: str, encoded: bytes | None = None) -> Iterator[Suspicio
         return
     if encoded is None:
         encoded = text.encode("utf-8", "surrogatepass")
-    if not _may_have_invisible(encoded):
-        return
     # Most of a text is ASCII. What is left without it is short, and quickly searched.
     rest = encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass")
     if _INVISIBLE.search(rest) is None:
@@ -76,30 +74,6 @@ def find_invisible(text: str, encoded: bytes | None = None) -> Iterator[Suspicio
     for match in _INVISIBLE.finditer(text):
         if not _is_needed(text, *match.span()):
             yield Suspicion(match.span(), _describe_run(match.group()))
-
-
-#: The first bytes of the characters in `_INVISIBLE`, but for the one that dashes, quotes and arrows
-#: begin with, too. Of those that begin with it, the second or the last byte.
-_LEAD_BYTES = (b"\xc2", b"\xcd", b"\xd8", b"\xe1", b"\xe3", b"\xef", b"\xf3")
-_COMMON_LEAD_BYTE = b"\xe2"
-_BYTES_AFTER_COMMON_LEAD = tuple(
-    bytes([each]) for each in (0x81, *range(0x8B, 0x90), *range(0xAA, 0xAF))
-)
-
-
-def _may_have_invisible(encoded: bytes) -> bool:
-    """Whether a text in UTF-8 may have invisible characters; False is certain.
-
-    Searching for single bytes is many times faster than a regular expression.
-    """
-    for lead in _LEAD_BYTES:
-        if lead in encoded:
-            return True
-    if _COMMON_LEAD_BYTE in encoded:
-        for byte in _BYTES_AFTER_COMMON_LEAD:
-            if byte in encoded:
-                return True
-    return False
 
 
 def _describe_run(run: str) -> str:
@@ -209,8 +183,8 @@ def find_secrets(text: str, encoded: bytes | None = None) -> Iterator[Suspicion]
 
     `encoded` is the text in UTF-8, where it is at hand.
     """
-    begun = _ALL_BEGINNINGS if encoded is None else _find_beginnings(encoded)
-    for match, what in _find_secret_shapes(text, begun) if begun else ():
+    begun = [each for each, part in _BEGINNINGS.items() if encoded is None or part in encoded]
+    for match, what in _find_secret_shapes(text, begun):
         variable = match[match.lastindex or 0]
         if not _is_placeholder(variable) and _entropy(variable) >= _MIN_ENTROPY:
             yield Suspicion(match.span(), what)
@@ -245,49 +219,14 @@ def _find_secret_shapes(text: str, begun: Collection[str]) -> list[tuple[re.Matc
     return apart
 
 
-_ALL_BEGINNINGS = frozenset(each for _, beginnings, _ in _SECRETS for each in beginnings)
-#: Beginnings of secrets, each found by a search of its own.
-_PLAIN_BEGINNINGS = tuple(
-    (each, each.encode()) for each in ("xox", "SG.", "pypi-", "glpat-", "-----BEGIN ")
-)
-#: Those that begin with a letter that is rare in most texts.
-_BEGINS_WITH_A = lazy_regex(rb"A(?:KIA|SIA|Iza)")
-#: Those that end with an underscore. One character before it tells most names apart.
-_ENDS_WITH_UNDERSCORE = lazy_regex(
-    rb"_(?<=[efmoprstu]_)"
-    rb"(?:(?<=gh[oprsu]_)|(?<=github_pat_)|(?<=[rs]k_live_)|(?<=npm_)|(?<=\bhf_))"
-)
-
-
-def _find_beginnings(encoded: bytes) -> list[str]:
-    """Which beginnings of secrets may be in a text in UTF-8; the others surely are not.
-
-    Three of four searches are for plain text, which is many times faster than an expression where
-    it begins with a letter that many words have.
-    """
-    found = [each for each, part in _PLAIN_BEGINNINGS if part in encoded]
-    # One character is found many times faster than an expression that begins with it.
-    if _BEGINS_WITH_A.search(encoded) is not None or (
-        b"_" in encoded and _ENDS_WITH_UNDERSCORE.search(encoded) is not None
-    ):
-        found += [each for each in _ALL_BEGINNINGS if each.encode() in encoded]
-    place = encoded.find(b"sk-")
-    while place >= 0:
-        if not encoded[max(place - 1, 0) : place].isalnum():  # unlike `task-`
-            found += ("sk-", "sk-ant-")
-            break
-        place = encoded.find(b"sk-", place + 1)
-    return found
+#: Each beginning of a secret, and the same in UTF-8.
+_BEGINNINGS = {each: each.encode() for _, beginnings, _ in _SECRETS for each in beginnings}
 
 
 def mask_secrets(text: str) -> str:
     """The text with asterisks for the part of each secret that varies; its length stays."""
-    encoded = text.encode("utf-8", "surrogatepass")
-    begun = _find_beginnings(encoded)
-    if not begun:
-        return text
-    shaped = {match.span(): match for match, _ in _find_secret_shapes(text, begun)}
-    for found in reversed(list(find_secrets(text, encoded)) if shaped else []):
+    shaped = {match.span(): match for match, _ in _find_secret_shapes(text, _BEGINNINGS)}
+    for found in reversed(list(find_secrets(text)) if shaped else []):
         match = shaped[found.range]
         first, end = match.start(match.lastindex or 0), match.end()
         hidden = re.sub(r"\S", "*", text[first:end])

@@ -195,13 +195,11 @@ def _newer_syntax_problem(start: int, end: int, what: str, hint: str) -> Irregul
 #: arrangement. rtoml counts brackets and the parts of one key, each up to 80, but not their sum: a
 #: short text can nest thousands of tables and end the interpreter.
 DEPTH = min(MAX_DEPTH, 80)
-#: Of a large text, the beginning is often enough to tell that it is too deep.
-_PROBE_LENGTH = 65_536
 
 
 def refuse_deep_nesting(text: str) -> None:
     """Raise `SyntaxProblem` at the bracket or the part of a key that opens one level too many."""
-    if all(_depth_bound(part) <= DEPTH for part in (text[:_PROBE_LENGTH], text)):
+    if _depth_bound(text) <= DEPTH:
         return
     for depth, place in _depths(text):
         if depth > DEPTH:

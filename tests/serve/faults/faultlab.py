@@ -15,8 +15,9 @@ from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.exchange import Options
 from equipage.serve.faults.http import Listener
 from equipage.serve.faults.jobs import Channel, Link
-from equipage.serve.faults.stdio import Lines, LineTooLong
 from equipage.serve.faults.trace import Record, Trace, encode_line
+from equipage.serve.faults.wire import INBOUND_LIMIT
+from equipage.serve.framing import LineSplitter
 
 #: The answer to a call of the tool `t` with the id 3.
 R3 = b'{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"hi"}]}}'
@@ -99,7 +100,7 @@ class Piped:
         self.channel = Channel(self.link)
         self.connection = self.engine.connect()
         self.connection.pipe = self.channel
-        self.lines = Lines()
+        self.splitter = LineSplitter(INBOUND_LIMIT)
         self.writes: list[tuple[int, bytes]] = []
 
     def _log(self, level: str, text: str) -> None:
@@ -111,19 +112,12 @@ class Piped:
         if at is not None:
             self._run(at - 1)
             self.engine.advance(at, events_first=True)
-        self.lines.feed(data)
-        if eof:
-            self.lines.end()
-        while True:
-            try:
-                found = self.lines.next()
-            except LineTooLong:
+        found = [*self.splitter.feed(data)] if data else []
+        for line in (*found, *self.splitter.feed(b"")) if eof else found:
+            if line is None:
                 self.engine.record_violation(self.connection, "oversized")
-                continue
-            if found is None:
-                break
-            if found:
-                self.engine.receive(self.connection, found, self.channel)
+            elif line.strip():
+                self.engine.receive(self.connection, line.strip(), self.channel)
         self._flush()
         self._run(self.engine.now)
         return self

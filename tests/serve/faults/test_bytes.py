@@ -23,7 +23,6 @@ from equipage.serve.faults.caps import Caps, cap_warnings
 from equipage.serve.faults.delivery import Progress, coalesce, deliver, frames_of
 from equipage.serve.faults.http import BadRequest, Parser, _head_bytes
 from equipage.serve.faults.jobs import EVENT, Channel, Head, Hold, Link, Release, Send, Wait
-from equipage.serve.faults.stdio import Lines, LineTooLong
 from equipage.serve.faults.web import Request
 from serve.faults.faultlab import engine_of, phased, simple, tool
 
@@ -102,7 +101,7 @@ def test_payloads_in_values(value: Any, data: bytes, streamed: bool) -> None:
 
 
 def test_pieces_of_a_payload_are_of_a_size() -> None:
-    parts = list(wire.encode_pieces([wire.TextPayload(GARBAGE)] * 2))
+    parts = list(coalesce(wire.encode_pieces([wire.TextPayload(GARBAGE)] * 2)))
     assert all(65_536 <= len(each) < 65_536 * 3 for each in parts[:-1])
     assert len(parts) > 4
     assert len(json.loads(b"".join(parts))[1]) == 200_000
@@ -230,64 +229,6 @@ def test_small_pieces_are_put_together() -> None:
     assert list(coalesce([half, half, b"y", half])) == [half * 2, b"y" + half]
     assert list(coalesce([half[1:], half, b"y"])) == [half[1:] + half + b"y"]
     assert list(coalesce([b""])) == []
-
-
-# Lines of a pipe.
-
-
-def lines(*chunks: bytes, limit: int = 4, end: bool = False) -> list[bytes | str | None]:
-    parser, found = Lines(limit), list[bytes | str | None]()
-    for number, chunk in enumerate(chunks):
-        parser.feed(chunk)
-        if end and number == len(chunks) - 1:
-            parser.end()
-        while True:
-            try:
-                line = parser.next()
-            except LineTooLong:
-                found.append("too long")
-                continue
-            if line is None:
-                break
-            found.append(line)
-    return found
-
-
-@pytest.mark.parametrize(
-    ("chunks", "found"),
-    [
-        ((b"ab\ncd\n",), [b"ab", b"cd"]),
-        ((b"a", b"b", b"\nc", b"\n"), [b"ab", b"c"]),
-        ((b" a\t\r\n\n\x0b\x0c\n",), [b"a", b"", b""]),
-        ((b"abcd\n",), [b"abcd"]),
-        ((b"abcde\nx\n",), ["too long", b"x"]),
-        ((b"abcd", b"\n"), [b"abcd"]),
-        ((b"abcde", b"fgh", b"i" * 9, b"j\nx\n"), ["too long", b"x"]),
-        ((b"abcde", b"\nabcde\n", b"y\n"), ["too long", "too long", b"y"]),
-        ((b"ab",), []),
-    ],
-)
-def test_lines(chunks: tuple[bytes, ...], found: list[Any]) -> None:
-    assert lines(*chunks) == found
-
-
-def test_the_rest_of_the_input_is_a_line() -> None:
-    assert lines(b"ab\nc", end=True) == [b"ab", b"c"]
-    assert lines(b"ab\n", b"", end=True) == [b"ab"]
-    assert lines(b"", end=True) == []
-    assert Lines()._limit == 10 * 1024 * 1024
-
-
-def test_of_a_line_that_is_too_long_nothing_is_kept() -> None:
-    parser = Lines(4)
-    parser.feed(b"abcde")
-    with pytest.raises(LineTooLong):
-        parser.next()
-    for _ in range(2):
-        parser.feed(b"ab")
-        assert (parser.next(), parser._buffer) == (None, b"")
-    parser.feed(b"c\nd\n")
-    assert (parser.next(), parser.next()) == (b"d", None)
 
 
 # Requests of HTTP.

@@ -14,13 +14,23 @@ from equipage.clients.catalogue import Field, Names, Table
 from equipage.files.walking import PlaceIndex
 from equipage.syntax.document import Syntax
 
+#: What most tools call the ways to talk to a server.
+_TYPES = {
+    "stdio": "stdio",
+    "http": "http",
+    "sse": "sse",
+    "streamable-http": "http",
+    "streamableHttp": "http",
+    "streamable_http": "http",
+}
+
 
 class Dialect(msgspec.Struct, frozen=True):
     """How a tool writes down its servers: where in a file, and what each may say."""
 
     tool: str
     paths: tuple[str, ...]  #: the files it is in, as globs over the end of a path
-    top: str  #: the key that holds the servers
+    top: str = "mcpServers"  #: the key that holds the servers
     #: whether the file holds other settings, too, and has a kind of its own; `mcp` then reads the
     #: servers alone, for those who ask for it
     is_part: bool = False
@@ -28,7 +38,8 @@ class Dialect(msgspec.Struct, frozen=True):
     comments: bool = False  #: whether comments and trailing commas are allowed
     format: Syntax = "json"
     fields: tuple[Field, ...] = ()
-    types: dict[str, str] = {}  #: the `type` that authors write → the transport
+    #: the `type` that authors write → the transport
+    types: dict[str, str] = msgspec.field(default_factory=lambda: _TYPES)
     #: the transport of a server without a `type`, by a key that it has
     inferred: tuple[tuple[str, str], ...] = (("command", "stdio"), ("url", "http"))
     #: which servers need a `type`
@@ -40,14 +51,6 @@ class Dialect(msgspec.Struct, frozen=True):
     refuses: Literal["none", "main", "all"] = "none"
 
 
-_TYPES = {
-    "stdio": "stdio",
-    "http": "http",
-    "sse": "sse",
-    "streamable-http": "http",
-    "streamableHttp": "http",
-    "streamable_http": "http",
-}
 _STDIO = (
     Field("command", "the program to start"),
     Field("args", "the arguments of the program", Names),
@@ -76,7 +79,6 @@ _DISABLED_TOOLS = Field("disabledTools", "tools of the server to leave out", Nam
 CLAUDE = Dialect(
     tool="Claude Code",
     paths=(".mcp.json",),
-    top="mcpServers",
     measured=True,
     refuses="main",
     needs_type="remote",
@@ -96,17 +98,12 @@ CLAUDE = Dialect(
 CLAUDE_PLUGIN = msgspec.structs.replace(CLAUDE, unwrapped=True)
 
 CLAUDE_DESKTOP = Dialect(
-    tool="Claude Desktop",
-    paths=("claude_desktop_config.json",),
-    top="mcpServers",
-    types=_TYPES,
-    fields=(*_SERVER, _DISABLED),
+    tool="Claude Desktop", paths=("claude_desktop_config.json",), fields=(*_SERVER, _DISABLED)
 )
 
 COPILOT = Dialect(
     tool="GitHub Copilot",
     paths=("mcp-config.json", "{.copilot,.github}/mcp.json"),
-    top="mcpServers",
     types={**_TYPES, "local": "stdio"},
     fields=(
         *_SERVER,
@@ -121,7 +118,6 @@ VSCODE = Dialect(
     paths=(".vscode/mcp.json",),
     top="servers",
     comments=True,
-    types=_TYPES,
     fields=(
         *_SERVER,
         _ENV_FILE,
@@ -136,16 +132,12 @@ VSCODE = Dialect(
 CURSOR = Dialect(
     tool="Cursor",
     paths=(".cursor/mcp.json",),
-    top="mcpServers",
-    types=_TYPES,
     fields=(*_SERVER, _ENV_FILE, Field("auth", "the client to sign in with", Any), _DISABLED),
 )
 
 ROO = Dialect(
     tool="Roo Code",
     paths=(".roo/mcp.json",),
-    top="mcpServers",
-    types=_TYPES,
     fields=(
         *_SERVER,
         _DISABLED,
@@ -156,34 +148,22 @@ ROO = Dialect(
 )
 
 CLINE = Dialect(
-    tool="Cline",
-    paths=("cline_mcp_settings.json",),
-    top="mcpServers",
-    types=_TYPES,
-    fields=(*_SERVER, _DISABLED, *_APPROVED_TOOLS),
+    tool="Cline", paths=("cline_mcp_settings.json",), fields=(*_SERVER, _DISABLED, *_APPROVED_TOOLS)
 )
 
 KIRO = Dialect(
     tool="Kiro",
     paths=(".kiro/settings/mcp.json",),
-    top="mcpServers",
-    types=_TYPES,
     fields=(*_SERVER, _DISABLED, *_APPROVED_TOOLS, _DISABLED_TOOLS, _OAUTH),
 )
 
 JUNIE = Dialect(
-    tool="Junie",
-    paths=(".junie/mcp/mcp.json",),
-    top="mcpServers",
-    types=_TYPES,
-    fields=(*_SERVER, _DISABLED, _ENABLED),
+    tool="Junie", paths=(".junie/mcp/mcp.json",), fields=(*_SERVER, _DISABLED, _ENABLED)
 )
 
 WINDSURF = Dialect(
     tool="Windsurf",
     paths=("windsurf/mcp_config.json", ".windsurf/mcp_config.json"),
-    top="mcpServers",
-    types=_TYPES,
     inferred=(("command", "stdio"), ("serverUrl", "http"), ("url", "http")),
     renamed={"serverUrl": "url"},
     fields=(
@@ -212,11 +192,9 @@ _GEMINI_FIELDS = (
 GEMINI = Dialect(
     tool="Gemini CLI",
     paths=(".gemini/settings.json", "gemini-extension.json"),
-    top="mcpServers",
     is_part=True,
     comments=True,
     measured=True,
-    types=_TYPES,
     inferred=(("command", "stdio"), ("httpUrl", "http"), ("url", "http"), ("tcp", "ws")),
     renamed={"httpUrl": "url", "tcp": "url"},
     fields=_GEMINI_FIELDS,
@@ -230,6 +208,7 @@ QWEN = msgspec.structs.replace(
     inferred=(("command", "stdio"), ("httpUrl", "http"), ("url", "sse"), ("tcp", "ws")),
 )
 
+#: Tells the transports apart by their keys and does not read `type`.
 CODEX = Dialect(
     tool="Codex",
     paths=(".codex/config.toml",),
@@ -276,8 +255,6 @@ CODEX = Dialect(
         Field("experimental_environment", "where the program runs", Any),
         Field("name", "the name that people see"),
     ),
-    # Codex tells the transports apart by their keys and does not read `type`.
-    types=_TYPES,
 )
 
 #: In the `.mcp.json` of a plugin; `type` is read there, to no effect.
@@ -323,7 +300,6 @@ ZED = Dialect(
     top="context_servers",
     is_part=True,
     comments=True,
-    types=_TYPES,
     inferred=(("command", "stdio"), ("url", "http"), ("settings", "stdio"), ("source", "stdio")),
     fields=(
         Field("source", "where the server comes from"),
@@ -342,7 +318,6 @@ AMP = Dialect(
     top="amp.mcpServers",
     is_part=True,
     comments=True,
-    types=_TYPES,
     fields=(
         *_SERVER,
         Field("includeTools", "the only tools of the server to offer", Names, restricts=True),

@@ -14,7 +14,7 @@ from equipage.clients import codes
 from equipage.clients.catalogue import Convention, OwnRules
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
-from equipage.core.path import Path, get
+from equipage.core.path import Path, get, walk
 from equipage.core.text import is_likely_typo, lazy_regex
 from equipage.loading.session import Session
 
@@ -75,23 +75,10 @@ def _path_in_project(written: str, session: Session) -> str | None:
     return path if session.files.is_within(path, session.root) else None
 
 
-def _all_texts(value: Any) -> Iterator[tuple[Path, str]]:
-    """Every text in a value, with its path."""
-    waiting: list[tuple[Path, Any]] = [((), value)]
-    while waiting:
-        place, each = waiting.pop(0)
-        if isinstance(each, str):
-            yield place, each
-        elif isinstance(each, dict):
-            waiting += (((*place, key), inner) for key, inner in each.items())
-        elif isinstance(each, list | tuple):
-            waiting += (((*place, at), inner) for at, inner in enumerate(each))
-
-
 def text_files_exist(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
     """Each `{file:path}` names a file that exists: OpenCode does not start without it."""
-    for place, text in _all_texts(config):
-        for match in _FILE_REFERENCE.finditer(text):
+    for place, text in walk(config):
+        for match in _FILE_REFERENCE.finditer(text) if isinstance(text, str) else ():
             written = match[1].strip()
             path = None if written.startswith("~") else _path_in_project(written, session)
             if path is not None and not session.files.exists(path):

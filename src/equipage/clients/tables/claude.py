@@ -14,6 +14,7 @@ from equipage.clients.catalogue import (
     NameRule,
     Names,
     Table,
+    json_file,
     list_of,
     mapping_of,
     tool_list,
@@ -104,7 +105,6 @@ AGENT = Convention(
         Field("color", "its colour in the terminal"),
         Field("initialPrompt", "the first message, if it runs as the main agent"),
     ),
-    example_path=".claude/agents/NAME.md",
     example="""\
 ---
 name: NAME
@@ -151,7 +151,6 @@ COMMAND = Convention(
         Field("user-invocable", "whether people may call it; `false` hides it in the menu", bool),
         Field("hide-from-slash-command-tool", "whether Claude must not call it", str | bool),
     ),
-    example_path=".claude/commands/NAME.md",
     example="""\
 ---
 description: Explain what changed since the last release
@@ -232,13 +231,12 @@ _DEFINITION_FIELDS = (
     Field("experimental", "features that may still change", Any),
 )
 
-PLUGIN = Convention(
+PLUGIN = json_file(
     kind="claude-plugin",
     paths=(".claude-plugin/plugin.json",),
     tool=TOOL,
     title="Claude Code plugin",
     sort="plugin",
-    syntax="json",
     mismatch="error",
     identity="field",
     fields=(
@@ -250,8 +248,6 @@ PLUGIN = Convention(
         Field("tags", "words to find it by", Any),
         Field("strict", "whether this file must list all parts of the plugin", Any),
     ),
-    suffixes=(".json",),
-    example_path=".claude-plugin/plugin.json",
     example="""\
 {
   "name": "NAME",
@@ -275,13 +271,12 @@ _ENTRY = Group(
     unknown="ignore",
 )
 
-MARKETPLACE = Convention(
+MARKETPLACE = json_file(
     kind="claude-marketplace",
     paths=(".claude-plugin/marketplace.json",),
     tool=TOOL,
     title="Claude Code marketplace",
     sort="marketplace",
-    syntax="json",
     mismatch="error",
     identity="field",
     fields=(
@@ -305,8 +300,6 @@ MARKETPLACE = Convention(
         Field("renames", "old names of plugins → new ones", Table),
         Field("forceRemoveDeletedPlugins", "whether users lose plugins that leave the list", bool),
     ),
-    suffixes=(".json",),
-    example_path=".claude-plugin/marketplace.json",
     example="""\
 {
   "name": "NAME",
@@ -340,17 +333,14 @@ _LANGUAGE_SERVER = Group(
         Field("diagnostics", "whether its findings are shown", bool),
     ),
 )
-LSP = Convention(
+LSP = json_file(
     kind="claude-lsp",
     paths=(".lsp.json",),
     tool=TOOL,
     title="list of language servers",
     sort="language servers",
-    syntax="json",
-    suffixes=(".json",),
     wraps="servers",
     fields=(Field("servers", "the language servers, by name", mapping_of(_LANGUAGE_SERVER)),),
-    example_path=".lsp.json",
     example="""\
 {
   "go": {

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from equipage.clients.catalogue import Convention, Field, Group, Names, Table
+from equipage.clients.catalogue import Convention, Field, Group, Names, Table, json_file
 from equipage.clients.tables.claude import TOOL
 
 _POSITIVE = Annotated[int, Meta(ge=1)]
@@ -281,7 +281,7 @@ _SETTINGS_FIELDS = (
     ),
 )
 
-SETTINGS = Convention(
+SETTINGS = json_file(
     kind="claude-settings",
     paths=(
         ".claude/settings.json",
@@ -292,11 +292,8 @@ SETTINGS = Convention(
     tool=TOOL,
     title="Claude Code settings file",
     sort="settings",
-    syntax="json",
     mismatch="error",
     fields=_SETTINGS_FIELDS,
-    suffixes=(".json",),
-    example_path=".claude/settings.json",
     example="""\
 {
   "permissions": {
@@ -307,13 +304,12 @@ SETTINGS = Convention(
 """,
 )
 
-HOOKS = Convention(
+HOOKS = json_file(
     kind="claude-hooks",
     paths=("hooks/hooks.json",),
     tool=TOOL,
     title="Claude Code hooks file",
     sort="hooks",
-    syntax="json",
     mismatch="error",
     fields=(
         Field("hooks", "handlers by event", Any, restricts=True),
@@ -321,8 +317,6 @@ HOOKS = Convention(
         Field("description", "what the hooks are for"),
         Field("$schema", "the address of the JSON Schema, for editors"),
     ),
-    suffixes=(".json",),
-    example_path="hooks/hooks.json",
     example="""\
 {
   "hooks": {
@@ -354,7 +348,6 @@ RULE = Convention(
         ),
         Field("description", "what the rule is about"),
     ),
-    example_path=".claude/rules/NAME.md",
     example="""\
 ---
 paths: src/**/*.py
@@ -377,7 +370,6 @@ OUTPUT_STYLE = Convention(
         Field("keep-coding-instructions", "whether the instructions for code stay", bool),
         Field("force-for-plugin", "whether the plugin switches it on", bool),
     ),
-    example_path=".claude/output-styles/NAME.md",
     example="""\
 ---
 name: NAME
@@ -404,7 +396,7 @@ INSTRUCTIONS = Convention(
     sort="instructions",
     syntax="text",
     fields=(),
-    example_path="AGENTS.md",
+    example_place="AGENTS.md",
     example="""\
 # NAME
 

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.clients.catalogue import Convention, Field, Group, Names, Table, either, list_of
+from equipage.clients.catalogue import (
+    Field,
+    Group,
+    Names,
+    Table,
+    either,
+    json_file,
+    list_of,
+    toml_file,
+    yaml_file,
+)
 from equipage.clients.tables.hooks import events_group, matcher_group
 
 TOOL = "Codex"
@@ -115,14 +125,12 @@ _STATE = Field("state", "which hooks are trusted", Table)
 _HOOKS = events_group("the hooks of Codex", _EVENTS, _ENTRY, _STATE)
 
 # `Any` is the type of what only the user may set: Codex ignores it in a project.
-CONFIG = Convention(
+CONFIG = toml_file(
     kind="codex-config",
     paths=(".codex/config.toml",),
     tool=TOOL,
     title="Codex configuration",
     sort="settings",
-    syntax="toml",
-    suffixes=(".toml",),
     mismatch="error",
     servers=TOOL,
     fields=(
@@ -243,7 +251,6 @@ CONFIG = Convention(
         Field("browser_use", "what the browser may do", Table, restricts=True),
         Field("computer_use", "which apps may be used", Table, restricts=True),
     ),
-    example_path=".codex/config.toml",
     example="""\
 model = "gpt-5"
 sandbox_mode = "workspace-write"
@@ -255,21 +262,18 @@ bearer_token_env_var = "DOCS_TOKEN"
 """,
 )
 
-HOOKS = Convention(
+HOOKS = json_file(
     kind="codex-hooks",
     paths=(".codex/hooks.json",),
     tool=TOOL,
     title="list of Codex hooks",
     sort="hooks",
-    syntax="json",
-    suffixes=(".json",),
     mismatch="error",
     fields=(
         Field("hooks", "what runs, by event", _HOOKS, required="error"),
         Field("description", "what the hooks are for"),
         Field("$schema", "the schema for editors"),
     ),
-    example_path=".codex/hooks.json",
     example="""\
 {
   "hooks": {
@@ -281,14 +285,12 @@ HOOKS = Convention(
 """,
 )
 
-AGENT = Convention(
+AGENT = toml_file(
     kind="codex-agent",
     paths=(".codex/agents/*.toml",),
     tool=TOOL,
     title="Codex agent",
-    syntax="toml",
     identity="field",
-    suffixes=(".toml",),
     unknown=None,
     fields=(
         Field("name", "the name by which others call it", required="error"),
@@ -298,7 +300,6 @@ AGENT = Convention(
         *(each for each in _FIELDS_SHARED_WITH_AGENTS if each.name != "developer_instructions"),
         Field("hooks", "programs that run at certain events while it works", Any),
     ),
-    example_path=".codex/agents/NAME.toml",
     example='''\
 name = "NAME"
 description = "Reviews a change and reports problems. Use it before a merge."
@@ -309,14 +310,12 @@ You review changes. Report each problem with file and line. Do not edit anything
 ''',
 )
 
-SKILL_METADATA = Convention(
+SKILL_METADATA = yaml_file(
     kind="codex-skill-metadata",
     paths=("agents/openai.yaml",),
     tool=TOOL,
     title="list of skill metadata",
     sort="metadata",
-    syntax="yaml",
-    suffixes=(".yaml",),
     fields=(
         Field(
             "interface",
@@ -378,7 +377,7 @@ SKILL_METADATA = Convention(
         ),
         Field("$schema", "the schema for editors"),
     ),
-    example_path="skills/NAME/agents/openai.yaml",
+    example_place="skills/NAME/agents/openai.yaml",
     example="""\
 interface:
   display_name: NAME
@@ -397,15 +396,13 @@ _AUTHOR = Group(
     ),
 )
 
-PLUGIN = Convention(
+PLUGIN = json_file(
     kind="codex-plugin",
     paths=(".codex-plugin/plugin.json",),
     tool=TOOL,
     title="Codex plugin",
     sort="plugin",
-    syntax="json",
     identity="field",
-    suffixes=(".json",),
     fields=(
         Field("name", "the name by which it is installed", required="error"),
         Field("version", "its version"),
@@ -422,7 +419,6 @@ PLUGIN = Convention(
         Field("interface", "how apps show it", Table),
         Field("id", "its identity in a marketplace"),
     ),
-    example_path=".codex-plugin/plugin.json",
     example="""\
 {
   "name": "NAME",

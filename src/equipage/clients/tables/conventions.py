@@ -16,7 +16,6 @@ from equipage.clients.tables import (
     gemini,
     opencode,
     skills,
-    teams,
     terminals,
 )
 
@@ -32,7 +31,6 @@ CONVENTIONS: tuple[Convention, ...] = (
     *cursor.CONVENTIONS,
     *editors.CONVENTIONS,
     *terminals.CONVENTIONS,
-    *teams.CONVENTIONS,
 )
 
 #: The files of each kind, in order of recognition. Skills come first: they may be anywhere.

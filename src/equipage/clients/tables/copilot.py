@@ -5,18 +5,25 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.clients.catalogue import Convention, Field, Group, Names, Table, mapping_of, tool_list
-from equipage.clients.tables.hooks import events_group
+from equipage.clients.catalogue import (
+    Field,
+    Group,
+    Names,
+    Table,
+    json_file,
+    lenient_file,
+    mapping_of,
+    tool_list,
+)
+from equipage.clients.tables.hooks import hooks_field
 
 TOOL = "GitHub Copilot"
 
-AGENT = Convention(
+AGENT = lenient_file(
     kind="copilot-agent",
     paths=(".github/{agents,chatmodes}/*.md", "*.{agent,chatmode}.md"),
     tool=TOOL,
     title="Copilot agent",
-    header_optional=True,
-    reader="lenient",
     suffixes=(".agent.md", ".chatmode.md", ".md"),
     longest_body=30_000,
     fields=(
@@ -43,7 +50,7 @@ AGENT = Convention(
         Field("hooks", "programs that run at certain events while it works", Table),
     ),
     built_in={"agent": frozenset({"*", "ask", "edit", "agent", "plan", "Plan", "Explore"})},
-    example_path=".github/agents/NAME.agent.md",
+    example_place=".github/agents/NAME.agent.md",
     example="""\
 ---
 description: Reviews a change and reports problems. Use it before a merge.
@@ -53,14 +60,12 @@ You review changes. Report each problem with file and line. Do not edit anything
 """,
 )
 
-PROMPT = Convention(
+PROMPT = lenient_file(
     kind="copilot-prompt",
     paths=("*.prompt.md",),
     tool=TOOL,
     title="Copilot prompt",
     sort="prompt",
-    header_optional=True,
-    reader="lenient",
     suffixes=(".prompt.md",),
     fields=(
         Field("description", "what it does"),
@@ -72,7 +77,7 @@ PROMPT = Convention(
         tool_list("tools", "the only tools it may use"),
     ),
     built_in={"agent": frozenset({"ask", "edit", "agent", "plan", "Plan"})},
-    example_path=".github/prompts/NAME.prompt.md",
+    example_place=".github/prompts/NAME.prompt.md",
     example="""\
 ---
 description: Explain the selected code
@@ -82,14 +87,12 @@ Explain the selected code to a newcomer to the project.
 """,
 )
 
-INSTRUCTIONS = Convention(
+INSTRUCTIONS = lenient_file(
     kind="copilot-instructions",
     paths=("*.instructions.md",),
     tool=TOOL,
     title="Copilot instructions",
     sort="instructions",
-    header_optional=True,
-    reader="lenient",
     suffixes=(".instructions.md",),
     fields=(
         Field(
@@ -102,7 +105,7 @@ INSTRUCTIONS = Convention(
         Field("name", "the name that people see; by default that of the file"),
         Field("excludeAgent", "the agent that must not read them", str | Names),
     ),
-    example_path=".github/instructions/NAME.instructions.md",
+    example_place=".github/instructions/NAME.instructions.md",
     example="""\
 ---
 applyTo: "**/*.py"
@@ -147,28 +150,20 @@ _HOOK = Group(
     unknown="ignore",
 )
 
-HOOKS = Convention(
+HOOKS = json_file(
     kind="copilot-hooks",
     paths=(".github/hooks/*.json",),
     tool=TOOL,
     title="list of Copilot hooks",
     sort="hooks",
-    syntax="json",
-    suffixes=(".json",),
     measured=False,
     fields=(
         Field("version", "the version of the format", int, required="warning"),
-        Field(
-            "hooks",
-            "what runs, by event",
-            events_group("the hooks of Copilot", _EVENTS, _HOOK),
-            required="warning",
-        ),
+        hooks_field("Copilot", _EVENTS, _HOOK),
         Field("disableAllHooks", "whether none of them runs", bool),
         Field("description", "what they are for"),
         Field("$schema", "the schema for editors"),
     ),
-    example_path=".github/hooks/NAME.json",
     example="""\
 {
   "version": 1,
@@ -187,15 +182,13 @@ _ACTIONS = (
 )
 # fmt: on
 
-WORKFLOW = Convention(
+WORKFLOW = lenient_file(
     kind="agentic-workflow",
     paths=(".github/workflows/*.md", ".github/workflows/shared/**/*.md"),
     tool="GitHub Agentic Workflows",
     title="agentic workflow",
     sort="workflow",
-    header_optional=True,
     body_optional=True,
-    reader="lenient",
     measured=False,
     fields=(
         Field("on", "what starts it; without it, others import the file", Any),
@@ -251,7 +244,6 @@ WORKFLOW = Convention(
         Field("check-for-updates", "whether to look for updates", bool),
         *(Field(name, "as in GitHub Actions", Any) for name in _ACTIONS),
     ),
-    example_path=".github/workflows/NAME.md",
     example="""\
 ---
 on:
@@ -266,16 +258,14 @@ Read the issue and say in a comment whether something is missing.
 """,
 )
 
-SETTINGS = Convention(
+SETTINGS = json_file(
     kind="copilot-settings",
     paths=(".github/copilot/settings.json", ".github/copilot/settings.local.json"),
     tool=TOOL,
     title="Copilot settings file",
     sort="settings",
-    syntax="json",
     comments=True,
     trailing_commas=True,
-    suffixes=(".json",),
     unknown=None,
     measured=False,
     fields=(
@@ -301,7 +291,6 @@ SETTINGS = Convention(
         Field("deniedUrls", "addresses that may not be read", Names, restricts=True),
         Field("model", "the model to use"),
     ),
-    example_path=".github/copilot/settings.json",
     example="""\
 {
   "extraKnownMarketplaces": {

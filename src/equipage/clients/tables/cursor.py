@@ -5,12 +5,23 @@ Cursor cannot be run without a screen, so nothing but a misspelt restriction is 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
-from equipage.clients.catalogue import Convention, Field, Group, Names, Table, list_of
-from equipage.clients.tables.hooks import events_group
+from equipage.clients.catalogue import (
+    Convention,
+    Field,
+    Group,
+    Names,
+    Table,
+    json_file,
+    lenient_file,
+    list_of,
+)
+from equipage.clients.tables.hooks import hooks_field
 
 TOOL = "Cursor"
+_json_file = partial(json_file, tool=TOOL, measured=False)
 
 RULE = Convention(
     kind="cursor-rule",
@@ -31,7 +42,7 @@ RULE = Convention(
         ),
         Field("alwaysApply", "whether the rule is part of every prompt", bool),
     ),
-    example_path=".cursor/rules/NAME.mdc",
+    example_place=".cursor/rules/NAME.mdc",
     example="""\
 ---
 description: How we write Python
@@ -42,13 +53,11 @@ Every public function has a docstring that says what is promised.
 """,
 )
 
-AGENT = Convention(
+AGENT = lenient_file(
     kind="cursor-agent",
     paths=(".cursor/agents/**/*.md",),
     tool=TOOL,
     title="Cursor agent",
-    header_optional=True,
-    reader="lenient",
     fields=(
         Field("name", "the name by which others call it; by default that of the file"),
         Field("description", "when to use it; others choose it by this text", required="warning"),
@@ -62,7 +71,6 @@ AGENT = Convention(
         ),
         Field("is_background", "whether it runs in the background", bool),
     ),
-    example_path=".cursor/agents/NAME.md",
     example="""\
 ---
 name: NAME
@@ -73,20 +81,17 @@ You review changes. Report each problem with file and line. Do not edit anything
 """,
 )
 
-COMMAND = Convention(
+COMMAND = lenient_file(
     kind="cursor-command",
     paths=(".cursor/commands/**/*.md",),
     tool=TOOL,
     title="Cursor command",
     sort="command",
-    header_optional=True,
-    reader="lenient",
     measured=False,
     fields=(
         Field("description", "what it does"),
         Field("name", "its name; by default that of the file"),
     ),
-    example_path=".cursor/commands/NAME.md",
     example="""\
 Explain what changed since the last release, for people who use the program.
 """,
@@ -115,26 +120,16 @@ _HOOK = Group(
     ),
 )
 
-HOOKS = Convention(
+HOOKS = _json_file(
     kind="cursor-hooks",
     paths=(".cursor/hooks.json",),
-    tool=TOOL,
     title="list of Cursor hooks",
     sort="hooks",
-    syntax="json",
-    suffixes=(".json",),
-    measured=False,
     fields=(
         Field("version", "the version of the format", int, required="warning"),
-        Field(
-            "hooks",
-            "what runs, by event",
-            events_group("the hooks of Cursor", _EVENTS, _HOOK),
-            required="warning",
-        ),
+        hooks_field("Cursor", _EVENTS, _HOOK),
         Field("$schema", "the schema for editors"),
     ),
-    example_path=".cursor/hooks.json",
     example="""\
 {
   "version": 1,
@@ -145,15 +140,11 @@ HOOKS = Convention(
 """,
 )
 
-PERMISSIONS = Convention(
+PERMISSIONS = _json_file(
     kind="cursor-permissions",
     paths=(".cursor/{cli,permissions}.json",),
-    tool=TOOL,
     title="list of Cursor permissions",
     sort="settings",
-    syntax="json",
-    suffixes=(".json",),
-    measured=False,
     unknown=None,
     fields=(
         Field(
@@ -170,21 +161,16 @@ PERMISSIONS = Convention(
         ),
         Field("version", "the version of the format", int),
     ),
-    example_path=".cursor/cli.json",
     example="""\
 { "permissions": { "allow": ["Shell(git)"], "deny": ["Read(.env*)"] } }
 """,
 )
 
-ENVIRONMENT = Convention(
+ENVIRONMENT = _json_file(
     kind="cursor-environment",
     paths=(".cursor/environment.json",),
-    tool=TOOL,
     title="Cursor environment",
     sort="settings",
-    syntax="json",
-    suffixes=(".json",),
-    measured=False,
     fields=(
         Field("snapshot", "the machine to start from"),
         Field("build", "how the machine is made", Table),
@@ -214,7 +200,6 @@ ENVIRONMENT = Convention(
         Field("repositoryDependencies", "other repositories to fetch", Any),
         Field("$schema", "the schema for editors"),
     ),
-    example_path=".cursor/environment.json",
     example="""\
 {
   "install": "npm ci",
@@ -223,16 +208,12 @@ ENVIRONMENT = Convention(
 """,
 )
 
-PLUGIN = Convention(
+PLUGIN = _json_file(
     kind="cursor-plugin",
     paths=(".cursor-plugin/plugin.json",),
-    tool=TOOL,
     title="Cursor plugin",
     sort="plugin",
-    syntax="json",
     identity="field",
-    suffixes=(".json",),
-    measured=False,
     fields=(
         Field("name", "the name by which it is installed", required="warning"),
         Field("version", "its version"),
@@ -251,7 +232,6 @@ PLUGIN = Convention(
             for name in ("agents", "commands", "skills", "rules", "hooks", "mcpServers")
         ),
     ),
-    example_path=".cursor-plugin/plugin.json",
     example="""\
 { "name": "NAME", "version": "1.0.0", "description": "Reviews changes" }
 """,

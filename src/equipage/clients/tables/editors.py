@@ -5,23 +5,34 @@ What they do with a mistake is known from their documentation only, so no findin
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
-from equipage.clients.catalogue import Convention, Field, Group, Names, Table, list_of
-from equipage.clients.tables.hooks import events_group
+from equipage.clients.catalogue import (
+    Field,
+    Group,
+    Names,
+    Table,
+    json_file,
+    lenient_file,
+    list_of,
+    yaml_file,
+)
+from equipage.clients.tables.hooks import hooks_field
 
 #: Lists of MCP servers: `clients.mcp` checks what is in them.
 _SERVERS = dict[str, dict[str, Any]]
+#: None of these tools was run.
+_json_file = partial(json_file, measured=False)
+_lenient_file = partial(lenient_file, measured=False)
+_yaml_file = partial(yaml_file, measured=False)
 
-WINDSURF_RULE = Convention(
+WINDSURF_RULE = _lenient_file(
     kind="windsurf-rule",
     paths=(".windsurf/rules/**/*.md",),
     tool="Windsurf",
     title="Windsurf rule",
     sort="rule",
-    header_optional=True,
-    reader="lenient",
-    measured=False,
     longest_body=12_000,
     fields=(
         Field(
@@ -32,7 +43,6 @@ WINDSURF_RULE = Convention(
         Field("globs", "with `trigger: glob`, the files it applies to", str | Names),
         Field("description", "with `trigger: model_decision`, what it is about"),
     ),
-    example_path=".windsurf/rules/NAME.md",
     example="""\
 ---
 trigger: model_decision
@@ -42,21 +52,17 @@ Every public function has a docstring that says what is promised.
 """,
 )
 
-WINDSURF_WORKFLOW = Convention(
+WINDSURF_WORKFLOW = _lenient_file(
     kind="windsurf-workflow",
     paths=(".windsurf/workflows/*.md",),
     tool="Windsurf",
     title="Windsurf workflow",
     sort="command",
-    header_optional=True,
-    reader="lenient",
-    measured=False,
     longest_body=12_000,
     fields=(
         Field("description", "what it does"),
         Field("auto_execution_mode", "how much runs unasked", int),
     ),
-    example_path=".windsurf/workflows/NAME.md",
     example="""\
 ---
 description: Explain what changed since the last release
@@ -82,24 +88,13 @@ _WINDSURF_EVENTS = (
 )
 # fmt: on
 
-WINDSURF_HOOKS = Convention(
+WINDSURF_HOOKS = _json_file(
     kind="windsurf-hooks",
     paths=(".windsurf/hooks.json",),
     tool="Windsurf",
     title="list of Windsurf hooks",
     sort="hooks",
-    syntax="json",
-    suffixes=(".json",),
-    measured=False,
-    fields=(
-        Field(
-            "hooks",
-            "what runs, by event",
-            events_group("the hooks of Windsurf", _WINDSURF_EVENTS, _WINDSURF_HOOK),
-            required="warning",
-        ),
-    ),
-    example_path=".windsurf/hooks.json",
+    fields=(hooks_field("Windsurf", _WINDSURF_EVENTS, _WINDSURF_HOOK),),
     example="""\
 {
   "hooks": { "pre_run_command": [{ "command": "./check.sh", "show_output": true }] }
@@ -107,20 +102,16 @@ WINDSURF_HOOKS = Convention(
 """,
 )
 
-CLINE_RULE = Convention(
+CLINE_RULE = _lenient_file(
     kind="cline-rule",
     paths=(".clinerules/*.md",),
     tool="Cline",
     title="Cline rule",
     sort="rule",
-    header_optional=True,
-    reader="lenient",
-    measured=False,
     fields=(
         Field("paths", "the files it applies to", str | Names, instead=("globs", "applyTo")),
         Field("description", "what it is about"),
     ),
-    example_path=".clinerules/NAME.md",
     example="""\
 ---
 paths: ["src/**/*.py"]
@@ -130,15 +121,13 @@ Every public function has a docstring that says what is promised.
 )
 
 _ROO_GROUP = Literal["read", "edit", "browser", "command", "mcp", "modes"]
-ROO_MODES = Convention(
+ROO_MODES = _yaml_file(
     kind="roo-modes",
     paths=(".roomodes", "custom_modes.{yaml,yml}"),
     tool="Roo Code",
     title="list of Roo modes",
     sort="modes",
-    syntax="yaml",
     suffixes=(".roomodes", ".yaml"),
-    measured=False,
     fields=(
         Field(
             "customModes",
@@ -169,7 +158,6 @@ ROO_MODES = Convention(
             required="warning",
         ),
     ),
-    example_path=".roomodes",
     example="""\
 customModes:
   - slug: reviewer
@@ -179,21 +167,17 @@ customModes:
 """,
 )
 
-ROO_COMMAND = Convention(
+ROO_COMMAND = _lenient_file(
     kind="roo-command",
     paths=(".roo/commands/**/*.md",),
     tool="Roo Code",
     title="Roo command",
     sort="command",
-    header_optional=True,
-    reader="lenient",
-    measured=False,
     fields=(
         Field("description", "what it does; the menu shows this text"),
         Field("argument-hint", "the arguments, as the menu shows them", str | tuple[Any, ...]),
         Field("mode", "the mode that runs it"),
     ),
-    example_path=".roo/commands/NAME.md",
     example="""\
 ---
 description: Explain what changed since the last release
@@ -203,22 +187,18 @@ Explain what changed since the last release, for people who use the program.
 """,
 )
 
-KIRO_STEERING = Convention(
+KIRO_STEERING = _lenient_file(
     kind="kiro-steering",
     paths=(".kiro/steering/**/*.md",),
     tool="Kiro",
     title="Kiro steering file",
     sort="rule",
-    header_optional=True,
-    reader="lenient",
-    measured=False,
     fields=(
         Field("inclusion", "when it is read", Literal["always", "fileMatch", "manual", "auto"]),
         Field("fileMatchPattern", "with `inclusion: fileMatch`, the files", str | Names),
         Field("name", "with `inclusion: auto`, its name"),
         Field("description", "with `inclusion: auto`, what it is about"),
     ),
-    example_path=".kiro/steering/NAME.md",
     example="""\
 ---
 inclusion: fileMatch
@@ -228,15 +208,13 @@ Every public function has a docstring that says what is promised.
 """,
 )
 
-KIRO_HOOK = Convention(
+KIRO_HOOK = _json_file(
     kind="kiro-hook",
     paths=(".kiro/hooks/*.{kiro.hook,json}",),
     tool="Kiro",
     title="Kiro hook",
     sort="hooks",
-    syntax="json",
     suffixes=(".kiro.hook", ".json"),
-    measured=False,
     fields=(
         Field("name", "the name that people see"),
         Field("version", "the version of the format", str | int),
@@ -247,7 +225,6 @@ KIRO_HOOK = Convention(
         Field("shortName", "a short name"),
         Field("workspaceFolderName", "the folder it was made in"),
     ),
-    example_path=".kiro/hooks/NAME.kiro.hook",
     example="""\
 {
   "name": "NAME",
@@ -259,15 +236,12 @@ KIRO_HOOK = Convention(
 """,
 )
 
-KIRO_AGENT = Convention(
+KIRO_AGENT = _json_file(
     kind="kiro-agent",
     paths=(".kiro/agents/*.json",),
     tool="Kiro",
     title="Kiro agent",
     sort="kiro agent",
-    syntax="json",
-    suffixes=(".json",),
-    measured=False,
     fields=(
         Field("name", "the name by which it is called"),
         Field("description", "what it does"),
@@ -286,7 +260,6 @@ KIRO_AGENT = Convention(
         Field("keyboardShortcut", "the key that chooses it"),
         Field("$schema", "the schema for editors"),
     ),
-    example_path=".kiro/agents/NAME.json",
     example="""\
 {
   "name": "NAME",
@@ -298,18 +271,15 @@ KIRO_AGENT = Convention(
 """,
 )
 
-ZED_SETTINGS = Convention(
+ZED_SETTINGS = _json_file(
     kind="zed-settings",
     paths=(".zed/settings.json",),
     tool="Zed",
     title="Zed settings file",
     sort="settings",
-    syntax="json",
     comments=True,
     trailing_commas=True,
-    suffixes=(".json",),
     unknown=None,
-    measured=False,
     servers="Zed",
     fields=(
         Field("context_servers", "MCP servers, by name", _SERVERS),
@@ -330,7 +300,6 @@ ZED_SETTINGS = Convention(
             ),
         ),
     ),
-    example_path=".zed/settings.json",
     example="""\
 {
   // servers for everybody who works on the project

@@ -18,7 +18,9 @@ from equipage.clients.catalogue import (
     Names,
     Table,
     either,
+    json_file,
     list_of,
+    toml_file,
     tool_list,
 )
 from equipage.clients.tables.hooks import events_group, matcher_group
@@ -69,7 +71,6 @@ AGENT = Convention(
         Field("agent_card_json", "the card of a remote agent itself", str | Table),
         Field("auth", "how to sign in to a remote agent", Any),
     ),
-    example_path=".gemini/agents/NAME.md",
     example="""\
 ---
 name: NAME
@@ -81,19 +82,16 @@ You review changes. Report each problem with file and line. Do not edit anything
 """,
 )
 
-COMMAND = Convention(
+COMMAND = toml_file(
     kind="gemini-command",
     paths=(".gemini/commands/**/*.toml",),
     tool=TOOL,
     title="Gemini command",
     sort="command",
-    syntax="toml",
-    suffixes=(".toml",),
     fields=(
         Field("prompt", "the prompt; `{{args}}` becomes the arguments", required="error"),
         Field("description", "what it does; the menu shows this text"),
     ),
-    example_path=".gemini/commands/NAME.toml",
     example='''\
 description = "Explain what changed since the last release"
 prompt = """
@@ -156,15 +154,13 @@ _LEGACY_SETTINGS = (
 )
 # fmt: on
 
-SETTINGS = Convention(
+SETTINGS = json_file(
     kind="gemini-settings",
     paths=(".gemini/settings.json",),
     tool=TOOL,
     title="Gemini settings file",
     sort="settings",
-    syntax="json",
     comments=True,
-    suffixes=(".json",),
     servers=TOOL,
     fields=(
         Field("$schema", "the schema for editors"),
@@ -287,7 +283,6 @@ SETTINGS = Convention(
             for name in _LEGACY_SETTINGS
         ),
     ),
-    example_path=".gemini/settings.json",
     example="""\
 {
   "context": { "fileName": ["AGENTS.md", "GEMINI.md"] },
@@ -299,15 +294,13 @@ SETTINGS = Convention(
 """,
 )
 
-EXTENSION = Convention(
+EXTENSION = json_file(
     kind="gemini-extension",
     paths=("gemini-extension.json",),
     tool=TOOL,
     title="Gemini extension",
     sort="extension",
-    syntax="json",
     identity="field",
-    suffixes=(".json",),
     servers=TOOL,
     fields=(
         Field("name", "the name by which it is installed", required="error"),
@@ -342,7 +335,6 @@ EXTENSION = Convention(
         Field("migratedTo", "where the extension went"),
         Field("$schema", "the schema for editors"),
     ),
-    example_path="gemini-extension.json",
     example="""\
 {
   "name": "reviewer",
@@ -380,20 +372,17 @@ _RULE = Group(
     ),
 )
 
-POLICY = Convention(
+POLICY = toml_file(
     kind="gemini-policy",
     paths=(".gemini/policies/*.toml",),
     tool=TOOL,
     title="Gemini policy",
     sort="policy",
-    syntax="toml",
-    suffixes=(".toml",),
     fields=(
         Field("rule", "the rules", list_of(_RULE), restricts=True, instead=("rules",)),
         Field("safety_checker", "programs that judge calls", tuple[Any, ...], restricts=True),
     ),
     unread="policies count only in the user's own folder and in extensions",
-    example_path=".gemini/policies/NAME.toml",
 )
 
 CONVENTIONS = (SETTINGS, EXTENSION, POLICY, AGENT, COMMAND)

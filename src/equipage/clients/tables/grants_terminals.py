@@ -17,6 +17,7 @@ from equipage.clients.grant_rows import (
     disabled_when_false,
     hooks,
     hosts,
+    inputs,
     mode,
     narrows,
     rules,
@@ -312,4 +313,12 @@ TABLES: dict[str, tuple[Subject, ...]] = {
         any_change_widens("GOOSE_ALLOWLIST"),
         servers("extensions"),
     ),
+    "goose-recipe": whole_file(
+        servers("extensions"),
+        allows("sub_recipes/*/path", "agent"),
+        runs("retry/checks/*/command"),
+        runs("retry/on_failure"),
+    ),
+    # Lists of MCP servers.
+    "mcp": whole_file(servers("servers"), *inputs("inputs"), sort="servers"),
 }

@@ -20,6 +20,12 @@ def events_group(title: str, names: Iterable[str], entries: Any, *more: Field) -
     return Group(title, (*fields, *more), unknown="acts")
 
 
+def hooks_field(tool: str, events: Iterable[str], entries: Any) -> Field:
+    """The field of a file that holds the hooks of a tool, and little else."""
+    group = events_group(f"the hooks of {tool}", events, entries)
+    return Field("hooks", "what runs, by event", group, required="warning")
+
+
 def matcher_group(title: str, handler: Group, *more: Field) -> Group:
     """A matcher, and the handlers that run for what it matches."""
     return Group(

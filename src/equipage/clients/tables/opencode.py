@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from equipage.clients.catalogue import Convention, Field, Group, Names, Table, mapping_of
+from equipage.clients.catalogue import Convention, Field, Group, Names, Table, json_file, mapping_of
 
 TOOL = "OpenCode"
 
@@ -67,13 +67,12 @@ _COMMAND_FIELDS = (
 )
 _AGENT = Group("an agent of OpenCode", _AGENT_FIELDS, unknown="ignore")
 
-CONFIG = Convention(
+CONFIG = json_file(
     kind="opencode-config",
     paths=("opencode.{json,jsonc}",),
     tool=TOOL,
     title="OpenCode configuration",
     sort="settings",
-    syntax="json",
     comments=True,
     trailing_commas=True,
     suffixes=(".json", ".jsonc"),
@@ -152,7 +151,6 @@ CONFIG = Convention(
         Field("theme", "belongs into `tui.json` now", Any),
         Field("tui", "belongs into `tui.json` now", Any),
     ),
-    example_path="opencode.json",
     example="""\
 {
   "$schema": "https://opencode.ai/config.json",
@@ -182,7 +180,7 @@ AGENT = Convention(
         Field("name", "the name; by default that of the file", Any),
         *_AGENT_FIELDS[1:],
     ),
-    example_path=".opencode/agents/NAME.md",
+    example_place=".opencode/agents/NAME.md",
     example="""\
 ---
 description: Reviews a change and reports problems. Use it before a merge.
@@ -210,7 +208,7 @@ COMMAND = Convention(
         *_COMMAND_FIELDS,
         Field("template", "the prompt, instead of the text below the header"),
     ),
-    example_path=".opencode/commands/NAME.md",
+    example_place=".opencode/commands/NAME.md",
     example="""\
 ---
 description: Explain what changed since the last release

@@ -52,7 +52,7 @@ OPEN = Convention(
     built_in={"agent": claude.AGENTS},
     longest={"description": 1024, "compatibility": 500},
     fields=(*_NAME_AND_DESCRIPTION, *_OPEN_FIELDS, *_CLAUDE_FIELDS),
-    example_path="skills/NAME/SKILL.md",
+    example_place="skills/NAME/SKILL.md",
     example="""\
 ---
 name: NAME
@@ -71,7 +71,7 @@ CLAUDE = replace(
     tools=claude.TOOLS,
     # The folder names the skill.
     fields=(replace(_NAME_AND_DESCRIPTION[0], required=None), *OPEN.fields[1:]),
-    example_path=".claude/skills/NAME/SKILL.md",
+    example_place=".claude/skills/NAME/SKILL.md",
 )
 
 #: Folders that Claude Code does not read. Copilot forgives nothing.
@@ -113,7 +113,7 @@ OPENCODE = replace(
         *_OPEN_FIELDS,
         *_CLAUDE_FIELDS,
     ),
-    example_path=".opencode/skills/NAME/SKILL.md",
+    example_place=".opencode/skills/NAME/SKILL.md",
 )
 
 #: In a folder of no tool, a field may be meant for any: Qwen Code and Cursor read these.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -13,24 +14,28 @@ from equipage.clients.catalogue import (
     Names,
     Table,
     either,
+    json_file,
+    lenient_file,
     list_of,
     mapping_of,
     tool_list,
+    yaml_file,
 )
 
 _SERVERS = dict[str, dict[str, Any]]
+#: None of these tools was run.
+_json_file = partial(json_file, measured=False)
+_lenient_file = partial(lenient_file, measured=False)
+_yaml_file = partial(yaml_file, measured=False)
 
-AMP_SETTINGS = Convention(
+AMP_SETTINGS = _json_file(
     kind="amp-settings",
     paths=(".amp/settings.{json,jsonc}", "amp.{json,jsonc}"),
     tool="Amp",
     title="Amp settings file",
     sort="settings",
-    syntax="json",
     comments=True,
     trailing_commas=True,
-    suffixes=(".json",),
-    measured=False,
     servers="Amp",
     fields=(
         Field("amp.mcpServers", "MCP servers, by name", _SERVERS),
@@ -66,7 +71,6 @@ AMP_SETTINGS = Convention(
         Field("amp.toolbox.path", "folders with tools of the project", Any),
         Field("amp.skills.path", "folders with more skills", Any),
     ),
-    example_path=".amp/settings.json",
     example="""\
 {
   "amp.permissions": [{ "tool": "Bash", "matches": { "cmd": "*git push*" }, "action": "ask" }],
@@ -75,17 +79,14 @@ AMP_SETTINGS = Convention(
 """,
 )
 
-QWEN_SETTINGS = Convention(
+QWEN_SETTINGS = _json_file(
     kind="qwen-settings",
     paths=(".qwen/settings.json",),
     tool="Qwen Code",
     title="Qwen settings file",
     sort="settings",
-    syntax="json",
     comments=True,
-    suffixes=(".json",),
     unknown=None,
-    measured=False,
     servers="Qwen Code",
     fields=(
         Field("mcpServers", "MCP servers, by name", _SERVERS),
@@ -96,7 +97,6 @@ QWEN_SETTINGS = Convention(
         Field("permissions", "what may be done", Table, restricts=True),
         Field("hooks", "programs that run at certain events", Table),
     ),
-    example_path=".qwen/settings.json",
     example="""\
 {
   "mcpServers": { "docs": { "httpUrl": "https://example.org/mcp" } }
@@ -123,7 +123,6 @@ QWEN_AGENT = Convention(
         Field("color", "its colour in the terminal"),
         Field("approvalMode", "when it must ask the user", restricts=True),
     ),
-    example_path=".qwen/agents/NAME.md",
     example="""\
 ---
 name: NAME
@@ -134,15 +133,12 @@ You review changes. Report each problem with file and line. Do not edit anything
 """,
 )
 
-CONTINUE_RULE = Convention(
+CONTINUE_RULE = _lenient_file(
     kind="continue-rule",
     paths=(".continue/rules/**/*.md",),
     tool="Continue",
     title="Continue rule",
     sort="rule",
-    header_optional=True,
-    reader="lenient",
-    measured=False,
     fields=(
         Field("name", "the name that people see"),
         Field("globs", "the files it applies to", str | Names),
@@ -151,7 +147,6 @@ CONTINUE_RULE = Convention(
         Field("description", "what it is about"),
         Field("invokable", "whether people may call it", bool),
     ),
-    example_path=".continue/rules/NAME.md",
     example="""\
 ---
 name: NAME
@@ -161,15 +156,12 @@ Every public function has a docstring that says what is promised.
 """,
 )
 
-MICROAGENT = Convention(
+MICROAGENT = _lenient_file(
     kind="openhands-microagent",
     paths=(".openhands/microagents/**/*.md",),
     tool="OpenHands",
     title="OpenHands microagent",
     sort="microagent",
-    header_optional=True,
-    reader="lenient",
-    measured=False,
     fields=(
         Field("name", "its name"),
         Field("type", "when it is read", Literal["knowledge", "repo", "task"]),
@@ -179,7 +171,6 @@ MICROAGENT = Convention(
         Field("inputs", "what the user is asked for", tuple[Any, ...]),
         Field("mcp_tools", "MCP servers it brings", Any),
     ),
-    example_path=".openhands/microagents/NAME.md",
     example="""\
 ---
 name: NAME
@@ -208,15 +199,13 @@ def _continue_group(title: str, *fields: Field) -> Group:
 
 
 _ROLE = Literal["chat", "autocomplete", "embed", "rerank", "edit", "apply", "summarize", "subagent"]
-CONTINUE_CONFIG = Convention(
+CONTINUE_CONFIG = _yaml_file(
     kind="continue-config",
     paths=(".continue/config.{yaml,yml}", ".continue/{assistants,agents}/*.{yaml,yml}"),
     tool="Continue",
     title="Continue configuration",
     sort="settings",
-    syntax="yaml",
     suffixes=(".yaml", ".yml"),
-    measured=False,
     fields=(
         Field("name", "the name that people see", required="warning"),
         Field("version", "its version", str | int | float, required="warning"),
@@ -312,7 +301,6 @@ CONTINUE_CONFIG = Convention(
         ),
         Field("data", "where data of use is sent", tuple[Any, ...]),
     ),
-    example_path=".continue/config.yaml",
     example="""\
 name: NAME
 version: 1.0.0
@@ -361,15 +349,12 @@ _GOOSE_EXTENSION = Group(
     unknown="warning",
 )
 
-GOOSE_CONFIG = Convention(
+GOOSE_CONFIG = _yaml_file(
     kind="goose-config",
     paths=("goose/config.yaml",),
     tool="Goose",
     title="Goose configuration",
     sort="settings",
-    syntax="yaml",
-    suffixes=(".yaml",),
-    measured=False,
     unknown=None,
     fields=(
         Field("GOOSE_PROVIDER", "who serves the model"),
@@ -385,7 +370,6 @@ GOOSE_CONFIG = Convention(
         Field("GOOSE_ALLOWLIST", "a list of the extensions that may be installed", restricts=True),
         Field("extensions", "servers and parts of Goose, by name", mapping_of(_GOOSE_EXTENSION)),
     ),
-    example_path="goose/config.yaml",
     example="""\
 GOOSE_PROVIDER: anthropic
 GOOSE_MODEL: claude-sonnet-5
@@ -401,6 +385,64 @@ extensions:
 """,
 )
 
+GOOSE_RECIPE = _yaml_file(
+    kind="goose-recipe",
+    tool="Goose",
+    title="Goose recipe",
+    sort="recipe",
+    suffixes=(".yaml", ".yml"),
+    fields=(
+        Field("version", "the version of the format", str | int | float),
+        Field("title", "the name that people see", required="warning"),
+        Field("description", "what it does", required="warning"),
+        Field("instructions", "what the agent knows"),
+        Field("prompt", "what it is asked first"),
+        Field(
+            "parameters",
+            "what the user is asked for",
+            list_of(
+                Group(
+                    "a parameter of a recipe",
+                    (
+                        Field("key", "its name: `{{ key }}` in the text", required="warning"),
+                        Field("input_type", "what sort of value it is", required="warning"),
+                        Field(
+                            "requirement",
+                            "whether it must be given",
+                            Literal["required", "optional", "user_prompt"],
+                            required="warning",
+                        ),
+                        Field("description", "what it is for", required="warning"),
+                        Field("default", "the value if none is given", Any),
+                        Field("options", "the values it may have", tuple[Any, ...]),
+                    ),
+                )
+            ),
+        ),
+        Field("extensions", "the servers it needs", tuple[Any, ...]),
+        Field("settings", "the model to use", Table),
+        Field("sub_recipes", "recipes it may call", tuple[Any, ...]),
+        Field("response", "the form of the result", Table),
+        Field("retry", "when it tries again", Table),
+        Field("activities", "examples of what to ask", Names),
+        Field("author", "who wrote it", Table),
+        Field("context", "further text", Any),
+    ),
+    example_place="recipe.yaml",
+    example="""\
+version: "1.0.0"
+title: Review
+description: Reviews a change and reports problems
+instructions: You review changes. Report each problem with file and line.
+prompt: Review {{ branch }}.
+parameters:
+  - key: branch
+    input_type: string
+    requirement: required
+    description: the branch to review
+""",
+)
+
 CONVENTIONS = (
     AMP_SETTINGS,
     QWEN_SETTINGS,
@@ -409,4 +451,5 @@ CONVENTIONS = (
     CONTINUE_CONFIG,
     MICROAGENT,
     GOOSE_CONFIG,
+    GOOSE_RECIPE,
 )

@@ -16,7 +16,7 @@ import msgspec
 
 from equipage.core.codes import MISSING_FIELD, SCHEMA_UNREAD, UNKNOWN_FIELD
 from equipage.core.diagnostics import MAX_FACTS_PER_CODE, Also, Fact, Shown
-from equipage.core.frozen import freeze_plain, plain_data, unfreeze
+from equipage.core.frozen import freeze_plain, levels, plain_data, unfreeze
 from equipage.core.path import HOLE, Path, get, walk
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, visible
@@ -359,12 +359,7 @@ def _resolve_path(value: Any, steps: list[Any]) -> Path:
 
 def depth_of(value: Any) -> int:
     """How many levels of lists and mappings a value has."""
-    depth, level = -1, [[value]]
-    while level:
-        found = [each for group in level for each in group if isinstance(each, dict | list)]
-        level = [list(each.values()) if isinstance(each, dict) else each for each in found]
-        depth += 1
-    return depth
+    return sum(1 for _ in levels(value))
 
 
 #: Keywords about the entries of a list; about those of a mapping.

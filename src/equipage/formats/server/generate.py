@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -20,12 +20,15 @@ from equipage.core.path import HOLE, Path, walk
 from equipage.directives import Directive, Expansion, Node, codes
 from equipage.formats.server import payloads as generators
 from equipage.formats.server.payloads import build
-from equipage.formats.server.payloads.base import BLOCK, GeneratorLimits
+from equipage.formats.server.payloads.base import (
+    BLOCK,
+    Buffered,
+    Generator,
+    GeneratorLimits,
+    Streamed,
+)
 from equipage.formats.server.payloads.codes import CODES as GENERATOR_CODES
 from equipage.loading.tree import Tree
-
-if TYPE_CHECKING:  # imported with the first payload
-    from equipage.formats.server.payloads.base import Buffered, Generator, Streamed
 
 KEY = "$generate"
 #: For a configuration that was checked before, in another process.

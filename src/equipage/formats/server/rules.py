@@ -16,7 +16,6 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import HOLE, Hole, Path, get, mapping_or_empty
 from equipage.core.text import Guesses, lazy_regex, nearest
-from equipage.directives import may_mention
 from equipage.formats.server import codes, grammar
 from equipage.formats.server.compose import LIMITS, ServerOptions
 from equipage.formats.server.grammar import (
@@ -35,7 +34,7 @@ from equipage.formats.server.model import MAX_UINT64, Condition
 from equipage.formats.server.normal_form import OPERATORS, TEXT_OPERATORS
 from equipage.loading.format import Rule
 from equipage.loading.session import Session
-from equipage.schemas.checking import is_plain
+from equipage.schemas.checking import check
 
 # The server, and the two forms of a configuration.
 
@@ -146,28 +145,15 @@ def input_schema_is_an_object(path: Path, schema: Any) -> Iterator[Fact]:
         yield codes.SCHEMA_WITHOUT_TYPE.at(path)
 
 
-def input_schemas_are_valid(config: Any, session: Session) -> Iterator[Fact]:
+def input_schemas_are_valid(config: Any, _session: Session) -> Iterator[Fact]:
     """Each schema is valid by the meta-schema of its draft. One that tools share is judged once."""
     judged: dict[int, list[Fact]] = {}
-    patterns = any(may_mention(document, "pattern") for document in session.documents)
     for path, schema in keep_mappings(follow(grammar.all_items(config, TOOL), "tool.inputSchema")):
         if "$generate" in schema:
             continue
         if id(schema) not in judged:
-            # Most schemas name no draft and have no patterns.
-            simple = not patterns and "$schema" not in schema
-            good = simple and is_plain(schema)
-            judged[id(schema)] = [] if good else _check_schema(schema, simple=simple)
+            judged[id(schema)] = check(schema, default_draft=DEFAULT_DRAFT)
         yield from (_prefix_paths(path, each) for each in judged[id(schema)])
-
-
-def _check_schema(schema: Any, *, simple: bool) -> list[Fact]:
-    from equipage.schemas import draft_named
-    from equipage.schemas.checking import check, is_valid  # most schemas are plain
-
-    # One native call is enough for a simple one.
-    good = simple and is_valid(schema, draft_named(DEFAULT_DRAFT))
-    return [] if good else check(schema, default_draft=DEFAULT_DRAFT)
 
 
 def _prefix_paths(path: Path, each: Fact) -> Fact:

@@ -27,7 +27,7 @@ from equipage.formats.server.model import (
 from equipage.serve.faults.matching import condition_holds
 from equipage.serve.faults.templates import Context
 from equipage.serve.faults.views import Item, View
-from equipage.serve.faults.wire import INVALID_PARAMS, TextPayload, error_body
+from equipage.serve.faults.wire import TextPayload, error_body
 
 JSON = dict[str, Any]
 
@@ -62,54 +62,6 @@ Answer = JSON | None | Failure | HandlerCall
 # Lists.
 
 
-def tools_list(view: View) -> JSON:
-    return {
-        "tools": [
-            {
-                "name": each.tool.name,
-                "description": each.tool.description,
-                "inputSchema": each.tool.input_schema,
-            }
-            for each in view.tools
-        ]
-    }
-
-
-def resources_list(view: View) -> JSON:
-    return {
-        "resources": [
-            _drop_none(
-                uri=each.resource.uri,
-                name=each.resource.name,
-                description=each.resource.description,
-                mimeType=each.resource.mime_type,
-            )
-            for each in view.resources
-        ]
-    }
-
-
-def prompts_list(view: View) -> JSON:
-    return {
-        "prompts": [
-            _drop_none(
-                name=each.prompt.name,
-                description=each.prompt.description,
-                arguments=[
-                    _drop_none(
-                        name=argument.name,
-                        description=argument.description,
-                        required=argument.required or None,
-                    )
-                    for argument in each.prompt.arguments
-                ]
-                or None,
-            )
-            for each in view.prompts
-        ]
-    }
-
-
 def capabilities(view: View) -> JSON:
     """What is configured, else one entry for each list that has members."""
     if view.capabilities is not None:
@@ -120,9 +72,11 @@ def capabilities(view: View) -> JSON:
 
 
 LISTS: dict[str, Callable[[View], JSON]] = {
-    "tools/list": tools_list,
-    "resources/list": resources_list,
-    "prompts/list": prompts_list,
+    "tools/list": lambda view: {"tools": [plain_data(each.tool) for each in view.tools]},
+    "resources/list": lambda view: {
+        "resources": [plain_data(each.resource) for each in view.resources]
+    },
+    "prompts/list": lambda view: {"prompts": [plain_data(each.prompt) for each in view.prompts]},
     "resources/templates/list": lambda _: {"resourceTemplates": []},
     "completion/complete": lambda _: {"completion": {"values": [], "hasMore": False}},
 }
@@ -133,10 +87,6 @@ def _drop_none(**members: Any) -> JSON:
 
 
 # One item.
-
-
-def missing_name_failure(method: str, key: str) -> Failure:
-    return Failure(INVALID_PARAMS, f"`{method}` needs `{key}`")
 
 
 def answer_of(item: Item, calls: int, context: Context, about: JSON) -> Answer:

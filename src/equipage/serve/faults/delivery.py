@@ -22,7 +22,7 @@ from equipage.formats.server.model import (
     UnboundedLine,
     WrongId,
 )
-from equipage.formats.server.payloads.base import repeat_in_blocks
+from equipage.formats.server.payloads.base import repeat_in_blocks, split_into_chunks
 from equipage.serve.faults.caps import Caps
 from equipage.serve.faults.jobs import Channel, Hold, Release, Send, Steps, Wait
 from equipage.serve.faults.wire import Pieces, encode
@@ -121,7 +121,7 @@ def _wire_bytes(
         body, after = _pad_frame(frame, delivery, caps), b""
     whole = coalesce(chain([before], _limit_frame(body, caps.frame_bytes, done), [after]))
     if isinstance(delivery, SlowLoris):
-        return _split_chunks(whole, max(1, delivery.chunk_size))
+        return split_into_chunks(whole, max(1, delivery.chunk_size))
     return whole
 
 
@@ -146,18 +146,6 @@ def _limit_frame(pieces: Iterable[bytes], limit: int, done: Progress) -> Iterato
             return
         limit -= len(piece)
         yield piece
-
-
-def _split_chunks(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """The bytes in chunks of `size`, the last perhaps shorter."""
-    buffer = bytearray()
-    for piece in pieces:
-        buffer += piece
-        whole = len(buffer) - len(buffer) % size
-        yield from (bytes(buffer[at : at + size]) for at in range(0, whole, size))
-        del buffer[:whole]
-    if buffer:
-        yield bytes(buffer)
 
 
 def _wrap_in_objects(frame: Pieces, delivery: NestedJson, caps: Caps) -> Iterator[bytes]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
 
 from equipage.formats.server.model import (
     BatchAmplify,
@@ -16,26 +15,12 @@ from equipage.formats.server.model import (
 from equipage.formats.server.payloads.base import join_repeated
 from equipage.serve.faults import wire
 from equipage.serve.faults.caps import Caps
-from equipage.serve.faults.jobs import Channel, Drain, Hold, Link, Release, Send, Steps, Wait
+from equipage.serve.faults.jobs import Drain, Hold, Release, Send, Steps, Wait
+from equipage.serve.faults.routes import Outlet
 
 #: How many bytes a flood that has fallen behind writes at once.
 _MAX_BURST_BYTES = 65_536
 _FILL_CHUNK = 4_096
-
-
-class Outlet(Protocol):
-    """The way of a server's own messages to the client."""
-
-    link: Link
-
-    def write(self, frame: wire.Frame, times: int = 1) -> Steps:
-        """Send a frame some times, wherever the transport says it goes."""
-
-    def pipe(self) -> Channel | None:
-        """The channel to write raw bytes to; None where there is no pipe."""
-
-    def write_batch(self, pieces: Iterator[bytes]) -> Steps:
-        """Send one frame that is made while it is sent."""
 
 
 class Outcome:

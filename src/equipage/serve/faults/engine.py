@@ -381,9 +381,8 @@ class Engine:
             self._enter(connection, state.view)
 
     def _enter(self, connection: Connection, view: View) -> None:
-        if view.phase is not None and view.phase.on_enter:
-            actions = view.phase.on_enter
-            self.jobs.start(self._entry_actions(connection, actions), connection)
+        if view.phase.on_enter:
+            self.jobs.start(self._entry_actions(connection, view.phase.on_enter), connection)
 
     def _entry_actions(self, connection: Connection, actions: Iterable[EntryAction]) -> Steps:
         """Send the frames of entry actions in order, without a delivery."""

@@ -182,10 +182,15 @@ def needs_bodies(expectations: Sequence[Expectation]) -> bool:
 
 def judge(expectations: Sequence[Expectation], records: Sequence[Record]) -> list[Verdict]:
     """Every expectation with its verdict, in order."""
-    return [_JUDGES[each.key](each, records) for each in expectations]
+    return [
+        Verdict(each, *_JUDGES[each.key](getattr(each, each.key), records)) for each in expectations
+    ]
 
 
 # One function for each key.
+
+#: Whether it was met, what was found, and the number of the record that decided.
+Finding = tuple[bool, str, int | None]
 
 
 def _limit_ms(written: str | None) -> int:
@@ -213,25 +218,22 @@ def _matching(wanted: Sees, records: Sequence[Record]) -> Iterator[Record]:
             yield each
 
 
-def _sees(each: Expectation, records: Sequence[Record]) -> Verdict:
-    assert each.sees is not None
-    wanted, found = each.sees, list(_matching(each.sees, records))
+def _sees(wanted: Sees, records: Sequence[Record]) -> Finding:
+    found = list(_matching(wanted, records))
     too_many = wanted.max is not None and len(found) > wanted.max
     met = len(found) >= wanted.min and not too_many
     # The first one too many decides, or the last one that was seen.
     decisive = found[wanted.max or 0] if too_many else found[-1] if found else None
-    return Verdict(each, met, f"seen {_times(len(found))}", decisive["n"] if decisive else None)
+    return met, f"seen {_times(len(found))}", decisive["n"] if decisive else None
 
 
-def _never(each: Expectation, records: Sequence[Record]) -> Verdict:
-    assert each.never is not None
-    found = next(_matching(each.never, records), None)
-    return Verdict(each, found is None, "seen", found["n"] if found else None)
+def _never(wanted: Sees, records: Sequence[Record]) -> Finding:
+    found = next(_matching(wanted, records), None)
+    return found is None, "seen", found["n"] if found else None
 
 
-def _order(each: Expectation, records: Sequence[Record]) -> Verdict:
-    assert each.order is not None
-    left = list(each.order)
+def _order(order: Sequence[str], records: Sequence[Record]) -> Finding:
+    left = list(order)
     last = None
     for record in _messages(records):
         # An entry names a method, or a method and its target: `tools/call:rm`.
@@ -239,24 +241,20 @@ def _order(each: Expectation, records: Sequence[Record]) -> Verdict:
         if left and left[0] in names:
             left.pop(0)
             last = record["n"]
-    return Verdict(each, not left, f"{left[0]} did not follow" if left else "", last)
+    return not left, f"{left[0]} did not follow" if left else "", last
 
 
-def _answers(each: Expectation, records: Sequence[Record]) -> Verdict:
-    assert each.answers is not None
-    wanted = each.answers
+def _answers(wanted: Answers, records: Sequence[Record]) -> Finding:
     for record in records:
         if record["e"] == "answer" and equal_json(record.get("id"), wanted.id):
             in_time = record.get("ms", 0) <= _limit_ms(wanted.within)
             right = wanted.code is None or record.get("code") == wanted.code
             said = f"answered after {record.get('ms')} ms with code {record.get('code')}"
-            return Verdict(each, in_time and right, said, record["n"])
-    return Verdict(each, False, "no answer")
+            return in_time and right, said, record["n"]
+    return False, "no answer", None
 
 
-def _cancels(each: Expectation, records: Sequence[Record]) -> Verdict:
-    assert each.cancels is not None
-    wanted = each.cancels
+def _cancels(wanted: Cancels, records: Sequence[Record]) -> Finding:
     asked: list[Record] = [
         record for record in _messages(records) if record["method"] == wanted.method
     ]
@@ -265,61 +263,54 @@ def _cancels(each: Expectation, records: Sequence[Record]) -> Verdict:
         for request in asked:
             if equal_json(request.get("id"), record["cancels"]):
                 late = record["t"] - request["t"]
-                return Verdict(
-                    each, late <= _limit_ms(wanted.within), f"after {late} ms", record["n"]
-                )
-    return Verdict(each, False, "not cancelled")
+                return late <= _limit_ms(wanted.within), f"after {late} ms", record["n"]
+    return False, "not cancelled", None
 
 
-def _closes(each: Expectation, records: Sequence[Record]) -> Verdict:
-    assert each.closes is not None
-    wanted = each.closes
+def _closes(wanted: Closes, records: Sequence[Record]) -> Finding:
     # The last time counts: a client may ask several times before it gives up.
     before = [record for record in _messages(records) if record["method"] == wanted.after]
     if not before:
-        return Verdict(each, False, f"{wanted.after} was never seen")
+        return False, f"{wanted.after} was never seen", None
     for record in records:
         if record["e"] == "gone" and record["by"] == "client" and record["n"] > before[-1]["n"]:
             late = record["t"] - before[-1]["t"]
-            return Verdict(each, late <= _limit_ms(wanted.within), f"after {late} ms", record["n"])
-    return Verdict(each, False, "the client did not close the connection")
+            return late <= _limit_ms(wanted.within), f"after {late} ms", record["n"]
+    return False, "the client did not close the connection", None
 
 
-def _retries(each: Expectation, records: Sequence[Record]) -> Verdict:
-    assert each.retries is not None
-    wanted = each.retries
+def _retries(wanted: Retries, records: Sequence[Record]) -> Finding:
     found = [record for record in _messages(records) if record["method"] == wanted.method]
     again = max(0, len(found) - 1)
     place = found[-1]["n"] if found else None
-    return Verdict(each, again <= wanted.max, f"asked again {_times(again)}", place)
+    return again <= wanted.max, f"asked again {_times(again)}", place
 
 
-def _reopens(each: Expectation, records: Sequence[Record]) -> Verdict:
-    assert each.reopens is not None
+def _reopens(wanted: Reopens, records: Sequence[Record]) -> Finding:
     # A client that left by itself has no reason to come back.
     closed = next((r for r in records if r["e"] == "gone" and r["by"] == "server"), None)
     if closed is None:
-        return Verdict(each, False, "the server never closed the connection")
+        return False, "the server never closed the connection", None
     for record in records:
         if record["e"] == "open" and record["n"] > closed["n"]:
             late = record["t"] - closed["t"]
-            met = late <= _limit_ms(each.reopens.within)
-            return Verdict(each, met, f"after {late} ms", record["n"])
-    return Verdict(each, False, "the client did not connect again", closed["n"])
+            met = late <= _limit_ms(wanted.within)
+            return met, f"after {late} ms", record["n"]
+    return False, "the client did not connect again", closed["n"]
 
 
-def _violations(each: Expectation, records: Sequence[Record]) -> Verdict:
+def _violations(count: int, records: Sequence[Record]) -> Finding:
     found = [record for record in records if record["e"] == "violation"]
     said = ", ".join(str(record["what"]) for record in found[:5]) or "none"
     place = found[-1]["n"] if found else None
-    return Verdict(each, len(found) == each.violations, f"{len(found)}: {said}", place)
+    return len(found) == count, f"{len(found)}: {said}", place
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-_JUDGES: dict[str, Callable[[Expectation, Sequence[Record]], Verdict]] = {
+_JUDGES: dict[str, Callable[[Any, Sequence[Record]], Finding]] = {
     "sees": _sees,
     "never": _never,
     "order": _order,

@@ -44,9 +44,7 @@ def make_asker(env: Mapping[str, str], hosts: frozenset[str]) -> Callable[[Handl
             else:
                 data = _post(handler, question, LOOPBACK | hosts)
             reply = msgspec.json.decode(data)
-        except subprocess.TimeoutExpired:
-            return "the handler took too long"
-        except TimeoutError:
+        except (subprocess.TimeoutExpired, TimeoutError):
             return "the handler took too long"
         except _TooLarge:
             return "the handler replied with too many bytes"

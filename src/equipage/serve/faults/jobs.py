@@ -44,10 +44,9 @@ class Framing(NamedTuple):
     after: bytes
 
 
-# On pipes a frame is a line, in a stream of events it is one event, in a body it is all of it.
+# On pipes a frame is a line, in a stream of events it is one event.
 LINE = Framing(b"", b"\n")
 EVENT = Framing(b"event: message\ndata: ", b"\n\n")
-BODY = Framing(b"", b"")
 
 
 class Link:

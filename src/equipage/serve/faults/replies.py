@@ -77,7 +77,7 @@ class Replies:
         method, params, key = message.method, message.params, TARGETS[message.method]
         target = target_of(method, params)
         if target is None:
-            return answers.missing_name_failure(method, key)
+            return Failure(wire.INVALID_PARAMS, f"`{method}` needs `{key}`")
         if method in SUBSCRIBING:
             return {}
         if item is None:

@@ -9,6 +9,7 @@ import asyncio
 import os
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -17,62 +18,11 @@ from typing import Any
 from equipage.serve.faults.driver import Driver
 from equipage.serve.faults.jobs import Channel, Link
 from equipage.serve.faults.wire import INBOUND_LIMIT
+from equipage.serve.framing import LineSplitter
 
 _CHUNK = 65_536
 #: Requests that wait may have so many bytes in all before the server stops reading.
 _QUEUED_BYTES = 2 * INBOUND_LIMIT
-
-
-class Lines:
-    """Bytes of a client cut into lines, of which none may become too long."""
-
-    def __init__(self, limit: int = INBOUND_LIMIT) -> None:
-        self._buffer = bytearray()
-        self._searched = 0
-        self._limit = limit
-        self._skipping = False
-
-    def feed(self, data: bytes) -> None:
-        self._buffer += data
-
-    def end(self) -> None:
-        """End the input; the bytes that are left are the last line."""
-        if self._buffer:
-            self._buffer += b"\n"
-
-    def next(self) -> bytes | None:
-        """The next line without blanks around it; None if no line is complete.
-
-        Raises `LineTooLong` once for a line beyond the limit, whose rest is skipped.
-        """
-        while True:
-            end = self._buffer.find(b"\n", self._searched)
-            if end < 0:
-                self._check_unfinished()
-                return None
-            line = bytes(self._buffer[:end])
-            del self._buffer[: end + 1]
-            self._searched = 0
-            if self._skipping:
-                self._skipping = False
-                continue
-            if len(line) > self._limit:
-                raise LineTooLong
-            return line.strip()
-
-    def _check_unfinished(self) -> None:
-        self._searched = len(self._buffer)
-        if self._skipping or self._searched > self._limit:
-            is_first = not self._skipping
-            self._skipping = True
-            self._buffer.clear()
-            self._searched = 0
-            if is_first:
-                raise LineTooLong
-
-
-class LineTooLong(Exception):
-    """A line has more bytes than any message may have."""
 
 
 class Pipes:
@@ -87,7 +37,8 @@ class Pipes:
         self._channel = Channel(self._link)
         self.connection = self._engine.connect()
         self.connection.pipe = self._channel
-        self._lines = Lines()
+        self._splitter = LineSplitter(INBOUND_LIMIT)
+        self._lines: deque[bytes | None] = deque()  # not taken up yet; None is one too long
         self._ended = False  # the client has closed its end
         self._may_read = threading.Event()
         self._outgoing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -143,11 +94,8 @@ class Pipes:
     # In the loop.
 
     def _receive_bytes(self, data: bytes) -> None:
-        if data:
-            self._lines.feed(data)
-        else:
-            self._lines.end()
-            self._ended = True
+        self._lines += self._splitter.feed(data)
+        self._ended = not data
         self._take_lines()
 
     def _confirm_written(self, size: int) -> None:
@@ -165,11 +113,8 @@ class Pipes:
     def _take_lines(self) -> None:
         """Take up lines as long as there is room, then read on or end."""
         self._is_called = False
-        line: bytes | None = b""
-        while line is not None and self._has_room:
-            line = self._next_line()
-            if line:
-                self._driver.dispatch(partial(self._receive, line))
+        while self._lines and self._has_room:
+            self._driver.dispatch(partial(self._receive, self._lines.popleft()))
         if self._driver.ended.done() or not self._has_room:
             return
         if not self._ended:
@@ -178,17 +123,11 @@ class Pipes:
             self._engine.forget(self.connection, "client")
             self._driver.end("completed", 0)
 
-    def _receive(self, line: bytes) -> None:
-        self._engine.receive(self.connection, line, self._channel)
-
-    def _next_line(self) -> bytes | None:
-        try:
-            return self._lines.next()
-        except LineTooLong:
-            self._driver.dispatch(
-                lambda: self._engine.record_violation(self.connection, "oversized")
-            )
-            return b""
+    def _receive(self, line: bytes | None) -> None:
+        if line is None:
+            self._engine.record_violation(self.connection, "oversized")
+        elif line.strip():
+            self._engine.receive(self.connection, line.strip(), self._channel)
 
     @property
     def _has_room(self) -> bool:

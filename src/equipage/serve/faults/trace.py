@@ -12,8 +12,6 @@ from typing import Any
 from equipage.serve.faults.wire import encode
 
 Record = dict[str, Any]
-#: How much of the messages a trace holds.
-BODIES = ("none", "redacted", "full")
 #: What `redacted` writes instead of a value, and the members whose values it leaves out.
 REDACTED = "…"
 _REDACTED_MEMBERS = frozenset({"arguments", "uri", "text", "data", "blob"})

@@ -5,8 +5,7 @@ Phases are independent: each starts from the baseline, removes, replaces, then a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -44,7 +43,7 @@ def target_of(method: str, params: Mapping[str, Any]) -> str | None:
     return target if isinstance(target, str) else None  # a list names nothing
 
 
-class View(msgspec.Struct, frozen=True, dict=True):
+class View(msgspec.Struct, frozen=True):
     """Everything a client can see of the server in one phase."""
 
     name: str
@@ -54,68 +53,33 @@ class View(msgspec.Struct, frozen=True, dict=True):
     prompts: tuple[Prompt, ...]
     capabilities: Capabilities | None
     behavior: Behavior
-    advance: Trigger | None = None
-    phase: Phase | None = None
-
-    def tool(self, name: object) -> Tool | None:
-        """The tool of that name; of several, the last."""
-        return self._tools.get(name)
-
-    def prompt(self, name: object) -> Prompt | None:
-        return self._prompts.get(name)
-
-    def resource(self, uri: object) -> Resource | None:
-        """The resource of that URI, or the first whose pattern fits it."""
-        found = self._resources.get(uri)
-        if found is None and isinstance(uri, str):
-            # An exact address wins over any pattern that would fit it, too.
-            patterns = (each for each in self.resources if "*" in each.resource.uri)
-            found = next((each for each in patterns if matches_glob(each.resource.uri, uri)), None)
-        return found
+    advance: Trigger | None
+    phase: Phase  #: without phases, an empty one
 
     def item(self, method: str, params: Mapping[str, Any]) -> Item | None:
-        """The item that a request is about."""
+        """The item that a request is about. Of several with its name, the last counts."""
         target = target_of(method, params)
         if target is None:
             return None
         if method == "tools/call":
-            return self.tool(target)
-        return self.prompt(target) if method == "prompts/get" else self.resource(target)
+            return _last_named(self.tools, target)
+        if method == "prompts/get":
+            return _last_named(self.prompts, target)
+        # An exact address wins over any pattern that would fit it, too.
+        patterns = (each for each in self.resources if "*" in each.resource.uri)
+        fitting = (each for each in patterns if matches_glob(each.resource.uri, target))
+        return _last_named(self.resources, target) or next(fitting, None)
 
     def behavior_of(self, item: Item | None) -> Behavior:
         """The most specific behaviour as a whole: levels never mix."""
         own = item.behavior if item is not None else None
         return self.behavior if own is None else own
 
-    @cached_property
-    def _tools(self) -> dict[object, Tool]:
-        return {each.tool.name: each for each in self.tools}
-
-    @cached_property
-    def _resources(self) -> dict[object, Resource]:
-        return {each.resource.uri: each for each in self.resources}
-
-    @cached_property
-    def _prompts(self) -> dict[object, Prompt]:
-        return {each.prompt.name: each for each in self.prompts}
-
 
 def views_of(config: ServerConfig) -> tuple[View, ...]:
     """One view for each phase, in order; without phases, the baseline alone."""
-    base = config.baseline
     if not config.phases:
-        behavior = base.behavior or NORMAL
-        return (
-            View(
-                "baseline",
-                -1,
-                base.tools,
-                base.resources,
-                base.prompts,
-                base.capabilities,
-                behavior,
-            ),
-        )
+        return (_view(config, -1, Phase("baseline")),)
     return tuple(_view(config, index, phase) for index, phase in enumerate(config.phases))
 
 
@@ -142,6 +106,10 @@ def identity(item: Item) -> str:
     if isinstance(item, Tool):
         return item.tool.name
     return item.resource.uri if isinstance(item, Resource) else item.prompt.name
+
+
+def _last_named(items: Sequence[Item], name: str) -> Item | None:
+    return next((each for each in reversed(items) if identity(each) == name), None)
 
 
 def _items_of_phase(

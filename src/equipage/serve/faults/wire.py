@@ -114,18 +114,6 @@ class TextPayload(msgspec.Struct, frozen=True):
     payload: Generated
 
 
-def encode_pieces(value: Any) -> Pieces:
-    """A JSON value that may hold payloads, made while it is read. A piece is about 64 KiB."""
-    buffer = bytearray()
-    for each in _parts(value):
-        buffer += each
-        if len(buffer) >= 65_536:
-            yield bytes(buffer)
-            buffer.clear()
-    if buffer:
-        yield bytes(buffer)
-
-
 def is_streamed(value: Any) -> bool:
     """Whether a value holds a payload, so that its size is not known before it is made."""
     if isinstance(value, dict):
@@ -135,7 +123,8 @@ def is_streamed(value: Any) -> bool:
     return isinstance(value, TextPayload)
 
 
-def _parts(value: Any) -> Iterator[bytes]:
+def encode_pieces(value: Any) -> Pieces:
+    """A JSON value that may hold payloads, made while it is read."""
     if isinstance(value, TextPayload):
         yield from _json_string(value.payload.generator.stream())
     elif not is_streamed(value):
@@ -149,7 +138,7 @@ def _parts(value: Any) -> Iterator[bytes]:
         else:
             yield from _json_string(payload.generator.stream())
     else:
-        yield from _collection(b"[]", (_parts(each) for each in value))
+        yield from _collection(b"[]", (encode_pieces(each) for each in value))
 
 
 def _payload(value: Mapping[str, Any]) -> Generated | None:
@@ -161,7 +150,7 @@ def _payload(value: Mapping[str, Any]) -> Generated | None:
 
 def _member(key: str, value: Any) -> Iterator[bytes]:
     yield encode(key) + b":"
-    yield from _parts(value)
+    yield from encode_pieces(value)
 
 
 def _collection(brackets: bytes, members: Iterable[Iterator[bytes]]) -> Iterator[bytes]:

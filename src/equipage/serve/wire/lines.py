@@ -15,7 +15,7 @@ import select
 import stat
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
@@ -25,6 +25,8 @@ from mcp.shared.message import SessionMessage
 
 from equipage.core.diagnostics import UsageError
 from equipage.serve.children import mark_done, wait_writable
+from equipage.serve.framing import LineSplitter
+from equipage.syntax import bracket_depth
 
 #: The longest line, in bytes.
 MAX_LINE = 4 * 1024 * 1024
@@ -45,46 +47,12 @@ _CHUNK = 1 << 16
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
 
 
-class LineSplitter:
-    """Cuts bytes into lines; a line that is too long is None once, and skipped."""
-
-    def __init__(self, longest: int = MAX_LINE) -> None:
-        self.longest = longest
-        self._rest = bytearray()
-        self._skipping = False
-
-    def feed(self, data: bytes) -> Iterator[bytes | None]:
-        """The lines that are complete now. Without data, the last one."""
-        # The end of the input ends a line, too.
-        if not data and self._rest:
-            data = b"\n"  # the client need not end its last line
-        *whole, rest = (bytes(self._rest) + data).split(b"\n") if b"\n" in data else [data]
-        if b"\n" not in data:
-            self._rest += rest
-        else:
-            self._rest = bytearray(rest)
-        for line in whole:
-            # The rest of a line that was refused already.
-            if self._skipping:
-                self._skipping = False
-            elif len(line) > self.longest:
-                yield None
-            else:
-                yield line
-        if len(self._rest) > self.longest:
-            if not self._skipping:
-                self._skipping = True
-                yield None
-            self._rest.clear()
-
-
 def problem_of(line: bytes | None) -> tuple[int, str, Any] | None:
     """Why a line is not a message, as code, text and id; None if it looks like one."""
     if line is None:
         return _INVALID_REQUEST, f"The line is longer than {MAX_LINE} bytes", None
-    # Counting is fast and decides for nearly every line; only what may be too deep is walked. The
-    # parser below would recurse.
-    if line.count(b"[") + line.count(b"{") > MAX_NESTING and _depth(line) > MAX_NESTING:
+    # The parser below would recurse. Brackets inside texts count, too, which is on the safe side.
+    if bracket_depth(line) > MAX_NESTING:
         return _INVALID_REQUEST, "The message is nested too deep", None
     try:
         value = json.loads(line)
@@ -97,18 +65,6 @@ def problem_of(line: bytes | None) -> tuple[int, str, Any] | None:
     if value.get("jsonrpc") != "2.0" or not ({"method", "result", "error"} & value.keys()):
         return _INVALID_REQUEST, "The object is not a message of JSON-RPC 2.0", number
     return None
-
-
-def _depth(line: bytes) -> int:
-    """How deep brackets are nested; those inside texts count, which is on the safe side."""
-    deepest = depth = 0
-    for byte in line:
-        if byte in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"]}":
-            depth -= 1
-    return deepest
 
 
 class Pipes:
@@ -229,7 +185,7 @@ async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
     refusals = _Refusals(pipes)
 
     async def read() -> None:
-        splitter = LineSplitter()
+        splitter = LineSplitter(MAX_LINE)
         async with to_server:
             async for data in pipes.chunks():
                 for line in splitter.feed(data):

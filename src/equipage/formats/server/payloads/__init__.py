@@ -10,18 +10,19 @@ configuration chooses among these and never names code to import.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
-
-import msgspec
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.formats.server.payloads import codes
-from equipage.formats.server.payloads.base import GeneratorLimits, too_large_fact
-
-if TYPE_CHECKING:  # imported with the first payload
-    from equipage.formats.server.payloads.base import Generator
+from equipage.formats.server.payloads.base import (
+    REFUSED,
+    Generator,
+    GeneratorLimits,
+    fields_of,
+    replacement_remedy,
+    too_large_fact,
+)
 
 _registered: dict[str, type[Generator]] = {}
 
@@ -31,18 +32,8 @@ _OTHER_NAMES = {"size": "bytes"}
 Facts = tuple[Fact, ...]
 
 
-def generator_types() -> Mapping[str, type[Generator]]:
+def generator_types() -> dict[str, type[Generator]]:
     """The registered generators by type, those of the format first."""
-    return _load_generator_types()
-
-
-def _fields_of(cls: type[Generator]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    from equipage.formats.server.payloads.base import fields_of
-
-    return fields_of(cls)
-
-
-def _load_generator_types() -> dict[str, type[Generator]]:
     # Most configurations have no payload: the six types are imported with the first one.
     if "nested_json" not in _registered:
         from equipage.formats.server.payloads.types import TYPES
@@ -57,14 +48,9 @@ def register(cls: type[Generator]) -> type[Generator]:
 
     Raises `ValueError` if the type is taken by another class.
     """
-    if _load_generator_types().setdefault(cls.type, cls) is not cls:
+    if generator_types().setdefault(cls.type, cls) is not cls:
         raise ValueError(f"generator type {cls.type!r} is already registered")
     return cls
-
-
-def find(name: str) -> type[Generator] | None:
-    """The generator of that type, or None."""
-    return _load_generator_types().get(name)
 
 
 def build(params: object, limits: GeneratorLimits, path: Path) -> tuple[Generator | None, Facts]:
@@ -94,19 +80,17 @@ def build(params: object, limits: GeneratorLimits, path: Path) -> tuple[Generato
 def _class_of(params: Mapping[str, object], path: Path) -> type[Generator] | Fact:
     """The generator that `type` names, or what is wrong with it."""
     name, at = params.get("type"), (*path, "type")
-    allowed = ", ".join(_load_generator_types())
+    allowed = ", ".join(generator_types())
     if name is None:
         return codes.GENERATOR_TYPE_MISSING.at(path, allowed=allowed)
     if not isinstance(name, str):
         return codes.GENERATOR_PARAMETER_TYPE.at(
             at, parameter="type", expected=f"one of {allowed}", found=Shown(name, as_found=True)
         )
-    cls = find(name)
+    cls = generator_types().get(name)
     if cls is not None:
         return cls
-    from equipage.formats.server.payloads.base import replacement_remedy
-
-    meant = nearest(name, _load_generator_types())
+    meant = nearest(name, generator_types())
     return codes.GENERATOR_TYPE_UNKNOWN.at(
         at, remedy=replacement_remedy(at, meant), found=Shown(name), allowed=allowed, nearest=meant
     )
@@ -119,12 +103,10 @@ def _read_parameters(
 
     Absent ones keep their default.
     """
-    from equipage.formats.server.payloads.base import REFUSED
-
     values: dict[str, object] = {}
     facts: list[Fact] = []
     missing = False
-    for field in _fields_of(cls):
+    for field in fields_of(cls):
         name, parameter = field.name, cls.accepts[field.name]
         # `null` means the default, unless it is a value of the parameter itself.
         if params.get(name) is not None or (name in params and parameter.nullable):
@@ -142,8 +124,6 @@ def _report_unknown_keys(
     cls: type[Generator], params: Mapping[str, object], path: Path
 ) -> Iterator[Fact]:
     """A warning for each key that is not a parameter, with the unused parameter it may mean."""
-    from equipage.formats.server.payloads.base import replacement_remedy
-
     unused = [name for name in cls.accepts if name not in params]
     for key in params:
         if key == "type" or key in cls.accepts:
@@ -165,7 +145,7 @@ def schema() -> dict[str, object]:
 
     Limits are left out: they belong to the machine, not to the format.
     """
-    alternatives = [_type_schema(cls) for cls in _load_generator_types().values()]
+    alternatives = [_type_schema(cls) for cls in generator_types().values()]
     return {"type": "object", "required": ["type"], "oneOf": alternatives}
 
 
@@ -173,7 +153,7 @@ def _type_schema(cls: type[Generator]) -> dict[str, object]:
     about = " ".join((cls.__doc__ or cls.type).split("\n\n")[0].split())
     properties: dict[str, object] = {"type": {"const": cls.type, "description": about}}
     required = ["type"]
-    for field in _fields_of(cls):
+    for field in fields_of(cls):
         parameter = cls.accepts[field.name]
         taken = parameter.schema
         if field.required:
