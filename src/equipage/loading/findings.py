@@ -11,7 +11,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -34,7 +33,7 @@ from equipage.core.diagnostics import (
 from equipage.core.path import ROOT, Path, pointer
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, lazy_regex
-from equipage.loading.tree import MoveIndex, Origin, Provenance, Tree
+from equipage.loading.tree import MoveIndex, Origin, Provenance, Tree, locate_all
 from equipage.loading.wording import Redactor, help_of, message_of, path_of
 from equipage.syntax import Range
 from equipage.syntax.document import Document, EntrySpans
@@ -125,7 +124,12 @@ class Placer:
         self.redactor = Redactor(self.documents, dict.fromkeys(sources))
         facts = list(self._drop_facts_of_refused_parts(facts))
         shown, more = self._limit_facts(facts, commented)
-        self._locate_all(shown)
+        # The entries around each, too: what is missing is shown where it should be.
+        self.located |= locate_all(
+            Origin(origin.document, origin.path[:depth])
+            for origin in self._origins_needed(shown)
+            for depth in range(len(origin.path) + 1)
+        )
         return merge_duplicates(map(self._diagnostic, shown)), more
 
     def _limit_facts(
@@ -200,18 +204,6 @@ class Placer:
         for each in left:
             values = {**each.values, "quoted": None, "instead": "remove it, or write another name"}
             yield msgspec.structs.replace(each, values=values) if id(each) in also_wrong else each
-
-    def _locate_all(self, facts: Iterable[Fact]) -> None:
-        """Locate every path that any fact needs, in one pass per document."""
-        wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
-        for origin in self._origins_needed(facts):
-            document, paths = wanted.setdefault(id(origin.document), (origin.document, {}))
-            # The entries around it, too: what is missing is shown where it should be.
-            for depth in range(len(origin.path) + 1):
-                paths[origin.path[:depth]] = None
-        for number, (document, paths) in wanted.items():
-            for path, located in document.locate(paths).items():
-                self.located[number, path] = located
 
     def _origins_needed(self, facts: Iterable[Fact]) -> Iterator[Origin]:
         for fact in facts:
@@ -439,7 +431,7 @@ def apply_ignores(
 
 def codes_in_comments(sources: Iterable[Source]) -> set[str]:
     """The codes that comments name, whether there are such codes or not."""
-    written = (match["codes"] for each in sources for match in _IGNORE_COMMENT.finditer(each.text))
+    written = (codes for each in sources for codes in _IGNORE_COMMENT.findall(each.text))
     return {code for codes in written for code in re.findall(r"[^,\s]+", codes)}
 
 
@@ -460,28 +452,24 @@ def _unused_ignore_finding(
     instead = "an error that prevents loading cannot be ignored" if refused else "remove it"
     values: dict[str, object] = {"code": name, "nearest": name, "instead": instead}
     if name in codes:
-        return _build_finding(core_codes.UNUSED_IGNORE, values, span=span)
+        return finding(core_codes.UNUSED_IGNORE, None, values, span=span)
     values["nearest"] = guesses.nearest(name, codes)
-    return _build_finding(core_codes.UNKNOWN_CODE, values, span=span)
+    return finding(core_codes.UNKNOWN_CODE, None, values, span=span)
 
 
 def finding(
     code: Code,
-    file: str,
-    values: Mapping[str, object] | None = None,
+    file: str | None,
+    values: Mapping[str, object] = {},
     *,
     severity: Severity | None = None,
+    span: Span | None = None,
 ) -> Diagnostic:
-    """A finding about a whole file."""
-    return _build_finding(code, values or {}, file=file, severity=severity or code.severity)
-
-
-def _build_finding(code: Code, values: Mapping[str, object], **more: Any) -> Diagnostic:
-    words, redactor = code.words.adapt_to_severity(more.get("severity", code.severity)), Redactor()
-    message, advice = (word(words, values, redactor) for word in (message_of, help_of))
-    return Diagnostic(
-        **{"code": code.name, "severity": code.severity, "message": message, "help": advice, **more}
-    )
+    """A finding about a whole file, or about a span."""
+    severity, redactor = severity or code.severity, Redactor()
+    words = code.words.adapt_to_severity(severity)
+    message, advice = message_of(words, values, redactor), help_of(words, values, redactor)
+    return Diagnostic(code.name, severity, message, span=span, help=advice, file=file)
 
 
 def edit_at(document: Document, path: Path, located: EntrySpans, change: Change) -> Edit | None:

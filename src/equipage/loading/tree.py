@@ -17,7 +17,7 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.core.path import HOLE, ROOT, Path, get
-from equipage.syntax.document import Document
+from equipage.syntax.document import Document, EntrySpans
 
 #: How a path became absolute; comparisons of configurations look at what the author wrote.
 MADE_ABSOLUTE = "made absolute"
@@ -37,6 +37,21 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 
     def child(self, steps: Path) -> Origin:
         return Origin(self.document, self.path + steps) if steps else self
+
+
+def locate_all(origins: Iterable[Origin]) -> dict[tuple[int, Path], EntrySpans]:
+    """Where parts of documents are written, by the `id` of the document and the path in it.
+
+    Each document is searched once: finding a place takes as long as parsing.
+    """
+    wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
+    for origin in origins:
+        wanted.setdefault(id(origin.document), (origin.document, {}))[1][origin.path] = None
+    return {
+        (number, path): located
+        for number, (document, paths) in wanted.items()
+        for path, located in document.locate(paths).items()
+    }
 
 
 class Via(msgspec.Struct, frozen=True, gc=False):

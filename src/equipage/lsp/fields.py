@@ -6,7 +6,7 @@ directives and shorthands included.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -81,12 +81,6 @@ class Fields:
                 found.setdefault(repr(each), each)
         return list(found.values())
 
-    def is_list(self, path: Path, value: Any = None) -> bool:
-        return any(each.get("type") == "array" for each in self.schemas_at(path, value))
-
-    def takes_mapping(self, path: Path, value: Any = None) -> bool:
-        return any(each.get("type") == "object" for each in self.schemas_at(path, value))
-
     def _describe(self, path: Path, slot: Schema, *, required: bool) -> FieldDescription:
         branches = list(self._branches(slot, None))
         words = [each["description"] for each in (slot, *branches) if each.get("description")]
@@ -105,12 +99,8 @@ class Fields:
         if isinstance(step, int):
             first = schema.get("prefixItems", ())
             slot = first[step] if step < len(first) else schema.get("items")
-            if isinstance(slot, dict):
-                yield slot
-            return
-        slot = schema.get("properties", {}).get(step)
-        if slot is None:
-            slot = schema.get("additionalProperties")
+        else:
+            slot = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
         if isinstance(slot, dict):
             yield slot
 
@@ -171,14 +161,11 @@ def _tags_fit(schema: Schema, value: Any) -> bool:
     """Whether the tags of a mapping allow a branch."""
     if not isinstance(value, dict):
         return True
-    for name, slot in schema.get("properties", {}).items():
-        if (
-            isinstance(slot, dict)
-            and "const" in slot
-            and value.get(name, slot["const"]) != slot["const"]
-        ):
-            return False
-    return True
+    return all(
+        value.get(name, slot["const"]) == slot["const"]
+        for name, slot in schema.get("properties", {}).items()
+        if isinstance(slot, dict) and "const" in slot
+    )
 
 
 @lru_cache(maxsize=32)
@@ -187,24 +174,20 @@ def fields_of(kind: str) -> Fields:
     return Fields(format_named(kind))
 
 
-def snippet_of(
-    fields: Fields, path: Path, described: FieldDescription, *, indent: int
-) -> str | None:
+def snippet_of(fields: Fields, path: Path, described: FieldDescription) -> str | None:
     """The fields that a mapping needs, as a snippet to fill in; None if it needs none."""
     inner = fields.fields_at(path)
     needed = [each for each in inner.values() if each.required]
     if not needed or described.schema.get("type") == "array":
         return None
     lines = [
-        f"{' ' * (indent + 2)}{each.name}: ${{{number}:{_example(each)}}}"
-        for number, each in enumerate(needed, 1)
+        f"  {each.name}: ${{{number}:{_example(each)}}}" for number, each in enumerate(needed, 1)
     ]
     return "\n".join([f"{described.name}:", *lines])
 
 
 def _example(each: FieldDescription) -> str:
     """A value to begin with."""
-    values: Sequence[Any] = each.schema.get("enum", ())
-    if values:
+    if values := each.schema.get("enum"):
         return str(values[0])
-    return {"text": "", "a list": "[]", "a mapping": "{\\}"}.get(each.type, "")
+    return {"a list": "[]", "a mapping": "{\\}"}.get(each.type, "")

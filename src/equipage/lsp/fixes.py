@@ -43,9 +43,9 @@ def code_actions(
         for each in touched:
             made += _actions_for(each, workspace, opened, site)
     if _is_wanted(OWN_FIX_ALL, only) and (only is not None or made):
-        fixed = fix_all(workspace, opened, findings)
-        if fixed is not None:
-            title, edit = "Fix everything that can be fixed safely (equipage)", fixed
+        edit = fix_all(workspace, opened, findings)
+        if edit is not None:
+            title = "Fix everything that can be fixed safely (equipage)"
             made.append(protocol.CodeAction(title, OWN_FIX_ALL, edit=edit))
     return made
 
@@ -98,24 +98,22 @@ def fix_all(
 ) -> protocol.WorkspaceEdit | None:
     """The open text with every safe fix that is proven; None if there is none."""
     trial = Trial(workspace, opened)
-    found: Sequence[Finding] = findings
     for _ in range(_MAX_PASSES):
-        repairs, _refused = repair(found)
+        repairs, _refused = repair(findings)
         own = next((each for each in repairs if each.source.filename == opened.real), None)
         if own is None:
             break
-        found = trial.check(own.text)
-    if trial.text == opened.text.text:
+        findings = trial.check(own.text)
+    text = trial.open_text.text.text
+    if text == opened.text.text:
         return None
-    edit = minimal_edit(opened.text, trial.text)
-    return protocol.WorkspaceEdit({opened.uri: [edit]})
+    return protocol.WorkspaceEdit({opened.uri: [minimal_edit(opened.text, text)]})
 
 
 class Trial:
     """Checks of another text in place of an open one, which stays as it is."""
 
     def __init__(self, workspace: Workspace, opened: Opened) -> None:
-        self.text = opened.text.text
         self._workspace = Workspace(
             workspace.folders, env=workspace.env, encoding=workspace.encoding
         )
@@ -131,7 +129,6 @@ class Trial:
 
     def check(self, text: str) -> tuple[Finding, ...]:
         """What a check finds in the text."""
-        self.text = text
         opened = self._workspace.did_change(self._uri, [protocol.Change(text)])
         assert opened is not None
         return self._workspace.check(opened)
@@ -140,13 +137,15 @@ class Trial:
 def minimal_edit(before: Text, after: str) -> protocol.TextEdit:
     """One edit that turns a text into another, and touches only what differs."""
     old = before.text
-    start = 0
-    while start < min(len(old), len(after)) and old[start] == after[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(after)) - start and old[-1 - end] == after[-1 - end]:
-        end += 1
+    start = _shared_length(old, after)
+    end = _shared_length(old[start:][::-1], after[start:][::-1])
     return protocol.TextEdit(before.range(start, len(old) - end), after[start : len(after) - end])
+
+
+def _shared_length(a: str, b: str) -> int:
+    """How many letters two texts begin with alike."""
+    differs = (number for number, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
+    return next(differs, min(len(a), len(b)))
 
 
 # A comment that ignores a finding. Whether a comment may be written there is not guessed: the text

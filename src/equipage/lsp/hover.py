@@ -32,7 +32,7 @@ def hover_at(workspace: Workspace, opened: Opened, position: Position) -> protoc
     if variable is not None and context.outcome.kind.reading.uses_environment:
         words = _describe_variable(variable, workspace)
         return _make_hover(words, opened.text.range(*variable.span()))
-    named = target_at(workspace, opened, context, offset)
+    named = target_at(context, opened, position)
     if named is not None and named.span is not None:
         about = description_of(workspace, named)
         if about is not None:
