@@ -202,7 +202,8 @@ class MoveIndex:
 def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     """The tree with whole parts replaced, or added to a mapping.
 
-    Containers on the way are copied once, however many parts there are.
+    Missing mappings on the way are made. Containers on the way are copied once, however many parts
+    there are.
     """
     if not parts:
         return tree
@@ -219,7 +220,7 @@ def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     below = dict(tree.origins.below)
     for step, group in groups.items():
         known = below.get(step, Origins())
-        child = graft(Tree(None if ROOT in group else value[step], known), group)
+        child = graft(Tree(get(value, (step,), {}), known), group)
         value[step], below[step] = child.value, child.origins
     return Tree(value, tree.origins.replace(below=below), tree.moves)
 
@@ -231,8 +232,7 @@ def punch_holes(tree: Tree, paths: Iterable[Path]) -> Tree:
 
 def attach(tree: Tree, path: Path, part: Tree) -> Tree:
     """The tree with a part of another origin at `path`; missing mappings on the way are made."""
-    value = _set_at(tree.value, path, part.value)
-    return Tree(value, tree.origins.put(path, part.origins), tree.moves)
+    return graft(tree, {path: part})
 
 
 def put(
@@ -288,19 +288,6 @@ def select_entries(tree: Tree, path: Path, numbers: Sequence[int]) -> Tree:
     below = {new: part.origins.subtrie((old,)) for new, old in enumerate(numbers)}
     entries = [part.value[number] for number in numbers]
     return attach(tree, path, Tree(entries, node.replace(below=below)))
-
-
-def _set_at(value: Any, path: Path, new: Any) -> Any:
-    """A copy of `value` with `new` at `path`; missing mappings on the way are made."""
-    if not path:
-        return new
-    step, rest = path[0], path[1:]
-    if isinstance(value, list):
-        copy = list(value)
-        assert isinstance(step, int)
-        copy[step] = _set_at(copy[step], rest, new)
-        return copy
-    return {**value, step: _set_at(value.get(step, {}), rest, new)}
 
 
 def always_merge(_path: Path, _base: Any, _over: Any) -> Strategy:

@@ -15,6 +15,7 @@ import msgspec
 from equipage.core.path import Path, get
 from equipage.loading.editor_schema import VARIABLE, Schema, schema_for
 from equipage.loading.format import Format
+from equipage.loading.model import range_in_words
 from equipage.project.registry import format_named
 
 #: How deep branches of a schema are followed: a model may contain itself.
@@ -137,24 +138,16 @@ class Fields:
             return f"a list of {of.replace('a mapping', 'mappings')}" if of else "a list"
         if isinstance(sort, list):
             return ""  # accepted leniently, but not what should be written
+        bounds = (schema.get(each) for each in ("minimum", "exclusiveMinimum", "maximum"))
+        numbers = range_in_words(*bounds)
         names = {
             "string": "text",
-            "integer": f"a whole number{_describe_range(schema)}",
-            "number": f"a number{_describe_range(schema)}",
+            "integer": f"a whole number{numbers}",
+            "number": f"a number{numbers}",
             "boolean": "`true` or `false`",
             "object": "a mapping",
         }
         return names.get(str(sort), "")
-
-
-def _describe_range(schema: Schema) -> str:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    low = schema["exclusiveMinimum"] + 1 if "exclusiveMinimum" in schema else low
-    if low is not None and high is not None:
-        return f" from {low} to {high}"
-    if low is not None:
-        return f" of at least {low}"
-    return f" of at most {high}" if high is not None else ""
 
 
 def _tags_fit(schema: Schema, value: Any) -> bool:

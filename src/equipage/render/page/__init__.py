@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import os
 import pkgutil
@@ -83,7 +84,7 @@ def render(survey: Survey, title: str, *, base: str = "") -> str:
     # No text that goes in can hold a mark: `<` is escaped in all that comes from files.
     page = _asset("page.html")
     for mark, text in (
-        ("TITLE", _escape_html(_safe_name(title))),
+        ("TITLE", html.escape(_safe_name(title), quote=False).replace('"', "&quot;")),
         ("POLICY", policy),
         ("STYLE", style),
         ("DATA", _json_for_html(to_dict(survey, title, base=base))),
@@ -101,12 +102,6 @@ def _asset(name: str) -> str:
 
 def _csp_hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
-
-
-def _escape_html(text: str) -> str:
-    for letter, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
-        text = text.replace(letter, entity)
-    return text
 
 
 def _json_for_html(value: Any) -> str:
