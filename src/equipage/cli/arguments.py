@@ -82,9 +82,7 @@ class ProgramParser(Parser):
             nargs=0,
             help="print the version and the YAML parser in use",
         )
-        self.add_argument(
-            "--color", choices=COLOURS, default="auto", help="color the output (default: auto)"
-        )
+        add_choice(self, "--color", COLOURS, "color the output (default: auto)")
         self._subparsers_action = self.add_subparsers(
             dest="command", metavar="COMMAND", parser_class=Parser, prog="equipage"
         )
@@ -236,6 +234,11 @@ def colour_in(arguments: Sequence[str]) -> str:
 def add_flag(command: Container, name: str, summary: str, *, short: str | None = None) -> None:
     names = (name,) if short is None else (short, name)
     command.add_argument(*names, action="store_true", help=summary)
+
+
+def add_choice(command: Container, name: str, choices: Sequence[str], summary: str) -> None:
+    """An option that takes one of some words; the first one is the default."""
+    command.add_argument(name, choices=choices, default=choices[0], help=summary)
 
 
 def add_list_option(command: Container, name: str, value: str, summary: str) -> None:

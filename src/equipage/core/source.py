@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 from _thread import RLock
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -223,12 +223,8 @@ def pickle_with_text(value: object) -> bytes:
     import io
     import pickle  # slow to import, and few programs ask
 
-    class Pickler(pickle.Pickler):
-        def reducer_override(self, each: object) -> Any:
-            if isinstance(each, Span):
-                return Span, (each.source, each.start, each.end)
-            return NotImplemented
-
     packed = io.BytesIO()
-    Pickler(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
+    pickler = pickle.Pickler(packed, protocol=pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = {Span: lambda each: (Span, (each.source, each.start, each.end))}
+    pickler.dump(value)
     return packed.getvalue()

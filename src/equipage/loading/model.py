@@ -679,5 +679,9 @@ def title(cls: type) -> str:
     """A Struct's name as words: `ToolResponse` is “tool response”. It may bring its own `TITLE`."""
     if isinstance(given := getattr(cls, "TITLE", None), str):
         return given
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__).lower()
-    return f"`{words}`"
+    return f"`{words_of(cls.__name__)}`"
+
+
+def words_of(name: str) -> str:
+    """The words of a name in camel case."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()

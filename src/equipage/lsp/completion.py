@@ -104,15 +104,13 @@ def _keys(context: Context, cursor: Cursor, opened: Opened, *, snippets: bool) -
             continue
         order = 0 if each.required else 2 if name.startswith("$") else 1
         detail = ", ".join([each.type, *(["required"] if each.required else [])])
-        words = each.meaning
-        if each.restricts and "restrict" not in words:
-            words = f"{words}\n\nRestricts what an agent may do.".strip()
         written = name if has_colon else _format_key(name, each, cursor, syntax)
-        yield _Offer(name, _FIELD, written, detail, words, order)
+        yield _Offer(name, _FIELD, written, detail, each.words, order)
         if snippets and syntax == "yaml" and not (has_colon or cursor.in_brackets):
             block = snippet_of(fields, (*path, name), each)
             if block is not None:
-                yield _Offer(f"{name} …", _FIELD, block, "with what it needs", words, order, True)
+                label, detail = f"{name} …", "with what it needs"
+                yield _Offer(label, _FIELD, block, detail, each.words, order, True)
 
 
 def _reference_keys(context: Context, cursor: Cursor, opened: Opened) -> Iterator[_Offer]:

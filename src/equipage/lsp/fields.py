@@ -35,6 +35,14 @@ class FieldDescription(msgspec.Struct, frozen=True):
     restricts: bool = False
     schema: Schema = {}
 
+    @property
+    def words(self) -> str:
+        """The meaning, and that the field restricts if the meaning does not say so."""
+        is_said = not self.restricts or "restrict" in self.meaning
+        return "\n\n".join(
+            filter(None, (self.meaning, "" if is_said else "Restricts what an agent may do."))
+        )
+
 
 class Fields:
     """The fields of one kind."""

@@ -98,11 +98,7 @@ def _describe_field(field: FieldDescription) -> str:
     notes = [field.type]
     notes += ["required"] if field.required else []
     notes += [f"default `{json.dumps(field.default)}`"] if field.default is not None else []
-    lines = [f"**{field.name}**: {', '.join(notes)}"]
-    lines += [field.meaning] if field.meaning else []
-    if field.restricts and "restrict" not in field.meaning:
-        lines.append("Restricts what an agent may do.")
-    return "\n\n".join(lines)
+    return f"**{field.name}**: {', '.join(notes)}\n\n{field.words}".rstrip()
 
 
 def _describe_provenance(context: Context, path: Path) -> Iterator[str]:

@@ -198,9 +198,7 @@ def _folder_and_name(session: Session) -> tuple[str, str]:
 
 def group_key(outcome: Outcome) -> str | None:
     """Only profiles whose names are the same, or nearly, concern each other."""
-    if not outcome.sources or outcome.session is None:
-        return None
-    return _fold_name(_folder_and_name(outcome.session)[1])
+    return next((_fold_name(each.name) for each in members([outcome])), None)
 
 
 def _fold_name(name: str) -> str:
