@@ -33,7 +33,7 @@ from equipage.core.diagnostics import (
 from equipage.core.path import ROOT, Path, pointer
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, lazy_regex
-from equipage.loading.tree import MoveIndex, Origin, Provenance, Tree, locate_all
+from equipage.loading.tree import Origin, Provenance, Tree, locate_all
 from equipage.loading.wording import Redactor, help_of, message_of, path_of
 from equipage.syntax import Range
 from equipage.syntax.document import Document, EntrySpans
@@ -100,7 +100,6 @@ class Placer:
         sources: Iterable[Source] = (),
     ) -> None:
         self.tree = tree
-        self.undone = MoveIndex(tree.moves if tree is not None else ())
         self.file = file  #: named when a finding has no place at all
         self.documents = tuple(documents)
         self.sources = tuple(sources)  #: everything the load read
@@ -237,7 +236,7 @@ class Placer:
             return path
         if each.span is not None or self.tree is None:
             return each.path
-        return self.undone.undo(each.path)
+        return self.tree.path_as_written(each.path)
 
     def _diagnostic(self, each: Fact) -> Diagnostic:
         code, redactor = each.code, self.redactor

@@ -311,12 +311,11 @@ class Loaded(Generic[C]):
         plain = self._dump(self.config)
         stories = {path: self._provenance_of(path) for path in paths}
         replaced = {path: tuple(self._replaced_origins(path)) for path in paths}
-        origins = [
+        spans = _spans_of(
             each
             for path, story in stories.items()
             for each in (story.origin, *story.merged, *replaced[path], *_directive_origins(story))
-        ]
-        spans = _spans_of(origins)
+        )
         found: dict[Path, Explanation] = {}
         for path, story in stories.items():
             value = get(plain, path, _MISSING)

@@ -10,7 +10,6 @@ Nothing here can contain itself, so the garbage collector need not look at it (`
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -164,39 +163,14 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
 
     def path_as_written(self, path: Path) -> Path:
         """The path as the author would write it: moves undone, the last one first."""
-        return MoveIndex(self.moves).undo(path) if self.moves else path
+        for start, end in reversed(self.moves):
+            if path[: len(end)] == end:
+                path = start + path[len(end) :]
+        return path
 
     def subtree(self, path: Path) -> Tree:
         """The part at `path` as a tree of its own."""
         return Tree(get(self.value, path), self.origins.subtrie(path))
-
-
-class MoveIndex:
-    """Moves by the path they end at, so that undoing them does not look at each."""
-
-    def __init__(self, moves: Sequence[tuple[Path, Path]]) -> None:
-        self._moves = moves
-        self._by_end: dict[Path, list[int]] = {}
-        for number, (_, end) in enumerate(moves):
-            self._by_end.setdefault(end, []).append(number)
-
-    def undo(self, path: Path) -> Path:
-        """The path before all moves."""
-        before = len(self._moves)
-        while (last := self._last_move_to(path, before)) is not None:
-            start, end = self._moves[last]
-            path, before = start + path[len(end) :], last
-        return path
-
-    def _last_move_to(self, path: Path, before: int) -> int | None:
-        """The last move ahead of `before` that brought a path, or something around it, here."""
-        found: int | None = None
-        for depth in range(len(path) + 1) if before else ():
-            numbers = self._by_end.get(path[:depth], ())
-            earlier = bisect.bisect_left(numbers, before)
-            if earlier and (found is None or numbers[earlier - 1] > found):
-                found = numbers[earlier - 1]
-        return found
 
 
 def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:

@@ -19,8 +19,7 @@ from equipage.project.registry import codes_for
 from equipage.syntax.document import Document
 from equipage.workspace.fixes import repair
 
-QUICK_FIX, FIX_ALL, SOURCE = "quickfix", "source.fixAll", "source"
-OWN_FIX_ALL = f"{FIX_ALL}.equipage"
+QUICK_FIX, OWN_FIX_ALL = "quickfix", "source.fixAll.equipage"
 EXPLAIN_COMMAND = "equipage.explainRule"
 _RISK = "unsafe: it may change what an agent may do or what it is asked"
 #: A fix may uncover another one; this ends fixes that uncover each other endlessly.
@@ -65,7 +64,7 @@ def _actions_for(
     each: Finding, workspace: Workspace, opened: Opened, site: str | None
 ) -> Iterator[protocol.CodeAction]:
     about = publishing.protocol_diagnostics([each], workspace, site)
-    if each.fix is not None and _is_proven(each):
+    if each.fix is not None and repair([each], unsafe=True)[0]:
         words = each.fix.message[0].upper() + each.fix.message[1:]
         title = words if each.fix.safe else f"{words} ({_RISK})"
         edit = workspace_edit(workspace, each.fix.edits)
@@ -76,11 +75,6 @@ def _actions_for(
         yield protocol.CodeAction(f"Ignore `{each.code}` here", QUICK_FIX, about, edit=ignoring)
     command = protocol.Command(f"Explain `{each.code}`", EXPLAIN_COMMAND, [each.code])
     yield protocol.CodeAction(f"Explain `{each.code}`", QUICK_FIX, about, command=command)
-
-
-def _is_proven(each: Finding) -> bool:
-    repairs, _ = repair([each], unsafe=True)
-    return bool(repairs)
 
 
 def workspace_edit(workspace: Workspace, edits: Iterable[Edit]) -> protocol.WorkspaceEdit:
