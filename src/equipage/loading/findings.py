@@ -58,6 +58,7 @@ Family = tuple[str, Severity, str | None]
 #: What `${VAR}` substitution would read; doubled, the dollar is only a dollar.
 _REFERENCE = lazy_regex(r"\$(?=[${])")
 _BLANK = " \t\r\n"
+_BLANKS_AND_COMMENTS = lazy_regex(r"(?:[ \t\r\n]+|(?<=[ \t\r\n])\#[^\r\n]*)*")
 #: What may precede an item of a block list: its dash, an anchor, a tag.
 _DASH = lazy_regex(r"[ ]*-[ \t]+(?:[&!]\S+[ \t]+)*")
 _DASHES = lazy_regex(r"(?:[ ]*-[ \t]+)+")
@@ -537,25 +538,13 @@ def _entry_span(document: Document, located: EntrySpans) -> Span | None:
     start = min(located.value.start, located.key.start if located.key else located.value.start)
     end = max(located.value.end, located.key.end if located.key else 0)
     # The next character tells a flow collection from a block, whatever the format of the file.
-    after = _skip_blanks_and_comments(text, end, document.window[1])
+    blanks = _BLANKS_AND_COMMENTS.match(text, end, document.window[1])
+    after = end if blanks is None else blanks.end()
     if document.format == "json" or text[after : after + 1] in tuple(",]}"):
         found: Range | None = _flow_entry_range(text, start, end, after)
     else:
         found = _block_entry_range(text, start, end, document, is_item=located.key is None)
     return None if found is None else Span(document.source, *found)
-
-
-def _skip_blanks_and_comments(text: str, offset: int, limit: int) -> int:
-    """The offset after blanks, line breaks and comments."""
-    while offset < limit:
-        if text[offset] in _BLANK:
-            offset += 1
-        elif text[offset] == "#" and text[offset - 1] in _BLANK:
-            rest = _REST_OF_LINE.match(text, offset)
-            offset = rest.end() if rest else limit
-        else:
-            break
-    return min(offset, limit)
 
 
 def _flow_entry_range(text: str, start: int, end: int, after: int) -> Range:

@@ -22,6 +22,7 @@ import msgspec
 
 from equipage import __version__
 from equipage.core.diagnostics import UsageError
+from equipage.core.path import get
 from equipage.core.text import code_page_url, describe_exception
 from equipage.lsp import fixes, navigation, protocol
 from equipage.lsp.completion import completions_at
@@ -186,10 +187,7 @@ class Server:
 
     def _client_capability(self, *path: str) -> Any:
         """Return a capability that the client announced; None if it did not."""
-        found: Any = self._capabilities
-        for step in path:
-            found = found.get(step) if isinstance(found, dict) else None
-        return found
+        return get(self._capabilities, path)
 
     # The life of a server.
 
@@ -216,8 +214,7 @@ class Server:
         )
         refreshes = bool(self._client_capability("workspace", "diagnostics", "refreshSupport"))
         pulls = refreshes and self._client_capability("textDocument", "diagnostic") is not None
-        own = params.initialization_options
-        whole = not (isinstance(own, dict) and own.get("workspace") is False)
+        whole = get(params.initialization_options, ("workspace",)) is not False
         self.publisher = self._new_publisher(pulls=pulls, whole=whole)
         self._state = "ready"
         info = {"name": "equipage", "version": __version__}
@@ -315,8 +312,7 @@ class Server:
 
     def _did_change_settings(self, params: protocol.Configuration) -> None:
         """Settings of the client, for those that do not start a server anew."""
-        own = params.settings.get("equipage") if isinstance(params.settings, dict) else None
-        whole = own.get("workspace") if isinstance(own, dict) else None
+        whole = get(params.settings, ("equipage", "workspace"))
         if isinstance(whole, bool):
             self.publisher.set_whole_workspace(whole=whole)
 
