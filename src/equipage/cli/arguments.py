@@ -241,6 +241,10 @@ def add_choice(command: Container, name: str, choices: Sequence[str], summary: s
     command.add_argument(name, choices=choices, default=choices[0], help=summary)
 
 
+def add_number(command: Container, name: str, summary: str, default: int | None = None) -> None:
+    command.add_argument(name, type=whole_number, metavar="N", default=default, help=summary)
+
+
 def add_list_option(command: Container, name: str, value: str, summary: str) -> None:
     command.add_argument(name, metavar=value, action="append", default=[], help=summary)
 

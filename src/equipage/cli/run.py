@@ -27,8 +27,8 @@ from equipage.cli.arguments import (
     add_flag,
     add_list_option,
     add_loading_options,
+    add_number,
     add_paths,
-    whole_number,
 )
 from equipage.cli.lock import read_lock
 from equipage.cli.output import Output
@@ -139,12 +139,7 @@ def add_tool_options(group: Container) -> None:
     add_flag(group, "--watch", "serve changed files once they are valid (needs watchfiles)")
     summary = "plain: replace the dots in names of tools, which some clients do not accept"
     add_choice(group, "--names", ("dotted", "plain"), summary)
-    group.add_argument(
-        "--concurrency",
-        type=whole_number,
-        metavar="N",
-        help="calls at once (default: 2 per processor)",
-    )
+    add_number(group, "--concurrency", "calls at once (default: 2 per processor)")
     add_flag(
         group, "--reuse", "let deterministic Python tools serve several calls with one process"
     )

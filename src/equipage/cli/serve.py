@@ -15,7 +15,7 @@ from equipage.cli.arguments import (
     add_flag,
     add_list_option,
     add_loading_options,
-    whole_number,
+    add_number,
 )
 from equipage.cli.lock import read_lock
 from equipage.cli.output import Output
@@ -52,13 +52,8 @@ def declare(parser: Parser) -> None:
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="listen here (default: 127.0.0.1)"
     )
-    parser.add_argument(
-        "--port",
-        type=whole_number,
-        default=0,
-        metavar="N",
-        help="listen on this port (default: any free one, which is printed)",
-    )
+    summary = "listen on this port (default: any free one, which is printed)"
+    add_number(parser, "--port", summary, default=0)
     add_flag(parser, "--i-own-the-client", "allow a --host that other machines can reach")
     add_loading_options(parser, layers=False)
     add_tool_options(parser.add_argument_group("options for tools and skills"))
@@ -75,9 +70,7 @@ def _add_fault_options(group: Container) -> None:
         help="share one phase among clients, or not, whatever the file says",
     )
     group.add_argument("--behavior", metavar="DELIVERY", help="deliver every answer this way")
-    group.add_argument(
-        "--seed", type=whole_number, metavar="N", help="make everything random repeatable"
-    )
+    add_number(group, "--seed", "make everything random repeatable")
     summary = "virtual: never wait, and finish everything before the next message"
     add_choice(group, "--clock", ("real", "virtual"), summary)
     group.add_argument("--trace", metavar="FILE", help="write what happens to FILE, as JSON lines")

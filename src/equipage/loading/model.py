@@ -129,18 +129,15 @@ def build(
     # The slow way, only for what is wrong: every mismatch instead of the first.
     collector = Collector(shape, reported, whole=_has_no_holes(value))
     pruned = collector.check(value, type_info(model), ROOT)
-    if shape.mismatch != "error":
-        collector.facts = [_relax_mismatch(each, shape) for each in collector.facts]
-    if shape.worst != "error":
-        collector.facts = [_limit_severity(each, shape.worst) for each in collector.facts]
-    if any(each.severity in (None, "error") for each in collector.facts) or collector.holes:
-        return None, pruned, collector.facts
+    facts = [_adapt_severity(each, shape) for each in collector.facts]
+    if any(each.severity in (None, "error") for each in facts) or collector.holes:
+        return None, pruned, facts
     try:
-        return convert(pruned, model), pruned, collector.facts
+        return convert(pruned, model), pruned, facts
     except msgspec.ValidationError as error:
         # The collector is more lenient than convert: a bug worth a finding.
         bug = codes.WRONG_TYPE.at(expected="another value", found=str(error))
-        return None, pruned, [*collector.facts, bug]
+        return None, pruned, [*facts, bug]
 
 
 def _has_no_holes(value: Any) -> bool:
@@ -155,17 +152,14 @@ def _has_no_holes(value: Any) -> bool:
     return True
 
 
-def _relax_mismatch(each: Fact, shape: Shape) -> Fact:
-    """A mismatch with the severity of its kind, unless its field restricts or is needed."""
-    if each.severity is not None or not each.path or each.path[0] in shape.guarded | shape.needed:
-        return each
-    return msgspec.structs.replace(each, severity=shape.mismatch)
-
-
-def _limit_severity(each: Fact, worst: Severity) -> Fact:
-    if each.severity not in (None, "error"):
-        return each
-    return msgspec.structs.replace(each, severity=worst)
+def _adapt_severity(each: Fact, shape: Shape) -> Fact:
+    """A fact with the severity of its kind; a field that restricts or is needed must fit."""
+    severity, is_firm = each.severity, not each.path or each.path[0] in shape.guarded | shape.needed
+    if severity is None and not is_firm and shape.mismatch != "error":
+        severity = shape.mismatch
+    if severity in (None, "error") and shape.worst != "error":
+        severity = shape.worst
+    return msgspec.structs.replace(each, severity=severity)
 
 
 class Collector:
