@@ -11,14 +11,16 @@ import pytest
 from equipage.cli import main
 from equipage.effect.budget import Measure, budget_of
 from equipage.loading.session import Request
-from equipage.workspace.load import load_all, settled
+from equipage.workspace import Workspace
+from equipage.workspace.load import drop_overruled_guesses
 from lab import Link, repository
 
 
 def measured(folder: Path, files: dict[str, Any]) -> dict[tuple[str, str], Measure]:
     """The measures by client and what it is; those of folders below the project by folder, too."""
     repository(folder, files)
-    found = budget_of(settled(load_all([str(folder)], Request(env={}, shared=True))))
+    workspace = Workspace([str(folder)], Request(env={}, shared=True))
+    found = budget_of(drop_overruled_guesses(workspace.loads(), workspace.system))
     return {
         (each.client, each.what)
         if each.folder in (".", str(folder))

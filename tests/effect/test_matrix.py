@@ -13,13 +13,15 @@ from equipage.clients.file_grants import reaches_of
 from equipage.clients.tables.activities import ACTIVITIES
 from equipage.effect.reach import Column, Matrix, add_inherited, answer, matrices
 from equipage.loading.session import Request
-from equipage.workspace.load import load_all, settled
+from equipage.workspace import Workspace
+from equipage.workspace.load import drop_overruled_guesses
 from lab import repository
 
 
 def matrix_of(folder: Path, files: dict[str, Any]) -> Matrix:
     repository(folder, files)
-    found = settled(load_all([str(folder)], Request(env={}, shared=True)))
+    workspace = Workspace([str(folder)], Request(env={}, shared=True))
+    found = drop_overruled_guesses(workspace.loads(), workspace.system)
     outcomes = [each.outcome for each in found if each.outcome is not None]
     (matrix,) = matrices(add_inherited([reach for each in outcomes for reach in reaches_of(each)]))
     return matrix

@@ -19,7 +19,8 @@ import pytest
 from equipage.clients.file_grants import reaches_of
 from equipage.effect.reach import Column, add_inherited, answer, matrices
 from equipage.loading.session import Request
-from equipage.workspace.load import load_all, settled
+from equipage.workspace import Workspace
+from equipage.workspace.load import drop_overruled_guesses
 from lab import SHARED, write
 
 PROGRAM = os.environ.get("EQUIPAGE_OPENCODE", "")
@@ -107,7 +108,8 @@ def test_opencode_says_the_same(tmp_path: Path) -> None:
     )
     home.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
-    found = settled(load_all([str(folder)], Request(env={}, shared=True)))
+    workspace = Workspace([str(folder)], Request(env={}, shared=True))
+    found = drop_overruled_guesses(workspace.loads(), workspace.system)
     outcomes = [each.outcome for each in found if each.outcome is not None]
     (matrix,) = matrices(add_inherited([reach for each in outcomes for reach in reaches_of(each)]))
     assert {each.name for each in matrix.agents} == set(headers)

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from equipage import files
 from equipage.core.diagnostics import UsageError
+from equipage.files import arguments as files
+from equipage.files.disk import process_variables
 
 PATH = "a path as str or os.PathLike[str]"
 
@@ -98,10 +99,10 @@ def test_files_in_memory_have_paths_from_the_root_of_a_project(name: str) -> Non
 def test_variables_of_the_process_are_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "environb", {b"\xc3\xa9\xff": b"\xc3\xa8\xfe"}, raising=False)
     monkeypatch.setattr(os, "supports_bytes_environ", True)
-    assert files.process_variables() == {"é\udcff": "è\udcfe"}
+    assert process_variables() == {"é\udcff": "è\udcfe"}
     monkeypatch.setattr(os, "supports_bytes_environ", False)
     monkeypatch.setattr(os, "environ", {"A": "1"})
-    assert files.process_variables() == {"A": "1"}
+    assert process_variables() == {"A": "1"}
 
 
 def test_homes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from equipage.files import trees
-from equipage.files.reading import sha256_of
-from equipage.files.trees import HashedFile, TooManyFiles, hash_files_below
+from equipage.files import disk
+from equipage.files.disk import Disk, HashedFile, TooManyFiles, hash_files_below
 from lab import write
 
 
@@ -19,12 +18,12 @@ def sha256(text: str | bytes) -> str:
 
 
 def names(folder: Path) -> list[str]:
-    return [each.name for each in hash_files_below(str(folder))]
+    return [each.name for each in hash_files_below(str(folder), Disk())]
 
 
 def test_every_file_at_any_depth_in_the_order_of_names(tmp_path: Path) -> None:
     write(tmp_path, {"b/c/d": "d", "b/a": "a", "a": "1", "c": "", "b.txt": "2", "e/f": "f"})
-    assert list(hash_files_below(str(tmp_path))) == [
+    assert list(hash_files_below(str(tmp_path), Disk())) == [
         HashedFile("a", sha256("1")),
         HashedFile("b.txt", sha256("2")),
         HashedFile("c", sha256("")),
@@ -40,7 +39,7 @@ def test_a_link_is_never_followed(tmp_path: Path) -> None:
     (folder / "file").symlink_to("../out/secret")
     (folder / "folder").symlink_to("../out")
     (folder / "loop").symlink_to("loop")
-    assert list(hash_files_below(str(folder))) == [
+    assert list(hash_files_below(str(folder), Disk())) == [
         HashedFile("a", sha256("a")),
         HashedFile("file", sha256("../out/secret"), is_link=True),
         HashedFile("folder", sha256("../out"), is_link=True),
@@ -57,7 +56,7 @@ def test_what_people_do_not_write_is_left_out(tmp_path: Path) -> None:
 def test_what_was_read_before_is_not_read_again(tmp_path: Path) -> None:
     write(tmp_path, {"a": "a", "d/b": "b"})
     known = {"d/b": "known", "a/b": "not this one"}
-    assert [each.sha256 for each in hash_files_below(str(tmp_path), known)] == [
+    assert [each.sha256 for each in hash_files_below(str(tmp_path), Disk(), known)] == [
         sha256("a"),
         "known",
     ]
@@ -77,11 +76,11 @@ def test_what_is_no_file_and_what_is_gone_has_no_hash(
 
     monkeypatch.setattr(os, "scandir", scandir)
     assert names(tmp_path) == ["a", "z/c"]
-    assert list(hash_files_below(str(tmp_path / "no"))) == []
+    assert list(hash_files_below(str(tmp_path / "no"), Disk())) == []
 
 
 def test_there_may_be_so_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "MAX_FILES", 3)
+    monkeypatch.setattr(disk, "MAX_FILES", 3)
     write(tmp_path, {"a": "", "b/c": "", "d": ""})
     assert len(names(tmp_path)) == 3
     (tmp_path / "e").symlink_to("a")
@@ -91,7 +90,7 @@ def test_there_may_be_so_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_they_may_lie_so_deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trees, "MAX_DEPTH", 2)
+    monkeypatch.setattr(disk, "MAX_DEPTH", 2)
     write(tmp_path, {"a/b/x": "", "a/b/c/y": "", "a/z": ""})
     assert names(tmp_path) == ["a/z", "a/b/x"]
 
@@ -103,12 +102,12 @@ def test_the_hash_of_a_file_of_any_size(tmp_path: Path) -> None:
     for size in (0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20):
         data = os.urandom(1024) * (size // 1024) + b"x" * (size % 1024)
         (tmp_path / "file").write_bytes(data)
-        assert sha256_of(str(tmp_path / "file")) == sha256(data)
+        assert Disk().sha256(str(tmp_path / "file")) == sha256(data)
 
 
 def test_only_regular_files_have_one(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     before = len(os.listdir("/proc/self/fd"))
     for path in (str(tmp_path / "pipe"), str(tmp_path), "/dev/zero", str(tmp_path / "no"), "a\0b"):
-        assert sha256_of(path) is None
+        assert Disk().sha256(path) is None
     assert len(os.listdir("/proc/self/fd")) == before

@@ -18,10 +18,10 @@ from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.frozen import FrozenDict, FrozenList
 from equipage.core.path import walk
 from equipage.core.source import Span
-from equipage.files.reading import MemoryFiles
+from equipage.files.memory import Memory
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 from equipage.project.registry import format_named
 from equipage.render import json as json_render
 from equipage.render import text as text_render
@@ -149,13 +149,13 @@ def check_outcome(outcome: Outcome, rng: random.Random) -> None:
 
 def _kind(name: str) -> Target:
     kind = format_named(name)
-    files = MemoryFiles(
+    memory = Memory(
         {
-            "/p/library/a.yaml": "tool: {name: t, description: d, inputSchema: {}}\nresponse: {content: []}\n",
-            "/p/b.txt": "text\n",
-            "/p/agents/a.md": "---\nname: a\n---\nText.\n",
+            "/p/library/a.yaml": b"tool: {name: t, description: d, inputSchema: {}}\nresponse: {content: []}\n",
+            "/p/b.txt": b"text\n",
+            "/p/agents/a.md": b"---\nname: a\n---\nText.\n",
         },
-        cwd="/p",
+        root="/p",
     )
 
     def run(text: str, rng: random.Random) -> None:
@@ -164,13 +164,10 @@ def _kind(name: str) -> Target:
             written = "team.json"
         if name == "profile" and not text.lstrip("\ufeff\n ").startswith(("---", "+++")):
             written = ".defect/agents/writer/config.toml"
-        request = Request(
-            env=ENV, project="/p", options={"library": "library"} if name == "server" else {}
-        )
+        options = {"library": "library"} if name == "server" else {}
+        request = Request(env=ENV, system=memory, project="/p", options=options)
         try:
-            check_outcome(
-                load_text(text, kind, request, Run(files.again()), name=written, base="/p"), rng
-            )
+            check_outcome(load_text(text, kind, request, name=written, base="/p"), rng)
         except LoadError as error:
             check_findings(error.diagnostics)
 
@@ -183,7 +180,7 @@ def _conventions() -> Surface:
     for kind, name, text in conventions():
         texts.setdefault((kind, name), []).append(text)
     chosen = sorted(texts)
-    files = MemoryFiles({"/p/b.txt": "text\n"}, cwd="/p")
+    memory = Memory({"/p/b.txt": b"text\n"}, root="/p")
 
     def make(rng: random.Random) -> tuple[str, str, str]:
         kind, name = rng.choice(chosen)
@@ -191,11 +188,9 @@ def _conventions() -> Surface:
 
     def run(value: tuple[str, str, str], rng: random.Random) -> None:
         kind, name, text = value
-        request = Request(env=ENV, project="/p")
+        request = Request(env=ENV, system=memory, project="/p")
         try:
-            found = load_text(
-                text, format_named(kind), request, Run(files.again()), name=name, base="/p"
-            )
+            found = load_text(text, format_named(kind), request, name=name, base="/p")
         except LoadError as error:
             check_findings(error.diagnostics)
         else:

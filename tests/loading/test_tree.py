@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -16,7 +17,6 @@ from equipage.core.path import HOLE, Hole, Path, get, mapping_or_empty, walk
 from equipage.core.source import Source
 from equipage.directives import find
 from equipage.loading.tree import (
-    MoveIndex,
     Origin,
     Origins,
     Tree,
@@ -452,19 +452,17 @@ def test_select_keeps_the_origins_of_what_stays() -> None:
     assert ways(result, ("l", 1)) == ["project layer"]
 
 
+def undo(moves: Sequence[tuple[Path, Path]], path: Path) -> Path:
+    return Tree(None, Origins(), tuple(moves)).path_as_written(path)
+
+
 def test_moves_are_undone_the_last_one_first() -> None:
-    moves: list[tuple[tuple[str | int, ...], tuple[str | int, ...]]] = [
-        (("a",), ("b",)),
-        (("c",), ("a",)),
-        (("b", "x"), ("d",)),
-        (("e",), ("b",)),
-    ]
-    undone = MoveIndex(moves)
-    assert undone.undo(("a", 1)) == ("c", 1)
-    assert undone.undo(("d", "y")) == ("a", "x", "y")
-    assert undone.undo(("b",)) == ("e",)
-    assert undone.undo(("z",)) == ("z",)
-    assert undone.undo(()) == ()
+    moves = [(("a",), ("b",)), (("c",), ("a",)), (("b", "x"), ("d",)), (("e",), ("b",))]
+    assert undo(moves, ("a", 1)) == ("c", 1)
+    assert undo(moves, ("d", "y")) == ("a", "x", "y")
+    assert undo(moves, ("b",)) == ("e",)
+    assert undo(moves, ("z",)) == ("z",)
+    assert undo(moves, ()) == ()
 
 
 def through(whole: Tree, *hows: str) -> Tree:
@@ -545,15 +543,14 @@ def test_moves_that_follow_each_other_in_one_place() -> None:
     """The last move that brought a path here is undone first, also where an earlier one, of
     something around it, ends in the same place."""
     moves = [(("a",), ("x",)), (("b",), ("x", "y")), (("c",), ("x",)), (("x", "y"), ("z",))]
-    assert MoveIndex(moves).undo(("z", "n")) == ("c", "y", "n")
-    assert MoveIndex(moves[:2]).undo(("x", "y")) == ("b",)
-    assert MoveIndex(moves[:3]).undo(("x", "y")) == ("c", "y")
-    assert MoveIndex(moves[:2]).undo(("x", "n")) == ("a", "n")
+    assert undo(moves, ("z", "n")) == ("c", "y", "n")
+    assert undo(moves[:2], ("x", "y")) == ("b",)
+    assert undo(moves[:3], ("x", "y")) == ("c", "y")
+    assert undo(moves[:2], ("x", "n")) == ("a", "n")
     twice = [(("a",), ("x", "y")), (("b",), ("x",)), (("c",), ("x", "y"))]
-    assert MoveIndex(twice).undo(("x", "y")) == ("c",)
-    assert MoveIndex([(("a",), ("x",)), (("x",), ("x", "y")), (("b",), ("x",))]).undo(
-        ("x", "y")
-    ) == ("b", "y")
+    assert undo(twice, ("x", "y")) == ("c",)
+    around = [(("a",), ("x",)), (("x",), ("x", "y")), (("b",), ("x",))]
+    assert undo(around, ("x", "y")) == ("b", "y")
 
 
 def test_a_tree_knows_the_document_that_it_is_of() -> None:

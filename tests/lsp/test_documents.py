@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from equipage.lsp import documents
-from equipage.workspace.load import Candidate
+from equipage.workspace import load as loading
+from equipage.workspace.find import File
 from workspace.editing import Workspace
 
 
@@ -18,14 +18,14 @@ def test_whatever_changes_the_state_says_what_a_fresh_check_says(
 ) -> None:
     """Ten workspaces, thirty changes of each. `make fuzz` makes ten thousand."""
     loads, files = 0, 0
-    real = documents.loaded_entry
+    real = loading.load_file
 
-    def loaded(candidate: Candidate, *rest: Any) -> Any:
+    def load_file(file: File, *rest: Any, **more: Any) -> Any:
         nonlocal loads
         loads += 1
-        return real(candidate, *rest)
+        return real(file, *rest, **more)
 
-    monkeypatch.setattr(documents, "loaded_entry", loaded)
+    monkeypatch.setattr(loading, "load_file", load_file)
     for seed in range(10):
         root = tmp_path / str(seed) / "project"
         workspace = Workspace(root, seed)

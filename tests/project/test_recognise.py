@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.loading.session import Run
-from equipage.project.recognise import Recognised, is_surely_unrecognised, recognise
-from equipage.project.settings import project_of
 from lab import write
 
 BLUEPRINT = '{"id": "x", "flow": {"kind": "seq", "children": []}}'
@@ -120,46 +117,6 @@ def test_a_large_file_is_recognised_like_a_small_one(tmp_path: Path, at: str) ->
     report = _walked(tmp_path, server + tools if at == "first" else tools + server)
     assert _kinds(report) == ["server"]
     assert report.ok
-
-
-# What is surely none of ours is told by a quicker way, which must agree with the long one.
-
-_FOLDERS = ("", "a/", "docs/", "agents/", "commands/x/", "skills/s/", "skills/s/refs/", ".claude/")
-_FOLDERS += (".claude/agents/", ".cursor/rules/", ".github/workflows/", "plug/agents/", "plug/")
-_NAMES = ("x.md", "README.md", "AGENTS.md", "SKILL.md", "x.MD", "x.agent.md", "X.Tool.YAML")
-_NAMES += ("x.json", "x.yaml", "x.yml", ".json", ".mcp.json", "x.jsonc", "x.toml", "config.toml")
-_CONTENTS = (
-    "text",
-    "---\nname: x\ndescription: y\ntools: Read\n---\n",
-    "---\ntitle: x\n---\n",
-    "\ufeff\n---\ndescription: x\nallowed-tools: Bash\n---\n",
-    SERVER,
-    BLUEPRINT,
-    '{"name": "x", "packages": {}}',
-    "server: {name: ${X:-y}}\ntools: []\n",
-    b"---\ndescription: \xff\nmodel: x\nname: x\n---\n",
-    b"\xff\xfe",
-)
-
-
-@pytest.mark.parametrize("settings", ["", "conventions = false\n", "kinds = {'a/*' = 'server'}\n"])
-@pytest.mark.parametrize("content", _CONTENTS)
-def test_what_is_surely_none_is_not_recognised(
-    tmp_path: Path, settings: str, content: str | bytes
-) -> None:
-    files: dict[str, str | bytes] = {f"{f}{n}": content for f in _FOLDERS for n in _NAMES}
-    files |= {"plug/.claude-plugin/plugin.json": '{"name": "p"}', "equipage.toml": settings}
-    write(tmp_path, files)
-    (tmp_path / "a" / "link.md").symlink_to(tmp_path / "a" / "x.md")
-    (tmp_path / "a" / "gone.md").symlink_to(tmp_path / "gone")
-    run = Run(folders=(str(tmp_path),))
-    quick = 0
-    for path in sorted(tmp_path.rglob("*")):
-        project = project_of(str(path), run)
-        if path.is_file() and is_surely_unrecognised(str(path), project, run):
-            quick += 1
-            assert recognise(str(path), project, run, named=False) == Recognised(), path
-    assert quick or "kinds" in settings
 
 
 # What other programs write is known by its place and its beginning; the rest is not read.

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 from equipage.project.settings import Selection, project_of
-from equipage.workspace.check import check_paths
+from equipage.workspace import Workspace
 from equipage.workspace.report import Report
 from lab import check, command, write
 
@@ -44,7 +44,7 @@ def test_settings_are_told_by_what_the_file_means(text: str, counts: bool) -> No
     write(".", {"sub/a.yaml": SERVER, "sub/pyproject.toml": text})
     assert [each.code for each in check("sub").diagnostics] == ([] if counts else ["unknown-field"])
     here = str(Path.cwd().resolve())
-    root = project_of("sub/a.yaml", Run(folders=(here,))).root
+    root = project_of("sub/a.yaml", Request(env={}, folders=(here,)).new_run()).root
     assert root == (str(Path("sub").resolve()) if counts else here)
 
 
@@ -163,17 +163,15 @@ def test_each_file_answers_to_its_own_project() -> None:
 def test_the_command_line_beats_the_settings() -> None:
     write(".", {"a.yaml": SERVER, "equipage.toml": 'select = ["wrong-type"]\n'})
     request = Request(env={})
-    assert check_paths(
-        ["."], request, selection=Selection(frozenset({"unknown-field"}))
-    ).diagnostics
-    assert not check_paths(
-        ["."], request, selection=Selection(None, frozenset({"unknown-field"}))
-    ).diagnostics
+    only = Selection(frozenset({"unknown-field"}))
+    assert Workspace(["."], request, selection=only).report().diagnostics
+    without = Selection(None, frozenset({"unknown-field"}))
+    assert not Workspace(["."], request, selection=without).report().diagnostics
 
 
 def test_roots_of_the_settings_reach_the_load() -> None:
     write(".", {"equipage.toml": "roots = ['shared']\n", "shared/x.txt": "x"})
-    request = project_of("a.yaml", Run()).extend_request(Request(env={}))
+    request = project_of("a.yaml", Request(env={}).new_run()).extend_request(Request(env={}))
     assert request.roots == (os.path.join(os.path.realpath("."), "shared"),)
 
 

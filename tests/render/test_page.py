@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from equipage import workspace
 from equipage.cli import main
 from equipage.loading.session import Request
-from equipage.record import lock as locks
 from equipage.render.page import render, survey_workspace
 from equipage.workspace import load as loads
 from lab import EXAMPLES, REPOSITORY, repository
@@ -339,14 +339,14 @@ def test_each_file_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     assert main(["lock"]) == 0
     seen: list[str] = []
-    original = loads.load_candidate
+    original = loads.load_file
 
-    def counted(candidate: Any, *given: Any, **options: Any) -> Any:
-        seen.append(candidate.path)
-        return original(candidate, *given, **options)
+    def counted(file: Any, *given: Any, **options: Any) -> Any:
+        seen.append(file.path)
+        return original(file, *given, **options)
 
-    monkeypatch.setattr(loads, "load_candidate", counted)
-    monkeypatch.setattr(locks, "load_candidate", counted)
+    monkeypatch.setattr(loads, "load_file", counted)
+    monkeypatch.setattr(workspace, "load_file", counted)
     found = survey_workspace(["."], Request(env={}, shared=True))
     assert sorted(seen) == [f"./{name}" for name in names]
     assert found.lock is not None

@@ -13,10 +13,10 @@ import pytest
 from msgspec import inspect as types
 
 from casefiles import cases_in
-from equipage.files.reading import MemoryFiles
+from equipage.files.memory import Memory
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_text
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 from equipage.project.registry import format_named
 from lab import CASES
 
@@ -167,8 +167,7 @@ def findings(kind: str, document: Doc) -> list[tuple[str, str]]:
     outcome = load_text(
         text,
         format_named(kind),
-        Request(env={}),
-        Run(MemoryFiles({}, cwd="/p")),
+        Request(env={}, system=Memory({}, root="/p")),
         name=NAMES[kind],
         base="/p",
     )

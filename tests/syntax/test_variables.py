@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage.core import codes
-from equipage.files import process_variables
+from equipage.files.disk import process_variables
 from equipage.syntax import Irregularity, SyntaxProblem
 from equipage.syntax.variables import (
     fragments,

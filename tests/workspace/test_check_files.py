@@ -13,8 +13,10 @@ import pytest
 import equipage
 from casefiles import Case, cases_in, written
 from equipage import UsageError
-from equipage.files.memory import Overlay, overlaid
-from lab import CASES, repository, save, write
+from equipage.files import System
+from equipage.files.disk import Disk
+from equipage.files.memory import Overlay
+from lab import CASES, check, repository, save, write
 
 SKILL = "---\nname: greet\n---\nSay hello."
 AGENT = "---\nname: a\ndescription: helps\nskills: nope\n---\nYou help."
@@ -113,18 +115,18 @@ def test_an_overlay_over_the_disk_shows_unsaved_text(tmp_path: Path) -> None:
     write(tmp_path, {"library/old.yaml": "x: 1\n"})
     here = str(tmp_path)
 
-    def codes() -> list[str]:
-        return [each.code for each in equipage.check(here, env={}).diagnostics]
+    def codes(system: System) -> list[str]:
+        return [each.code for each in check(here, system=system).diagnostics]
 
-    assert codes() == ["include-not-found"]
+    assert codes(Disk()) == ["include-not-found"]
     tool = b"tool: {name: t, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: x}]}"
     buffers = {f"{here}/library/new.yaml": tool, f"{here}/b.tool.yaml": b"id: 5"}
-    with overlaid(Overlay(buffers, over_disk=True)):
-        assert set(codes()) == {"missing-field", "wrong-type"}  # of the pack, never saved
-    assert codes() == ["include-not-found"]
+    # Of the pack, which was never saved.
+    assert set(codes(Overlay(buffers, Disk()))) == {"missing-field", "wrong-type"}
+    assert codes(Disk()) == ["include-not-found"]
     save(tmp_path / "s.yaml", "server: {name: 5")
-    with overlaid(Overlay({f"{here}/s.yaml": b"server: {name: a}\ntools: []\n"}, over_disk=True)):
-        assert codes() == []
+    unsaved = {f"{here}/s.yaml": b"server: {name: a}\ntools: []\n"}
+    assert codes(Overlay(unsaved, Disk())) == []
 
 
 def test_a_finding_pickles_small_and_without_text() -> None:

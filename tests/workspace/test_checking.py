@@ -11,18 +11,16 @@ from typing import Any
 import pytest
 
 import tiny
+from equipage import workspace
 from equipage.core import codes
 from equipage.core.diagnostics import UsageError
 from equipage.core.source import Source
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
-from equipage.loading.session import Request
 from equipage.render import json as render_json
-from equipage.workspace import check as workspace
 from equipage.workspace import parallel
-from equipage.workspace.check import check_paths
+from lab import check
 
-REQUEST = Request(env={}, shared=True)
 CREW = "name: crew\nmembers: [{$include: m.yaml}]\n"
 
 
@@ -43,7 +41,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_report_is_the_same_whatever_the_number_of_processes(project: Path) -> None:
-    reports = [check_paths(["."], REQUEST, jobs=jobs) for jobs in (1, 2, 3, 0)]
+    reports = [check(".", jobs=jobs) for jobs in (1, 2, 3, 0)]
     written = [render_json.render(report) for report in reports]
     assert len(reports[0].diagnostics) > 50
     assert written[0] == written[1] == written[2] == written[3]
@@ -56,13 +54,13 @@ def test_few_files_need_no_other_process(monkeypatch: pytest.MonkeyPatch, projec
     monkeypatch.setattr(parallel, "by_processes", fail)
     monkeypatch.setattr(parallel, "can_share", lambda: True)  # whatever else runs in this process
     monkeypatch.setattr(workspace, "_processors", lambda: 2)
-    assert len(check_paths(["."], REQUEST, jobs=0).files) > 100
+    assert len(check(".", jobs=0).files) > 100
     with pytest.raises(AssertionError, match="started"):
-        check_paths(["s0.yaml"], REQUEST, jobs=2)
+        check("s0.yaml", jobs=2)
     assert workspace.WORTH_IT == 2_000
     monkeypatch.setattr(workspace, "WORTH_IT", 300)
     with pytest.raises(AssertionError, match="started"):
-        check_paths(["."], REQUEST, jobs=0)
+        check(".", jobs=0)
 
 
 def test_threads_do_not_fork(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +70,7 @@ def test_threads_do_not_fork(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_wrong_options_are_refused_by_workers_too(project: Path) -> None:
     with pytest.raises(UsageError, match="not an option"):
-        check_paths(["."], Request(env={}, options={"libary": "x"}), jobs=2)
+        check(".", jobs=2, shared=False, options={"libary": "x"})
 
 
 # --- what is found -------------------------------------------------------------------------------
@@ -90,13 +88,11 @@ def test_a_folder_that_cannot_be_read_is_a_finding(
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    found = [
-        each for each in check_paths(["."], REQUEST).diagnostics if each.code == "folder-unreadable"
-    ]
+    found = [each for each in check(".").diagnostics if each.code == "folder-unreadable"]
     assert list(map(str, found)) == [
         "locked: warning[folder-unreadable] cannot look into locked: Permission denied"
     ]
-    report = check_paths(["locked"], REQUEST)
+    report = check("locked")
     assert [each.severity for each in report.diagnostics] == ["error"]
     assert report.files == ()
 
@@ -110,17 +106,15 @@ def test_a_file_that_cannot_be_read_is_told(project: Path, monkeypatch: pytest.M
         return real(self, path, **options)
 
     monkeypatch.setattr(Files, "read", read)
-    (found,) = [
-        each for each in check_paths(["."], REQUEST).diagnostics if each.code == "file-unreadable"
-    ]
+    (found,) = [each for each in check(".").diagnostics if each.code == "file-unreadable"]
     assert (found.name, found.severity) == ("s1.yaml", "warning")
-    (found,) = check_paths(["s1.yaml"], REQUEST).diagnostics
+    (found,) = check("s1.yaml").diagnostics
     assert found.severity == "error"
 
 
 def test_one_file_under_two_names_is_checked_once(project: Path) -> None:
     (project / "z.yaml").symlink_to("s1.yaml")
-    report = check_paths([".", "./s1.yaml", "s1.yaml"], REQUEST)
+    report = check(".", "./s1.yaml", "s1.yaml")
     assert [each.path for each in report.files if each.path in ("s1.yaml", "z.yaml")] == ["s1.yaml"]
 
 
@@ -130,10 +124,10 @@ def test_a_file_read_for_recognition_is_still_too_large(
     monkeypatch.chdir(tmp_path)
     tiny.install(monkeypatch)
     (tmp_path / "s.yaml").write_text("name: crew\n#" + "x" * (10 * 1024 * 1024))
-    assert [each.code for each in check_paths(["."], REQUEST).diagnostics] == ["file-too-large"]
+    assert [each.code for each in check(".").diagnostics] == ["file-too-large"]
 
 
 def test_findings_survive_pickling(project: Path) -> None:
-    report = check_paths(["."], REQUEST)
+    report = check(".")
     copy = pickle.loads(pickle.dumps(report))
     assert render_json.render(copy) == render_json.render(report)

@@ -8,7 +8,7 @@ import pytest
 
 from equipage.cli import main
 from equipage.loading.session import Request
-from equipage.workspace.check import check_paths
+from equipage.workspace import Workspace
 from equipage.workspace.graph import list_all
 from lab import repository, write
 
@@ -39,7 +39,7 @@ def request_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
 
 
 def test_layers_and_what_they_shadow(request_here: Request, tmp_path: Path) -> None:
-    rows = list_all(["."], request_here)
+    rows = list_all(Workspace(["."], request_here))
     found = [
         (
             row.item.name if row.item else "",
@@ -75,12 +75,12 @@ def test_a_link_is_an_agent_of_its_own(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "sub/.defect").symlink_to("../.defect")
     monkeypatch.chdir(tmp_path)
     request = Request(env={}, shared=True)
-    assert [row.item.name for row in list_all(["."], request) if row.item] == [
+    assert [row.item.name for row in list_all(Workspace(["."], request)) if row.item] == [
         "alias",
         "linked",
         "real",
     ]
-    files = {each.path: each.used_by for each in check_paths(["."], request).files}
+    files = {each.path: each.used_by for each in Workspace(["."], request).report().files}
     assert files == dict.fromkeys(
         (".defect/agents/alias.md", ".defect/agents/linked/config.toml", ".defect/agents/real.md"),
         (),
@@ -111,7 +111,9 @@ def test_a_link_out_of_the_project_is_listed_unread(
     Path(".claude/agents").mkdir(parents=True)
     Path(".claude/agents/x.md").symlink_to(tmp_path / "outside.md")
     (row,) = [
-        row for row in list_all([".claude"], request_here) if row.file == ".claude/agents/x.md"
+        row
+        for row in list_all(Workspace([".claude"], request_here))
+        if row.file == ".claude/agents/x.md"
     ]
     assert (row.kind, row.item, row.errors, row.warnings) == (None, None, 0, 1)
     main(["list", ".claude"])
@@ -120,7 +122,7 @@ def test_a_link_out_of_the_project_is_listed_unread(
 
 def test_local_leaves_the_user_out(request_here: Request) -> None:
     local = Request(env=request_here.env, options={"local": True}, shared=True)
-    assert {row.layer for row in list_all(["."], local)} == {"project"}
+    assert {row.layer for row in list_all(Workspace(["."], local))} == {"project"}
 
 
 @pytest.mark.requirement("PR-17")
@@ -132,13 +134,13 @@ def test_in_a_folder_of_the_project_its_layer_counts(
     Path(".defect/skills/sk/SKILL.md").write_text("---\nname: sk\ndescription: x\n---\nx\n")
     expected = {
         (row.item.name if row.item else "", row.layer, bool(row.shadowed_by))
-        for row in list_all(["."], request_here)
+        for row in list_all(Workspace(["."], request_here))
     }
     assert ("both", "user", True) in expected
     assert ("sk", "project", False) in expected
-    named = list_all([".defect/agents/both.md"], request_here)
+    named = list_all(Workspace([".defect/agents/both.md"], request_here))
     monkeypatch.chdir("sub")
-    rows = list_all(["."], request_here)
+    rows = list_all(Workspace(["."], request_here))
     assert {
         (row.item.name if row.item else "", row.layer, bool(row.shadowed_by)) for row in rows
     } == expected
@@ -148,5 +150,6 @@ def test_in_a_folder_of_the_project_its_layer_counts(
 
 def test_one_kind_alone(request_here: Request) -> None:
     assert {
-        row.kind for row in list_all([".defect/agents/both.md"], request_here, kind="profile")
+        row.kind
+        for row in list_all(Workspace([".defect/agents/both.md"], request_here, kind="profile"))
     } == {"profile"}

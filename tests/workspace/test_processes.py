@@ -12,17 +12,15 @@ from typing import Any
 import pytest
 
 import tiny
+from equipage import workspace
 from equipage.core import interrupts
 from equipage.loading.session import Request
 from equipage.render import json as render_json
-from equipage.workspace import check as workspace
+from equipage.workspace import Workspace, parallel
 from equipage.workspace import load as loads
-from equipage.workspace import parallel
-from equipage.workspace.check import check_paths
-from equipage.workspace.load import Candidate
+from equipage.workspace.find import File
 from equipage.workspace.report import Report
-
-REQUEST = Request(env={})
+from lab import check
 
 
 @pytest.fixture
@@ -38,14 +36,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def misbehave(monkeypatch: pytest.MonkeyPatch, name: str, act: Any) -> None:
     """Let the check of one file go wrong, as a file does that is too much for a parser."""
-    real = loads.load_candidate
+    real = loads.load_file
 
-    def load(candidate: Candidate, *rest: Any, **more: Any) -> Any:
-        if os.path.basename(candidate.path) == name:
+    def load(file: File, *rest: Any, **more: Any) -> Any:
+        if os.path.basename(file.path) == name:
             act()
-        return real(candidate, *rest, **more)
+        return real(file, *rest, **more)
 
-    monkeypatch.setattr(loads, "load_candidate", load)
+    monkeypatch.setattr(loads, "load_file", load)
 
 
 def kill() -> None:
@@ -57,9 +55,9 @@ def texts(report: Report, *codes: str) -> list[str]:
 
 
 def test_a_killed_worker_costs_one_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = check_paths(["."], REQUEST)
+    whole = check(".")
     misbehave(monkeypatch, "p050.yaml", kill)
-    report = check_paths(["."], REQUEST, jobs=2)
+    report = check(".", jobs=2)
     said = "the check of this file was ended: its process was ended"
     assert texts(report, "check-ended") == [f"p050.yaml: error[check-ended] {said}"]
     others = [row for row in report.rows() if row.file != "p050.yaml"]
@@ -69,7 +67,7 @@ def test_a_killed_worker_costs_one_file(project: Path, monkeypatch: pytest.Monke
 def test_every_worker_may_die(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("p000.yaml", "p001.yaml", "p099.yaml"):
         misbehave(monkeypatch, name, kill)
-    report = check_paths(["."], REQUEST, jobs=2)
+    report = check(".", jobs=2)
     assert [each.name for each in report.diagnostics if each.code == "check-ended"] == [
         "p000.yaml",
         "p001.yaml",
@@ -86,7 +84,7 @@ def test_a_file_that_needs_more_memory_than_there_is(
         raise MemoryError
 
     monkeypatch.setattr(loads, "recognise", lambda path, *_, **__: fail())
-    report = check_paths(["p007.yaml"], REQUEST, jobs=jobs)
+    report = check("p007.yaml", jobs=jobs)
     said = "the check of this file was ended: it needs more memory than there is"
     assert texts(report, "check-ended") == [f"p007.yaml: error[check-ended] {said}"]
 
@@ -94,19 +92,19 @@ def test_a_file_that_needs_more_memory_than_there_is(
 def test_processes_that_cannot_be_started_are_done_without(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = render_json.render(check_paths(["."], REQUEST))
+    whole = render_json.render(check("."))
 
     def refuse() -> int:
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
     monkeypatch.setattr(os, "fork", refuse)
-    assert render_json.render(check_paths(["."], REQUEST, jobs=4)) == whole
+    assert render_json.render(check(".", jobs=4)) == whole
 
 
 def test_a_slow_file_holds_up_no_other(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workspace, "CHUNK", 2)
     misbehave(monkeypatch, "p000.yaml", lambda: time.sleep(1))
-    assert len(check_paths(["."], REQUEST, jobs=2).files) == 100
+    assert len(check(".", jobs=2).files) == 100
 
 
 def test_an_interrupt_ends_the_workers(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +123,7 @@ def test_an_interrupt_ends_the_workers(project: Path, monkeypatch: pytest.Monkey
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        check_paths(["."], REQUEST, jobs=2, progress=interrupt)
+        Workspace(["."], Request(env={}), jobs=2, progress=interrupt).report()
     with pytest.raises(ProcessLookupError):
         os.kill(int(written.read_text()), 0)
     assert interrupts._cleanups == {}

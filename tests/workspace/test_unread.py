@@ -8,11 +8,13 @@ import pytest
 
 import equipage
 from equipage.clients.tables.unread import UNREAD, unread_sort
+from equipage.files.disk import Disk
 from equipage.files.walking import expand_choices, walk, walk_files
-from equipage.loading.session import Run
-from equipage.project.recognise import names_with_place, recognise_path
+from equipage.loading.session import Request
+from equipage.project.recognise import names_with_place, recognise
 from equipage.project.registry import BUILT_IN, agent_folders, conventions
-from equipage.workspace.load import WantedOf
+from equipage.project.settings import project_of
+from equipage.workspace.find import Wanted
 from lab import write
 
 
@@ -34,11 +36,12 @@ def test_every_row_of_a_table_is_reachable(tmp_path: Path) -> None:
     """A walk comes to every place that a table names, and finds the kind of the table there."""
     for number, (_, glob) in enumerate(ROWS):
         write(tmp_path / f"p{number}", {example(glob): ""})
-    found = {each.path for each in walk(str(tmp_path), agent_folders(), WantedOf(Run()))}
+    run = Request(env={}).new_run()
+    found = {each.path for each in walk(str(tmp_path), agent_folders(), Disk(), Wanted(run))}
     for number, (kind, glob) in enumerate(ROWS):
         path = str(tmp_path / f"p{number}" / example(glob))
         assert path in found, (kind, glob)
-        assert recognise_path(path) is not None, (kind, glob)
+        assert recognise(path, project_of(path, run), run).by == "path", (kind, glob)
 
 
 @pytest.mark.parametrize(("sort", "globs"), UNREAD, ids=lambda each: str(each)[:30])
@@ -141,7 +144,8 @@ def test_hidden_folders_are_looked_through_for_known_names(tmp_path: Path) -> No
             ".cache/SKILL.md": "",
         },
     )
-    found = [each.path for each in walk(str(tmp_path), agent_folders(), WantedOf(Run()))]
+    wanted = Wanted(Request(env={}).new_run())
+    found = [each.path for each in walk(str(tmp_path), agent_folders(), Disk(), wanted)]
     assert [str(Path(each).relative_to(tmp_path)) for each in found] == [
         "skills/.curated/pdf/SKILL.md"
     ]

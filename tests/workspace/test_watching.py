@@ -18,16 +18,21 @@ import pytest
 
 import equipage
 from clock import HANGS
+from equipage.files.disk import Disk
+from equipage.files.reading import Files
 from equipage.files.recording import (
     BURST_MILLISECONDS,
     QUIET_MILLISECONDS,
     Events,
-    StampCache,
+    Look,
+    Recording,
     folders_to_watch,
-    known_stamps,
 )
+from equipage.files.sandbox import FileProblem
 from equipage.loading.session import Request
-from equipage.workspace.load import Checker
+from equipage.workspace import Workspace
+from equipage.workspace import load as loads
+from equipage.workspace.find import File
 from equipage.workspace.watch import WatchUpdate, watch_check
 from lab import environment, in_process, repository, save
 
@@ -218,15 +223,14 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 def test_a_file_that_cannot_be_read_counts_as_seen_only_if_it_stayed_the_same(
     tmp_path: Path,
 ) -> None:
-    from equipage.files.reading import Seen
-
-    path = str(tmp_path / "big")
-    (tmp_path / "big").write_text("too large, let us say")
-    seen = Seen((path,))
-    assert StampCache().find_changed(known_stamps(seen, {})) == {path}
-    before = StampCache()
-    before(path)
-    assert StampCache().find_changed(known_stamps(seen, before.stamps)) == set()
+    path = tmp_path / "big"
+    path.write_text("too large, let us say")
+    system = Recording(Disk())
+    with pytest.raises(FileProblem):
+        Files(system).read(str(path), max_bytes=5)
+    assert system.record.is_current(Look(Disk()))
+    path.write_text("too large, and other")
+    assert not system.record.is_current(Look(Disk()))
 
 
 def test_what_surrounds_a_file(tmp_path: Path) -> None:
@@ -234,7 +238,7 @@ def test_what_surrounds_a_file(tmp_path: Path) -> None:
     base, outside = tmp_path / "a", tmp_path / "c"
     outside.mkdir()
     wanted = [base / "b" / "file", base / "not" / "yet" / "file", outside / "file"]
-    assert folders_to_watch(map(str, wanted), [str(base)]) == {
+    assert folders_to_watch(map(str, wanted), [str(base)], Disk()) == {
         str(base),
         str(base / "b"),
         str(outside),
@@ -250,7 +254,8 @@ class Checking:
     def __init__(self, *paths: str) -> None:
         self.turns: list[WatchUpdate] = []
         self.stop = threading.Event()
-        self._turns = watch_check(paths or ["."], Request(env={}), stop=self.stop)
+        workspace = Workspace(paths or ["."], Request(env={}), recording=True)
+        self._turns = watch_check(workspace, self.stop)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         until(lambda: self.turns)
@@ -318,13 +323,13 @@ def test_a_missing_file_that_appears_is_noticed_by_those_who_miss_it(
 def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were checked, or checked again."""
     paths: list[str] = []
-    real = Checker.check
+    real = loads.load_file
 
-    def check(self: Checker, candidates: Any) -> Any:
-        paths.extend(each.path for each in candidates)
-        return real(self, candidates)
+    def load_file(file: File, *rest: Any, **more: Any) -> Any:
+        paths.append(file.path)
+        return real(file, *rest, **more)
 
-    monkeypatch.setattr(Checker, "check", check)
+    monkeypatch.setattr(loads, "load_file", load_file)
     return paths
 
 

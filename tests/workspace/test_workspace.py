@@ -13,9 +13,9 @@ from equipage.formats.defect.profile import find_profiles
 from equipage.loading.layers import find_layer_folders
 from equipage.loading.session import Request
 from equipage.render.text import Style, summary
+from equipage.workspace import Workspace
 from equipage.workspace import load as loads
-from equipage.workspace.check import check_paths
-from lab import write
+from lab import check, write
 
 SERVER = "server: {name: x}\ntools: []\n"
 TOOL = "tool: {name: t, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
@@ -53,7 +53,7 @@ def test_digests_are_made_where_somebody_wants_them(jobs: int) -> None:
     )
     alone = [equipage.load(f"{number}.yaml", env={}).digest for number in range(3)]
     for wanted in (True, False):
-        report = check_paths(["."], Request(env={}), jobs=jobs, digests=wanted)
+        report = Workspace(["."], Request(env={}), jobs=jobs, digests=wanted).report()
         assert [each.digest for each in report.files] == (alone if wanted else [None] * 3)
 
 
@@ -147,7 +147,7 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def told(*paths: str, kind: str | None = None, jobs: int = 1) -> list[str]:
-    report = check_paths(paths or ["."], Request(env={}, shared=True), kind=kind, jobs=jobs)
+    report = check(*paths or ["."], kind=kind, jobs=jobs)
     return [f"{each.name.removeprefix('.defect/')}: {each.code}" for each in report.diagnostics]
 
 
@@ -189,7 +189,7 @@ def test_a_file_in_the_place_of_a_layer(name: str, agents: Path) -> None:
     if name == ".defect":
         agents.parent.rmdir()
     Path(name).write_text("a file")
-    report = check_paths(["."], Request(env={}, shared=True))
+    report = check(".")
     assert [str(each) for each in report.errors] == [
         ".defect/agents: error[layer-unreadable] cannot list the folder: Not a directory"
     ]

@@ -82,9 +82,7 @@ class ProgramParser(Parser):
             nargs=0,
             help="print the version and the YAML parser in use",
         )
-        self.add_argument(
-            "--color", choices=COLOURS, default="auto", help="color the output (default: auto)"
-        )
+        add_choice(self, "--color", COLOURS, "color the output (default: auto)")
         self._subparsers_action = self.add_subparsers(
             dest="command", metavar="COMMAND", parser_class=Parser, prog="equipage"
         )
@@ -238,6 +236,15 @@ def add_flag(command: Container, name: str, summary: str, *, short: str | None =
     command.add_argument(*names, action="store_true", help=summary)
 
 
+def add_choice(command: Container, name: str, choices: Sequence[str], summary: str) -> None:
+    """An option that takes one of some words; the first one is the default."""
+    command.add_argument(name, choices=choices, default=choices[0], help=summary)
+
+
+def add_number(command: Container, name: str, summary: str, default: int | None = None) -> None:
+    command.add_argument(name, type=whole_number, metavar="N", default=default, help=summary)
+
+
 def add_list_option(command: Container, name: str, value: str, summary: str) -> None:
     command.add_argument(name, metavar=value, action="append", default=[], help=summary)
 
@@ -252,6 +259,23 @@ def add_file(command: Container) -> None:
     command.add_argument("file", metavar="FILE", help="the file to load")
 
 
+_FLAG = {"action": "store_true"}
+_SEVERAL_FOLDERS = {"metavar": "DIR", "action": "append", "default": []}
+#: A load of another kind ignores these.
+_OPTIONS_OF_SINGLE_KINDS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("--library", {"metavar": "DIR"}, "start $include paths at DIR (server)"),
+    ("--allow-absolute", _FLAG, "read absolute paths outside the project (server)"),
+    ("--embedded", _FLAG, "allow no includes, files or environment variables (server)"),
+    ("--include-root", _SEVERAL_FOLDERS, "also read files from DIR (blueprint); repeatable"),
+    (
+        "--default-agent-kind",
+        {"metavar": "K"},
+        "the kind of agents that do not name one (blueprint)",
+    ),
+    ("--local", _FLAG, "leave out your own user layer (profiles, settings)"),
+)
+
+
 def add_loading_options(command: Parser, *, layers: bool = True) -> None:
     """Options of commands that load files.
 
@@ -261,22 +285,9 @@ def add_loading_options(command: Parser, *, layers: bool = True) -> None:
     group = command.add_argument_group("loading")
     group.add_argument("--kind", metavar="KIND", help="treat files as KIND instead of detecting it")
     add_list_option(group, "--root", "DIR", "also allow references into DIR; repeatable")
-    # A load of another kind ignores these.
     single = command.add_argument_group("options of single kinds") if layers else group
-    _add_hideable_option(
-        single, layers, "--library", "start $include paths at DIR (server)", metavar="DIR"
-    )
-    summary = "read absolute paths outside the project (server)"
-    _add_hideable_option(single, layers, "--allow-absolute", summary, action="store_true")
-    summary = "allow no includes, files or environment variables (server)"
-    _add_hideable_option(single, layers, "--embedded", summary, action="store_true")
-    several: dict[str, Any] = {"action": "append", "default": []}
-    summary = "also read files from DIR (blueprint); repeatable"
-    _add_hideable_option(single, layers, "--include-root", summary, metavar="DIR", **several)
-    summary = "the kind of agents that do not name one (blueprint)"
-    _add_hideable_option(single, layers, "--default-agent-kind", summary, metavar="K")
-    summary = "leave out your own user layer (profiles, settings)"
-    _add_hideable_option(single, layers, "--local", summary, action="store_true")
+    for name, settings, summary in _OPTIONS_OF_SINGLE_KINDS:
+        single.add_argument(name, help=summary if layers else argparse.SUPPRESS, **settings)
     if layers:
         summary = "override a value of all layers (settings); repeatable"
         add_list_option(single, "--config", "KEY=VALUE", summary)
@@ -284,15 +295,7 @@ def add_loading_options(command: Parser, *, layers: bool = True) -> None:
         command.set_defaults(config=[])  # `request_of` reads it for every command
 
 
-def _add_hideable_option(
-    group: Container, shown: bool, name: str, summary: str, **settings: Any
-) -> None:
-    group.add_argument(name, help=summary if shown else argparse.SUPPRESS, **settings)
-
-
-def add_format_option(
-    command: Container, names: Sequence[str], *, alias: bool = True, note: str = ""
-) -> None:
+def add_format_option(command: Container, names: Sequence[str], *, note: str = "") -> None:
     command.add_argument(
         "-f",
         "--output-format",
@@ -302,14 +305,13 @@ def add_format_option(
         default=names[0],
         help=f"{', '.join(names[:-1])} or {names[-1]} (default: {names[0]}){note}",
     )
-    if alias:
-        command.add_argument(
-            "--json",
-            dest="output_format",
-            action="store_const",
-            const="json",
-            help="short for --output-format json",
-        )
+    command.add_argument(
+        "--json",
+        dest="output_format",
+        action="store_const",
+        const="json",
+        help="short for --output-format json",
+    )
 
 
 def add_output_option(command: Container) -> None:

@@ -42,10 +42,11 @@ _SCHEMA_FOLDER = ".equipage"
 #: Everything in it is a comment: an empty file means what equipage does anyway.
 _SETTINGS = """\
 # How equipage checks this project; see `equipage help check`. Files in .gitignore are left out.
-{exclude}
+# exclude = ["examples/broken"]
+
 # Codes that are not reported, here or in some files; `equipage rule` lists all codes.
 # ignore = ["env-missing"]
-# per-file-ignores = {{ "tests/**" = ["unknown-field"] }}
+# per-file-ignores = { "tests/**" = ["unknown-field"] }
 """
 _PRE_COMMIT_CONFIG = """\
 repos:
@@ -136,11 +137,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         if os.path.lexists(each.path):
             output.note(f"equipage: {each.path} exists; left as it is")
         elif not asks or _confirm(each, output):
-            try:
-                write_new(os.path.join(*each.path.split("/")), each.text.encode(), root)
-            except NotWritten as error:
-                raise UsageError(f"cannot write {each.path}: {error}") from None
-            output.write_data(f"{each.path}\n")
+            _write(each.path, each.text, root, output)
     if report.errors or report.warnings:
         count = len(report.errors) + len(report.warnings)
         output.note(
@@ -152,17 +149,23 @@ def run(options: argparse.Namespace, output: Output) -> int:
     return OK
 
 
+def _write(path: str, text: str, project: str, output: Output) -> None:
+    """Write a new file and print its path, which has `/` on every system. Raises `UsageError`."""
+    try:
+        write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project)
+    except NotWritten as error:
+        raise UsageError(f"cannot write {path}: {error}") from None
+    output.write_data(f"{path}\n")
+
+
 def _confirm(each: Proposal, output: Output) -> bool:
     """Whether the person at the terminal wants the file; just Enter means yes."""
     output.flush()
     try:
-        return input(f"write {each.path} ({each.purpose})? [Y/n] ").strip().lower() in (
-            "",
-            "y",
-            "yes",
-        )
+        answer = input(f"write {each.path} ({each.purpose})? [Y/n] ")
     except EOFError:
         return False
+    return answer.strip().lower() in ("", "y", "yes")
 
 
 def _proposals(report: Report) -> Iterator[Proposal]:
@@ -171,9 +174,7 @@ def _proposals(report: Report) -> Iterator[Proposal]:
         each.kind == "project" and each.path.endswith("pyproject.toml") for each in report.files
     )
     if not is_in_pyproject:
-        # Examples that are broken on purpose are the usual reason to exclude a folder.
-        exclude = '# exclude = ["examples/broken"]\n'
-        yield Proposal("equipage.toml", _SETTINGS.format(exclude=exclude), "settings of equipage")
+        yield Proposal("equipage.toml", _SETTINGS, "settings of equipage")
     if os.path.isdir(".git"):
         yield Proposal(".pre-commit-config.yaml", _PRE_COMMIT_CONFIG, "a check before each commit")
     if os.path.isdir(".github"):
@@ -197,21 +198,18 @@ def _editor_proposals(report: Report) -> Iterator[Proposal]:
     for kind in sorted({kind for _, kind in files}):
         text = json.dumps(schema_for(format_named(kind)), ensure_ascii=False, indent=2) + "\n"
         yield Proposal(f"{_SCHEMA_FOLDER}/{kind}.schema.json", text, f"the schema of {kind} files")
-    settings: dict[str, object] = {}
     # Its YAML extension maps schemas to files, the JSON one lists files with a schema each.
     yaml = {
         f"{_SCHEMA_FOLDER}/{k}.schema.json": v for (s, k), v in files.items() if s == "yaml.schemas"
     }
-    if yaml:
-        settings["yaml.schemas"] = yaml
     json_files = [
         {"fileMatch": names, "url": f"./{_SCHEMA_FOLDER}/{kind}.schema.json"}
         for (setting, kind), names in files.items()
         if setting == "json.schemas"
     ]
-    if json_files:
-        settings["json.schemas"] = json_files
-    text = json.dumps(settings, ensure_ascii=False, indent=2) + "\n"
+    settings = {"yaml.schemas": yaml, "json.schemas": json_files}
+    used = {name: value for name, value in settings.items() if value}
+    text = json.dumps(used, ensure_ascii=False, indent=2) + "\n"
     yield Proposal(".vscode/settings.json", text, "completion and checks while you type")
 
 
@@ -239,15 +237,9 @@ def run_new(options: argparse.Namespace, output: Output) -> int:
     if options.stdout:
         output.write_data(text)
         return OK
-    # Written with `/`, which is not the separator of every system.
     path = _fill_placeholders(kind.presentation.example_path, options.name)
     request = Request(env={})
-    project = project_of_folder(".", request.system)
-    try:
-        write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project)
-    except NotWritten as error:
-        raise UsageError(f"cannot write {path}: {error}") from None
-    output.write_data(f"{path}\n")
+    _write(path, text, project_of_folder(".", request.system), output)
     # The path alone does not show every kind.
     run = request.new_run()
     is_clear = recognise(path, project_of(path, run), run).kind == kind.name

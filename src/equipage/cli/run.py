@@ -23,11 +23,12 @@ from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.arguments import (
     Container,
     Parser,
+    add_choice,
     add_flag,
     add_list_option,
     add_loading_options,
+    add_number,
     add_paths,
-    whole_number,
 )
 from equipage.cli.lock import read_lock
 from equipage.cli.output import Output
@@ -74,12 +75,8 @@ def _add_trust_options(group: Container) -> None:
     add_list_option(
         group, "--allow", "KIND", "execution kinds that may run: python,node,php,cli,http"
     )
-    group.add_argument(
-        "--isolation",
-        choices=("strict", "best", "none"),
-        default="strict",
-        help="strict: refuse tools whose limits cannot be enforced here (default)",
-    )
+    summary = "strict: refuse tools whose limits cannot be enforced here (default)"
+    add_choice(group, "--isolation", ("strict", "best", "none"), summary)
     add_list_option(group, "--lock", "LOCK", "serve only what LOCK has; repeatable")
     add_flag(group, "--unlocked", "run tools without a lock, after a question")
     add_flag(group, "--yes", "with --unlocked: do not ask")
@@ -90,13 +87,10 @@ def run(options: argparse.Namespace, output: Output) -> int:
     """`equipage run TOOL`: call one tool, print what it returns."""
     arguments = _read_arguments(options.input)
     # A tool is named by its file, or by its id among those that the other paths hold.
-    paths = [options.tool] if os.path.isfile(options.tool) else options.paths
-    snapshot, settings = _load_tools(paths, options)
+    is_file = os.path.isfile(options.tool)
+    snapshot, settings = _load_tools([options.tool] if is_file else options.paths, options)
     by_id = {each.pack.id: each for each in snapshot.tools}
-    if os.path.isfile(options.tool):
-        wanted = next(iter((*by_id, *snapshot.refused)), options.tool)
-    else:
-        wanted = options.tool
+    wanted = next(iter((*by_id, *snapshot.refused)), options.tool) if is_file else options.tool
     if wanted in snapshot.refused:
         raise UsageError(f"cannot run {wanted}: {'; '.join(snapshot.refused[wanted])}")
     if wanted not in by_id:
@@ -144,18 +138,9 @@ def add_tool_options(group: Container) -> None:
     _add_trust_options(group)
     add_flag(group, "--dry-run", "print what would be served, and what would be enforced")
     add_flag(group, "--watch", "serve changed files once they are valid (needs watchfiles)")
-    group.add_argument(
-        "--names",
-        choices=("dotted", "plain"),
-        default="dotted",
-        help="plain: replace the dots in names of tools, which some clients do not accept",
-    )
-    group.add_argument(
-        "--concurrency",
-        type=whole_number,
-        metavar="N",
-        help="calls at once (default: 2 per processor)",
-    )
+    summary = "plain: replace the dots in names of tools, which some clients do not accept"
+    add_choice(group, "--names", ("dotted", "plain"), summary)
+    add_number(group, "--concurrency", "calls at once (default: 2 per processor)")
     add_flag(
         group, "--reuse", "let deterministic Python tools serve several calls with one process"
     )
@@ -274,9 +259,8 @@ def _load_tools(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot
     # The first one is enough to see what is wrong with the command.
     for unknown in (each for each in written if each and each not in KINDS):
         raise UsageError(f"--allow {unknown}: unknown kind; known: {', '.join(KINDS)}")
-    for path in paths:
-        if not os.path.exists(path):
-            raise UsageError(f"there is no file or folder {path}")
+    for missing in (each for each in paths if not os.path.exists(each)):
+        raise UsageError(f"there is no file or folder {missing}")
     settings = Settings(
         allow=frozenset(filter(None, written)),
         isolation=options.isolation,
@@ -323,9 +307,8 @@ def _require_trust(
             "tools run only if a lock covers them: name it with --lock, "
             "or use --unlocked to run them without"
         )
-    if options.yes:
-        return
-    _ask_for_trust(snapshot, ids, output)
+    if not options.yes:
+        _ask_for_trust(snapshot, ids, output)
 
 
 def _ask_for_trust(snapshot: Snapshot, ids: set[str], output: Output) -> None:

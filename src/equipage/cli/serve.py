@@ -11,10 +11,11 @@ from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.arguments import (
     Container,
     Parser,
+    add_choice,
     add_flag,
     add_list_option,
     add_loading_options,
-    whole_number,
+    add_number,
 )
 from equipage.cli.lock import read_lock
 from equipage.cli.output import Output
@@ -46,22 +47,13 @@ def declare(parser: Parser) -> None:
         ("equipage serve server.yaml --transport http", "over HTTP, for clients on this machine"),
     )
     parser.add_argument("files", nargs="+", metavar="PATH", help="files and folders to serve")
-    parser.add_argument(
-        "--transport",
-        choices=("stdio", "http"),
-        default="stdio",
-        help="how clients connect (default: stdio)",
-    )
+    summary = "how clients connect (default: stdio)"
+    add_choice(parser, "--transport", ("stdio", "http"), summary)
     parser.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="listen here (default: 127.0.0.1)"
     )
-    parser.add_argument(
-        "--port",
-        type=whole_number,
-        default=0,
-        metavar="N",
-        help="listen on this port (default: any free one, which is printed)",
-    )
+    summary = "listen on this port (default: any free one, which is printed)"
+    add_number(parser, "--port", summary, default=0)
     add_flag(parser, "--i-own-the-client", "allow a --host that other machines can reach")
     add_loading_options(parser, layers=False)
     add_tool_options(parser.add_argument_group("options for tools and skills"))
@@ -70,34 +62,20 @@ def declare(parser: Parser) -> None:
 
 def _add_fault_options(group: Container) -> None:
     """Options that only a run of a server configuration knows."""
-    group.add_argument(
-        "--era",
-        choices=("auto", "25", "26"),
-        default="auto",
-        help="the protocol: 25 has a handshake (2025-11-25 and before), 26 none (2026-07-28)",
-    )
+    summary = "the protocol: 25 has a handshake (2025-11-25 and before), 26 none (2026-07-28)"
+    add_choice(group, "--era", ("auto", "25", "26"), summary)
     group.add_argument(
         "--state-scope",
         choices=("per_connection", "global"),
         help="share one phase among clients, or not, whatever the file says",
     )
     group.add_argument("--behavior", metavar="DELIVERY", help="deliver every answer this way")
-    group.add_argument(
-        "--seed", type=whole_number, metavar="N", help="make everything random repeatable"
-    )
-    group.add_argument(
-        "--clock",
-        choices=("real", "virtual"),
-        default="real",
-        help="virtual: never wait, and finish everything before the next message",
-    )
+    add_number(group, "--seed", "make everything random repeatable")
+    summary = "virtual: never wait, and finish everything before the next message"
+    add_choice(group, "--clock", ("real", "virtual"), summary)
     group.add_argument("--trace", metavar="FILE", help="write what happens to FILE, as JSON lines")
-    group.add_argument(
-        "--trace-bodies",
-        choices=("none", "redacted", "full"),
-        default="none",
-        help="how much of the client's messages the trace has (default: none)",
-    )
+    summary = "how much of the client's messages the trace has (default: none)"
+    add_choice(group, "--trace-bodies", ("none", "redacted", "full"), summary)
     group.add_argument(
         "--expect", metavar="FILE", help="exit 1 unless the client did what FILE says"
     )
@@ -111,13 +89,10 @@ def _add_fault_options(group: Container) -> None:
     add_flag(group, "--allow-handlers", "let the file run programs and call web services")
     add_list_option(group, "--handler-host", "HOST", "allow web services on HOST; repeatable")
     group.add_argument("--max-delay", metavar="DURATION", help="the longest wait (default: 10m)")
-    for name, summary in (("frame", "one message"), ("run", "the whole run")):
-        default = "100mb" if name == "frame" else "1gb"
-        group.add_argument(
-            f"--max-{name}-bytes",
-            metavar="SIZE",
-            help=f"the most bytes of {summary} (default: {default})",
-        )
+    summary = "the most bytes of one message (default: 100mb)"
+    group.add_argument("--max-frame-bytes", metavar="SIZE", help=summary)
+    summary = "the most bytes of the whole run (default: 1gb)"
+    group.add_argument("--max-run-bytes", metavar="SIZE", help=summary)
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -26,7 +26,15 @@ from equipage.core.path import ROOT, Path, format_path, get, walk
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_at_line_start
 from equipage.loading.outcome import Outcome
-from equipage.loading.result import Explanation, Loaded, Paths, Setting, ValuePlace, no_value_error
+from equipage.loading.result import (
+    Explanation,
+    Loaded,
+    Paths,
+    Setting,
+    ValuePlace,
+    children_of,
+    no_value_error,
+)
 from equipage.loading.wording import shorten, type_name
 from equipage.project.kinds import known_kind
 from equipage.render.text import Style, excerpt
@@ -68,13 +76,12 @@ def run(options: argparse.Namespace, output: Output) -> int:
     # of keys, that come from the environment.
     plain = loaded.to_dict()
     paths = Paths(loaded)
-    path = _require_existing(
-        loaded, plain, paths.steps(path_of(options.path)) if options.path else ROOT
-    )
+    path = paths.steps(path_of(options.path)) if options.path else ROOT
+    _require_existing(loaded, plain, path)
     # A mapping or list can be loaded again; a single value is what a program gets.
     escaped = isinstance(get(plain, path), dict | list)
     written = loaded.to_dict(show_env=options.show_env, escaped=escaped)
-    value = get(written, path if options.show_env else Paths(loaded).shown(path))
+    value = get(written, path if options.show_env else paths.shown(path))
     if options.defaults:
         value = _add_defaults(value, _config_at(loaded.config, path))
     # The scalars at and below the path, empty collections included.
@@ -103,45 +110,30 @@ def run(options: argparse.Namespace, output: Output) -> int:
 def _config_at(config: Any, path: Path) -> Any:
     """The part of a configuration at a path; None if only its plain form has that path."""
     for step in path:
-        if isinstance(config, msgspec.Struct):
-            names = dict(
-                zip(config.__struct_encode_fields__, config.__struct_fields__, strict=True)
-            )
-            config = getattr(config, names.get(str(step), ""), None)
-        elif isinstance(config, dict):
-            config = config.get(step)
-        elif isinstance(config, list | tuple) and isinstance(step, int) and step < len(config):
-            config = config[step]
-        else:
-            return None
+        config = children_of(config).get(step)
     return config
 
 
 def _add_defaults(plain: Any, config: Any) -> Any:
     """Plain data with the fields that it leaves out because they have their defaults."""
-    if isinstance(config, msgspec.Struct) and isinstance(plain, dict):
-        names = zip(config.__struct_encode_fields__, config.__struct_fields__, strict=True)
-        fields = {written: getattr(config, name) for written, name in names}
+    known = children_of(config)
+    if isinstance(plain, dict):
         left_out = {
             name: _add_defaults(msgspec.to_builtins(value), value)
-            for name, value in fields.items()
-            if name not in plain
+            for name, value in known.items()
+            if isinstance(config, msgspec.Struct) and name not in plain
         }
-        return {key: _add_defaults(each, fields.get(key)) for key, each in plain.items()} | left_out
-    if isinstance(config, dict) and isinstance(plain, dict):
-        return {key: _add_defaults(each, config.get(key)) for key, each in plain.items()}
-    if isinstance(config, list | tuple) and isinstance(plain, list) and len(config) == len(plain):
-        return [_add_defaults(*each) for each in zip(plain, config, strict=True)]
+        return {key: _add_defaults(each, known.get(key)) for key, each in plain.items()} | left_out
+    if isinstance(plain, list) and len(known) == len(plain):
+        return [_add_defaults(each, known.get(number)) for number, each in enumerate(plain)]
     return plain
 
 
-def _require_existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
-    """The path, if it leads to a value. Raises `UsageError` with a suggestion."""
+def _require_existing(loaded: Loaded[Any], plain: Any, path: Path) -> None:
+    """Raises `UsageError`, with a suggestion, if a path leads to no value."""
     # The first step that fails; keys that a directive moved elsewhere are suggested as well.
     for number, step in enumerate(path):
-        inside = get(plain, path[:number])
-        is_list = isinstance(inside, list)
-        known = range(len(inside)) if is_list else inside if isinstance(inside, dict) else ()
+        known = children_of(get(plain, path[:number]))
         if step not in known:
             paths, around = Paths(loaded), _config_at(loaded.config, path[:number])
             fields = getattr(around, "__struct_encode_fields__", ())
@@ -154,7 +146,6 @@ def _require_existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
                 paths.shown(path[: number + 1]),
                 paths.shown((*known, *paths.moved(path[:number]), *fields)),
             )
-    return path
 
 
 def _origins_to_dict(places: Mapping[Path, ValuePlace]) -> dict[str, Any]:

@@ -213,9 +213,9 @@ class Catalogue:
         self._codes.append(code)
         return code
 
-    def declared(self) -> tuple[Code, ...]:
-        """Every code declared so far."""
-        return tuple(self._codes)
+    def declared(self, since: Code | None = None) -> tuple[Code, ...]:
+        """Every code declared so far, or from one of them on."""
+        return tuple(self._codes[0 if since is None else self._codes.index(since) :])
 
     def words(self, code: Code) -> Words:
         if self._words is None:
@@ -335,18 +335,14 @@ class Diagnostic(msgspec.Struct, frozen=True):
 
     def without_text_outside(self) -> Diagnostic:
         """The finding without places in files outside the allowed folders."""
-        edits = () if self.fix is None else self.fix.edits
-        around = (*(each.span for each in self.related), *(each.span for each in edits))
-        spans = (self.span, *around)
-        if not any(span is not None and span.source.outside for span in spans):
-            return self
         # A file outside the allowed folders was read at the caller's wish, but a report may travel
         # further than the file should: only its name remains.
         related = tuple(each.without_text_outside() for each in self.related)
+        edits = () if self.fix is None else self.fix.edits
         fix = None if any(edit.span.source.outside for edit in edits) else self.fix
-        if self.span is None or not self.span.source.outside:
-            return msgspec.structs.replace(self, fix=fix, related=related)
-        return msgspec.structs.replace(self, span=None, file=self.name, fix=fix, related=related)
+        is_outside = self.span is not None and self.span.source.outside
+        span, file = (None, self.name) if is_outside else (self.span, self.file)
+        return msgspec.structs.replace(self, span=span, file=file, fix=fix, related=related)
 
     def __str__(self) -> str:
         place = visible_at_line_start(self.name or "equipage")

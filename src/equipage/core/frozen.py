@@ -141,10 +141,6 @@ class FrozenList(_Frozen, list[Any]):
         return FrozenList, (list(self),)
 
 
-_new_dict, _fill_dict = dict.__new__, dict.update
-_new_list, _fill_list = list.__new__, list.extend
-
-
 def freeze_plain(value: Any, memo: dict[int, Any] | None = None) -> Any:
     """A plain value, deeply frozen. Parts that were shared stay shared."""
     kind: Any = value.__class__
@@ -153,23 +149,10 @@ def freeze_plain(value: Any, memo: dict[int, Any] | None = None) -> Any:
     memo = {} if memo is None else memo
     known = memo.get(id(value))
     if known is None:
-        # Most parts are atoms, which need no call. Nor does a container need the two that making
-        # one by its class takes.
         if kind is dict:
-            known = _new_dict(FrozenDict)
-            _fill_dict(
-                known,
-                {
-                    key: each if each.__class__ in _ATOMS else freeze_plain(each, memo)
-                    for key, each in value.items()
-                },
-            )
+            known = FrozenDict({key: freeze_plain(each, memo) for key, each in value.items()})
         else:
-            known = _new_list(FrozenList)
-            _fill_list(
-                known,
-                [each if each.__class__ in _ATOMS else freeze_plain(each, memo) for each in value],
-            )
+            known = FrozenList([freeze_plain(each, memo) for each in value])
         memo[id(value)] = known
     return known
 
@@ -311,72 +294,46 @@ def _written_fields(
 MAX_ADDED_NODES = 4_000_000
 #: Text counts too: this many characters weigh as much as one node.
 CHARACTERS_PER_NODE = 64
-#: Up to this weight a value is simply walked; above it, each shared part is walked once.
-_MAX_QUICK_WEIGHT = 200_000
 
 
 class WeightCache:
     """The weights of values that many loads share and nothing changes; each is computed once."""
 
     def __init__(self) -> None:
-        #: by `id`; the value is kept, too, so that its `id` is not reused
-        self._known: dict[int, tuple[Any, int]] = {}
+        self.known: dict[int, int] = {}  #: by `id`
+        self._values: list[Any] = []  #: kept, so that no `id` is reused
 
     def remember(self, value: Any) -> None:
-        if isinstance(value, dict | list) and id(value) not in self._known:
-            self._known[id(value)] = value, weight(value)
-
-    def is_lighter(self, value: Any, limit: int) -> bool:
-        """Whether a value is lighter than `limit`; the walk stops there and skips known values."""
-        known, left = self._known, limit
-        stack: list[Any] = [value]
-        while stack and left > 0:
-            node = stack.pop()
-            left -= 1 + len(node)
-            for child in node.values() if isinstance(node, dict) else node:
-                if child.__class__ is str:
-                    if len(child) >= CHARACTERS_PER_NODE:
-                        left -= len(child) // CHARACTERS_PER_NODE
-                elif isinstance(child, (dict, list)):
-                    weighed = known.get(id(child))
-                    if weighed is None:
-                        stack.append(child)
-                    else:
-                        left -= weighed[1]
-        return left > 0
+        if isinstance(value, dict | list) and id(value) not in self.known:
+            self._values.append(value)
+            self.known[id(value)] = weight(value)
 
 
 def outweighs(value: Any, allowed: int, weights: WeightCache | None = None) -> bool:
     """Whether a value is heavier than `allowed`."""
-    if not isinstance(value, dict | list):
-        return False
-    # The quick walk rounds each text down and so may miss up to half of the weight.
-    is_light = (weights or WeightCache()).is_lighter(value, min(allowed // 2, _MAX_QUICK_WEIGHT))
-    return not is_light and weight(value) > allowed
+    return isinstance(value, dict | list) and weight(value, weights) > allowed
 
 
-def weight(value: Any) -> int:
+def weight(value: Any, weights: WeightCache | None = None) -> int:
     """The nodes of plain data, each counted as often as it is used; long texts weigh more.
 
     Each container is looked at once, however often it is used.
     """
-    known: dict[int, int] = {}
+    known = {} if weights is None else weights.known.copy()
     stack: list[Any] = [value]
     while stack:
         node = stack[-1]
         if id(node) in known:
             stack.pop()
             continue
-        children = (
-            node.values() if isinstance(node, dict) else node if isinstance(node, list) else (node,)
-        )
-        inner = [child for child in children if isinstance(child, dict | list)]
+        children = node.values() if isinstance(node, dict) else node
+        inner = [child for child in children if isinstance(child, (dict, list))]
         # Children first; a stack and no recursion: composing may nest deeper than one file does.
         missing = [child for child in inner if id(child) not in known]
         if missing:
             stack.extend(missing)
             continue
-        letters = sum(len(child) for child in children if isinstance(child, str))
+        letters = sum([len(child) for child in children if isinstance(child, str)])
         scalars = len(children) - len(inner) + letters // CHARACTERS_PER_NODE
         known[id(node)] = 1 + scalars + sum(known[id(child)] for child in inner)
     return known[id(value)]

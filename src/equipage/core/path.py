@@ -133,5 +133,4 @@ def entries_at(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 
 def table_at(value: Any, path: Path) -> dict[str, Any]:
     """The table at a path, an empty one if it is not a table."""
-    found = get(value, path)
-    return found if isinstance(found, dict) else {}
+    return mapping_or_empty(get(value, path))

@@ -9,8 +9,7 @@ from __future__ import annotations
 import bisect
 from _thread import RLock
 from collections.abc import Callable
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -75,13 +74,10 @@ class Source(msgspec.Struct, eq=False, weakref=True):
         """The content; of a source that was released, what its file holds, if it is the same."""
         if self._data is not None:
             return self._data
-        import hashlib  # slow to import, and most loads never ask
-
-        # The file may have changed since: then its text would not fit the offsets.
         again, filename = self._again, self.filename
         found = None if again is None or filename is None else again(filename)
-        is_same = found is not None and hashlib.sha256(found).hexdigest() == self._digest
-        return found if is_same and found is not None else b""
+        # The file may have changed since: then its text would not fit the offsets.
+        return found if found is not None and _sha256(found) == self._digest else b""
 
     @property
     def text(self) -> str:
@@ -100,9 +96,7 @@ class Source(msgspec.Struct, eq=False, weakref=True):
     @property
     def sha256(self) -> str:
         if self._digest is None:
-            import hashlib  # slow to import, and most loads never ask
-
-            self._digest = hashlib.sha256(self.data).hexdigest()
+            self._digest = _sha256(self.data)
         return self._digest
 
     @property
@@ -123,12 +117,7 @@ class Source(msgspec.Struct, eq=False, weakref=True):
 
     def _line_starts(self) -> list[int]:
         if self._starts is None:
-            text = self.text
-            if "\r" in text:
-                self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
-            else:  # nearly all texts: the lengths of their lines, added up
-                lengths = map((1).__add__, map(len, text.split("\n")))
-                self._starts = [0, *accumulate(lengths)][:-1]
+            self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(self.text))]
         return self._starts
 
     def position(self, offset: int) -> tuple[int, int]:
@@ -149,6 +138,12 @@ class Source(msgspec.Struct, eq=False, weakref=True):
 
     def __reduce__(self) -> tuple[object, ...]:
         return Source, (self.name, self.data, self.text, self.filename, self.outside)
+
+
+def _sha256(data: bytes) -> str:
+    import hashlib  # slow to import, and most loads never ask
+
+    return hashlib.sha256(data).hexdigest()
 
 
 _Places = tuple[tuple[int, tuple[int, int]], ...]
@@ -228,12 +223,8 @@ def pickle_with_text(value: object) -> bytes:
     import io
     import pickle  # slow to import, and few programs ask
 
-    class Pickler(pickle.Pickler):
-        def reducer_override(self, each: object) -> Any:
-            if isinstance(each, Span):
-                return Span, (each.source, each.start, each.end)
-            return NotImplemented
-
     packed = io.BytesIO()
-    Pickler(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
+    pickler = pickle.Pickler(packed, protocol=pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = {Span: lambda each: (Span, (each.source, each.start, each.end))}
+    pickler.dump(value)
     return packed.getvalue()

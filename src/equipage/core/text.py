@@ -139,11 +139,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def normalise_spelling(name: str) -> str:
     """The name in a form that is equal for `maxDepth`, `max-depth` and `MAX_DEPTH`."""
-    if not name.islower():  # else there is no hump, and nothing to fold in ASCII
-        name = _CAMEL_CASE_BOUNDARY.sub("_", name).casefold()
-    elif not name.isascii():
-        name = name.casefold()
-    return name.replace("-", "_").replace(" ", "_")
+    words = _CAMEL_CASE_BOUNDARY.sub("_", name)
+    return words.casefold().replace("-", "_").replace(" ", "_")
 
 
 def plausible_matches(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:

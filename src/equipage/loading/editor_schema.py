@@ -22,7 +22,7 @@ from typing import Any, Literal
 from msgspec import inspect as types
 
 from equipage.loading.format import Format
-from equipage.loading.model import Shape, type_info
+from equipage.loading.model import Shape, type_info, words_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -45,7 +45,8 @@ _ANNOTATIONS = frozenset({"title", "description", "default"})
 def schema_for(kind: Format) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
     writer = _SchemaWriter(kind.shape, kind.model, variables=kind.reading.uses_environment)
-    root = writer.file_schema(type_info(kind.model))
+    strict = "error" == kind.shape.mismatch == kind.shape.worst
+    root = writer.schema(type_info(kind.model), strict=strict)
     schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
     if kind.reading.uses_environment:
         # For any value, but not for the whole file.
@@ -64,10 +65,6 @@ class _SchemaWriter:
         self.definitions: dict[str, Schema] = {}
         #: by class, and whether a value of another type is an error where it is used
         self.names: dict[tuple[type, bool], str] = {}
-
-    def file_schema(self, kind: types.Type) -> Schema:
-        """The schema of a file."""
-        return self.schema(kind, strict="error" == self.shape.mismatch == self.shape.worst)
 
     def schema(self, kind: types.Type, *, strict: bool) -> Schema:
         if isinstance(kind, types.Metadata):
@@ -93,18 +90,14 @@ class _SchemaWriter:
 
         Where a value of another type is only a warning, the type is only a hint.
         """
-        schema = self.schema(kind, strict=strict)
-        if not strict:
-            return (
-                schema
-                if takes_anything(schema)
-                else {"anyOf": [*branches(schema), _other_types(schema)]}
-            )
-        counts = self.shape.null_is_absent and (optional or _may_be_empty(kind))
-        if not counts or takes_anything(schema):
-            return schema
+        schema, null = self.schema(kind, strict=strict), {"type": "null"}
         known = branches(schema)
-        return schema if {"type": "null"} in known else {"anyOf": [*known, {"type": "null"}]}
+        if takes_anything(schema):
+            return schema
+        if not strict:
+            return {"anyOf": [*known, _other_types(schema)]}
+        counts = self.shape.null_is_absent and (optional or _may_be_empty(kind))
+        return {"anyOf": [*known, null]} if counts and null not in known else schema
 
     def _union(self, kind: types.UnionType, *, strict: bool) -> Schema:
         structs = [each for each in kind.types if isinstance(each, types.StructType)]
@@ -135,34 +128,30 @@ class _SchemaWriter:
             about = _drop_none(description=_description(kind.cls))
             properties[kind.tag_field] = {"const": kind.tag, **about}
         # What restricts, or what the file is useless without, has to fit, whatever is forgiven.
-        firm = self._restricting_fields(kind) | (
-            self.shape.needed if kind.cls is self.root else frozenset()
-        )
+        firm: frozenset[str] = getattr(kind.cls, "GUARDED", frozenset())
+        if kind.cls is self.root:
+            firm = self.shape.guarded | self.shape.needed
         if self.shape.worst != "error":
             firm = frozenset()
         for field in kind.fields:
             must_fit = strict or field.encode_name in firm
             slot = self._slot(field.type, strict=must_fit, optional=not field.required)
             is_plain = isinstance(field.default, str | int | float | bool)
-            default = {"default": field.default} if is_plain else {}
             # The place says it better than the class that several places share.
-            meaning = meaning_of(kind.cls, field.name)
-            words = {"description": meaning} if meaning else {}
-            properties[field.encode_name] = {**slot, **words, **default}
+            words = _drop_none(
+                description=meaning_of(kind.cls, field.name) or None,
+                default=field.default if is_plain else None,
+            )
+            properties[field.encode_name] = {**slot, **words}
         required = [field.encode_name for field in kind.fields if field.required]
         return {
-            "title": _title_words(kind.cls.__name__),
+            "title": words_of(kind.cls.__name__),
             **_drop_none(description=_description(kind.cls)),
             "type": "object",
             "properties": properties,
             **({"required": required} if required else {}),
             **self._unknown_key_keywords(kind),
         }
-
-    def _restricting_fields(self, kind: types.StructType) -> frozenset[str]:
-        """The fields of a class that restrict."""
-        own: frozenset[str] = getattr(kind.cls, "GUARDED", frozenset())
-        return self.shape.guarded if kind.cls is self.root else own
 
     def _unknown_key_keywords(self, kind: types.StructType) -> Schema:
         """Unknown keys are refused only where the kind refuses them."""
@@ -179,11 +168,8 @@ class _SchemaWriter:
 
 def _other_types(schema: Schema) -> Schema:
     """The schema of values of other types, which are tolerated; a mapping or list must fit."""
-    parts = branches(schema)
-    shapes = (
-        ["object"] if any("$ref" in each or each.get("type") == "object" for each in parts) else []
-    )
-    shapes += ["array"] if any(each.get("type") == "array" for each in parts) else []
+    used = ["object" if "$ref" in each else each.get("type") for each in branches(schema)]
+    shapes = [each for each in ("object", "array") if each in used]
     return {"not": {"type": shapes}} if shapes else {}
 
 
@@ -230,10 +216,6 @@ def _description(cls: type) -> str | None:
     if not written:
         return None
     return " ".join(re.split(r"\n[ \t]*\n", written.strip())[0].split())
-
-
-def _title_words(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
 
 
 def accept(

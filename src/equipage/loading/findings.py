@@ -11,7 +11,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -34,7 +33,7 @@ from equipage.core.diagnostics import (
 from equipage.core.path import ROOT, Path, pointer
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, lazy_regex
-from equipage.loading.tree import MoveIndex, Origin, Provenance, Tree
+from equipage.loading.tree import Origin, Provenance, Tree, locate_all
 from equipage.loading.wording import Redactor, help_of, message_of, path_of
 from equipage.syntax import Range
 from equipage.syntax.document import Document, EntrySpans
@@ -59,6 +58,7 @@ Family = tuple[str, Severity, str | None]
 #: What `${VAR}` substitution would read; doubled, the dollar is only a dollar.
 _REFERENCE = lazy_regex(r"\$(?=[${])")
 _BLANK = " \t\r\n"
+_BLANKS_AND_COMMENTS = lazy_regex(r"(?:[ \t\r\n]+|(?<=[ \t\r\n])\#[^\r\n]*)*")
 #: What may precede an item of a block list: its dash, an anchor, a tag.
 _DASH = lazy_regex(r"[ ]*-[ \t]+(?:[&!]\S+[ \t]+)*")
 _DASHES = lazy_regex(r"(?:[ ]*-[ \t]+)+")
@@ -101,7 +101,6 @@ class Placer:
         sources: Iterable[Source] = (),
     ) -> None:
         self.tree = tree
-        self.undone = MoveIndex(tree.moves if tree is not None else ())
         self.file = file  #: named when a finding has no place at all
         self.documents = tuple(documents)
         self.sources = tuple(sources)  #: everything the load read
@@ -125,7 +124,12 @@ class Placer:
         self.redactor = Redactor(self.documents, dict.fromkeys(sources))
         facts = list(self._drop_facts_of_refused_parts(facts))
         shown, more = self._limit_facts(facts, commented)
-        self._locate_all(shown)
+        # The entries around each, too: what is missing is shown where it should be.
+        self.located |= locate_all(
+            Origin(origin.document, origin.path[:depth])
+            for origin in self._origins_needed(shown)
+            for depth in range(len(origin.path) + 1)
+        )
         return merge_duplicates(map(self._diagnostic, shown)), more
 
     def _limit_facts(
@@ -201,18 +205,6 @@ class Placer:
             values = {**each.values, "quoted": None, "instead": "remove it, or write another name"}
             yield msgspec.structs.replace(each, values=values) if id(each) in also_wrong else each
 
-    def _locate_all(self, facts: Iterable[Fact]) -> None:
-        """Locate every path that any fact needs, in one pass per document."""
-        wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
-        for origin in self._origins_needed(facts):
-            document, paths = wanted.setdefault(id(origin.document), (origin.document, {}))
-            # The entries around it, too: what is missing is shown where it should be.
-            for depth in range(len(origin.path) + 1):
-                paths[origin.path[:depth]] = None
-        for number, (document, paths) in wanted.items():
-            for path, located in document.locate(paths).items():
-                self.located[number, path] = located
-
     def _origins_needed(self, facts: Iterable[Fact]) -> Iterator[Origin]:
         for fact in facts:
             changes = fact.remedy.changes if fact.remedy else ()
@@ -245,7 +237,7 @@ class Placer:
             return path
         if each.span is not None or self.tree is None:
             return each.path
-        return self.undone.undo(each.path)
+        return self.tree.path_as_written(each.path)
 
     def _diagnostic(self, each: Fact) -> Diagnostic:
         code, redactor = each.code, self.redactor
@@ -439,7 +431,7 @@ def apply_ignores(
 
 def codes_in_comments(sources: Iterable[Source]) -> set[str]:
     """The codes that comments name, whether there are such codes or not."""
-    written = (match["codes"] for each in sources for match in _IGNORE_COMMENT.finditer(each.text))
+    written = (codes for each in sources for codes in _IGNORE_COMMENT.findall(each.text))
     return {code for codes in written for code in re.findall(r"[^,\s]+", codes)}
 
 
@@ -460,28 +452,24 @@ def _unused_ignore_finding(
     instead = "an error that prevents loading cannot be ignored" if refused else "remove it"
     values: dict[str, object] = {"code": name, "nearest": name, "instead": instead}
     if name in codes:
-        return _build_finding(core_codes.UNUSED_IGNORE, values, span=span)
+        return finding(core_codes.UNUSED_IGNORE, None, values, span=span)
     values["nearest"] = guesses.nearest(name, codes)
-    return _build_finding(core_codes.UNKNOWN_CODE, values, span=span)
+    return finding(core_codes.UNKNOWN_CODE, None, values, span=span)
 
 
 def finding(
     code: Code,
-    file: str,
-    values: Mapping[str, object] | None = None,
+    file: str | None,
+    values: Mapping[str, object] = {},
     *,
     severity: Severity | None = None,
+    span: Span | None = None,
 ) -> Diagnostic:
-    """A finding about a whole file."""
-    return _build_finding(code, values or {}, file=file, severity=severity or code.severity)
-
-
-def _build_finding(code: Code, values: Mapping[str, object], **more: Any) -> Diagnostic:
-    words, redactor = code.words.adapt_to_severity(more.get("severity", code.severity)), Redactor()
-    message, advice = (word(words, values, redactor) for word in (message_of, help_of))
-    return Diagnostic(
-        **{"code": code.name, "severity": code.severity, "message": message, "help": advice, **more}
-    )
+    """A finding about a whole file, or about a span."""
+    severity, redactor = severity or code.severity, Redactor()
+    words = code.words.adapt_to_severity(severity)
+    message, advice = message_of(words, values, redactor), help_of(words, values, redactor)
+    return Diagnostic(code.name, severity, message, span=span, help=advice, file=file)
 
 
 def edit_at(document: Document, path: Path, located: EntrySpans, change: Change) -> Edit | None:
@@ -550,25 +538,13 @@ def _entry_span(document: Document, located: EntrySpans) -> Span | None:
     start = min(located.value.start, located.key.start if located.key else located.value.start)
     end = max(located.value.end, located.key.end if located.key else 0)
     # The next character tells a flow collection from a block, whatever the format of the file.
-    after = _skip_blanks_and_comments(text, end, document.window[1])
+    blanks = _BLANKS_AND_COMMENTS.match(text, end, document.window[1])
+    after = end if blanks is None else blanks.end()
     if document.format == "json" or text[after : after + 1] in tuple(",]}"):
         found: Range | None = _flow_entry_range(text, start, end, after)
     else:
         found = _block_entry_range(text, start, end, document, is_item=located.key is None)
     return None if found is None else Span(document.source, *found)
-
-
-def _skip_blanks_and_comments(text: str, offset: int, limit: int) -> int:
-    """The offset after blanks, line breaks and comments."""
-    while offset < limit:
-        if text[offset] in _BLANK:
-            offset += 1
-        elif text[offset] == "#" and text[offset - 1] in _BLANK:
-            rest = _REST_OF_LINE.match(text, offset)
-            offset = rest.end() if rest else limit
-        else:
-            break
-    return min(offset, limit)
 
 
 def _flow_entry_range(text: str, start: int, end: int, after: int) -> Range:

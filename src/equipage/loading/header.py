@@ -285,20 +285,17 @@ def add_body(
     tree: Tree, grammar: Grammar, *, owner: str, severity: Severity
 ) -> tuple[Tree, list[Fact]]:
     """Add the text below the header as a field; a key of that name in the header is unknown."""
-    facts: list[Fact] = []
-    if BODY in tree.value:
-        facts.append(
-            codes.UNKNOWN_FIELD.at(
-                part="key",
-                origin=tree.provenance((BODY,)).origin,
-                severity=severity,
-                field=BODY,
-                owner=owner,
-                nearest=None,
-            )
-        )
+    facts = [unknown_key(tree, (BODY,), owner, severity)] if BODY in tree.value else []
     body = body_of(tree.document, grammar)
     return attach(tree, (BODY,), Tree(body.value, Origins(Origin(body)))), facts
+
+
+def unknown_key(tree: Tree, path: Path, owner: str, severity: Severity) -> Fact:
+    """The finding about a key that the configuration has, but that authors cannot write."""
+    origin, field = tree.provenance(path).origin, str(path[-1])
+    return codes.UNKNOWN_FIELD.at(
+        part="key", origin=origin, severity=severity, field=field, owner=owner
+    )
 
 
 def keep_placeholders(tree: Tree, paths: Iterable[Path]) -> Tree:

@@ -129,18 +129,15 @@ def build(
     # The slow way, only for what is wrong: every mismatch instead of the first.
     collector = Collector(shape, reported, whole=_has_no_holes(value))
     pruned = collector.check(value, type_info(model), ROOT)
-    if shape.mismatch != "error":
-        collector.facts = [_relax_mismatch(each, shape) for each in collector.facts]
-    if shape.worst != "error":
-        collector.facts = [_limit_severity(each, shape.worst) for each in collector.facts]
-    if any(each.severity in (None, "error") for each in collector.facts) or collector.holes:
-        return None, pruned, collector.facts
+    facts = [_adapt_severity(each, shape) for each in collector.facts]
+    if any(each.severity in (None, "error") for each in facts) or collector.holes:
+        return None, pruned, facts
     try:
-        return convert(pruned, model), pruned, collector.facts
+        return convert(pruned, model), pruned, facts
     except msgspec.ValidationError as error:
         # The collector is more lenient than convert: a bug worth a finding.
         bug = codes.WRONG_TYPE.at(expected="another value", found=str(error))
-        return None, pruned, [*collector.facts, bug]
+        return None, pruned, [*facts, bug]
 
 
 def _has_no_holes(value: Any) -> bool:
@@ -155,17 +152,14 @@ def _has_no_holes(value: Any) -> bool:
     return True
 
 
-def _relax_mismatch(each: Fact, shape: Shape) -> Fact:
-    """A mismatch with the severity of its kind, unless its field restricts or is needed."""
-    if each.severity is not None or not each.path or each.path[0] in shape.guarded | shape.needed:
-        return each
-    return msgspec.structs.replace(each, severity=shape.mismatch)
-
-
-def _limit_severity(each: Fact, worst: Severity) -> Fact:
-    if each.severity not in (None, "error"):
-        return each
-    return msgspec.structs.replace(each, severity=worst)
+def _adapt_severity(each: Fact, shape: Shape) -> Fact:
+    """A fact with the severity of its kind; a field that restricts or is needed must fit."""
+    severity, is_firm = each.severity, not each.path or each.path[0] in shape.guarded | shape.needed
+    if severity is None and not is_firm and shape.mismatch != "error":
+        severity = shape.mismatch
+    if severity in (None, "error") and shape.worst != "error":
+        severity = shape.worst
+    return msgspec.structs.replace(each, severity=severity)
 
 
 class Collector:
@@ -231,15 +225,11 @@ class Collector:
                 given = self.check(given, field.type, (*path, name))
                 if path and name in getattr(kind.cls, "GUARDED", ()):
                     self._raise_to_errors(before)
-                if given is _NOTHING and expected is not None:
-                    self._reword_expectation(expected, (*path, name))
                 entry = getattr(kind.cls, "entries_as", {}).get(field.name)
-                if entry is not None:
-                    self._reword_entry_expectations(entry, (*path, name), before)
+                self._reword_expectations(expected, entry, (*path, name), before)
             elif field.required:
-                self._refuse_missing(
-                    name, title(kind.cls), expected or _describe_missing_value(field.type), path
-                )
+                words = expected or _describe_missing_value(field.type)
+                self._refuse_missing(name, title(kind.cls), words, path)
             if given is not _NOTHING:
                 result[name] = given
             elif field.required:
@@ -270,19 +260,18 @@ class Collector:
                 value[field.encode_name] = HOLE
         return value
 
-    def _reword_expectation(self, expected: str, path: Path) -> None:
-        """Use the words of the model for what was expected, where they say more than a type."""
-        last = self.facts[-1] if self.facts else None
-        if last is not None and last.code == codes.WRONG_TYPE and last.path == path:
-            values = {**last.values, "expected": expected, "hint": None}
-            # Quotes around a number do not make a date of it, or whatever it should be.
-            self.facts[-1] = msgspec.structs.replace(last, values=values, remedy=None)
+    def _reword_expectations(
+        self, expected: str | None, entry: str | None, path: Path, first: int
+    ) -> None:
+        """Use the words of the model for a value or its entries, where they say more than a type.
 
-    def _reword_entry_expectations(self, expected: str, path: Path, first: int) -> None:
-        """Do the same for the entries of a list, in the facts from index `first` on."""
+        Only facts from index `first` on are about the value.
+        """
         for number, each in enumerate(self.facts[first:], start=first):
-            if each.code == codes.WRONG_TYPE and each.path[:-1] == path:
-                values = {**each.values, "expected": expected, "hint": None}
+            words = expected if each.path == path else entry if each.path[:-1] == path else None
+            if words is not None and each.code == codes.WRONG_TYPE:
+                # Quotes around a number do not make a date of it, or whatever it should be.
+                values = {**each.values, "expected": words, "hint": None}
                 self.facts[number] = msgspec.structs.replace(each, values=values, remedy=None)
 
     def _report_unknown_keys(
@@ -507,20 +496,16 @@ class Collector:
         # Brackets help only if the value could be an entry.
         if hint is None and any(_could_be(value, each.item_type) for each in lists):
             hint = "write it as a list: put brackets around it"
-            if (
-                path
-                and path[-1] in _COMMAND_FIELDS
-                and isinstance(value, str)
-                and " " in value.strip()
-            ):
+            is_line = isinstance(value, str) and " " in value.strip()
+            if is_line and path and path[-1] in _COMMAND_FIELDS:
                 # Brackets would make a program of the whole line.
                 hint = 'write a list with an entry for each word, as in `["ls", "-l"]`'
         elif hint is None and lists and isinstance(value, dict) and value:
             hint = "write a list with one entry for each"
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
-        values: dict[str, Any] = {"expected": expected, "found": found, "hint": hint}
+        remedy = _remedy_for_hint(path, hint)
         return self._refuse(
-            codes.WRONG_TYPE.at(path, remedy=_remedy_for_hint(path, hint), **values)
+            codes.WRONG_TYPE.at(path, remedy=remedy, expected=expected, found=found, hint=hint)
         )
 
     def _refuse_choice(self, value: str, allowed: list[str], path: Path) -> Any:
@@ -530,9 +515,9 @@ class Collector:
             # What another tool makes of the other word is not known for sure.
             safe = not self.shape.ignores
             remedy = Remedy(f"change to `{guess}`", (Change(path, guess),), safe)
-        values: dict[str, Any] = {"allowed": tuple(allowed), "nearest": guess}
+        found, known = Shown(value), tuple(allowed)
         return self._refuse(
-            codes.INVALID_VALUE.at(path, remedy=remedy, found=Shown(value), **values)
+            codes.INVALID_VALUE.at(path, remedy=remedy, found=found, allowed=known, nearest=guess)
         )
 
 
@@ -620,9 +605,9 @@ def describe(kind: types.Type) -> str:
         case types.LiteralType() | types.EnumType():
             return f"one of {_join_quoted(_allowed_values(kind))}"
         case types.IntType():
-            return f"a whole number{_range_in_words(kind)}"
+            return f"a whole number{range_in_words(kind.ge, kind.gt, kind.le)}"
         case types.FloatType():
-            return f"a number{_range_in_words(kind)}"
+            return f"a number{range_in_words(kind.ge, kind.gt, kind.le)}"
         case types.StrType(min_length=None | 0):
             return "text"
         case types.StrType(min_length=low, max_length=high):
@@ -652,14 +637,14 @@ def _describe_missing_value(kind: types.Type) -> str:
     return f"a mapping of {', '.join(most)} and {last}" if most else f"a mapping with {last}"
 
 
-def _range_in_words(kind: types.IntType | types.FloatType) -> str:
+def range_in_words(low: float | None, above: float | None, high: float | None) -> str:
     """The bounds of a number in words, for the end of a phrase; empty if it has none."""
-    low = kind.ge if kind.ge is not None else None if kind.gt is None else kind.gt + 1
-    if low is not None and kind.le is not None:
-        return f" from {low} to {kind.le}"
+    low = low if above is None else above + 1
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
     if low is not None:
         return f" of at least {low}"
-    return f" of at most {kind.le}" if kind.le is not None else ""
+    return f" of at most {high}" if high is not None else ""
 
 
 #: Fields that hold a command, or what follows one, word by word.
@@ -705,5 +690,9 @@ def title(cls: type) -> str:
     """A Struct's name as words: `ToolResponse` is “tool response”. It may bring its own `TITLE`."""
     if isinstance(given := getattr(cls, "TITLE", None), str):
         return given
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__).lower()
-    return f"`{words}`"
+    return f"`{words_of(cls.__name__)}`"
+
+
+def words_of(name: str) -> str:
+    """The words of a name in camel case."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()

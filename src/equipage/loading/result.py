@@ -14,7 +14,7 @@ from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, get, pa
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
 from equipage.files.arguments import wrong_argument
-from equipage.loading.tree import MADE_ABSOLUTE, Origin, Provenance, Tree
+from equipage.loading.tree import MADE_ABSOLUTE, Origin, Provenance, Tree, locate_all
 from equipage.loading.wording import (
     Spelling,
     VariableMask,
@@ -191,31 +191,17 @@ class Loaded(Generic[C]):
         return str(self._compute_once("digest", self._digest))
 
     def _digest(self) -> str:
-        # Defaults are left out, so that a new field with a default does not change the digests that
-        # people have stored.
-        return self._digest_of(self._restore_written_paths(omit_defaults(self.config)))
-
-    def _digest_of(self, plain: Any) -> str:
         import hashlib  # slow to import, and most loads never ask
 
+        # Defaults are left out, so that a new field with a default does not change the digests that
+        # people have stored.
+        plain = self._restore_written_paths(omit_defaults(self.config))
         text = canonical_json(plain)
         # `$${X}` in a file is the text `${X}`, and a variable is written `${X}` here: only then
         # must the two be distinguished, which costs a walk over the value.
         alike = self._takes_variables and b"${" in text
         hidden = self._mask_variables(plain, literal=escape_references if alike else None)
         return hashlib.sha256(text if hidden is plain else canonical_json(hidden)).hexdigest()
-
-    def _portable_data(self) -> tuple[Any, str]:
-        """The configuration as plain data with variables as `${NAME}`, and its digest.
-
-        For callers that need both: most kinds are made into plain data once for the two.
-        """
-        if self._dump is not plain_data or hasattr(self.config, "without_defaults"):
-            return self.to_dict(show_env=False), self.digest
-        plain = self._restore_written_paths(plain_data(self.config))
-        return self._mask_variables(plain), self._compute_once(
-            "digest", lambda: self._digest_of(plain)
-        )
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -270,10 +256,6 @@ class Loaded(Generic[C]):
         """The keys that an author may write at `path` and that are moved elsewhere."""
         return tuple(start[-1] for start, _ in self._tree.moves if start and start[:-1] == path)
 
-    def _path_as_written(self, path: Path) -> Path:
-        """A path of the configuration as the author would write it."""
-        return self._tree.path_as_written(path)
-
     def locate(self, path: str | Path) -> Span | None:
         """Where the value at `path` is written, None for a default.
 
@@ -304,14 +286,13 @@ class Loaded(Generic[C]):
     def _place_of(
         self, path: Path, story: Provenance, spans: dict[tuple[int, Path], Span]
     ) -> ValuePlace:
-        origins = (via.at for via in story.via if via.at is not None)
-        ways = (spans.get((id(each.document), each.path)) for each in origins)
+        ways = (spans.get((id(at.document), at.path)) for at in _directive_origins(story))
         here = (id(story.origin.document), story.origin.path)
-        names, _ = self._variable_mask.values_with_variables.get(here, ((), ""))
         # A default has no place of its own, although the mapping around it has one.
         if here not in spans or not _is_written(story.origin, get(self._tree.value, path)):
             return ValuePlace(None)
-        return ValuePlace(spans.get(here), tuple(each for each in ways if each is not None), names)
+        names = self._variable_mask.variables_at(story.origin)
+        return ValuePlace(spans[here], tuple(each for each in ways if each is not None), names)
 
     def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
         """Who set the value at `path`, what it replaced, and through what it came.
@@ -330,12 +311,11 @@ class Loaded(Generic[C]):
         plain = self._dump(self.config)
         stories = {path: self._provenance_of(path) for path in paths}
         replaced = {path: tuple(self._replaced_origins(path)) for path in paths}
-        origins = [
+        spans = _spans_of(
             each
             for path, story in stories.items()
             for each in (story.origin, *story.merged, *replaced[path], *_directive_origins(story))
-        ]
-        spans = _spans_of(origins)
+        )
         found: dict[Path, Explanation] = {}
         for path, story in stories.items():
             value = get(plain, path, _MISSING)
@@ -356,17 +336,14 @@ class Loaded(Generic[C]):
         spans: Mapping[tuple[int, Path], Span],
         show_env: bool,
     ) -> Explanation:
-        authored = self._tree.path_as_written(path)
+        authored, mask = self._tree.path_as_written(path), self._variable_mask
         if not _is_written(story.origin, value):
-            return Explanation(format_path(self._variable_mask.mask_path(authored)), value, ())
+            return Explanation(format_path(mask.mask_path(authored)), value, ())
 
         def setting(origin: Origin, how: str, *, wins: bool = False) -> Setting:
             value, at = get(origin.document.value, origin.path), origin.path
             if not show_env:
-                value, at = (
-                    self._variable_mask.mask_value(value, origin.child),
-                    self._variable_mask.mask_path(at),
-                )
+                value, at = mask.mask_value(value, origin.child), mask.mask_path(at)
             span = spans.get((id(origin.document), origin.path))
             return Setting(span, format_path(at), how, value, wins)
 
@@ -377,15 +354,12 @@ class Loaded(Generic[C]):
         through = [
             setting(via.at, via.how) if via.at else Setting(None, "", via.how) for via in story.via
         ]
-        touched = self._variable_mask.values_with_variables.get(
-            (id(story.origin.document), story.origin.path)
-        )
         return Explanation(
-            format_path(authored if show_env else self._variable_mask.mask_path(authored)),
+            format_path(authored if show_env else mask.mask_path(authored)),
             value if show_env else self._mask_variables(value, path),
             tuple(settings),
             tuple(through),
-            touched[0] if touched else (),
+            mask.variables_at(story.origin),
         )
 
     def _replaced_origins(self, path: Path) -> Iterator[Origin]:
@@ -406,16 +380,15 @@ class Loaded(Generic[C]):
     def _explain_default(self, steps: Path) -> Explanation:
         """The explanation of a default. Raises `UsageError` if there is no such value."""
         value: Any = self.config
+        mask = self._variable_mask.mask_path
         for number, step in enumerate(steps):
-            known = _children(value)
+            known = children_of(value)
             if step not in known:
-                beside = self._variable_mask.mask_path(
-                    (*known, *self._keys_moved_from(steps[:number]))
-                )
+                beside = mask((*known, *self._keys_moved_from(steps[:number])))
                 authored = self._tree.path_as_written(steps[: number + 1])
-                raise no_value_error(self._variable_mask.mask_path(authored), beside)
+                raise no_value_error(mask(authored), beside)
             value = known[step]
-        authored = self._variable_mask.mask_path(self._tree.path_as_written(steps))
+        authored = mask(self._tree.path_as_written(steps))
         return Explanation(format_path(authored), plain_data(value), ())
 
     # Pickling.
@@ -438,7 +411,7 @@ def _restore_loaded(cls: type[Loaded[Any]], values: dict[str, Any]) -> Loaded[An
 
 def portable_data(loaded: Loaded[Any]) -> tuple[Any, str]:
     """The configuration of a load as plain data with variables as `${NAME}`, and its digest."""
-    return loaded._portable_data()
+    return loaded.to_dict(show_env=False), loaded.digest
 
 
 class Paths:
@@ -447,7 +420,7 @@ class Paths:
     def __init__(self, loaded: Loaded[Any]) -> None:
         self.steps = loaded._resolve_path
         self.moved = loaded._keys_moved_from
-        self.authored = loaded._path_as_written
+        self.authored = loaded._tree.path_as_written
         self.shown = loaded._variable_mask.mask_path
         self.unshown = loaded._variable_mask.unmask_path
         self.places = loaded._locate_all
@@ -460,15 +433,8 @@ def _directive_origins(story: Provenance) -> tuple[Origin, ...]:
 
 
 def _spans_of(origins: Iterable[Origin]) -> dict[tuple[int, Path], Span]:
-    """Where values are written, by document and path; each document is searched once."""
-    wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
-    for origin in origins:
-        wanted.setdefault(id(origin.document), (origin.document, {}))[1][origin.path] = None
-    return {
-        (number, path): located.value
-        for number, (document, inner) in wanted.items()
-        for path, located in document.locate(inner).items()
-    }
+    """Where values are written, by document and path."""
+    return {place: located.value for place, located in locate_all(origins).items()}
 
 
 def _parse_given_path(path: object) -> Path:
@@ -503,7 +469,7 @@ def _is_written(origin: Origin, value: Any) -> bool:
     return not is_reference or written == value
 
 
-def _children(value: Any) -> dict[str | int, Any]:
+def children_of(value: Any) -> dict[str | int, Any]:
     """The children of a part of a typed configuration by written name, defaults included."""
     if isinstance(value, msgspec.Struct):
         info = msgspec.structs.fields(value)
@@ -515,32 +481,7 @@ def _children(value: Any) -> dict[str | int, Any]:
 
 def canonical_json(plain: Any) -> bytes:
     """Plain data as canonical JSON."""
-    return (
-        _SORTED_ENCODER.encode(plain)
-        if _is_encoded_alike(plain)
-        else _encode_canonical(plain).encode()
+    written = json.dumps(
+        plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
     )
-
-
-_encode_canonical = json.JSONEncoder(
-    sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-).encode
-#: Six times as fast as the standard library, and the same bytes but for numbers with a point.
-_SORTED_ENCODER = msgspec.json.Encoder(order="sorted")
-_ENCODED_ALIKE = frozenset({str, int, bool, type(None)})
-
-
-def _is_encoded_alike(plain: Any) -> bool:
-    """Whether msgspec writes plain data as the standard library does."""
-    left = [plain]
-    while left:
-        value = left.pop()
-        if value.__class__ is dict:
-            if any(key.__class__ is not str for key in value):
-                return False
-            left += value.values()
-        elif value.__class__ is list:
-            left += value
-        elif value.__class__ not in _ENCODED_ALIKE:
-            return False
-    return True
+    return written.encode()

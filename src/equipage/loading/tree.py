@@ -10,14 +10,13 @@ Nothing here can contain itself, so the garbage collector need not look at it (`
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 
 from equipage.core.path import HOLE, ROOT, Path, get
-from equipage.syntax.document import Document
+from equipage.syntax.document import Document, EntrySpans
 
 #: How a path became absolute; comparisons of configurations look at what the author wrote.
 MADE_ABSOLUTE = "made absolute"
@@ -37,6 +36,21 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 
     def child(self, steps: Path) -> Origin:
         return Origin(self.document, self.path + steps) if steps else self
+
+
+def locate_all(origins: Iterable[Origin]) -> dict[tuple[int, Path], EntrySpans]:
+    """Where parts of documents are written, by the `id` of the document and the path in it.
+
+    Each document is searched once: finding a place takes as long as parsing.
+    """
+    wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
+    for origin in origins:
+        wanted.setdefault(id(origin.document), (origin.document, {}))[1][origin.path] = None
+    return {
+        (number, path): located
+        for number, (document, paths) in wanted.items()
+        for path, located in document.locate(paths).items()
+    }
 
 
 class Via(msgspec.Struct, frozen=True, gc=False):
@@ -149,45 +163,21 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
 
     def path_as_written(self, path: Path) -> Path:
         """The path as the author would write it: moves undone, the last one first."""
-        return MoveIndex(self.moves).undo(path) if self.moves else path
+        for start, end in reversed(self.moves):
+            if path[: len(end)] == end:
+                path = start + path[len(end) :]
+        return path
 
     def subtree(self, path: Path) -> Tree:
         """The part at `path` as a tree of its own."""
         return Tree(get(self.value, path), self.origins.subtrie(path))
 
 
-class MoveIndex:
-    """Moves by the path they end at, so that undoing them does not look at each."""
-
-    def __init__(self, moves: Sequence[tuple[Path, Path]]) -> None:
-        self._moves = moves
-        self._by_end: dict[Path, list[int]] = {}
-        for number, (_, end) in enumerate(moves):
-            self._by_end.setdefault(end, []).append(number)
-
-    def undo(self, path: Path) -> Path:
-        """The path before all moves."""
-        before = len(self._moves)
-        while (last := self._last_move_to(path, before)) is not None:
-            start, end = self._moves[last]
-            path, before = start + path[len(end) :], last
-        return path
-
-    def _last_move_to(self, path: Path, before: int) -> int | None:
-        """The last move ahead of `before` that brought a path, or something around it, here."""
-        found: int | None = None
-        for depth in range(len(path) + 1) if before else ():
-            numbers = self._by_end.get(path[:depth], ())
-            earlier = bisect.bisect_left(numbers, before)
-            if earlier and (found is None or numbers[earlier - 1] > found):
-                found = numbers[earlier - 1]
-        return found
-
-
 def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     """The tree with whole parts replaced, or added to a mapping.
 
-    Containers on the way are copied once, however many parts there are.
+    Missing mappings on the way are made. Containers on the way are copied once, however many parts
+    there are.
     """
     if not parts:
         return tree
@@ -204,7 +194,7 @@ def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     below = dict(tree.origins.below)
     for step, group in groups.items():
         known = below.get(step, Origins())
-        child = graft(Tree(None if ROOT in group else value[step], known), group)
+        child = graft(Tree(get(value, (step,), {}), known), group)
         value[step], below[step] = child.value, child.origins
     return Tree(value, tree.origins.replace(below=below), tree.moves)
 
@@ -216,8 +206,7 @@ def punch_holes(tree: Tree, paths: Iterable[Path]) -> Tree:
 
 def attach(tree: Tree, path: Path, part: Tree) -> Tree:
     """The tree with a part of another origin at `path`; missing mappings on the way are made."""
-    value = _set_at(tree.value, path, part.value)
-    return Tree(value, tree.origins.put(path, part.origins), tree.moves)
+    return graft(tree, {path: part})
 
 
 def put(
@@ -273,19 +262,6 @@ def select_entries(tree: Tree, path: Path, numbers: Sequence[int]) -> Tree:
     below = {new: part.origins.subtrie((old,)) for new, old in enumerate(numbers)}
     entries = [part.value[number] for number in numbers]
     return attach(tree, path, Tree(entries, node.replace(below=below)))
-
-
-def _set_at(value: Any, path: Path, new: Any) -> Any:
-    """A copy of `value` with `new` at `path`; missing mappings on the way are made."""
-    if not path:
-        return new
-    step, rest = path[0], path[1:]
-    if isinstance(value, list):
-        copy = list(value)
-        assert isinstance(step, int)
-        copy[step] = _set_at(copy[step], rest, new)
-        return copy
-    return {**value, step: _set_at(value.get(step, {}), rest, new)}
 
 
 def always_merge(_path: Path, _base: Any, _over: Any) -> Strategy:

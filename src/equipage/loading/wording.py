@@ -18,7 +18,7 @@ from equipage.core.path import HOLE, ROOT, Path, format_path, get
 from equipage.core.source import Source
 from equipage.core.text import visible
 from equipage.loading.tree import Origin
-from equipage.syntax.document import Document
+from equipage.syntax.document import Document, VariableUse
 from equipage.syntax.suspicious import mask_secrets
 
 #: Longer values are cut in the middle of a sentence.
@@ -286,14 +286,19 @@ class VariableMask:
         self._documents = documents
 
     @cached_property
-    def values_with_variables(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
-        """The names of the variables in each value, and how it was written; by its place."""
+    def _uses(self) -> dict[tuple[int, Path], VariableUse]:
+        """The variables in values, by the place of the value."""
         return {
-            (id(document), touch.path): (touch.names, touch.written)
+            (id(document), touch.path): touch
             for document in self._documents
             for touch in document.variable_uses()
             if not touch.is_key
         }
+
+    def variables_at(self, origin: Origin) -> tuple[str, ...]:
+        """The names of the variables in the value that is written there."""
+        use = self._uses.get((id(origin.document), origin.path))
+        return () if use is None else use.names
 
     @cached_property
     def _written_keys(self) -> dict[str, str]:
@@ -314,9 +319,7 @@ class VariableMask:
     @property
     def is_needed(self) -> bool:
         """Whether there is anything to hide: most configurations have no variables."""
-        return bool(
-            self.values_with_variables or self._written_keys or self._leftover_redactor.texts
-        )
+        return bool(self._uses or self._written_keys or self._leftover_redactor.texts)
 
     def mask_path(self, path: Path) -> Path:
         """The path, with keys that contain a variable as the author wrote them."""
@@ -351,9 +354,9 @@ class VariableMask:
             ]
         # A leaf counts as it was written, wherever directives and merges moved it since.
         origin = written_origin(origin_of(path))
-        known = self.values_with_variables.get((id(origin.document), origin.path))
-        if known is not None:
-            return known[1]
+        use = self._uses.get((id(origin.document), origin.path))
+        if use is not None:
+            return use.written
         if isinstance(value, str):
             return self._mask_text(value, literal)
         return self._leftover_redactor.texts.get(str(value), value)

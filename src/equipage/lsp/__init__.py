@@ -16,12 +16,13 @@ import queue
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
 from equipage import __version__
 from equipage.core.diagnostics import UsageError
+from equipage.core.path import get
 from equipage.core.text import code_page_url, describe_exception
 from equipage.lsp import fixes, navigation, protocol
 from equipage.lsp.completion import completions_at
@@ -156,9 +157,9 @@ class Server:
         try:
             function(self, _decode_params(params, shape))
         except RequestRefused as refusal:
-            self._log(_ERROR, f"{method}: {refusal.reason}")
+            self._log(f"{method}: {refusal.reason}")
         except Exception as problem:
-            self._log(_ERROR, _describe_bug(problem))
+            self._log(_describe_bug(problem))
 
     def _discard_pending_change(self, params: msgspec.Raw) -> None:
         """Count a change as handled, whether or not it succeeds."""
@@ -175,8 +176,8 @@ class Server:
     def _notify(self, method: str, params: Any) -> None:
         self.send({"method": method, "params": params})
 
-    def _log(self, sort: int, words: str) -> None:
-        self._notify("window/logMessage", {"type": sort, "message": f"equipage: {words}"})
+    def _log(self, words: str) -> None:
+        self._notify("window/logMessage", {"type": _ERROR, "message": f"equipage: {words}"})
 
     def _request(self, method: str, params: Any = None) -> None:
         """Ask the client for something; nothing depends on its answer."""
@@ -186,10 +187,7 @@ class Server:
 
     def _client_capability(self, *path: str) -> Any:
         """Return a capability that the client announced; None if it did not."""
-        found: Any = self._capabilities
-        for step in path:
-            found = found.get(step) if isinstance(found, dict) else None
-        return found
+        return get(self._capabilities, path)
 
     # The life of a server.
 
@@ -214,12 +212,9 @@ class Server:
         self.workspace = Workspace(
             folders, env=self._env, encoding=encoding, options=self._options, roots=self._roots
         )
-        refreshes = self._client_capability("workspace", "diagnostics", "refreshSupport")
-        pulls = self._client_capability("textDocument", "diagnostic") is not None and bool(
-            refreshes
-        )
-        own = params.initialization_options
-        whole = not (isinstance(own, dict) and own.get("workspace") is False)
+        refreshes = bool(self._client_capability("workspace", "diagnostics", "refreshSupport"))
+        pulls = refreshes and self._client_capability("textDocument", "diagnostic") is not None
+        whole = get(params.initialization_options, ("workspace",)) is not False
         self.publisher = self._new_publisher(pulls=pulls, whole=whole)
         self._state = "ready"
         info = {"name": "equipage", "version": __version__}
@@ -317,8 +312,7 @@ class Server:
 
     def _did_change_settings(self, params: protocol.Configuration) -> None:
         """Settings of the client, for those that do not start a server anew."""
-        own = params.settings.get("equipage") if isinstance(params.settings, dict) else None
-        whole = own.get("workspace") if isinstance(own, dict) else None
+        whole = get(params.settings, ("equipage", "workspace"))
         if isinstance(whole, bool):
             self.publisher.set_whole_workspace(whole=whole)
 
@@ -336,17 +330,16 @@ class Server:
         except (BrokenPipeError, ConnectionError):
             raise  # the client is gone
         except Exception as problem:
-            self._log(_ERROR, _describe_bug(problem))
+            self._log(_describe_bug(problem))
 
     def _diagnostics(self, params: protocol.DocumentDiagnostics) -> dict[str, Any]:
         return self.publisher.document_report(params)
 
     # What can be done about findings.
 
-    def _code_actions(self, params: protocol.CodeActionParams) -> list[protocol.CodeAction]:
-        opened = self._open_text(params.text_document)
-        if opened is None:
-            return []
+    def _code_actions(
+        self, opened: Opened, params: protocol.CodeActionParams
+    ) -> list[protocol.CodeAction]:
         found, only = self.publisher.findings(opened), params.context.only
         return fixes.code_actions(self.workspace, opened, found, params.range, only, self.site)
 
@@ -364,55 +357,35 @@ class Server:
             raise RequestRefused(protocol.INVALID_PARAMS, f"there is no code `{code}`")
         self._notify("window/showMessage", {"type": _INFO, "message": words})
 
-    def _open_text(self, document: protocol.TextDocumentIdentifier) -> Opened | None:
-        return self.workspace.open.get(document.uri)
-
     # Questions about a text: each is answered by a function of its own.
 
-    def _hover(self, params: protocol.PositionParams) -> protocol.Hover | None:
-        opened = self._open_text(params.text_document)
-        return None if opened is None else hover_at(self.workspace, opened, params.position)
+    def _hover(self, opened: Opened, params: protocol.PositionParams) -> protocol.Hover | None:
+        return hover_at(self.workspace, opened, params.position)
 
-    def _completion(self, params: protocol.PositionParams) -> Any:
-        opened = self._open_text(params.text_document)
-        if opened is None:
-            return []
+    def _completion(self, opened: Opened, params: protocol.PositionParams) -> Any:
         path = ("textDocument", "completion", "completionItem", "snippetSupport")
         snippets = bool(self._client_capability(*path))
         return completions_at(self.workspace, opened, params.position, snippets=snippets)
 
-    def _definition(self, params: protocol.PositionParams) -> list[protocol.Location]:
-        opened = self._open_text(params.text_document)
-        if opened is None:
-            return []
+    def _definition(self, opened: Opened, params: protocol.PositionParams) -> Any:
         return navigation.definitions_at(self.workspace, opened, params.position)
 
-    def _references(self, params: protocol.ReferenceParams) -> list[protocol.Location]:
-        opened = self._open_text(params.text_document)
-        if opened is None:
-            return []
+    def _references(self, opened: Opened, params: protocol.ReferenceParams) -> Any:
         declared = params.context.include_declaration
         return navigation.references_at(self.workspace, opened, params.position, declared=declared)
 
-    def _prepare_rename(self, params: protocol.PositionParams) -> Any:
-        opened = self._open_text(params.text_document)
-        if opened is None:
-            return None
+    def _prepare_rename(self, opened: Opened, params: protocol.PositionParams) -> protocol.Range:
         return navigation.renamable_range(self.workspace, opened, params.position)
 
-    def _rename(self, params: protocol.RenameParams) -> protocol.WorkspaceEdit | None:
-        opened = self._open_text(params.text_document)
-        if opened is None:
-            return None
+    def _rename(self, opened: Opened, params: protocol.RenameParams) -> protocol.WorkspaceEdit:
         operations = (
             self._client_capability("workspace", "workspaceEdit", "resourceOperations") or ()
         )
         moves, new = "rename" in operations, params.new_name
         return navigation.rename(self.workspace, opened, params.position, new, moves=moves)
 
-    def _document_links(self, params: protocol.DocumentParams) -> list[protocol.DocumentLink]:
-        opened = self._open_text(params.text_document)
-        return [] if opened is None else navigation.document_links(self.workspace, opened)
+    def _document_links(self, opened: Opened, _params: Any) -> list[protocol.DocumentLink]:
+        return navigation.document_links(self.workspace, opened)
 
     def _workspace_symbols(self, params: protocol.SymbolParams) -> list[protocol.WorkspaceSymbol]:
         return navigation.workspace_symbols(self.workspace, params.query)
@@ -431,23 +404,36 @@ def _describe_bug(error: Exception) -> str:
     return f"a bug in equipage: {describe_exception(error)}"
 
 
+def _about_text(
+    answer: Callable[[Server, Opened, Any], Any], otherwise: Any = ()
+) -> Callable[[Server, Any], Any]:
+    """Answer a request about a text that is open; the answer about any other is `otherwise`."""
+
+    def answer_if_open(server: Server, params: Any) -> Any:
+        opened = server.workspace.open.get(params.text_document.uri)
+        return otherwise if opened is None else answer(server, opened, params)
+
+    return answer_if_open
+
+
 _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
     "initialize": (protocol.InitializeParams, Server._initialize),
     "shutdown": (Any, Server._shutdown),
     "textDocument/diagnostic": (protocol.DocumentDiagnostics, Server._diagnostics),
-    _WORKSPACE_DIAGNOSTIC: (
-        protocol.WorkspaceDiagnostics,
-        lambda *_: None,
-    ),  # the publisher answers it
-    "textDocument/codeAction": (protocol.CodeActionParams, Server._code_actions),
+    # The publisher answers it.
+    _WORKSPACE_DIAGNOSTIC: (protocol.WorkspaceDiagnostics, lambda *_: None),
+    "textDocument/codeAction": (protocol.CodeActionParams, _about_text(Server._code_actions)),
     "workspace/executeCommand": (protocol.ExecuteCommandParams, Server._execute),
-    "textDocument/hover": (protocol.PositionParams, Server._hover),
-    "textDocument/completion": (protocol.PositionParams, Server._completion),
-    "textDocument/definition": (protocol.PositionParams, Server._definition),
-    "textDocument/references": (protocol.ReferenceParams, Server._references),
-    "textDocument/prepareRename": (protocol.PositionParams, Server._prepare_rename),
-    "textDocument/rename": (protocol.RenameParams, Server._rename),
-    "textDocument/documentLink": (protocol.DocumentParams, Server._document_links),
+    "textDocument/hover": (protocol.PositionParams, _about_text(Server._hover, None)),
+    "textDocument/completion": (protocol.PositionParams, _about_text(Server._completion)),
+    "textDocument/definition": (protocol.PositionParams, _about_text(Server._definition)),
+    "textDocument/references": (protocol.ReferenceParams, _about_text(Server._references)),
+    "textDocument/prepareRename": (
+        protocol.PositionParams,
+        _about_text(Server._prepare_rename, None),
+    ),
+    "textDocument/rename": (protocol.RenameParams, _about_text(Server._rename, None)),
+    "textDocument/documentLink": (protocol.DocumentParams, _about_text(Server._document_links)),
     "workspace/symbol": (protocol.SymbolParams, Server._workspace_symbols),
 }
 _NOTIFICATIONS: dict[str, tuple[Any, Callable[[Server, Any], None]]] = {
@@ -465,7 +451,7 @@ _NOTIFICATIONS: dict[str, tuple[Any, Callable[[Server, Any], None]]] = {
 }
 
 
-def serve(reader: protocol.Reader, writer: protocol.Writer, **options: Any) -> int:
+def serve(reader: BinaryIO, writer: BinaryIO, **options: Any) -> int:
     """Serve the client at the other end of two streams; returns the exit code.
 
     Options are those of `Server`. The end of the input ends the server: the client is gone.
@@ -489,7 +475,7 @@ def serve(reader: protocol.Reader, writer: protocol.Writer, **options: Any) -> i
     return server.ended
 
 
-def _read_messages(reader: protocol.Reader, server: Server) -> None:
+def _read_messages(reader: BinaryIO, server: Server) -> None:
     """Put messages into the inbox; cancellations and changes are recorded at once."""
     while True:
         try:

@@ -16,7 +16,7 @@ from equipage.formats.server.compose import library_of
 from equipage.lsp import protocol
 from equipage.lsp.cursor import Cursor, cursor_at, syntax_of
 from equipage.lsp.documents import Context, Opened, Workspace, context_of
-from equipage.lsp.fields import FieldDescription, Fields, snippet_of
+from equipage.lsp.fields import FieldDescription, snippet_of
 from equipage.lsp.navigation import convention_of, inner_names_for
 from equipage.lsp.protocol import Position
 from equipage.workspace.graph import SORTS
@@ -57,12 +57,13 @@ def completions_at(
     variable = _OPEN_VARIABLE.search(text, text.rfind("\n", 0, offset) + 1, offset)
     if variable is not None and context.outcome.kind.reading.uses_environment:
         cursor = Cursor((), "text", variable["name"], variable.start("name"), offset)
-        offers: Iterable[_Offer] = _variables(workspace, text)
+        offers: Iterable[_Offer] = _variables(workspace)
     elif cursor.part == "text":
         if not cursor.word.startswith("@"):
             return {"isIncomplete": False, "items": []}
-        folder = os.path.dirname(opened.path)
-        offers = _paths([folder], cursor.word[1:], workspace.now.system, start="@")
+        offers = _paths(
+            os.path.dirname(opened.path), cursor.word[1:], workspace.now.system, start="@"
+        )
     elif cursor.part == "value":
         offers = _values(workspace, opened, context, cursor)
         cursor = _last_word(context, cursor)
@@ -98,22 +99,20 @@ def _keys(context: Context, cursor: Cursor, opened: Opened, *, snippets: bool) -
     """The fields of the mapping at the cursor that it does not have yet."""
     path = context.authored_path(cursor.path)
     fields = context.fields
-    text, syntax = opened.text.text, syntax_of(opened.path)
-    has_colon = re.compile(r"""["']?\s*[:=]""").match(text, cursor.end) is not None
+    syntax = syntax_of(opened.path)
+    has_colon = re.match(r"""["']?\s*[:=]""", opened.text.text[cursor.end :]) is not None
     for name, each in fields.fields_at(path, context.value).items():
         if name in cursor.keys:
             continue
         order = 0 if each.required else 2 if name.startswith("$") else 1
         detail = ", ".join([each.type, *(["required"] if each.required else [])])
-        words = each.meaning
-        if each.restricts and "restrict" not in words:
-            words = f"{words}\n\nRestricts what an agent may do.".strip()
         written = name if has_colon else _format_key(name, each, cursor, syntax)
-        yield _Offer(name, _FIELD, written, detail, words, order)
+        yield _Offer(name, _FIELD, written, detail, each.words, order)
         if snippets and syntax == "yaml" and not (has_colon or cursor.in_brackets):
-            block = snippet_of(fields, (*path, name), each, indent=0)
+            block = snippet_of(fields, (*path, name), each)
             if block is not None:
-                yield _Offer(f"{name} …", _FIELD, block, "with what it needs", words, order, True)
+                label, detail = f"{name} …", "with what it needs"
+                yield _Offer(label, _FIELD, block, detail, each.words, order, True)
 
 
 def _reference_keys(context: Context, cursor: Cursor, opened: Opened) -> Iterator[_Offer]:
@@ -157,30 +156,24 @@ def _values(
     path = context.authored_path(cursor.path)
     key = next((step for step in reversed(path) if isinstance(step, str)), "")
     if key in _PATH_KEYS:
-        yield from _paths(_base_folders(context, opened), cursor.word, workspace.now.system)
+        yield from _paths(_base_folder(context, opened), cursor.word, workspace.now.system)
         return
-    fields: Fields = context.fields
-    value = context.value
-    for each in fields.values_at(path, value):
-        shown = str(each).lower() if isinstance(each, bool) else str(each)
-        quoted = syntax_of(opened.path) == "json" and isinstance(each, str) and not cursor.quote
-        yield _Offer(shown, _ENUM, f'"{shown}"' if quoted else shown)
-    yield from _names(workspace, context, str(path[0]) if path else "", opened, cursor)
     quoted = syntax_of(opened.path) == "json" and not cursor.quote
-    for name, detail in inner_names_for(context.outcome, path).items():
+    for each in context.fields.values_at(path, context.value):
+        shown = str(each).lower() if isinstance(each, bool) else str(each)
+        yield _Offer(shown, _ENUM, f'"{shown}"' if quoted and isinstance(each, str) else shown)
+    names = _names(workspace, context, str(path[0]) if path else "")
+    for name, detail in (*names.items(), *inner_names_for(context.outcome, path).items()):
         yield _Offer(name, _REFERENCE, f'"{name}"' if quoted else name, detail)
 
 
-def _names(
-    workspace: Workspace, context: Context, field: str, opened: Opened, cursor: Cursor
-) -> Iterator[_Offer]:
-    """The names that a field may hold: tools, skills, servers and agents."""
+def _names(workspace: Workspace, context: Context, field: str) -> dict[str, str]:
+    """The names that a field may hold, each with what it is: a tool, skill, server or agent."""
     convention = convention_of(context.outcome)
     known = None if convention is None else convention.field(field)
     if convention is None or known is None or known.refers is None:
-        return
+        return {}
     sort = known.refers
-    quoted = syntax_of(opened.path) == "json" and not cursor.quote
     names: dict[str, str] = {}
     if sort == "tool":
         names |= dict.fromkeys(sorted(convention.tools or ()), f"tool of {convention.tool}")
@@ -195,8 +188,7 @@ def _names(
             names |= dict.fromkeys(offer.names, f"{own} in {place}")
         elif sort == "tool" and own == "server":
             names |= dict.fromkeys((f"mcp__{each}" for each in offer.names), f"server in {place}")
-    for name, detail in names.items():
-        yield _Offer(name, _REFERENCE, f'"{name}"' if quoted else name, detail)
+    return names
 
 
 def _last_word(context: Context, cursor: Cursor) -> Cursor:
@@ -213,40 +205,38 @@ def _last_word(context: Context, cursor: Cursor) -> Cursor:
     return msgspec.structs.replace(cursor, word=word, start=start, end=start + len(word))
 
 
-def _base_folders(context: Context, opened: Opened) -> list[str]:
-    """The folders that paths in a text start at."""
+def _base_folder(context: Context, opened: Opened) -> str:
+    """The folder that paths in a text start at."""
     session = context.outcome.session
     if context.outcome.kind.name == "server":
-        return [os.path.join(session.files.cwd, library_of(session))]
-    return [os.path.dirname(opened.path)]
+        return os.path.join(session.files.cwd, library_of(session))
+    return os.path.dirname(opened.path)
 
 
-def _paths(bases: Iterable[str], word: str, system: System, *, start: str = "") -> Iterator[_Offer]:
-    """Files and folders below the bases that a path may go on with."""
+def _paths(base: str, word: str, system: System, *, start: str = "") -> Iterator[_Offer]:
+    """Files and folders below the base that a path may go on with."""
     head = word.rpartition("/")[0]
     if os.path.isabs(word) or ".." in head.split("/"):
         return
-    for base in bases:
-        folder = os.path.join(base, head)
-        try:
-            entries = system.entries(folder) if system.is_folder(folder) else []
-        except OSError:
+    folder = os.path.join(base, head)
+    try:
+        entries = system.entries(folder) if system.is_folder(folder) else []
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name in SKIPPED_FOLDERS or entry.name.startswith(".git"):
             continue
-        for entry in entries:
-            name = f"{head}/{entry.name}" if head else entry.name
-            if entry.name in SKIPPED_FOLDERS or entry.name.startswith(".git"):
-                continue
-            if leads_to_folder(entry):
-                yield _Offer(f"{start}{name}/", _FOLDER, f"{start}{name}/")
-            else:
-                yield _Offer(f"{start}{name}", _FILE, f"{start}{name}")
+        name = start + (f"{head}/{entry.name}" if head else entry.name)
+        if leads_to_folder(entry):
+            yield _Offer(f"{name}/", _FOLDER, f"{name}/")
+        else:
+            yield _Offer(name, _FILE, name)
 
 
-def _variables(workspace: Workspace, text: str) -> Iterator[_Offer]:
+def _variables(workspace: Workspace) -> Iterator[_Offer]:
     """Names of variables: those in use, and those that are set. Never a value."""
-    used = {match["name"] for match in _USED_VARIABLE.finditer(text)}
-    for opened in workspace.open.values():
-        used |= {match["name"] for match in _USED_VARIABLE.finditer(opened.text.text)}
+    texts = (opened.text.text for opened in workspace.open.values())
+    used = {name for each in texts for name in _USED_VARIABLE.findall(each)}
     for name in sorted({*used, *workspace.env}):
         detail = "set" if name in workspace.env else "not set here"
         yield _Offer(name, _VARIABLE, name, detail, order=0 if name in used else 1)

@@ -6,7 +6,7 @@ directives and shorthands included.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ import msgspec
 from equipage.core.path import Path, get
 from equipage.loading.editor_schema import VARIABLE, Schema, schema_for
 from equipage.loading.format import Format
+from equipage.loading.model import range_in_words
 from equipage.project.registry import format_named
 
 #: How deep branches of a schema are followed: a model may contain itself.
@@ -33,6 +34,14 @@ class FieldDescription(msgspec.Struct, frozen=True):
     default: Any = None
     restricts: bool = False
     schema: Schema = {}
+
+    @property
+    def words(self) -> str:
+        """The meaning, and that the field restricts if the meaning does not say so."""
+        is_said = not self.restricts or "restrict" in self.meaning
+        return "\n\n".join(
+            filter(None, (self.meaning, "" if is_said else "Restricts what an agent may do."))
+        )
 
 
 class Fields:
@@ -81,12 +90,6 @@ class Fields:
                 found.setdefault(repr(each), each)
         return list(found.values())
 
-    def is_list(self, path: Path, value: Any = None) -> bool:
-        return any(each.get("type") == "array" for each in self.schemas_at(path, value))
-
-    def takes_mapping(self, path: Path, value: Any = None) -> bool:
-        return any(each.get("type") == "object" for each in self.schemas_at(path, value))
-
     def _describe(self, path: Path, slot: Schema, *, required: bool) -> FieldDescription:
         branches = list(self._branches(slot, None))
         words = [each["description"] for each in (slot, *branches) if each.get("description")]
@@ -105,12 +108,8 @@ class Fields:
         if isinstance(step, int):
             first = schema.get("prefixItems", ())
             slot = first[step] if step < len(first) else schema.get("items")
-            if isinstance(slot, dict):
-                yield slot
-            return
-        slot = schema.get("properties", {}).get(step)
-        if slot is None:
-            slot = schema.get("additionalProperties")
+        else:
+            slot = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
         if isinstance(slot, dict):
             yield slot
 
@@ -147,38 +146,27 @@ class Fields:
             return f"a list of {of.replace('a mapping', 'mappings')}" if of else "a list"
         if isinstance(sort, list):
             return ""  # accepted leniently, but not what should be written
+        bounds = (schema.get(each) for each in ("minimum", "exclusiveMinimum", "maximum"))
+        numbers = range_in_words(*bounds)
         names = {
             "string": "text",
-            "integer": f"a whole number{_describe_range(schema)}",
-            "number": f"a number{_describe_range(schema)}",
+            "integer": f"a whole number{numbers}",
+            "number": f"a number{numbers}",
             "boolean": "`true` or `false`",
             "object": "a mapping",
         }
         return names.get(str(sort), "")
 
 
-def _describe_range(schema: Schema) -> str:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    low = schema["exclusiveMinimum"] + 1 if "exclusiveMinimum" in schema else low
-    if low is not None and high is not None:
-        return f" from {low} to {high}"
-    if low is not None:
-        return f" of at least {low}"
-    return f" of at most {high}" if high is not None else ""
-
-
 def _tags_fit(schema: Schema, value: Any) -> bool:
     """Whether the tags of a mapping allow a branch."""
     if not isinstance(value, dict):
         return True
-    for name, slot in schema.get("properties", {}).items():
-        if (
-            isinstance(slot, dict)
-            and "const" in slot
-            and value.get(name, slot["const"]) != slot["const"]
-        ):
-            return False
-    return True
+    return all(
+        value.get(name, slot["const"]) == slot["const"]
+        for name, slot in schema.get("properties", {}).items()
+        if isinstance(slot, dict) and "const" in slot
+    )
 
 
 @lru_cache(maxsize=32)
@@ -187,24 +175,20 @@ def fields_of(kind: str) -> Fields:
     return Fields(format_named(kind))
 
 
-def snippet_of(
-    fields: Fields, path: Path, described: FieldDescription, *, indent: int
-) -> str | None:
+def snippet_of(fields: Fields, path: Path, described: FieldDescription) -> str | None:
     """The fields that a mapping needs, as a snippet to fill in; None if it needs none."""
     inner = fields.fields_at(path)
     needed = [each for each in inner.values() if each.required]
     if not needed or described.schema.get("type") == "array":
         return None
     lines = [
-        f"{' ' * (indent + 2)}{each.name}: ${{{number}:{_example(each)}}}"
-        for number, each in enumerate(needed, 1)
+        f"  {each.name}: ${{{number}:{_example(each)}}}" for number, each in enumerate(needed, 1)
     ]
     return "\n".join([f"{described.name}:", *lines])
 
 
 def _example(each: FieldDescription) -> str:
     """A value to begin with."""
-    values: Sequence[Any] = each.schema.get("enum", ())
-    if values:
+    if values := each.schema.get("enum"):
         return str(values[0])
-    return {"text": "", "a list": "[]", "a mapping": "{\\}"}.get(each.type, "")
+    return {"a list": "[]", "a mapping": "{\\}"}.get(each.type, "")

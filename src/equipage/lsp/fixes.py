@@ -19,8 +19,7 @@ from equipage.project.registry import codes_for
 from equipage.syntax.document import Document
 from equipage.workspace.fixes import repair
 
-QUICK_FIX, FIX_ALL, SOURCE = "quickfix", "source.fixAll", "source"
-OWN_FIX_ALL = f"{FIX_ALL}.equipage"
+QUICK_FIX, OWN_FIX_ALL = "quickfix", "source.fixAll.equipage"
 EXPLAIN_COMMAND = "equipage.explainRule"
 _RISK = "unsafe: it may change what an agent may do or what it is asked"
 #: A fix may uncover another one; this ends fixes that uncover each other endlessly.
@@ -43,9 +42,9 @@ def code_actions(
         for each in touched:
             made += _actions_for(each, workspace, opened, site)
     if _is_wanted(OWN_FIX_ALL, only) and (only is not None or made):
-        fixed = fix_all(workspace, opened, findings)
-        if fixed is not None:
-            title, edit = "Fix everything that can be fixed safely (equipage)", fixed
+        edit = fix_all(workspace, opened, findings)
+        if edit is not None:
+            title = "Fix everything that can be fixed safely (equipage)"
             made.append(protocol.CodeAction(title, OWN_FIX_ALL, edit=edit))
     return made
 
@@ -65,7 +64,7 @@ def _actions_for(
     each: Finding, workspace: Workspace, opened: Opened, site: str | None
 ) -> Iterator[protocol.CodeAction]:
     about = publishing.protocol_diagnostics([each], workspace, site)
-    if each.fix is not None and _is_proven(each):
+    if each.fix is not None and repair([each], unsafe=True)[0]:
         words = each.fix.message[0].upper() + each.fix.message[1:]
         title = words if each.fix.safe else f"{words} ({_RISK})"
         edit = workspace_edit(workspace, each.fix.edits)
@@ -76,11 +75,6 @@ def _actions_for(
         yield protocol.CodeAction(f"Ignore `{each.code}` here", QUICK_FIX, about, edit=ignoring)
     command = protocol.Command(f"Explain `{each.code}`", EXPLAIN_COMMAND, [each.code])
     yield protocol.CodeAction(f"Explain `{each.code}`", QUICK_FIX, about, command=command)
-
-
-def _is_proven(each: Finding) -> bool:
-    repairs, _ = repair([each], unsafe=True)
-    return bool(repairs)
 
 
 def workspace_edit(workspace: Workspace, edits: Iterable[Edit]) -> protocol.WorkspaceEdit:
@@ -98,31 +92,29 @@ def fix_all(
 ) -> protocol.WorkspaceEdit | None:
     """The open text with every safe fix that is proven; None if there is none."""
     trial = Trial(workspace, opened)
-    found: Sequence[Finding] = findings
     for _ in range(_MAX_PASSES):
-        repairs, _refused = repair(found)
+        repairs, _refused = repair(findings)
         own = next((each for each in repairs if each.source.filename == opened.real), None)
         if own is None:
             break
-        found = trial.check(own.text)
-    if trial.text == opened.text.text:
+        findings = trial.check(own.text)
+    text = trial.text
+    if text == opened.text.text:
         return None
-    edit = minimal_edit(opened.text, trial.text)
-    return protocol.WorkspaceEdit({opened.uri: [edit]})
+    return protocol.WorkspaceEdit({opened.uri: [minimal_edit(opened.text, text)]})
 
 
 class Trial:
     """Checks of another text in place of an open one, which stays as it is."""
 
     def __init__(self, workspace: Workspace, opened: Opened) -> None:
-        self.text = opened.text.text
         self._workspace = Workspace(
             workspace.folders, env=workspace.env, encoding=workspace.encoding
         )
         for each in workspace.open.values():
             self._workspace.did_open(each.uri, each.text.text)
         self._workspace.borrow(workspace)
-        self._uri = opened.uri
+        self._uri, self.text = opened.uri, opened.text.text
 
     def document(self) -> Document | None:
         """The document of the text that was checked last."""
@@ -139,13 +131,15 @@ class Trial:
 def minimal_edit(before: Text, after: str) -> protocol.TextEdit:
     """One edit that turns a text into another, and touches only what differs."""
     old = before.text
-    start = 0
-    while start < min(len(old), len(after)) and old[start] == after[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(after)) - start and old[-1 - end] == after[-1 - end]:
-        end += 1
+    start = _shared_length(old, after)
+    end = _shared_length(old[start:][::-1], after[start:][::-1])
     return protocol.TextEdit(before.range(start, len(old) - end), after[start : len(after) - end])
+
+
+def _shared_length(a: str, b: str) -> int:
+    """How many letters two texts begin with alike."""
+    differs = (number for number, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
+    return next(differs, min(len(a), len(b)))
 
 
 # A comment that ignores a finding. Whether a comment may be written there is not guessed: the text

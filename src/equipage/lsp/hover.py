@@ -32,7 +32,7 @@ def hover_at(workspace: Workspace, opened: Opened, position: Position) -> protoc
     if variable is not None and context.outcome.kind.reading.uses_environment:
         words = _describe_variable(variable, workspace)
         return _make_hover(words, opened.text.range(*variable.span()))
-    named = target_at(workspace, opened, context, offset)
+    named = target_at(context, opened, position)
     if named is not None and named.span is not None:
         about = description_of(workspace, named)
         if about is not None:
@@ -98,11 +98,7 @@ def _describe_field(field: FieldDescription) -> str:
     notes = [field.type]
     notes += ["required"] if field.required else []
     notes += [f"default `{json.dumps(field.default)}`"] if field.default is not None else []
-    lines = [f"**{field.name}**: {', '.join(notes)}"]
-    lines += [field.meaning] if field.meaning else []
-    if field.restricts and "restrict" not in field.meaning:
-        lines.append("Restricts what an agent may do.")
-    return "\n\n".join(lines)
+    return f"**{field.name}**: {', '.join(notes)}\n\n{field.words}".rstrip()
 
 
 def _describe_provenance(context: Context, path: Path) -> Iterator[str]:

@@ -32,11 +32,11 @@ from equipage.formats.server.grammar import (
     phase_items,
 )
 from equipage.loading.outcome import Outcome
-from equipage.loading.tree import Origin, Tree
+from equipage.loading.tree import Origin, Tree, locate_all
 from equipage.lsp import protocol
 from equipage.lsp.documents import Context, Opened, Workspace, context_of
 from equipage.lsp.protocol import FILE_START, Position, Range, path_of, span_range, uri_of
-from equipage.syntax.document import Document, EntrySpans
+from equipage.syntax.document import EntrySpans
 from equipage.workspace.graph import SORTS, steps_of
 
 
@@ -53,26 +53,20 @@ class Symbol(msgspec.Struct, frozen=True):
     home: str | None = None
 
 
-def target_at(workspace: Workspace, opened: Opened, context: Context, offset: int) -> Symbol | None:
-    """Return what the text at an offset names or defines."""
-    if not context.is_current(opened):
+def target_at(context: Context | None, opened: Opened, position: Position) -> Symbol | None:
+    """Return what the text at a position names or defines."""
+    if context is None or not context.is_current(opened):
         return None
-    outcome = context.outcome
-    for each in (*symbols_in(context), *_offered_symbols(outcome), *_inner_symbols(outcome)):
-        span = each.span
-        if span is not None and span.source.filename == opened.real and _contains(span, offset):
-            return each
+    offset = opened.text.offset(position)
+    for find in (named_files, _named_symbols, _offered_symbols, _inner_symbols):
+        for each in find(context.outcome):
+            if (
+                each.span is not None
+                and each.span.source.filename == opened.real
+                and each.span.start <= offset <= each.span.end
+            ):
+                return each
     return None
-
-
-def _contains(span: Span, offset: int) -> bool:
-    return span.start <= offset <= span.end
-
-
-def symbols_in(context: Context) -> Iterator[Symbol]:
-    """Everything that the load of a text names, wherever it is written."""
-    yield from named_files(context.outcome)
-    yield from _named_symbols(context.outcome)
 
 
 def named_files(outcome: Outcome) -> Iterator[Symbol]:
@@ -114,16 +108,13 @@ def convention_of(outcome: Outcome) -> Convention | None:
     return next((each for each in CONVENTIONS if each.kind == outcome.kind.name), None)
 
 
-def _first_document(outcome: Outcome) -> Document | None:
-    return outcome.documents[0] if outcome.documents else None
-
-
 def _offered_symbols(outcome: Outcome) -> Iterator[Symbol]:
     """What a file offers under a name, with the place of the name; none if it is not a text."""
     # What a file offers to others is what it defines; the kind says which names these are.
-    offer, document = outcome.offer(), _first_document(outcome)
-    if offer is None or document is None:
+    offer = outcome.offer()
+    if offer is None or not outcome.documents:
         return
+    document = outcome.documents[0]
     sort = SORTS.get(outcome.kind.name)
     if sort is not None:
         located = document.locate([("name",)]).get(("name",))
@@ -163,8 +154,7 @@ def definitions_of(workspace: Workspace, named: Symbol) -> list[Symbol]:
         offer = checked.offer
         if offer is None or not {named.name, short}.intersection(offer.names):
             continue
-        sort = SORTS.get(offer.kind, "server")
-        if sort != named.sort:
+        if SORTS.get(offer.kind, "server") != named.sort:
             continue
         outcome = workspace.load(checked.path).outcome
         if outcome is not None:
@@ -204,13 +194,9 @@ def references_to(workspace: Workspace, named: Symbol) -> Iterator[Symbol]:
 def definitions_at(
     workspace: Workspace, opened: Opened, position: Position
 ) -> list[protocol.Location]:
-    context = context_of(workspace, opened)
-    if context is None:
-        return []
-    named = target_at(workspace, opened, context, opened.text.offset(position))
-    if named is None:
-        return []
-    return [location_of(workspace, each) for each in definitions_of(workspace, named)]
+    named = target_at(context_of(workspace, opened), opened, position)
+    found = [] if named is None else definitions_of(workspace, named)
+    return [location_of(workspace, each) for each in found]
 
 
 def location_of(workspace: Workspace, named: Symbol) -> protocol.Location:
@@ -218,9 +204,12 @@ def location_of(workspace: Workspace, named: Symbol) -> protocol.Location:
     if named.sort == "file" and named.path is not None:
         return protocol.Location(workspace.uri(named.path), _range_in_file(workspace, named))
     if named.span is not None and named.span.source.filename is not None:
-        place = span_range(named.span, workspace.encoding)
-        return protocol.Location(workspace.uri(named.span.source.filename), place)
+        return _location_of_span(workspace, named.span, named.span.source.filename)
     return protocol.Location(workspace.uri(named.path or ""), FILE_START)
+
+
+def _location_of_span(workspace: Workspace, span: Span, file: str) -> protocol.Location:
+    return protocol.Location(workspace.uri(file), span_range(span, workspace.encoding))
 
 
 def _range_in_file(workspace: Workspace, named: Symbol) -> Range:
@@ -241,24 +230,22 @@ def references_at(
     workspace: Workspace, opened: Opened, position: Position, *, declared: bool
 ) -> list[protocol.Location]:
     """Every reference to the item at a position; without one, every reference to the file."""
-    context = context_of(workspace, opened)
-    named = None
-    if context is not None:
-        named = target_at(workspace, opened, context, opened.text.offset(position))
+    named = target_at(context_of(workspace, opened), opened, position)
     if named is None:
         named = Symbol("file", os.path.basename(opened.path), path=opened.real)
     found = list(references_to(workspace, named))
-    if declared and named.sort != "file":
-        found += definitions_of(workspace, named)
-    found = [each for each in found if each.span is not None or named.home is None]
-    places = [location_of(workspace, each) for each in found if named.sort != "file"]
     if named.sort == "file":
         places = [
-            protocol.Location(
-                workspace.uri(each.span.source.filename), span_range(each.span, workspace.encoding)
-            )
+            _location_of_span(workspace, each.span, each.span.source.filename)
             for each in found
             if each.span is not None and each.span.source.filename is not None
+        ]
+    else:
+        found += definitions_of(workspace, named) if declared else []
+        places = [
+            location_of(workspace, each)
+            for each in found
+            if each.span is not None or named.home is None
         ]
     # A file that several loads read is found once through each of them.
     unique = {(each.uri, each.range): each for each in places}
@@ -305,10 +292,9 @@ _OBJECT_SYMBOL = 19
 def workspace_symbols(workspace: Workspace, query: str) -> list[protocol.WorkspaceSymbol]:
     """The agents, skills, servers and other items of the workspace that match a query."""
     wanted, found = query.casefold(), list[protocol.WorkspaceSymbol]()
-    for checked in workspace.known():
-        offer = checked.offer
-        for name in dict.fromkeys(offer.names) if offer is not None else ():
-            if offer is not None and wanted in name.casefold():
+    for offer in filter(None, (checked.offer for checked in workspace.known())):
+        for name in dict.fromkeys(offer.names):
+            if wanted in name.casefold():
                 place = protocol.Location(workspace.uri(offer.path), FILE_START)
                 sort = SORTS.get(offer.kind, "server")
                 found.append(protocol.WorkspaceSymbol(name, _OBJECT_SYMBOL, place, sort))
@@ -343,13 +329,9 @@ def inner_names(outcome: Outcome) -> list[InnerName]:
 def inner_spans(names: Sequence[InnerName], tree: Tree) -> list[Span | None]:
     """The place of each name, without quotes; None if it is not written there as it is."""
     origins = [_inner_origin(each, tree) for each in names]
-    wanted: dict[int, tuple[Document, list[Path]]] = {}
-    for origin in origins:
-        wanted.setdefault(id(origin.document), (origin.document, []))[1].append(origin.path)
-    # One pass for each document: finding a place takes as long as parsing.
-    places = {number: document.locate(paths) for number, (document, paths) in wanted.items()}
+    places = locate_all(origins)
     return [
-        _inner_span(each, places[id(origin.document)].get(origin.path))
+        _inner_span(each, places.get((id(origin.document), origin.path)))
         for each, origin in zip(names, origins, strict=True)
     ]
 
@@ -480,15 +462,14 @@ def rename(
         raise UsageError(
             f"`{named.name}` is also written in a way that cannot be replaced, such as a variable"
         )
-    places = [each.span for each in found if each.span is not None]
-    changes: list[protocol.TextDocumentEdit | protocol.RenameFile] = []
-    if definition.span is not None:
-        places.append(definition.span)
+    places = [each.span for each in (*found, definition) if each.span is not None]
     _require_in_workspace(workspace, opened, places)
-    changes += _rename_edits(workspace, places, new)
+    changes = _rename_edits(workspace, places, new)
     moved = _file_rename(definition, named.name, new)
     if moved is not None:
-        _require_no_file(moved)
+        target = path_of(moved.new_uri)
+        if target is not None and workspace.now.system.exists(target):
+            raise UsageError(f"`{os.path.basename(target)}` exists already")
         if not moves:
             raise UsageError(
                 f"`{named.name}` is also the name of a file, and this editor cannot rename files"
@@ -499,10 +480,7 @@ def rename(
 
 def _renamable_symbol(workspace: Workspace, opened: Opened, position: Position) -> Symbol:
     """What is named at a position and has exactly one definition. Raises `UsageError`."""
-    context = context_of(workspace, opened)
-    named = None
-    if context is not None:
-        named = target_at(workspace, opened, context, opened.text.offset(position))
+    named = target_at(context_of(workspace, opened), opened, position)
     if named is None or named.span is None or named.sort == "file":
         raise UsageError("there is no name here that can be renamed")
     found = definitions_of(workspace, named)
@@ -550,16 +528,10 @@ def _require_in_workspace(workspace: Workspace, opened: Opened, places: list[Spa
             raise UsageError(f"`{span.source.name}` would change, too, and is not in the workspace")
 
 
-def _require_no_file(moved: protocol.RenameFile) -> None:
-    target = path_of(moved.new_uri)
-    if target is not None and os.path.exists(target):
-        raise UsageError(f"`{os.path.basename(target)}` exists already")
-
-
 def _require_single_user(workspace: Workspace, named: Symbol, definition: Symbol) -> None:
     """Raises `UsageError` if other configurations include what defines an inner name."""
-    others = {*workspace.users_of(definition.path or "")} - {named.home, definition.path}
-    others = {each for each in others if real_path(each) != named.home}
+    users = {*workspace.users_of(definition.path or "")} - {named.home, definition.path}
+    others = [each for each in users if real_path(each) != named.home]
     if definition.path != named.home and others:
         files = ", ".join(sorted(map(os.path.basename, others)))
         raise UsageError(f"`{named.name}` comes from a file that {files} includes, too")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import bisect
 import os
 import re
-from typing import Any, Literal, Protocol
+from functools import cached_property, lru_cache
+from typing import Any, BinaryIO, Literal
 from urllib.parse import quote, unquote, urlsplit
 
 import msgspec
@@ -40,8 +41,6 @@ class Message(msgspec.Struct, omit_defaults=True):
     method: str | None = None
     id: int | str | None = None
     params: msgspec.Raw = msgspec.Raw()
-    result: msgspec.Raw = msgspec.Raw()
-    error: msgspec.Raw = msgspec.Raw()
 
 
 class UnreadableMessage(Exception):
@@ -52,22 +51,10 @@ class UnreadableMessage(Exception):
         super().__init__(code, reason)
 
 
-class Reader(Protocol):
-    def readline(self, limit: int, /) -> bytes: ...
-
-    def read(self, size: int, /) -> bytes: ...
-
-
-class Writer(Protocol):
-    def write(self, data: bytes, /) -> object: ...
-
-    def flush(self) -> object: ...
-
-
 _MESSAGE_DECODER = msgspec.json.Decoder(Message)
 
 
-def read_message(stream: Reader, *, most: int = MAX_MESSAGE_BYTES) -> Message | None:
+def read_message(stream: BinaryIO, *, most: int = MAX_MESSAGE_BYTES) -> Message | None:
     """The next message; None at the end of the stream. Raises `UnreadableMessage`."""
     length: int | None = None
     while True:
@@ -96,15 +83,12 @@ def read_message(stream: Reader, *, most: int = MAX_MESSAGE_BYTES) -> Message | 
         raise UnreadableMessage(PARSE_ERROR, str(error)) from None
 
 
-def _skip_body(stream: Reader, length: int) -> None:
-    while length > 0:
-        piece = stream.read(min(length, _SKIP_BYTES))
-        if not piece:
-            return
+def _skip_body(stream: BinaryIO, length: int) -> None:
+    while length > 0 and (piece := stream.read(min(length, _SKIP_BYTES))):
         length -= len(piece)
 
 
-def write_message(stream: Writer, message: dict[str, Any]) -> None:
+def write_message(stream: BinaryIO, message: dict[str, Any]) -> None:
     """Send a message. Raises `OSError` if the client is gone."""
     data = msgspec.json.encode({"jsonrpc": "2.0", **message})
     stream.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
@@ -145,14 +129,11 @@ class Text:
     def __init__(self, text: str, encoding: Encoding) -> None:
         self.text = text
         self.encoding = encoding
-        self._starts: list[int] | None = None
 
-    @property
+    @cached_property
     def starts(self) -> list[int]:
         """The offset at which each line begins."""
-        if self._starts is None:
-            self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(self.text))]
-        return self._starts
+        return [0, *(match.end() for match in _LINE_BREAK.finditer(self.text))]
 
     def line_at(self, number: int) -> str:
         """A line (from 0) without its line break; empty beyond the last."""
@@ -219,16 +200,9 @@ def span_range(span: Span, encoding: Encoding) -> Range:
     return _text_of(span.source, encoding).range(span.start, span.end)
 
 
-#: The text that a span was looked up in last: findings of one file come one after the other.
-_LAST_TEXT: list[tuple[Source, Text]] = []
-
-
+@lru_cache(maxsize=1)  # findings of one file come one after the other
 def _text_of(source: Source, encoding: Encoding) -> Text:
-    if _LAST_TEXT and _LAST_TEXT[0][0] is source and _LAST_TEXT[0][1].encoding == encoding:
-        return _LAST_TEXT[0][1]
-    text = Text(source.text, encoding)
-    _LAST_TEXT[:] = [(source, text)]
-    return text
+    return Text(source.text, encoding)
 
 
 # ---------------------------------------------------------------------------------------- addresses
@@ -246,11 +220,10 @@ def path_of(uri: str) -> str | None:
         parts = urlsplit(uri)
     except ValueError:
         return None
-    if parts.scheme.lower() != "file" or "\0" in unquote(parts.path):
-        return None
     path = unquote(parts.path)
-    if len(path) > _MAX_PATH_LENGTH:
-        return None  # no file has it, and every folder on the way would be asked for
+    # No file has a longer path, and every folder on the way would be asked for.
+    if parts.scheme.lower() != "file" or "\0" in path or len(path) > _MAX_PATH_LENGTH:
+        return None
     if os.name == "nt":
         path = f"//{parts.netloc}{path}" if parts.netloc else path.lstrip("/")
     return os.path.normpath(path) if path else None
@@ -282,7 +255,6 @@ class TextDocumentItem(_ProtocolStruct):
     uri: str
     text: str
     version: int | None = None
-    language_id: str = ""
 
 
 class Folder(_ProtocolStruct):
@@ -319,16 +291,13 @@ class DocumentParams(_ProtocolStruct):
     text_document: TextDocumentIdentifier
 
 
-class PositionParams(_ProtocolStruct):
+class PositionParams(DocumentParams):
     """Requests about a position in a document."""
 
-    text_document: TextDocumentIdentifier
     position: Position
 
 
-class RenameParams(_ProtocolStruct):
-    text_document: TextDocumentIdentifier
-    position: Position
+class RenameParams(PositionParams):
     new_name: str
 
 
@@ -336,9 +305,7 @@ class ReferenceContext(_ProtocolStruct):
     include_declaration: bool = True
 
 
-class ReferenceParams(_ProtocolStruct):
-    text_document: TextDocumentIdentifier
-    position: Position
+class ReferenceParams(PositionParams):
     context: ReferenceContext = msgspec.field(default_factory=ReferenceContext)
 
 
@@ -346,8 +313,7 @@ class ActionContext(_ProtocolStruct):
     only: list[str] | None = None
 
 
-class CodeActionParams(_ProtocolStruct):
-    text_document: TextDocumentIdentifier
+class CodeActionParams(DocumentParams):
     range: Range
     context: ActionContext = msgspec.field(default_factory=ActionContext)
 
@@ -392,8 +358,7 @@ class WorkspaceDiagnostics(_ProtocolStruct):
     previous_result_ids: list[PreviousResultId] = []
 
 
-class DocumentDiagnostics(_ProtocolStruct):
-    text_document: TextDocumentIdentifier
+class DocumentDiagnostics(DocumentParams):
     previous_result_id: str | None = None
 
 

@@ -78,13 +78,8 @@ _GITLAB_SEVERITIES: dict[Severity, str] = {"error": "major", "warning": "minor",
 
 def render_gitlab(report: Report, *, prefix: str = "") -> str:
     """The report. `prefix` is the path from the root of the repository to the working directory."""
-    prints = fingerprints(report.diagnostics)
-    return dump_json(
-        [
-            _gitlab_issue(each, fingerprint, prefix)
-            for each, fingerprint in zip(report.diagnostics, prints, strict=True)
-        ]
-    )
+    found = zip(report.diagnostics, fingerprints(report.diagnostics), strict=True)
+    return dump_json([_gitlab_issue(*each, prefix) for each in found])
 
 
 def _gitlab_issue(each: Diagnostic, fingerprint: str, prefix: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from equipage.core.text import visible
@@ -24,7 +25,9 @@ def lines_of_reach(each: Difference, style: Style) -> Iterator[str]:
     yield f"{painted}: {visible(reach.file)}: {visible(f'{reach.sort} {reach.name}')}{status}"
     for step in each.steps[:_MAX_LINES]:
         effects = f"{_VERBS[step.before]} → {_VERBS[step.after]}"
-        yield f"  {step.how}: {_describe_target(step)}: {effects}{_place_note(step)}"
+        place = _place_note(step, visible)
+        where = f" ({place})" if place else ""
+        yield f"  {step.how}: {_describe_target(step)}: {effects}{where}"
     if len(each.steps) > _MAX_LINES:
         yield f"  … and {len(each.steps) - _MAX_LINES} more"
 
@@ -34,13 +37,12 @@ def _describe_target(step: Step) -> str:
     return visible(f"{step.sort} {name}")
 
 
-def _place_note(step: Step) -> str:
+def _place_note(step: Step, spell: Callable[[str], str]) -> str:
+    """The field that decides, or that is absent; empty if there is none."""
     grant = step.grant
-    if grant is None:
+    if grant is None or not grant.field:
         return ""
-    if grant.default:
-        return f" ({visible(grant.field)} is absent)" if grant.field else ""
-    return f" ({visible(grant.field)})" if grant.field else ""
+    return spell(grant.field) + (" is absent" if grant.default else "")
 
 
 def reach_to_dict(each: Difference) -> dict[str, Any]:
@@ -74,7 +76,10 @@ def render_markdown(found: Iterable[Difference], unjudged: Sequence[Unjudged] = 
     widened = [each for each in found if each.widening_steps]
     if not widened and not unjudged:
         return ""
-    lines = [f"### {_heading(len(widened))}", ""] if widened else []
+    lines = []
+    if widened:
+        several = f"{len(widened)} agents or settings may do more"
+        lines = [f"### {'One agent may do more' if len(widened) == 1 else several}", ""]
     for each in widened:
         lines += _agent_table(each)
     if unjudged:
@@ -87,10 +92,6 @@ def render_markdown(found: Iterable[Difference], unjudged: Sequence[Unjudged] = 
         if count > _MAX_LINES:
             lines += ["", f"… and {count - _MAX_LINES} more"]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _heading(count: int) -> str:
-    return "One agent may do more" if count == 1 else f"{count} agents or settings may do more"
 
 
 def _agent_table(each: Difference) -> Iterator[str]:
@@ -107,7 +108,7 @@ def _agent_table(each: Difference) -> Iterator[str]:
             f"{step.sort} {_inline_code(step.name)}",
             _VERBS[step.before],
             _VERBS[step.after],
-            _place_cell(step),
+            _place_note(step, _inline_code),
         )
         yield f"| {' | '.join(cells)} |"
     if len(each.steps) > _MAX_LINES:
@@ -116,29 +117,12 @@ def _agent_table(each: Difference) -> Iterator[str]:
     yield ""
 
 
-def _place_cell(step: Step) -> str:
-    grant = step.grant
-    if grant is None or not grant.field:
-        return ""
-    return f"{_inline_code(grant.field)} is absent" if grant.default else _inline_code(grant.field)
-
-
 def _inline_code(text: str) -> str:
     """Text as code. What a file holds must not become markup, nor end a cell or a line."""
     shown = visible(text).replace("|", "\\|").replace("\n", " ")
-    ticks = "`" * (max((len(run) for run in _backtick_runs(shown)), default=0) + 1)
+    ticks = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
     padding = " " if shown.startswith("`") or shown.endswith("`") else ""
     return f"{ticks}{padding}{shown or ' '}{padding}{ticks}"
-
-
-def _backtick_runs(text: str) -> Iterator[str]:
-    run = ""
-    for letter in f"{text} ":
-        if letter == "`":
-            run += letter
-        elif run:
-            yield run
-            run = ""
 
 
 def _strip_markup(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from equipage import __version__
-from equipage.core.diagnostics import Diagnostic, Fix, Label
+from equipage.core.diagnostics import Diagnostic, Fix
 from equipage.core.source import Span
 from equipage.core.text import visible_json
 from equipage.syntax.suspicious import mask_secrets
@@ -17,13 +17,7 @@ from equipage.workspace.report import Report
 
 
 def render(report: Report, *, fixed: int | None = None) -> str:
-    value = _report_members(report, fixed)
-    try:
-        # The layout of the standard library, ten times as fast; it writes no numbers with a point.
-        text = msgspec.json.format(msgspec.json.encode(value), indent=1).decode()
-    except UnicodeEncodeError:  # the name of a file may hold bytes that are not text
-        return dump_json(msgspec.to_builtins(value))
-    return visible_json(text) + "\n"
+    return dump_json(to_dict(report, fixed=fixed))
 
 
 def dump_json(value: Any) -> str:
@@ -33,11 +27,6 @@ def dump_json(value: Any) -> str:
 
 def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:
     """The report as plain data, in the documented shape; after `--fix` with the number `fixed`."""
-    plain: dict[str, Any] = msgspec.to_builtins(_report_members(report, fixed))
-    return plain
-
-
-def _report_members(report: Report, fixed: int | None) -> dict[str, Any]:
     return {
         "version": 1,
         "equipage": __version__,
@@ -49,34 +38,28 @@ def _report_members(report: Report, fixed: int | None) -> dict[str, Any]:
             **({"known": report.known} if report.known else {}),
             **({} if fixed is None else {"fixed": fixed}),
         },
-        "files": report.files,
+        "files": msgspec.to_builtins(report.files),
         "diagnostics": [diagnostic_to_dict(each) for each in report.diagnostics],
     }
 
 
 def diagnostic_to_dict(each: Diagnostic) -> dict[str, Any]:
-    value: dict[str, Any] = {
+    return {
         "code": each.code,
         "severity": each.severity,
         "message": each.message,
         "path": each.path,
         "pointer": each.pointer,
+        **_place_to_dict(each.span, each.file),
+        "count": each.count,
+        "url": each.url,
+        "help": each.help,
+        "fix": None if each.fix is None or shows_secret(each.fix) else _fix_to_dict(each.fix),
+        "related": [
+            {**_place_to_dict(label.span), "path": label.path, "message": label.message}
+            for label in each.related
+        ],
     }
-    _add_place(value, each.span, each.file)
-    value["count"] = each.count
-    value["url"] = each.url
-    value["help"] = each.help
-    value["fix"] = None if each.fix is None or shows_secret(each.fix) else _fix_to_dict(each.fix)
-    value["related"] = [_label_to_dict(label) for label in each.related]
-    return value
-
-
-def _label_to_dict(label: Label) -> dict[str, Any]:
-    value: dict[str, Any] = {}
-    _add_place(value, label.span)
-    value["path"] = label.path
-    value["message"] = label.message
-    return value
 
 
 def render_lines(report: Report) -> Iterator[str]:
@@ -91,21 +74,14 @@ def shows_secret(fix: Fix) -> bool:
 
 
 def _fix_to_dict(fix: Fix) -> dict[str, Any]:
-    edits = []
-    for each in fix.edits:
-        value: dict[str, Any] = {}
-        _add_place(value, each.span)
-        value["text"] = each.text
-        edits.append(value)
+    edits = [{**_place_to_dict(each.span), "text": each.text} for each in fix.edits]
     return {"message": fix.message, "safe": fix.safe, "edits": edits}
 
 
-def _add_place(value: dict[str, Any], span: Span | None, file: str | None = None) -> None:
-    """Add where something is; in place, because there may be thousands of findings."""
+def _place_to_dict(span: Span | None, file: str | None = None) -> dict[str, Any]:
+    """Where something is."""
+    names = ("line", "column", "end_line", "end_column")
     if span is None:
-        value["file"] = file
-        value["line"] = value["column"] = value["end_line"] = value["end_column"] = None
-        return
-    value["file"] = span.source.name
-    value["line"], value["column"] = span.source.position(span.start)
-    value["end_line"], value["end_column"] = span.source.position(span.end)
+        return {"file": file, **dict.fromkeys(names)}
+    place = (*span.source.position(span.start), *span.source.position(span.end))
+    return {"file": span.source.name, **dict(zip(names, place, strict=True))}

@@ -38,7 +38,7 @@ def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
     """The report as a SARIF log; `codes` explains the findings."""
     pages = {each.code: each.url for each in report.diagnostics}
     used = sorted(pages)
-    prints = fingerprints(report.diagnostics)
+    found = zip(report.diagnostics, fingerprints(report.diagnostics), strict=True)
     succeeded = all(each.code != core_codes.INTERNAL_ERROR for each in report.diagnostics)
     driver = {
         "name": "equipage",
@@ -54,8 +54,7 @@ def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
         },
         "invocations": [{"executionSuccessful": succeeded}],
         "results": [
-            _result(each, used.index(each.code), fingerprint)
-            for each, fingerprint in zip(report.diagnostics, prints, strict=True)
+            _result(each, used.index(each.code), fingerprint) for each, fingerprint in found
         ],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}

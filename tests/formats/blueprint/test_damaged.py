@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from casefiles import cases_in
 from equipage.core.path import walk
-from equipage.files.reading import MemoryFiles
+from equipage.files.memory import Memory
 from equipage.loading.pipeline import load_path, load_text
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 from equipage.project.registry import format_named
 from equipage.syntax.document import load_value
 from lab import CASES, tries
@@ -94,12 +94,12 @@ def damaged(draw: st.DrawFn) -> Any:
 @settings(max_examples=tries(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(damaged())
 def test_damaged_blueprints(value: Any) -> None:
-    agent = "---\nname: a\n---\nHello.\n"
-    files = MemoryFiles(
-        {"/b/a.json": json.dumps(value), "/b/r.md": agent, "/b/x": "text", "/b/$.a": b"\xff"},
-        cwd="/b",
+    agent = b"---\nname: a\n---\nHello.\n"
+    text = json.dumps(value).encode()
+    memory = Memory(
+        {"/b/a.json": text, "/b/r.md": agent, "/b/x": b"text", "/b/$.a": b"\xff"}, root="/b"
     )
-    outcome = load_path("a.json", BLUEPRINT, Request(env={}, project="/b"), files=files)
+    outcome = load_path("a.json", BLUEPRINT, Request(env={}, system=memory, project="/b"))
     assert (outcome.config is None) == (not outcome.ok)
     loaded = outcome.loaded_or_none()
     if loaded is not None:
@@ -131,9 +131,8 @@ HEADERS = st.dictionaries(
 @given(HEADERS, st.text(max_size=20))
 def test_odd_headers(header: dict[str, Any], body: str) -> None:
     text = f"---\n{json.dumps(header)}\n---\n{body}"
-    outcome = load_text(
-        text, AGENT_MD, Request(env={}), Run(MemoryFiles({})), name="a.md", base="/"
-    )
+    request = Request(env={}, system=Memory({}))
+    outcome = load_text(text, AGENT_MD, request, name="a.md", base="/")
     assert outcome.ok == isinstance(header.get("name"), str)
     if outcome.ok:
         assert outcome.config.profile.system_prompt == body
@@ -143,6 +142,5 @@ def test_odd_headers(header: dict[str, Any], body: str) -> None:
 @given(st.text(alphabet="-\n\r: abn[]{}!&*'\"\ufeff\0", max_size=40))
 def test_any_text_as_an_agent_file(text: str) -> None:
     for start in ("", "---\n", "---\nname: a\n"):
-        load_text(
-            start + text, AGENT_MD, Request(env={}), Run(MemoryFiles({})), name="a.md", base="/"
-        )
+        request = Request(env={}, system=Memory({}))
+        load_text(start + text, AGENT_MD, request, name="a.md", base="/")

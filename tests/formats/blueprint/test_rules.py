@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from equipage.core.diagnostics import Diagnostic
-from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 from equipage.project.registry import format_named
 
 STEP = {
@@ -29,15 +28,9 @@ SOCKET = {"backend": "ws_operator", "variant": "v"}
 
 
 def found(config: Any) -> tuple[Diagnostic, ...]:
-    files = Files()
-    return load_text(
-        json.dumps(config),
-        format_named("blueprint"),
-        Request(env={}),
-        Run(files),
-        name="a.json",
-        base=files.cwd,
-    ).diagnostics
+    kind, request = format_named("blueprint"), Request(env={})
+    base = request.system.cwd
+    return load_text(json.dumps(config), kind, request, name="a.json", base=base).diagnostics
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equipage.core.path import Path, walk
-from equipage.files.reading import MemoryFiles
+from equipage.files.memory import Memory
 from equipage.loading.pipeline import load_text
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 from equipage.project.registry import format_named
 from equipage.syntax.document import load_value
 
@@ -60,10 +60,8 @@ def test_a_good_configuration_with_one_part_replaced(
     place: tuple[Any, Path], new: Any, embedded: bool
 ) -> None:
     text = json.dumps(replaced(*place, new))
-    request = Request(env={}, embedded=embedded)
-    outcome = load_text(
-        text, format_named("server"), request, Run(MemoryFiles({})), name="<string>", base="/"
-    )
+    request = Request(env={}, system=Memory({}), embedded=embedded)
+    outcome = load_text(text, format_named("server"), request, name="<string>", base="/")
     assert outcome.ok == (outcome.config is not None)
     assert all(
         "{" not in each.message.replace("${", "") or "{" in text for each in outcome.diagnostics

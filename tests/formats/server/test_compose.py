@@ -11,12 +11,12 @@ import pytest
 
 import equipage
 from equipage.core.source import Source
-from equipage.files.reading import Files
+from equipage.files.disk import Disk
 from equipage.files.sandbox import PathPolicy
 from equipage.formats.server import compose
 from equipage.formats.server.compose import library_of, library_roots, limits_of, slot_of
 from equipage.formats.server.model import Logging, ServerConfig, ServerFile
-from equipage.loading.session import Request, Run, Session
+from equipage.loading.session import Request, Session
 from equipage.loading.tree import Tree
 from equipage.project.registry import format_named
 from lab import Link, write
@@ -24,12 +24,20 @@ from lab import Link, write
 SERVER = format_named("server")
 
 
+class DiskAt(Disk):
+    """The disk as a process in another folder sees it."""
+
+    def __init__(self, cwd: str) -> None:
+        super().__init__()
+        self.cwd = cwd
+
+
 def session(
     path: Path | str = "/p/s.yaml", root: Path | str | None = None, cwd: str = "/", **how: Any
 ) -> Session:
-    request = Request(**{"env": {}, **how})
+    request = Request(**{"env": {}, "system": DiskAt(cwd), **how})
     return Session(
-        SERVER, request, Run(Files(cwd=cwd)), str(path), root=None if root is None else str(root)
+        SERVER, request, request.new_run(), str(path), root=None if root is None else str(root)
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import equipage
 from equipage.core.diagnostics import LoadError
-from equipage.files.reading import MemoryFiles
+from equipage.files.memory import Memory
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.session import Request
@@ -91,8 +91,9 @@ def test_no_link_leads_out(here: Path, directive: str) -> None:
 
 
 def in_memory(files: dict[str, str], **env: str) -> tuple[Outcome, list[str]]:
-    memory = MemoryFiles(files, cwd="/project")
-    return load_path("main.yaml", SERVER, Request(env=env), files=memory), list(memory._known)
+    contents = {f"/project/{name}": text.encode() for name, text in files.items()}
+    run = Request(env=env, system=Memory(contents, root="/project")).new_run()
+    return load_path("main.yaml", SERVER, run.request, run), list(run.files._known)
 
 
 @pytest.mark.requirement("F-002", "NFR-001")

@@ -15,7 +15,7 @@ import pytest
 
 import lab
 from equipage.core.path import ROOT, Path, walk
-from equipage.files.reading import MemoryFiles
+from equipage.files.memory import Memory
 
 FILES = [f"f{number}.yaml" for number in range(5)]
 #: Thousands were tried while the algorithm was written.
@@ -137,8 +137,9 @@ def test_override_is_merged_before_what_is_left_is_resolved() -> None:
         answer = {"content": [{"type": "text", "text": "t"}]}
         main = {"server": {"name": "s"}, "tools": [{"tool": tool, "response": answer}]}
         texts = {f"library/{name}": json.dumps(value) for name, value in files.items()}
-        memory = MemoryFiles({"main.yaml": json.dumps(main), **texts}, cwd="/work")
-        outcome = lab.load("main.yaml", files=memory)
+        texts["main.yaml"] = json.dumps(main)
+        contents = {f"/work/{name}": text.encode() for name, text in texts.items()}
+        outcome = lab.load("main.yaml", system=Memory(contents, root="/work"))
         found = {each.code for each in outcome.errors}
         try:
             expected = resolved(marked(schema, ("main.yaml", schema_at), ()), files)

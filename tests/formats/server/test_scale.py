@@ -8,7 +8,7 @@ import pytest
 
 import lab
 from clock import SLACK, Clock
-from equipage.files.reading import MemoryFiles
+from equipage.files.memory import Memory
 from equipage.loading.outcome import Outcome
 
 TOOL = """\
@@ -24,7 +24,8 @@ def distinct(count: int) -> dict[str, str]:
 
 
 def load(files: dict[str, str]) -> Outcome:
-    return lab.load("main.yaml", files=MemoryFiles(files, cwd="/work"))
+    contents = {f"/work/{name}": text.encode() for name, text in files.items()}
+    return lab.load("main.yaml", system=Memory(contents, root="/work"))
 
 
 def seconds(files: dict[str, str]) -> float:

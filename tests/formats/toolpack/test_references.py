@@ -19,7 +19,7 @@ from equipage.formats.toolpack import FORMAT
 from equipage.formats.toolpack.loader import ToolpackLoader
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request
 from formats.toolpack.making import pack
 from lab import load, repository, tries
 
@@ -157,7 +157,7 @@ def test_loads_that_share_find_the_same_as_loads_that_do_not(tmp_path: Path) -> 
         for n, each in enumerate(inputs * 2)
     }
     repository(tmp_path, {**schemas, **packs})
-    run = Run()
+    run = Request(env={}).new_run()
     for name in packs:
         alone = load(tmp_path / name, "toolpack")
         together = load(tmp_path / name, "toolpack", run=run)
@@ -302,7 +302,7 @@ def test_names_for_run_time_that_several_schemas_have_are_disputed(tmp_path: Pat
         ),
     }
     repository(tmp_path, files)
-    run = Run()
+    run = Request(env={}).new_run()
     codes = {
         name: [
             each.code

@@ -43,14 +43,8 @@ PROFILE_NAMES_ALIKE = _codes.warning("profile-names-alike")
 PROFILE_OVERLOOKED = _codes.warning("profile-overlooked")
 PROFILE_LINK_OUTSIDE = _codes.warning("profile-link-outside")
 
-_PROFILE_DECLARED = _codes.declared()
-PROFILE_CODES = (
-    *HEADER_CODES,
-    *_PROFILE_DECLARED,
-    INVALID_GLOB,
-    LAYER_UNREADABLE,
-    VARIABLE_IGNORED,
-)
+_OTHER_CODES = (INVALID_GLOB, LAYER_UNREADABLE, VARIABLE_IGNORED)
+PROFILE_CODES = (*HEADER_CODES, *_codes.declared(), *_OTHER_CODES)
 
 PROJECT_DISABLES_HOOK = _codes.warning("project-disables-hook")
 
@@ -66,7 +60,7 @@ OVERRIDE_NOT_TEXT = _codes.error("override-not-text")
 OVERRIDE_TAKEN_AS_TEXT = _codes.warning("override-taken-as-text")
 OVERRIDE_HOOKS = _codes.warning("override-hooks")
 
-_SETTINGS_DECLARED = _codes.declared()[len(_PROFILE_DECLARED) :]
+_SETTINGS_DECLARED = _codes.declared(since=PROJECT_DISABLES_HOOK)
 
 # Servers, in settings and in `.mcp.json`.
 MCP_SERVER_UNDEFINED = _codes.error("mcp-server-undefined")
@@ -80,7 +74,7 @@ MCP_KEY_IGNORED = _codes.warning("mcp-key-ignored")
 MCP_SERVER_INCOMPLETE = _codes.error("mcp-server-incomplete")
 MCP_KEY_MISPLACED = _codes.error("mcp-key-misplaced")
 
-STRICT_MCP_CODES = tuple(code for code in _codes.declared() if code.startswith("mcp-"))
+STRICT_MCP_CODES = _codes.declared(since=MCP_SERVER_UNDEFINED)
 SETTINGS_CODES = (*_SHARED_CODES, *_SETTINGS_DECLARED, *STRICT_MCP_CODES)
 
 NUMBER_AS_TEXT = _codes.warning("number-as-text")
@@ -91,12 +85,4 @@ SKILL_DESCRIPTION_LONG = _codes.warning("skill-description-long")
 SKILL_DESCRIPTION_EMPTY = _codes.warning("skill-description-empty")
 SKILL_OVERLOOKED = _codes.warning("skill-overlooked")
 
-STRICT_SKILL_CODES = (
-    NUMBER_AS_TEXT,
-    SKILL_NAME_DIFFERS,
-    SKILL_TOOLS_GIVEN_TWICE,
-    SKILL_INVALID_GLOB,
-    SKILL_DESCRIPTION_LONG,
-    SKILL_DESCRIPTION_EMPTY,
-    SKILL_OVERLOOKED,
-)
+STRICT_SKILL_CODES = _codes.declared(since=NUMBER_AS_TEXT)

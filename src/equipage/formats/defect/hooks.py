@@ -20,6 +20,7 @@ from equipage.core.frozen import EMPTY, convert, plain_data
 from equipage.core.path import HOLE, Path, entries_at, get, table_at, walk
 from equipage.core.text import glob_hint, glob_problem, nearest
 from equipage.formats.defect import codes
+from equipage.loading.header import unknown_key
 from equipage.loading.shared import StrictTable
 from equipage.loading.tree import (
     Origin,
@@ -238,16 +239,7 @@ def _stamp_layer(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact])
             continue
         place = (*at, "source")
         if "source" in entry:
-            facts.append(
-                core_codes.UNKNOWN_FIELD.at(
-                    part="key",
-                    origin=tree.provenance(place).origin,
-                    severity="error",
-                    field="source",
-                    owner="`hook`",
-                    nearest=None,
-                )
-            )
+            facts.append(unknown_key(tree, place, "`hook`", "error"))
             written.append(place)
         # A stamp comes from the hook itself, so that findings about it have a place.
         if layer is not None:
@@ -270,16 +262,20 @@ def check(config: Any) -> Iterator[Fact]:
 
 
 def _check_match(match: Any, event: Any, path: Path) -> Iterator[Fact]:
-    glob = get(match, ("tool_glob",))
-    if isinstance(glob, str) and (reason := glob_problem(glob)) is not None:
-        place = (*path, "tool_glob")
-        yield INVALID_GLOB.at(place, glob=Shown(glob), reason=reason, hint=glob_hint(reason))
+    yield from check_glob(get(match, ("tool_glob",)), (*path, "tool_glob"))
     if event in EVENTS and event not in TOOL_EVENTS:
         for condition in ("tool", "tool_glob", "safety"):
             if get(match, (condition,)):
                 yield codes.HOOK_NEVER_MATCHES.at(
                     (*path, condition), part="key", event=event, condition=condition
                 )
+
+
+def check_glob(glob: Any, path: Path) -> Iterator[Fact]:
+    """A finding if the pattern at a path is not valid."""
+    reason = glob_problem(glob) if isinstance(glob, str) else None
+    if reason is not None:
+        yield INVALID_GLOB.at(path, glob=Shown(glob), reason=reason, hint=glob_hint(reason))
 
 
 def _check_handler(handler: Any, path: Path) -> Iterator[Fact]:

@@ -139,18 +139,15 @@ def _check_transport_keys(
     tree: Tree, path: Path, server: dict[str, Any], transport: str
 ) -> Iterator[Fact]:
     """Keys that do not belong to the transport, and the missing key that it needs."""
-    name, main = Shown(path[-1]), _TRANSPORT_KEYS[transport][0]
+    name, allowed = Shown(path[-1]), _TRANSPORT_KEYS[transport]
+    main = allowed[0]
     if main not in server:
         origin = tree.provenance(path).origin
         yield codes.MCP_MAIN_KEY_MISSING.at(
             part="key", origin=origin, name=name, transport=transport, key=main
         )
     for key in server:
-        if (
-            key == "type"
-            or key in _TRANSPORT_KEYS[transport]
-            or (key == "headers" and not server[key])
-        ):
+        if key in ("type", *allowed) or (key == "headers" and not server[key]):
             continue
         # Programs have always ignored `args` and `env` of a remote server, which does no harm.
         ignored = key in ("args", "env")

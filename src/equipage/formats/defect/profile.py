@@ -16,20 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core.codes import INVALID_GLOB
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import FrozenDict
 from equipage.core.path import Path, entries_at, get
 from equipage.core.source import Span
-from equipage.core.text import (
-    Guesses,
-    glob_covers,
-    glob_hint,
-    glob_problem,
-    is_literal,
-    lazy_regex,
-    nearest,
-)
+from equipage.core.text import Guesses, glob_covers, is_literal, lazy_regex, nearest
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect import profile_model as stages
 from equipage.formats.defect.codes import PROFILE_CODES
@@ -109,11 +100,7 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
         if not isinstance(entry, str):
             continue
         if not is_literal(entry):
-            reason = glob_problem(entry)
-            if reason is not None:
-                yield INVALID_GLOB.at(
-                    path, glob=Shown(entry), reason=reason, hint=glob_hint(reason)
-                )
+            yield from hooks.check_glob(entry, path)
         # Any other name may be a tool that a program adds, so only near misses are reported.
         elif entry not in TOOLS and not entry.startswith("mcp__"):
             guess = nearest(entry, TOOLS)
@@ -198,9 +185,7 @@ def _folder_and_name(session: Session) -> tuple[str, str]:
 
 def group_key(outcome: Outcome) -> str | None:
     """Only profiles whose names are the same, or nearly, concern each other."""
-    if not outcome.sources or outcome.session is None:
-        return None
-    return _fold_name(_folder_and_name(outcome.session)[1])
+    return next((_fold_name(each.name) for each in members([outcome])), None)
 
 
 def _fold_name(name: str) -> str:
@@ -230,16 +215,11 @@ def project_replaces_user(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
             also = (Also("the user's profile", span=old.start),)
             before, after = old.outcome.config, new.outcome.config
             ways = [] if before is None or after is None else list(_added_rights(before, after))
+            at: dict[str, Any] = {"span": new.start, "also": also, "name": Shown(new.name)}
             for way, more in ways:
-                yield (
-                    new.outcome,
-                    codes.PROFILE_LOOSENS.at(
-                        span=new.start, also=also, name=Shown(new.name), way=way, more=more
-                    ),
-                )
+                yield new.outcome, codes.PROFILE_LOOSENS.at(**at, way=way, more=more)
             if not ways:
-                fact = codes.PROFILE_SHADOWS.at(span=new.start, also=also, name=Shown(new.name))
-                yield new.outcome, fact
+                yield new.outcome, codes.PROFILE_SHADOWS.at(**at)
 
 
 #: How many patterns are compared, each with each tool.

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import os
-import pkgutil
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from importlib import resources
 from typing import Any
 
 import msgspec
@@ -81,7 +82,7 @@ def render(survey: Survey, title: str, *, base: str = "") -> str:
     # No text that goes in can hold a mark: `<` is escaped in all that comes from files.
     page = _asset("page.html")
     for mark, text in (
-        ("TITLE", _escape_html(_safe_name(title))),
+        ("TITLE", html.escape(_safe_name(title), quote=False).replace('"', "&quot;")),
         ("POLICY", policy),
         ("STYLE", style),
         ("DATA", _json_for_html(to_dict(survey, title, base=base))),
@@ -92,19 +93,11 @@ def render(survey: Survey, title: str, *, base: str = "") -> str:
 
 
 def _asset(name: str) -> str:
-    data = pkgutil.get_data(__name__, name)
-    assert data is not None  # it is part of the package
-    return data.decode("utf-8")
+    return resources.files(__name__).joinpath(name).read_text("utf-8")
 
 
 def _csp_hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
-
-
-def _escape_html(text: str) -> str:
-    for letter, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
-        text = text.replace(letter, entity)
-    return text
 
 
 def _json_for_html(value: Any) -> str:
