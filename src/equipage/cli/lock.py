@@ -25,7 +25,7 @@ from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.files.disk import Disk
-from equipage.files.reading import Files
+from equipage.files.reading import read_file
 from equipage.files.sandbox import FileProblem
 from equipage.loading.project_root import project_of_folder
 from equipage.record import lock as workspace_lock
@@ -207,7 +207,7 @@ def _parse(path: str, data: bytes) -> workspace_lock.WorkspaceLock:
 
 def _read_bytes(path: str) -> bytes:
     try:
-        return Files(Disk()).read(path).data
+        return read_file(path, Disk()).data
     except FileProblem as problem:
         raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
 

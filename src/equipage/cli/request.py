@@ -15,7 +15,7 @@ from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.text import nearest
 from equipage.files import MAX_BYTES, System
 from equipage.files.disk import Disk
-from equipage.files.reading import Files
+from equipage.files.reading import read_file
 from equipage.files.sandbox import FileProblem
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request
@@ -169,7 +169,7 @@ def _read_stdin() -> bytes:
 def _read_path_list(file: str) -> Iterator[str]:
     """The paths in a file, one on each line, or divided by NUL as `git diff -z` writes them."""
     try:
-        data = _read_stdin() if file == "-" else Files(Disk()).read(file).data
+        data = _read_stdin() if file == "-" else read_file(file, Disk()).data
     except FileProblem as problem:
         reason = problem.code.replace("-", " ")
         raise UsageError(f"--files-from {file}: {reason}") from None

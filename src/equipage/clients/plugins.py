@@ -49,6 +49,12 @@ _EXTENSIONS = {
 }
 
 
+#: What this module looks for in folders, in lower case: some systems ignore case.
+NAMES_IN_FOLDERS = frozenset(
+    {".claude-plugin", "skill.md", "agents"} | {each.partition("/")[0] for each in _EXTENSIONS}
+)
+
+
 class Plugins(msgspec.Struct):
     """The plugins that the manifests of one folder describe, and where their parts lie.
 

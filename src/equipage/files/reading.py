@@ -358,6 +358,11 @@ class Files:
         return self.note(self._known[real])
 
 
+def read_file(path: str, system: System, *, max_bytes: int = MAX_BYTES) -> Source:
+    """A file that the caller names, for those who read no other. Raises `FileProblem`."""
+    return Files(system).read(path, max_bytes=max_bytes)
+
+
 def decoded(name: str, data: bytes, path: str | None) -> Source:
     """A source of bytes; those that are not UTF-8 are kept with an empty text.
 

@@ -22,43 +22,32 @@ _PROJECT_MARKS = (".git", "equipage.toml")
 #: quotes and blanks, `[tool]`, `tool = {`. It spares most projects a parse of their settings.
 _MAY_HAVE_SETTINGS = lazy_regex(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
 _PYPROJECT = "pyproject.toml"  #: also marks a project, if it has `[tool.equipage]`
-#: Names that this module looks for in folders, in lower case: some systems ignore case.
-_RELEVANT_NAMES = frozenset(
-    {
-        *_PROJECT_MARKS,
-        _PYPROJECT,
-        ".claude-plugin",
-        ".cursor-plugin",
-        "skill.md",
-        "agents",
-        "qwen-extension.json",
-        "gemini-extension.json",
-    }
-)
+#: What may mark a project, in lower case: some systems ignore case.
+PROJECT_NAMES = frozenset({*_PROJECT_MARKS, _PYPROJECT})
 
 
 class _WalkedFolders:
     """What walks of this run saw in folders, by path, so that the system is not asked again."""
 
     def __init__(self) -> None:
-        self.names: dict[str, frozenset[str]] = {}  #: folder → the relevant names in it
+        self.names: dict[str, frozenset[str]] = {}  #: folder → the names in it that matter
         self.plain: set[str] = set()  #: folders that are not links
 
 
 def remember_walked_folder(
-    run: Run, folder: str, names: Iterable[str] | None, *, is_plain: bool
+    run: Run, folder: str, names: frozenset[str] | None, *, is_plain: bool
 ) -> None:
     """Remember what a walk saw: the names in an absolute folder, and that it is not a link.
 
-    The names are in lower case.
+    The names are in lower case; all that `folder_has` is ever asked about must be among them.
     """
     walked, folder = run.around.cache(_WalkedFolders), folder.rstrip("/") or "/"
     if is_plain:
         walked.plain.add(folder)
     if names is None:
         return
-    seen = walked.names[folder] = _RELEVANT_NAMES.intersection(names)
-    if is_plain and (not seen or _has_no_project_mark(seen)):  # the usual folder
+    walked.names[folder] = names
+    if is_plain and (not names or _has_no_project_mark(names)):  # the usual folder
         roots = run.around.cache(_ProjectRoots)
         root = roots.by_mark.get(folder.rpartition("/")[0])
         if root is not None:
@@ -67,7 +56,7 @@ def remember_walked_folder(
 
 def _has_no_project_mark(names: frozenset[str]) -> bool:
     """Whether nothing in a folder marks a project."""
-    return _PYPROJECT not in names and names.isdisjoint(_PROJECT_MARKS)
+    return names.isdisjoint(PROJECT_NAMES)
 
 
 def folder_has(run: Run, folder: str, name: str) -> bool:

@@ -27,7 +27,7 @@ from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import visible_json
 from equipage.files import System
-from equipage.files.reading import Files
+from equipage.files.reading import read_file
 from equipage.files.sandbox import FileProblem, is_below, real_path
 from equipage.files.writing import NotWritten, write_or_replace
 from equipage.loading.findings import finding
@@ -243,7 +243,7 @@ def read_baseline(
             return BaselineFile(path, shown)
         raise UsageError(f"there is no baseline {shown}; write it with --write-baseline")
     try:
-        source = Files(system).read(path)
+        source = read_file(path, system)
     except FileProblem as problem:
         raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
     return BaselineFile(path, shown, source, read(source))
@@ -267,7 +267,7 @@ def baselines_of(folders: Iterable[str], run: Run) -> list[FolderBaseline]:
         if path in found or not system.exists(path) or not system.is_inside(path, project.root):
             continue
         try:
-            source = Files(system).read(path)
+            source = read_file(path, system)
             found[path] = FolderBaseline(os.path.dirname(path), source, read(source))
         except (FileProblem, UsageError):
             continue  # `check` says what is wrong with it

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from equipage.clients.plugins import NAMES_IN_FOLDERS
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
-from equipage.loading.project_root import remember_walked_folder
+from equipage.loading.project_root import PROJECT_NAMES, remember_walked_folder
 from equipage.loading.session import Run
 from equipage.project.recognise import (
     ALL_NAMES,
@@ -25,6 +26,10 @@ from equipage.project.settings import Project, Selection, excluded_by, project_i
 
 if TYPE_CHECKING:  # most requests walk nothing
     from equipage.files.walking import EnteredFolder, Names, WalkResult
+
+
+#: What the rooms below ask of folders: a walk has seen it already.
+_NAMES_THAT_MATTER = PROJECT_NAMES | NAMES_IN_FOLDERS
 
 
 class File(msgspec.Struct, frozen=True):
@@ -128,7 +133,8 @@ class _Search:
         return self.excludes(path) or project.leaves_out(path, start)
 
     def enter(self, entered: EnteredFolder) -> None:
-        remember_walked_folder(self.run, entered.folder, entered.names, is_plain=entered.is_plain)
+        names = None if entered.names is None else _NAMES_THAT_MATTER.intersection(entered.names)
+        remember_walked_folder(self.run, entered.folder, names, is_plain=entered.is_plain)
         self.note_kind_folders(entered.folder)
 
     def note_kind_folders(self, entered: str) -> None:
