@@ -20,7 +20,7 @@ from equipage.formats.server.model import (
     SlowLoris,
     UnboundedLine,
 )
-from equipage.serve.faults.views import Item, views_of
+from equipage.serve.faults.views import views_of
 
 MEBIBYTE = 1024 * 1024
 
@@ -51,8 +51,7 @@ def cap_warnings(config: ServerConfig, caps: Caps) -> Iterator[str]:
     """A line for each part of a configuration that goes beyond a cap."""
     behaviors: dict[int, Behavior] = {}
     for view in views_of(config):
-        items: tuple[Item, ...] = (*view.tools, *view.resources, *view.prompts)
-        for each in (view.behavior, *(item.behavior for item in items)):
+        for each in (view.behavior, *(item.behavior for item in view.items)):
             if each is not None:
                 behaviors[id(each)] = each
     lines = (line for each in behaviors.values() for line in _behavior_cap_warnings(each, caps))

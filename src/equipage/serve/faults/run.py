@@ -32,7 +32,6 @@ from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.eras import BANNER
 from equipage.serve.faults.exchange import EPOCH, Options
 from equipage.serve.faults.handlers import make_asker
-from equipage.serve.faults.views import Item
 
 Note = Callable[[str], None]
 
@@ -340,8 +339,7 @@ def _unreachable_effects(engine: Engine) -> Iterable[str]:
     """Side effects of items that can never happen: an item has no connection of its own."""
     seen = set()
     for view in engine.views:
-        items: tuple[Item, ...] = (*view.tools, *view.resources, *view.prompts)
-        for item in items:
+        for item in view.items:
             for effect in item.behavior.side_effects if item.behavior else ():
                 line = f"{effect.__struct_config__.tag}: {effect.trigger} never fires for one item"
                 if effect.trigger in ("on_connect", "continuous") and line not in seen:

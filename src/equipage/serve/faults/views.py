@@ -70,6 +70,10 @@ class View(msgspec.Struct, frozen=True):
         fitting = (each for each in patterns if matches_glob(each.resource.uri, target))
         return _last_named(self.resources, target) or next(fitting, None)
 
+    @property
+    def items(self) -> tuple[Item, ...]:
+        return (*self.tools, *self.resources, *self.prompts)
+
     def behavior_of(self, item: Item | None) -> Behavior:
         """The most specific behaviour as a whole: levels never mix."""
         own = item.behavior if item is not None else None

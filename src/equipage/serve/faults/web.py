@@ -41,12 +41,13 @@ class Request(NamedTuple):
 class RequestRefused(Exception):
     """A request that gets an HTTP error."""
 
-    def __init__(self, status: int, code: int, message: str, **headers: str) -> None:
+    def __init__(
+        self, status: int, code: int, message: str, *, raw_id: bytes = b"null", **headers: str
+    ) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.raw_id = status, raw_id
         self.headers = tuple((name.title(), value) for name, value in headers.items())
         self.error = wire.error_body(code, message)
-        self.raw_id = b"null"
 
 
 class Exchanges:
@@ -207,7 +208,8 @@ class Exchanges:
         for name, value in expected.items():
             if value is None or _decode_header(headers.get(name)) != value:
                 self.engine.record_violation(connection, "header mismatch", header=name)
-                raise _HeaderMismatch(message, name)
+                text = f"the header {name} is missing or contradicts the body"
+                raise RequestRefused(400, eras.HEADER_MISMATCH, text, raw_id=message.raw_id)
 
     def _stream_or_end(
         self, request: Request, session: Connection, link: Link
@@ -225,15 +227,6 @@ class Exchanges:
         channel.begin_events()
         session.streams.append(channel)
         return channel, session
-
-
-class _HeaderMismatch(RequestRefused):
-    """A header contradicts the body; the error carries the id of the request."""
-
-    def __init__(self, message: Message, header: str) -> None:
-        text = f"the header {header} is missing or contradicts the body"
-        super().__init__(400, eras.HEADER_MISMATCH, text)
-        self.raw_id = message.raw_id
 
 
 def _complete_answer(
