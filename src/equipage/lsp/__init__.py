@@ -404,10 +404,10 @@ def _describe_bug(error: Exception) -> str:
     return f"a bug in equipage: {describe_exception(error)}"
 
 
-def _about_text(
+def _make_text_handler(
     answer: Callable[[Server, Opened, Any], Any], otherwise: Any = ()
 ) -> Callable[[Server, Any], Any]:
-    """Answer a request about a text that is open; the answer about any other is `otherwise`."""
+    """A handler of requests about open texts; its answer about any other is `otherwise`."""
 
     def answer_if_open(server: Server, params: Any) -> Any:
         opened = server.workspace.open.get(params.text_document.uri)
@@ -422,18 +422,24 @@ _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
     "textDocument/diagnostic": (protocol.DocumentDiagnostics, Server._diagnostics),
     # The publisher answers it.
     _WORKSPACE_DIAGNOSTIC: (protocol.WorkspaceDiagnostics, lambda *_: None),
-    "textDocument/codeAction": (protocol.CodeActionParams, _about_text(Server._code_actions)),
+    "textDocument/codeAction": (
+        protocol.CodeActionParams,
+        _make_text_handler(Server._code_actions),
+    ),
     "workspace/executeCommand": (protocol.ExecuteCommandParams, Server._execute),
-    "textDocument/hover": (protocol.PositionParams, _about_text(Server._hover, None)),
-    "textDocument/completion": (protocol.PositionParams, _about_text(Server._completion)),
-    "textDocument/definition": (protocol.PositionParams, _about_text(Server._definition)),
-    "textDocument/references": (protocol.ReferenceParams, _about_text(Server._references)),
+    "textDocument/hover": (protocol.PositionParams, _make_text_handler(Server._hover, None)),
+    "textDocument/completion": (protocol.PositionParams, _make_text_handler(Server._completion)),
+    "textDocument/definition": (protocol.PositionParams, _make_text_handler(Server._definition)),
+    "textDocument/references": (protocol.ReferenceParams, _make_text_handler(Server._references)),
     "textDocument/prepareRename": (
         protocol.PositionParams,
-        _about_text(Server._prepare_rename, None),
+        _make_text_handler(Server._prepare_rename, None),
     ),
-    "textDocument/rename": (protocol.RenameParams, _about_text(Server._rename, None)),
-    "textDocument/documentLink": (protocol.DocumentParams, _about_text(Server._document_links)),
+    "textDocument/rename": (protocol.RenameParams, _make_text_handler(Server._rename, None)),
+    "textDocument/documentLink": (
+        protocol.DocumentParams,
+        _make_text_handler(Server._document_links),
+    ),
     "workspace/symbol": (protocol.SymbolParams, Server._workspace_symbols),
 }
 _NOTIFICATIONS: dict[str, tuple[Any, Callable[[Server, Any], None]]] = {

@@ -14,9 +14,9 @@ import hashlib
 import html
 import json
 import os
+import pkgutil
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from importlib import resources
 from typing import Any
 
 import msgspec
@@ -93,7 +93,9 @@ def render(survey: Survey, title: str, *, base: str = "") -> str:
 
 
 def _asset(name: str) -> str:
-    return resources.files(__name__).joinpath(name).read_text("utf-8")
+    data = pkgutil.get_data(__name__, name)
+    assert data is not None  # it is part of the package
+    return data.decode("utf-8")
 
 
 def _csp_hash(text: str) -> str:
