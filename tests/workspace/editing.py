@@ -91,13 +91,18 @@ class Workspace:
     def _begin(self) -> None:
         """Forget everything that was known."""
         self.server = documents.Workspace([str(self.root)], env=self.env)
-        self.latest = self._fresh(Disk(), recording=True)
+        # A part of the project is judged together with the files around it.
+        part = [str(self.root / each) for each in (".claude", "plugin", ".defect")]
+        self.paths = self.rng.choice([[str(self.root)], [str(self.root)], part])
+        self.latest = self._fresh(Disk(), self.paths, recording=True)
         self.latest.report()
         self.touched: set[str] = set()
 
-    def _fresh(self, system: System, *, recording: bool = False) -> core.Workspace:
+    def _fresh(
+        self, system: System, paths: list[str] | None = None, *, recording: bool = False
+    ) -> core.Workspace:
         request = Request(env=self.env, system=system, shared=True)
-        return core.Workspace([str(self.root)], request, recording=recording)
+        return core.Workspace(paths or [str(self.root)], request, recording=recording)
 
     def change(self) -> str:
         """Change something, and tell the server what an editor sees of it; what it was."""
@@ -119,7 +124,7 @@ class Workspace:
         self.latest = self.latest.after(self.touched, system=Disk())
         self.touched = set()
         known = as_json.render(self.latest.report())
-        fresh = as_json.render(self._fresh(Disk()).report())
+        fresh = as_json.render(self._fresh(Disk(), self.paths).report())
         if known != fresh:
             return known, fresh
         return self._server_reports()

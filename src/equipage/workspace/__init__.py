@@ -19,7 +19,7 @@ from equipage.files.recording import Look, Record, Recording
 from equipage.loading.session import Request, Run
 from equipage.project.recognise import surroundings_of, unrecognised_finding
 from equipage.project.registry import codes_for_kind, format_named
-from equipage.project.settings import SELECT_ALL, Selection, project_of, projects_of
+from equipage.project.settings import SELECT_ALL, Selection, project_of
 from equipage.workspace.find import File, Found, find, find_around
 from equipage.workspace.load import (
     CHUNK,
@@ -79,11 +79,11 @@ class Workspace:
             # The folders that the caller named: each is the root of what has no other.
             folders=tuple(system.absolute(path) for path in paths if system.is_folder(path)),
             confined=True,
-            unasked=selection.unrequested_codes,
             known_codes=codes_for_kind,
         )
         self.run = self.request.new_run()
         self._found: Found | None = None
+        self._walked_around: list[str] | None = None  #: the files of the projects around the paths
         self._summaries: dict[File, Summary | None] = {}
         self._records: dict[File, Record] = {}  #: what each load looked at, if that is recorded
         self._loads: dict[File, FileLoad] = {}
@@ -140,20 +140,25 @@ class Workspace:
     def summarise(self, files: Sequence[File], summarise: Summarise) -> Iterator[Any]:
         """What a function makes of the load of each file, in order, by as many processes as asked.
 
-        The function and what it returns are sent to and by other processes.
+        The function and what it returns are sent to and by other processes. Nothing is spent on
+        findings that the caller will not report.
         """
         chunks = [files[start : start + CHUNK] for start in range(0, len(files), CHUNK)]
+        unasked = self.selection.unrequested_codes
+        request = msgspec.structs.replace(self.request, unasked=unasked)
         jobs = self.jobs or (_processors() if len(files) >= WORTH_IT else 1)
+        if self.keeps is not None or self._is_recording:
+            jobs = 1  # what is kept stays here
         if jobs > 1 and chunks:
             # Importing it takes longer than checking a small file.
             from equipage.workspace.parallel import Work, by_processes, can_share
 
             if can_share():
-                work = Work(self.request, summarise, self.kind, self.run)
+                work = Work(request, summarise, self.kind, self.run)
                 yield from by_processes(chunks, work, min(jobs, len(chunks)))
                 return
         for chunk in chunks:
-            yield from load_chunk(chunk, self.run, summarise, self.kind)
+            yield from load_chunk(chunk, request, self.run, summarise, self.kind)
 
     def summaries(self, files: Sequence[File]) -> Iterator[Summary | None]:
         """What is kept of each file, in order; None for a file that is not ours."""
@@ -187,8 +192,7 @@ class Workspace:
             summary: Summary | None = summarise(file, load, run)
             return summary
 
-        for start in range(0, len(files), CHUNK):
-            yield from load_chunk(files[start : start + CHUNK], self.run, keep, self.kind)
+        return self.summarise(files, keep)
 
     # The report.
 
@@ -213,7 +217,7 @@ class Workspace:
             gathering.context = names - gathering.asked
         for each in summaries:
             gathering.take(each)
-        if not about and self.kind is None and gathering.concerns_others():
+        if self.kind is None and not only_known and gathering.concerns_others():
             self._gather_context(gathering)
         return gathering.report()
 
@@ -232,14 +236,15 @@ class Workspace:
         """Take the files around those that were asked for: the report says about a file what that
         on the whole project says.
         """
-        system, projects = self.system, projects_of(self.run)
+        system = self.system
         folders = tuple(os.path.join(each, "") for each in self.request.folders)
         # The usual check, of whole projects: every file in them was taken.
-        if all(os.path.join(each.root, "").startswith(folders) for each in projects):
+        if all(os.path.join(each.root, "").startswith(folders) for each in self.found.projects):
             return
-        gathering.projects = projects
         known = {system.absolute(each.path) for each in self.files()}
-        walked = list(find_around(self.paths, self.files(), self.run))
+        if self._walked_around is None:
+            self._walked_around = list(find_around(self.paths, self.files(), self.run))
+        walked = self._walked_around
         # What a load read is a part of that file, and was looked at with it.
         around = [
             File(path)
@@ -248,8 +253,8 @@ class Workspace:
         ]
         if around:
             gathering.order = {system.absolute(path): number for number, path in enumerate(walked)}
-            gathering.asked = {system.shown(each.path) for each in self.files()}
-            gathering.context = {system.shown(each.path) for each in around}
+            gathering.asked = gathering.asked or {system.shown(each.path) for each in self.files()}
+            gathering.context |= {system.shown(each.path) for each in around}
             for each in self.summaries(around):
                 gathering.take(each)
 
@@ -276,8 +281,8 @@ class Workspace:
         folders = self.run.files.record
         if folders is not None and _is_current(folders, changed, new.system, seen):
             new.run.adopt(self.run)
-            new._found = self._found
-        for file in {*new.files(), *self._summaries}:
+            new._found, new._walked_around = self._found, self._walked_around
+        for file in dict.fromkeys([*new.files(), *self._summaries]):
             record = self._records.get(file)
             if (
                 record is not None

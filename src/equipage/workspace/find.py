@@ -22,7 +22,14 @@ from equipage.project.recognise import (
     surroundings_of,
 )
 from equipage.project.registry import agent_folders, format_named
-from equipage.project.settings import Project, Selection, excluded_by, project_in, project_of
+from equipage.project.settings import (
+    Project,
+    Selection,
+    excluded_by,
+    project_in,
+    project_of,
+    projects_of,
+)
 
 if TYPE_CHECKING:  # most requests walk nothing
     from equipage.files.walking import EnteredFolder, Names, WalkResult
@@ -50,6 +57,7 @@ class Found(msgspec.Struct):
     #: folders for files of one kind, by kind and real path; and those that a walk looked into
     kind_folders: dict[tuple[str, str], str] = {}
     entered_folders: set[str] = set()
+    projects: tuple[Project, ...] = ()  #: those that were met on the way
 
 
 def find(paths: Sequence[str], run: Run, selection: Selection) -> Found:
@@ -66,6 +74,7 @@ def find(paths: Sequence[str], run: Run, selection: Selection) -> Found:
     for each in search.found.files:
         by_path.setdefault(system.absolute(each.path), each)
     search.found.files = list(by_path.values())
+    search.found.projects = projects_of(run)
     return search.found
 
 

@@ -236,10 +236,10 @@ Summarise = Callable[[File, FileLoad, Run], Any]
 
 
 def load_chunk(
-    files: Iterable[File], around: Run, summarise: Summarise, kind: str | None
+    files: Iterable[File], request: Request, around: Run, summarise: Summarise, kind: str | None
 ) -> list[Any]:
     """What `summarise` makes of each file. The files share what they read and parse."""
-    run = around.request.new_run(around)
+    run = request.new_run(around)
     return [summarise(each, load_file(each, run, kind=kind), run) for each in files]
 
 

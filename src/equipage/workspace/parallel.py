@@ -39,7 +39,8 @@ class Work(msgspec.Struct, frozen=True):
 
     def do(self, chunk: Chunk) -> list[Any]:
         """What is kept of each file; it pickles."""
-        return load_chunk(chunk, self.run or self.request.new_run(), self.summarise, self.kind)
+        run = self.run or self.request.new_run()
+        return load_chunk(chunk, self.request, run, self.summarise, self.kind)
 
 
 def can_share() -> bool:

@@ -18,7 +18,7 @@ from equipage.loading.session import Run
 from equipage.project.recognise import FIXTURES
 from equipage.project.registry import is_convention
 from equipage.project.settings import FORMAT as SETTINGS_KIND
-from equipage.project.settings import Project, Selection, project_of, projects_of
+from equipage.project.settings import Selection, project_of
 from equipage.workspace.find import Found
 from equipage.workspace.load import Summary
 
@@ -205,7 +205,6 @@ class Gathering:
         #: `asked` are reported
         self.context: set[str] = set()
         self.order: Mapping[str, int] = {}  #: of a walk over everything, by absolute path
-        self.projects: tuple[Project, ...] | None = None  #: whose settings count; all by default
         self.files: dict[str, Summary] = {}
         self.used: dict[str, list[str]] = {}  #: file → files that read it
         #: files that may be merged with others, and what was found in each alone
@@ -332,7 +331,7 @@ class Gathering:
     def _build(self) -> Report:
         files = list(self._file_reports())
         findings: dict[Hashable, Diagnostic] = {}
-        for project in projects_of(self.run) if self.projects is None else self.projects:
+        for project in self.found.projects:
             judged = [each for each in project.diagnostics if self.selection.takes(each.code)]
             if judged:  # settings count as a file only if there is something to say about them
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
