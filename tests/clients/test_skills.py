@@ -9,10 +9,12 @@ import pytest
 
 import equipage
 from equipage.clients.skills import variant_of
+from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.formats.defect.skill import STRICT_SKILL, discover_skills, find_skills
 from equipage.loading.layers import find_layer_folders
 from equipage.loading.session import Request
+from equipage.workspace import Workspace
 from equipage.workspace.graph import list_all
 from lab import shared_probes, write
 
@@ -58,10 +60,10 @@ def test_the_project_replaces_the_user(tmp_path: Path) -> None:
 
 
 def test_strict_by_place() -> None:
-    assert variant_of("/r/.defect/skills/a/SKILL.md", Files()) is STRICT_SKILL
-    assert variant_of("/home/u/.config/defect/skills/a/SKILL.md", Files()) is STRICT_SKILL
-    assert variant_of("/r/.claude/skills/a/SKILL.md", Files()) is not STRICT_SKILL
-    assert variant_of("/r/skills/a/SKILL.md", Files()) is not STRICT_SKILL
+    assert variant_of("/r/.defect/skills/a/SKILL.md", Files(Disk())) is STRICT_SKILL
+    assert variant_of("/home/u/.config/defect/skills/a/SKILL.md", Files(Disk())) is STRICT_SKILL
+    assert variant_of("/r/.claude/skills/a/SKILL.md", Files(Disk())) is not STRICT_SKILL
+    assert variant_of("/r/skills/a/SKILL.md", Files(Disk())) is not STRICT_SKILL
 
 
 def test_the_same_file_elsewhere_is_tolerated(tmp_path: Path) -> None:
@@ -173,7 +175,9 @@ def test_the_list_says_which_skill_counts(tmp_path: Path, monkeypatch: pytest.Mo
         },
     )
     monkeypatch.chdir(tmp_path / "p")
-    rows = list_all(["."], Request(env={"XDG_CONFIG_HOME": str(tmp_path / "x")}, shared=True))
+    rows = list_all(
+        Workspace(["."], Request(env={"XDG_CONFIG_HOME": str(tmp_path / "x")}, shared=True))
+    )
     assert [(row.item.name if row.item else "", row.layer, row.shadowed_by) for row in rows] == [
         ("sk", None, None),
         ("sk", "project", None),

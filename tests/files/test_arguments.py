@@ -103,8 +103,3 @@ def test_variables_of_the_process_are_utf_8(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(os, "supports_bytes_environ", False)
     monkeypatch.setattr(os, "environ", {"A": "1"})
     assert process_variables() == {"A": "1"}
-
-
-def test_homes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/of/mine")
-    assert files.expand_home("~/x") == "/home/of/mine/x"

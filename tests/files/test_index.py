@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import equipage
 from equipage.files import index
+from equipage.files.disk import Disk
 from equipage.files.index import DamagedIndex, TrackedFiles, _parse_index, read_tracked_files
 from equipage.files.walking import walk
 from equipage.project.registry import agent_folders
@@ -41,7 +42,7 @@ def start(folder: Path, *more: str) -> Path:
 
 
 def names(folder: Path) -> list[str]:
-    tracked = read_tracked_files(str(folder))
+    tracked = read_tracked_files(str(folder), Disk())
     assert tracked is not None
     return decoded(tracked)
 
@@ -93,9 +94,9 @@ def test_worktrees_and_submodules(tmp_path: Path) -> None:
 
 
 def test_where_there_is_none(tmp_path: Path) -> None:
-    assert read_tracked_files(str(tmp_path)) is None
+    assert read_tracked_files(str(tmp_path), Disk()) is None
     (tmp_path / ".git").write_text("gitdir: nowhere\n")
-    assert read_tracked_files(str(tmp_path)) is None
+    assert read_tracked_files(str(tmp_path), Disk()) is None
 
 
 @needs_git
@@ -154,7 +155,7 @@ def test_links_in_one_place_do_not_multiply(tmp_path: Path) -> None:
         holder.mkdir(parents=True)
         (agents / f"l{number}").symlink_to(tmp_path / "big")
         (holder / "link").symlink_to(tmp_path / "big")
-    found = [each.path for each in walk(str(tmp_path), agent_folders())]
+    found = [each.path for each in walk(str(tmp_path), agent_folders(), Disk())]
     assert len(found) == 100
     assert sum("/.claude/agents/" in each for each in found) == 50
 
@@ -271,7 +272,7 @@ def test_tracked_names_are_looked_up_exactly(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     file = tmp_path / ".git" / "index"
     file.write_bytes(an_index(2, [("z", 8), ("b/c", 8), ("b/c", 8), ("a.md", 8)]))
-    tracked = read_tracked_files(str(tmp_path))
+    tracked = read_tracked_files(str(tmp_path), Disk())
     assert tracked is not None
     assert decoded(tracked) == ["a.md", "b/c", "z"]
     assert [tracked.has(each) for each in ("a.md", "b/c", "z")] == [True] * 3
@@ -283,7 +284,7 @@ def test_tracked_names_are_looked_up_exactly(tmp_path: Path) -> None:
         False
     ] * 5
     file.write_bytes(an_index(2, []))
-    empty = read_tracked_files(str(tmp_path))
+    empty = read_tracked_files(str(tmp_path), Disk())
     assert empty is not None
     assert (empty.names, empty.has("a"), empty.has_below("a/")) == ([], False, False)
 
@@ -295,12 +296,12 @@ def test_the_rest_of_a_split_index_is_beside_it(tmp_path: Path) -> None:
     link = b"link" + (20).to_bytes(4, "big") + own
     (folder / "index").write_bytes(an_index(2, [("b", 8)], extensions=link))
     with pytest.raises(DamagedIndex, match=r"^the shared part of the index is missing$"):
-        read_tracked_files(str(tmp_path))
+        read_tracked_files(str(tmp_path), Disk())
     (folder / f"sharedindex.{own.hex()}").write_bytes(an_index(2, [("a", 8), ("c", 8)]))
     assert names(tmp_path) == ["a", "b", "c"]
     (folder / f"sharedindex.{own.hex()}").write_bytes(b"nonsense")
     with pytest.raises(DamagedIndex):
-        read_tracked_files(str(tmp_path))
+        read_tracked_files(str(tmp_path), Disk())
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("nothing", path)])
@@ -309,7 +310,7 @@ def test_an_index_that_cannot_be_read_is_not_taken_for_none(tmp_path: Path, make
     (tmp_path / ".git").mkdir()
     make(tmp_path / ".git" / "index")
     with pytest.raises(DamagedIndex, match=r"^it cannot be read$"):
-        read_tracked_files(str(tmp_path))
+        read_tracked_files(str(tmp_path), Disk())
 
 
 def test_an_index_is_read_up_to_a_size_of_its_own(
@@ -323,18 +324,18 @@ def test_an_index_is_read_up_to_a_size_of_its_own(
     (folder / "index").write_bytes(data)
     (folder / f"sharedindex.{own.hex()}").write_bytes(shared)
     monkeypatch.setattr(index, "_MAX_BYTES", len(shared))
-    tracked = read_tracked_files(str(tmp_path))
+    tracked = read_tracked_files(str(tmp_path), Disk())
     assert tracked is not None
     assert decoded(tracked) == ["a", "b", "c" * 300]
     for size in (len(data) - 1, len(shared) - 1):
         monkeypatch.setattr(index, "_MAX_BYTES", size)
         with pytest.raises(DamagedIndex):
-            read_tracked_files(str(tmp_path))
+            read_tracked_files(str(tmp_path), Disk())
 
 
 def test_a_path_with_a_zero_byte_leads_nowhere(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: ../a\0b")
-    assert read_tracked_files(str(tmp_path)) is None
+    assert read_tracked_files(str(tmp_path), Disk()) is None
 
 
 def test_where_the_file_of_a_worktree_leads(tmp_path: Path) -> None:
@@ -347,8 +348,8 @@ def test_where_the_file_of_a_worktree_leads(tmp_path: Path) -> None:
         assert names(tree) == ["a"]
     for written in ("../real", "GITDIR: ../real", "gitdir: ../real\0", " gitdir: ../real", ""):
         (tree / ".git").write_text(written)
-        assert read_tracked_files(str(tree)) is None
+        assert read_tracked_files(str(tree), Disk()) is None
     (tree / ".git").write_text(f"gitdir: ../real{' ' * 64 * 1024}")  # longer than such a file is
-    assert read_tracked_files(str(tree)) is None
+    assert read_tracked_files(str(tree), Disk()) is None
     (tree / ".git").write_text(f"gitdir: ../real{' ' * (64 * 1024 - 15)}")
     assert names(tree) == ["a"]

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from equipage.core.source import Source
-from equipage.files import real_path
-from equipage.files.memory import Overlay, overlaid
-from equipage.files.reading import Files, MemoryFiles, peek, stamp_of
-from equipage.files.recording import is_folder_stamp
-from equipage.files.sandbox import MAX_BYTES, FileProblem, PathPolicy
+from equipage.files import MAX_BYTES, System
+from equipage.files.disk import Disk
+from equipage.files.memory import Memory, Overlay
+from equipage.files.reading import Files
+from equipage.files.recording import Recording
+from equipage.files.sandbox import FileProblem, PathPolicy, real_path
 from lab import write
+from systems import DiskAt
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def world(tmp_path: Path) -> Path:
 
 
 def test_a_name_that_no_file_can_have_is_inside_nothing(world: Path) -> None:
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     inside = str(world / "in")
     assert load.is_within(f"{inside}/sub/a.txt", inside)
     assert not load.is_within(f"{inside}/a\0b", inside)
@@ -40,7 +42,7 @@ def test_a_name_that_no_file_can_have_is_inside_nothing(world: Path) -> None:
 
 
 def test_a_folder_is_inside_itself(world: Path) -> None:
-    load, inside = Files(cwd=str(world)), str(world / "in")
+    load, inside = Files(DiskAt(str(world))), str(world / "in")
     for spelt in (inside, f"{inside}/", f"{inside}/.", f"{inside}/sub/.."):
         assert load.is_within(spelt, inside)
         assert load.is_within(spelt, str(world))
@@ -48,7 +50,7 @@ def test_a_folder_is_inside_itself(world: Path) -> None:
 
 
 def test_a_file_is_inside_if_its_folder_is(world: Path) -> None:
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     real = str(world / "in" / "sub" / "a.txt")
     inside, outside = (str(world / "in"),), (str(world / "out"),)
     for _ in range(2):
@@ -61,65 +63,64 @@ def test_a_file_is_inside_if_its_folder_is(world: Path) -> None:
 
 
 def test_a_folder_that_was_exchanged_is_asked_about_again(world: Path) -> None:
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     real, inside = str(world / "in" / "sub" / "a.txt"), (str(world / "in"),)
     assert load.is_read_within(real, inside)
     (world / "in" / "sub").rename(world / "in" / "old")
     (world / "in" / "sub").symlink_to("../out")
     assert not load.is_read_within(real, inside)
-    assert not load.again().is_read_within(real, inside)
-    assert load.real_folder(str(world / "in" / "sub")) == str(world / "out")
+    assert not load.for_next_load().is_read_within(real, inside)
+    assert load.system.real_folder(str(world / "in" / "sub")) == str(world / "out")
     (world / "in" / "sub").unlink()
     (world / "in" / "old").rename(world / "in" / "sub")
     assert load.is_read_within(real, inside)
-    assert load.real_folder(str(world / "in" / "sub")) == str(world / "in" / "sub")
+    assert load.system.real_folder(str(world / "in" / "sub")) == str(world / "in" / "sub")
 
 
 def test_a_folder_is_resolved_once(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     folder = str(world / "in" / "sub")
     real, inside = f"{folder}/a.txt", (str(world / "in"),)
-    assert load.real_folder(folder) == folder
+    assert load.system.real_folder(folder) == folder
     assert load.is_read_within(real, inside)
 
     def refused(path: str) -> str:
         raise AssertionError(path)
 
-    monkeypatch.setattr("equipage.files.reading.real_path", refused)
-    assert load.real_folder(folder) == folder
-    assert load.again().real_folder(folder) == folder
-    assert load.again().is_read_within(f"{folder}/b.txt", inside)
+    monkeypatch.setattr("equipage.files.disk.real_path", refused)
+    assert load.system.real_folder(folder) == folder
+    assert load.for_next_load().system.real_folder(folder) == folder
+    assert load.for_next_load().is_read_within(f"{folder}/b.txt", inside)
 
 
-def test_an_overlay_alone_says_what_is_inside(world: Path) -> None:
+def test_a_memory_says_what_is_inside(world: Path) -> None:
     (world / "link").symlink_to("in")
-    with overlaid(Overlay({"/p/sub/a": b""}, root="/p")):
-        load = Files()
-        assert load.real_folder("/p/sub/../sub") == "/p/sub"
-        assert load.real_folder(str(world / "link")) == str(world / "link")
-        assert load.is_read_within("/p/sub/a", ("/p/sub",))
-        assert not load.is_read_within("/p/sub/a", ("/q",))
+    load = Files(Memory({"/p/sub/a": b""}, root="/p"))
+    assert load.system.real_folder("/p/sub/../sub") == "/p/sub"
+    assert load.system.real_folder(str(world / "link")) == str(world / "link")
+    assert load.is_read_within("/p/sub/a", ("/p/sub",))
+    assert not load.is_read_within("/p/sub/a", ("/q",))
 
 
 def test_a_folder_that_is_not_there_has_a_name_all_the_same(world: Path) -> None:
-    load = Files(cwd=str(world))
-    assert load.real_folder(str(world / "no" / ".." / "in")) == str(world / "in")
-    assert load.real_folder(str(world / "nothing")) == str(world / "nothing")
+    load = Files(DiskAt(str(world)))
+    assert load.system.real_folder(str(world / "no" / ".." / "in")) == str(world / "in")
+    assert load.system.real_folder(str(world / "nothing")) == str(world / "nothing")
 
 
 # --- what a walk found ---------------------------------------------------------------------------
 
 
 def test_what_a_walk_found_is_opened_inside_its_folder(world: Path) -> None:
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     base = str(world / "in")
     for start in (base, base + "/"):
-        load = Files(cwd=str(world))
+        load = Files(DiskAt(str(world)))
         load.within = (start, base)
         source = load.read("in/sub/a.txt")
         assert (source.text, source.name) == ("a", "in/sub/a.txt")
         assert source.filename == f"{base}/sub/a.txt"
-        assert load.again().within is None
+        assert load.for_next_load().within is None
     load.within = (f"{world}//in", base)
     assert load.read("in/sub/a.txt").text == "a"
 
@@ -129,7 +130,7 @@ def test_a_link_that_was_put_in_its_place_leads_nowhere(world: Path) -> None:
     (world / "in" / "link.txt").symlink_to("../out/a.txt")
     (world / "in" / "inner.txt").symlink_to("sub/a.txt")
     (world / "in" / "folder").symlink_to("../out")
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     load.within = (base, base)
     assert load.read("in/inner.txt").text == "a"
     for name in ("in/link.txt", "in/folder/a.txt", "out/a.txt"):
@@ -140,14 +141,14 @@ def test_a_link_that_was_put_in_its_place_leads_nowhere(world: Path) -> None:
         load.read("in/no.txt")
     assert (raised.value.code, raised.value.values) == ("file-missing", {"file": "in/no.txt"})
     # Inside the project, a link may leave the folder of the walk.
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     load.within = (base, str(world))
     assert load.read("in/link.txt").text == "secret"
 
 
 def test_what_the_policy_allows_by_name_is_read_beside_a_walk(world: Path) -> None:
     base = str(world / "in")
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     load.within = (base, base)
     policy = PathPolicy(absolute="outside")
     found = load.refer(str(world / "out" / "a.txt"), (base,), (base,), policy)
@@ -163,7 +164,7 @@ def test_what_the_policy_allows_by_name_is_read_beside_a_walk(world: Path) -> No
 
 def test_an_absolute_reference_is_inside_by_any_spelling(world: Path) -> None:
     base = str(world / "in")
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     unread = PathPolicy(absolute="unread")
     for spelt in (f"{base}/sub/a.txt", f"/{base}/sub/a.txt", f"{base}//sub/./a.txt"):
         found = load.refer(spelt, (base,), (base,), unread)
@@ -181,8 +182,8 @@ def test_nothing_is_asked_about_a_place_that_must_not_be_read(
 
     base = str(world / "in")
     (world / "link").symlink_to("in")
-    load = Files(cwd=str(world))
-    monkeypatch.setattr("equipage.files.reading.real_path", noted)
+    load = Files(DiskAt(str(world)))
+    monkeypatch.setattr("equipage.files.disk.real_path", noted)
     with pytest.raises(FileProblem) as raised:
         load.refer(f"{world}/link/sub/a.txt", (base,), (base,), PathPolicy(absolute="unread"))
     named = {"reference": f"{world}/link/sub/a.txt"}
@@ -197,7 +198,7 @@ def test_nothing_is_asked_about_a_place_that_must_not_be_read(
 def test_a_file_at_home_is_outside_the_roots(world: Path) -> None:
     base, home = str(world / "in"), str(world / "out")
     unread = PathPolicy(absolute="unread")
-    found = Files(cwd=str(world)).refer(f"{home}/a.txt", (base,), (base,), unread, (home,))
+    found = Files(DiskAt(str(world))).refer(f"{home}/a.txt", (base,), (base,), unread, (home,))
     assert (found.outside, found.source.text) == (True, "secret")
 
 
@@ -211,7 +212,7 @@ def test_an_absolute_reference_into_a_repository_is_named(world: Path, way: str)
     (world / "out" / "innocent").symlink_to(".git/config")
     base, reference = str(world / "in"), str(world / "out" / way)
     with pytest.raises(FileProblem) as raised:
-        Files(cwd=base).refer(reference, (base,), (base,), PathPolicy(absolute="outside"))
+        Files(DiskAt(base)).refer(reference, (base,), (base,), PathPolicy(absolute="outside"))
     assert (raised.value.code, raised.value.values) == (
         "reference-private",
         {"reference": reference},
@@ -219,7 +220,7 @@ def test_an_absolute_reference_into_a_repository_is_named(world: Path, way: str)
 
 
 def test_a_root_that_cannot_be_allows_nothing(world: Path) -> None:
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     with pytest.raises(FileProblem) as raised:
         load.refer(str(world / "out/a.txt"), ("/",), ("a\0b",), PathPolicy(absolute="unread"))
     assert raised.value.code == "absolute-unread"
@@ -228,15 +229,15 @@ def test_a_root_that_cannot_be_allows_nothing(world: Path) -> None:
 def test_a_load_calls_a_file_by_the_name_it_knows_it_by(world: Path) -> None:
     base = str(world / "in")
     (world / "link.txt").symlink_to("in/sub/a.txt")
-    first = Files(cwd=str(world))
+    first = Files(DiskAt(str(world)))
     assert first.read("link.txt").name == "link.txt"
     own = first.refer("sub/a.txt", (base,), (base,), PathPolicy()).source
     assert own.name == "link.txt"
     # Another load does not know that name,
-    second = first.again()
+    second = first.for_next_load()
     assert second.refer("sub/a.txt", (base,), (base,), PathPolicy()).source.name == "in/sub/a.txt"
     # and one that has another name for it keeps that.
-    third = first.again()
+    third = first.for_next_load()
     named = third.read("link.txt")
     assert third.refer("sub/a.txt", (base,), (base,), PathPolicy()).source is named
 
@@ -244,16 +245,16 @@ def test_a_load_calls_a_file_by_the_name_it_knows_it_by(world: Path) -> None:
 def test_two_dots_behind_a_link_lead_up_from_its_target(world: Path) -> None:
     (world / "out" / "deep").mkdir()
     (world / "in" / "link").symlink_to("../out/deep")
-    source = Files(cwd=str(world)).read("in/link/../a.txt")
+    source = Files(DiskAt(str(world))).read("in/link/../a.txt")
     assert (source.text, source.filename) == ("secret", str(world / "out" / "a.txt"))
 
 
 def test_a_reference_outside_is_that_also_under_another_name(world: Path) -> None:
     (world / "in" / "link.txt").symlink_to("../out/a.txt")
     inside, policy = (str(world / "in"),), PathPolicy("outside")
-    first = Files(cwd=str(world / "in"))
+    first = Files(DiskAt(str(world / "in")))
     assert first.refer(str(world / "out" / "a.txt"), inside, inside, policy).outside is True
-    second = first.again()
+    second = first.for_next_load()
     named = second.read("link.txt")
     found = second.refer(str(world / "out" / "a.txt"), inside, inside, policy)
     assert (found.source, found.outside) == (named, True)
@@ -261,34 +262,33 @@ def test_a_reference_outside_is_that_also_under_another_name(world: Path) -> Non
 
 def test_folders_may_be_deeper_than_calls_may_nest(world: Path) -> None:
     deep = "x/" * 1200
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     assert load.shown(f"{deep}a") == f"{deep}a"
     with pytest.raises(FileProblem) as raised:
         load.read(f"{deep}a")
     assert (raised.value.code.name, raised.value.values["file"]) == ("file-missing", f"{deep}a")
-    assert Files(cwd="/").shown("/x") == "x"
+    assert Files(DiskAt("/")).shown("/x") == "x"
 
 
 def test_the_beginning_of_a_file(world: Path) -> None:
     (world / "b").write_text("abcdef")
     (world / "large").touch()
     os.truncate(world / "large", MAX_BYTES + 1)
-    load = Files(cwd=str(world))
 
-    def beginnings() -> list[bytes | None]:
-        return [load.beginning(str(world / each), 3) for each in ("b", "no", "in", "large")]
+    def beginnings(system: System) -> list[bytes | None]:
+        return [system.peek(str(world / each), size=3) for each in ("b", "no", "in", "large")]
 
-    assert beginnings() == [b"abc", None, None, None]
-    with overlaid(Overlay({str(world / "b"): b"unsaved"}, over_disk=True)):
-        assert beginnings() == [b"uns", None, None, None]
-    memory = MemoryFiles({"/b": b"abcdef"})
-    assert (memory.beginning("/b", 3), memory.beginning("/no", 3)) == (b"abc", None)
+    assert beginnings(Disk()) == [b"abc", None, None, None]
+    unsaved = Overlay({str(world / "b"): b"unsaved"}, Disk())
+    assert beginnings(unsaved) == [b"uns", None, None, None]
+    memory = Memory({"/b": b"abcdef"})
+    assert (memory.peek("/b", size=3), memory.peek("/no", size=3)) == (b"abc", None)
 
 
 def test_a_name_that_no_file_can_have_is_refused_by_its_name(world: Path) -> None:
     for name in ("a\0b", "in\0/a.txt"):
         with pytest.raises(FileProblem) as raised:
-            Files(cwd=str(world)).read(name)
+            Files(DiskAt(str(world))).read(name)
         assert raised.value.values["file"] == name
 
 
@@ -297,58 +297,55 @@ def test_a_name_that_no_file_can_have_is_refused_by_its_name(world: Path) -> Non
 
 def test_one_file_under_two_names_is_decoded_once_for_each(world: Path) -> None:
     (world / "link.txt").symlink_to("out/a.txt")
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     first = load.read("out/a.txt")
-    renamed = load.again().read("link.txt")
+    renamed = load.for_next_load().read("link.txt")
     assert (renamed.name, renamed.data, renamed.filename) == ("link.txt", b"secret", first.filename)
-    assert load.again().read("link.txt") is renamed
-    assert load.again().read("out/a.txt") is first
+    assert load.for_next_load().read("link.txt") is renamed
+    assert load.for_next_load().read("out/a.txt") is first
     assert load.read("link.txt") is first  # in one load, one file is one source
 
 
 def test_a_folder_is_the_same_whatever_is_inside(world: Path) -> None:
-    before = stamp_of(str(world / "in"))
+    before = Disk().stamp(str(world / "in"))
     (world / "in" / "new").touch()
-    assert before == stamp_of(str(world / "in"))
     assert before is not None
-    assert is_folder_stamp(before)
-    assert before == (os.stat(world / "in").st_ino, -1, 0, 0)
-    empty = stamp_of(str(world / "in" / "new"))
-    assert empty is not None
-    assert not is_folder_stamp(empty)
-    assert stamp_of("a\0b") is None
+    assert before == Disk().stamp(str(world / "in"))
+    (world / "in").rename(world / "old")
+    (world / "in").mkdir()
+    assert before not in (None, Disk().stamp(str(world / "in")))
+    assert Disk().stamp("a\0b") is None
 
 
-def test_what_was_asked_for_comes_in_order_and_once(world: Path) -> None:
-    load = Files(cwd=str(world))
+def test_what_was_asked_for_is_recorded(world: Path) -> None:
+    load = Files(Recording(DiskAt(str(world))))
     load.read("in/sub/a.txt")
     load.is_folder(str(world / "in"))
-    load.read("in/sub/a.txt")
     root = str(world / "in")
     load.refer("sub/a.txt", (root, str(world)), (root,), PathPolicy())
-    assert load.seen().asked == (f"{root}/sub/a.txt", root, f"{world}/sub/a.txt")
-    assert load.seen().read == {f"{root}/sub/a.txt": stamp_of(f"{root}/sub/a.txt")}
+    assert load.record is not None
+    for path in (f"{root}/sub/a.txt", root, f"{world}/sub/a.txt"):
+        assert load.record.paths[path] == Disk().stamp(path)
 
 
 def test_a_source_of_another_load_counts_once_it_is_noted(world: Path) -> None:
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     text = Source.of_bytes("x", b"x", None)
     assert load.note(text) is text
     assert load.sources() == ()
     source = load.read("out/a.txt")
-    other = Files(cwd=str(world))
+    other = Files(DiskAt(str(world)))
     assert other.note(source) is source
     assert other.sources() == (source,)
-    assert other.seen().read == {}
 
 
 def test_what_is_known_exists(world: Path) -> None:
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     path = str(world / "out" / "a.txt")
     load.read(path)
     os.unlink(path)
     assert load.exists(path)
-    assert not Files(cwd=str(world)).exists(path)
+    assert not Files(DiskAt(str(world))).exists(path)
     assert load.exists(str(world / "in"))
 
 
@@ -356,15 +353,15 @@ def test_a_look_leaves_nothing_open(world: Path) -> None:
     os.mkfifo(world / "pipe")
     before = len(os.listdir("/proc/self/fd"))
     for path in ("pipe", "in", "out/a.txt", "no"):
-        peek(str(world / path))
-        peek(str(world / path), max_bytes=1)
-    assert peek("/dev/zero") is None
-    assert Files(cwd="/").peek(str(world / "out" / "a.txt")) == b"secret"
+        Disk().peek(str(world / path))
+        Disk().peek(str(world / path), max_bytes=1)
+    assert Disk().peek("/dev/zero") is None
+    assert Files(DiskAt("/")).peek(str(world / "out" / "a.txt")) == b"secret"
     assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_folder_or_a_missing_file_by_a_name_with_an_end(world: Path) -> None:
-    load = Files(cwd=str(world))
+    load = Files(DiskAt(str(world)))
     for name, shown in (("out/", "out"), ("out/.", "out"), ("out/sub/..", "out"), ("out", "out")):
         with pytest.raises(FileProblem) as raised:
             load.read(name)
@@ -376,7 +373,7 @@ def test_a_folder_or_a_missing_file_by_a_name_with_an_end(world: Path) -> None:
 
 def test_a_folder_that_became_a_link_is_no_longer_inside(tmp_path: Path) -> None:
     root = write(tmp_path, {"in/a/x.md": "x", "out/x.md": "x"}) / "in"
-    path, files = str(root / "a" / "x.md"), Files(cwd=str(root))
+    path, files = str(root / "a" / "x.md"), Files(DiskAt(str(root)))
     (root / "a" / "link.md").symlink_to(tmp_path / "out" / "x.md")
     for _ in range(2):
         assert files.is_within(path, str(root))

@@ -12,8 +12,9 @@ import pytest
 
 from equipage.files import git
 from equipage.files.git import NoRevision, Revision, is_revision
+from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
-from equipage.files.walking import NO_WANTED_FILES
+from equipage.files.walking import NO_WANTED_FILES, walk
 from lab import Link, commit, write
 
 from .test_wanted import Wanting
@@ -40,7 +41,7 @@ def test_files_as_they_were(repository: Path) -> None:
     Path("a.yaml").write_text("a: 2\n")
     Path("sub/é b.yaml").unlink()
     revision = Revision("HEAD", ".")
-    files = revision.files()
+    files = Files(revision)
     assert files.read("a.yaml").text == "a: 1\n"
     assert files.read("sub/é b.yaml").text == "b: 1\n"
     assert files.read("link.yaml").text == "b: 1\n"
@@ -52,7 +53,7 @@ def test_files_as_they_were(repository: Path) -> None:
 
     walked = [
         os.path.relpath(each.path, repository)
-        for each in revision.walk(str(repository), {".claude"}, NO_WANTED_FILES)
+        for each in walk(str(repository), {".claude"}, revision, NO_WANTED_FILES, all_files=True)
     ]
     assert walked == ["a.yaml", "link.yaml", "lost.yaml", ".claude/d.md", "sub/é b.yaml"]
     revision.close()
@@ -67,7 +68,7 @@ def test_no_program_of_the_repository_is_run(repository: Path) -> None:
     for name in ("filter.evil.smudge", "diff.evil.textconv", "core.fsmonitor", "core.pager"):
         subprocess.run(["git", "config", name, f"touch {repository}/pwned;cat"], check=True)
     revision = Revision("HEAD", ".")
-    assert revision.files().read("a.yaml").text == "a: 1\n"
+    assert Files(revision).read("a.yaml").text == "a: 1\n"
     revision.close()
     assert not Path("pwned").exists()
 
@@ -85,7 +86,7 @@ def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def walked(revision: Revision, folder: Path, *agents: str) -> list[str]:
-    found = revision.walk(str(folder), set(agents), NO_WANTED_FILES)
+    found = walk(str(folder), set(agents), revision, NO_WANTED_FILES, all_files=True)
     return [os.path.relpath(each.path, folder) for each in found]
 
 
@@ -125,15 +126,13 @@ def test_names_with_any_letters_and_links_among_them(repository: Path) -> None:
     commit(repository)
     revision = Revision("HEAD", str(repository / "deep"))
     assert (revision.name, revision.top) == ("HEAD", str(repository))
-    assert revision[str(repository / "t\tb.yaml")] == b"t: 1\n"
-    assert revision[str(repository / "l\nb.yaml")] == b"l: 1\n"
-    assert revision[str(repository / "deep/y.yaml")] == b"a: 1\n"
+    assert revision.peek(str(repository / "t\tb.yaml")) == b"t: 1\n"
+    assert revision.peek(str(repository / "l\nb.yaml")) == b"l: 1\n"
+    assert revision.peek(str(repository / "deep/y.yaml")) == b"a: 1\n"
     for name, there in (("deep/y.yaml", True), ("loop.yaml", False), ("lost.yaml", False)):
-        assert (str(repository / name) in revision) is there
-    assert 5 not in revision
-    with pytest.raises(KeyError):
-        revision[str(repository / "loop.yaml")]
-    assert len(revision) == len(list(revision)) == 15
+        assert revision.is_file(str(repository / name)) is there
+    assert revision.peek(str(repository / "loop.yaml")) is None
+    assert len(revision._entries) == 15
     assert walked(revision, repository / "deep") == ["y.yaml", "er/x.yaml"]
     assert walked(revision, repository)[:3] == ["A.YAML", "a.yaml", "l\nb.yaml"]
     assert walked(revision, repository)[-4:] == [
@@ -156,7 +155,7 @@ def test_a_repository_may_have_any_name(tmp_path: Path, name: bytes) -> None:
     commit(write(folder, {"a.yaml": "a: 1\n", "sub/b.yaml": "b: 1\n"}))
     revision = Revision("HEAD", str(folder / "sub"))
     assert revision.top == str(folder)
-    assert revision[str(folder / "a.yaml")] == b"a: 1\n"
+    assert revision.peek(str(folder / "a.yaml")) == b"a: 1\n"
     assert walked(revision, folder) == ["a.yaml", "sub/b.yaml"]
     revision.close()
 
@@ -165,7 +164,7 @@ def test_a_submodule_is_not_a_file(repository: Path) -> None:
     commit(write(repository / "inner", {"x.yaml": "x: 1\n"}))
     commit(repository)
     revision = Revision("HEAD", ".")
-    assert str(repository / "inner") not in revision
+    assert not revision.is_file(str(repository / "inner"))
     assert not revision.is_folder(str(repository / "inner"))
     revision.close()
 
@@ -175,9 +174,9 @@ def test_programs_are_known_by_their_mode(repository: Path) -> None:
     (repository / "run").chmod(0o755)
     commit(repository)
     revision = Revision("HEAD", ".")
-    programs = [each for each in revision if revision.may_run(each)]
+    programs = [each for each in revision._entries if revision.is_executable(each)]
     assert [os.path.relpath(each, repository) for each in programs] == ["bin/to", "run"]
-    assert not revision.may_run(str(repository / "never"))
+    assert not revision.is_executable(str(repository / "never"))
     revision.close()
 
 
@@ -185,18 +184,18 @@ def test_what_is_below_a_folder(repository: Path) -> None:
     write(repository, {"X/a": "", "X/b/c": "", "X0": "", "X.y": "", "Y": "", "z ": "", "z/1": ""})
     commit(repository)
     revision = Revision("HEAD", ".")
-    files = revision.files()
+    files = Files(revision)
     for folder, names in (("X", ["a", "b/c"]), ("X/", ["a", "b/c"]), ("X/b", ["c"]), ("Y", [])):
         assert files.names_below(folder) == names
-        assert revision.names_below(str(repository / folder)) == names
+        assert files.names_below(str(repository / folder)) == names
         assert files.is_folder(folder) is bool(names)
     assert files.names_below("X", most=1) == ["a"]
-    assert revision.has_below(f"{repository}/X/")
-    assert revision.names_below(f"{repository}/X//") == ["a", "b/c"]
-    assert not revision.has_below(f"{repository}/z ")
-    assert revision.names_below(f"{repository}/z ") == []
-    assert not revision.has_below(f"{repository}/zz")  # behind the last name
-    assert not revision.has_below(f"{repository}/X/bX")
+    assert revision.is_folder(f"{repository}/X/")
+    assert files.names_below(f"{repository}/X//") == ["a", "b/c"]
+    assert not revision.is_folder(f"{repository}/z ")
+    assert files.names_below(f"{repository}/z ") == []
+    assert not revision.is_folder(f"{repository}/zz")  # behind the last name
+    assert not revision.is_folder(f"{repository}/X/bX")
     assert walked(revision, Path(f"{repository}/z ")) == []
     revision.close()
 
@@ -223,9 +222,9 @@ def test_links_lead_as_far_as_on_the_disk(repository: Path, tmp_path_factory: An
     )
     commit(repository)
     revision = Revision("HEAD", ".")
-    assert revision[str(repository / "X/plain/b/c.md")] == b"c"
+    assert revision.peek(str(repository / "X/plain/b/c.md")) == b"c"
     assert revision.is_folder(str(repository / "X/plain"))
-    found = revision.walk(str(repository), {".claude", ".defect"}, NO_WANTED_FILES)
+    found = walk(str(repository), {".claude", ".defect"}, revision, NO_WANTED_FILES, all_files=True)
     shown = [(os.path.relpath(each.path, repository), each.outside) for each in found]
     assert [each for each in shown if "agents" in each[0] or "plain" in each[0]] == [
         (f"{agents}/file.md", True),
@@ -264,7 +263,7 @@ def test_files_without_an_extension_are_found_if_they_are_wanted(repository: Pat
         (Wanting(known=("/Agentfile",)), ["Agentfile"]),
         (Wanting(claimed=("/tool.py",)), ["tool.py"]),
     ):
-        found = revision.walk(f"{repository}/X/", set(), wanted)
+        found = walk(f"{repository}/X/", set(), revision, wanted, all_files=True)
         assert [os.path.relpath(each.path, repository / "X") for each in found] == names
     revision.close()
 
@@ -273,10 +272,10 @@ def test_a_folder_that_a_tool_reads_is_entered_whatever_its_name(repository: Pat
     write(repository, {".claude/agents/venv/a.md": "", ".claude/venv/b.md": "", "venv/c.md": ""})
     commit(repository)
     revision = Revision("HEAD", ".")
-    found = revision.walk(str(repository), {".claude"}, Wanting())
+    found = walk(str(repository), {".claude"}, revision, Wanting(), all_files=True)
     names = [os.path.relpath(each.path, repository) for each in found]
     assert [each for each in names if "venv" in each] == [".claude/agents/venv/a.md"]
-    below = revision.walk(str(repository / ".claude"), {".claude"}, Wanting())
+    below = walk(str(repository / ".claude"), {".claude"}, revision, Wanting(), all_files=True)
     names = [os.path.relpath(each.path, repository / ".claude") for each in below]
     assert names == ["d.md", "agents/venv/a.md"]
     revision.close()
@@ -287,10 +286,9 @@ def test_links_are_followed_ten_times_and_no_more(repository: Path) -> None:
     write(repository, {**chain, "c10.yaml": "end"})
     commit(repository)
     revision = Revision("HEAD", ".")
-    assert revision[str(repository / "c1.yaml")] == b"end"
-    assert str(repository / "c0.yaml") not in revision
-    with pytest.raises(KeyError, match=r"c10\.yaml"):
-        revision[str(repository / "c0.yaml")]
+    assert revision.peek(str(repository / "c1.yaml")) == b"end"
+    assert not revision.is_file(str(repository / "c0.yaml"))
+    assert revision.peek(str(repository / "c0.yaml")) is None
     revision.close()
 
 
@@ -324,15 +322,15 @@ def test_an_object_that_is_missing_is_named(repository: Path) -> None:
     with pytest.raises(
         NoRevision, match=f"^the object {number} of `HEAD` is missing in this clone$"
     ):
-        revision[str(repository / "a.yaml")]
-    assert revision[str(repository / "e.txt")] == b"e"  # the process goes on
+        revision.peek(str(repository / "a.yaml"))
+    assert revision.peek(str(repository / "e.txt")) == b"e"  # the process goes on
     revision.close()
 
 
 def test_the_mark_of_a_repository_is_there_and_nothing_else_of_the_disk(repository: Path) -> None:
     write(repository, {"later.yaml": ""})
     revision = Revision("HEAD", ".")
-    files = revision.files()
+    files = Files(revision)
     assert files.exists(str(repository / ".git"))
     assert files.exists(str(repository / "a.yaml"))
     assert not files.exists(str(repository / "later.yaml"))
@@ -360,7 +358,7 @@ def test_nothing_is_asked_of_a_terminal_or_a_network(
     monkeypatch.setattr(subprocess, "run", ran)
     monkeypatch.setattr(subprocess, "Popen", started)
     revision = Revision("HEAD", ".")
-    assert revision[str(repository / "a.yaml")] == b"a: 1\n"
+    assert revision.peek(str(repository / "a.yaml")) == b"a: 1\n"
     revision.close()
     assert len(given) >= 4
     for env in given:
@@ -379,15 +377,15 @@ def test_a_large_object_is_refused_unread_and_the_next_one_is_its_own(
     links = {"link-to-large.yaml": Link("large.yaml"), "long.yaml": Link("./" * 20 + "a.yaml")}
     commit(write(repository, {"large.yaml": forged, **links}))
     revision = Revision("HEAD", ".")
-    files = revision.files()
+    files = Files(revision)
     with pytest.raises(FileProblem) as caught:
         files.read("large.yaml")
     assert caught.value.code == "file-too-large"
     assert caught.value.values["size"] == len(forged)
-    assert files.peek(str(repository / "large.yaml")) is None
-    assert str(repository / "large.yaml") in revision
-    assert str(repository / "link-to-large.yaml") in revision
-    assert str(repository / "long.yaml") not in revision
+    assert revision.peek(str(repository / "large.yaml"), max_bytes=100) is None
+    assert revision.is_file(str(repository / "large.yaml"))
+    assert revision.is_file(str(repository / "link-to-large.yaml"))
+    assert not revision.is_file(str(repository / "long.yaml"))
     assert files.read("a.yaml").text == "a: 1\n"
     revision.close()
 
@@ -397,13 +395,13 @@ def test_objects_are_read_up_to_a_size(repository: Path, monkeypatch: pytest.Mon
     write(repository, {"five": "12345", "sub/six": "123456"})
     commit(repository)
     revision = Revision("HEAD", ".")
-    files = revision.files()
+    files = Files(revision)
     assert files.read("five").text == "12345"
     with pytest.raises(FileProblem) as raised:
         files.read("sub/six")
     assert raised.value.values == {"file": "sub/six", "size": 6, "limit": 5}
     monkeypatch.setattr(git, "_MAX_TARGET_BYTES", 5)
-    assert str(repository / "link.yaml") not in revision
+    assert not revision.is_file(str(repository / "link.yaml"))
     revision.close()
 
 
@@ -418,6 +416,6 @@ def test_an_object_that_ends_early_is_no_object(repository: Path, said: str) -> 
     number = revision._entries[str(repository / "a.yaml")][1]
     words = f"^the object {number} of `HEAD` cannot be read to its end$"
     with pytest.raises(NoRevision, match=words):
-        revision[str(repository / "a.yaml")]
-    assert revision[str(repository / "a.yaml")] == b"a: 1\n"  # a new process answers
+        revision.peek(str(repository / "a.yaml"))
+    assert revision.peek(str(repository / "a.yaml")) == b"a: 1\n"  # a new process answers
     revision.close()

@@ -12,17 +12,11 @@ import pytest
 
 from equipage.core import codes
 from equipage.core.source import Source
-from equipage.files import sandbox
-from equipage.files.reading import (
-    Files,
-    MemoryFiles,
-    Seen,
-    decoded,
-    display_name,
-    peek,
-    require_text,
-    stamp_of,
-)
+from equipage.files import display_name, sandbox
+from equipage.files.disk import Disk
+from equipage.files.memory import Memory
+from equipage.files.reading import Files, decoded, require_text
+from equipage.files.recording import Recording
 from equipage.files.sandbox import (
     FileProblem,
     PathPolicy,
@@ -31,6 +25,7 @@ from equipage.files.sandbox import (
     read_regular,
 )
 from lab import write
+from systems import DiskAt
 
 STRICT = PathPolicy()
 INSIDE = PathPolicy(parents="inside")
@@ -61,9 +56,14 @@ def world(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def in_memory(texts: dict[str, str], *, cwd: str = "/") -> Files:
+    contents = {os.path.join(cwd, name): text.encode() for name, text in texts.items()}
+    return Files(Memory(contents, root=cwd))
+
+
 def refer(world: Path, reference: str, policy: PathPolicy = STRICT) -> Source:
     root = str(world / "allowed")
-    return Files(cwd=str(world)).refer(reference, (root,), (root,), policy).source
+    return Files(DiskAt(str(world))).refer(reference, (root,), (root,), policy).source
 
 
 @pytest.mark.parametrize("descriptors", [True, False], ids=["by descriptor", "by name"])
@@ -153,13 +153,13 @@ def test_parents_may_be_allowed_while_they_stay_inside(
 
 def test_parents_may_lead_from_one_root_into_another(world: Path) -> None:
     (world / "allowed" / "sub" / "deep" / "c.txt").write_text("c")
-    files = Files(cwd=str(world))
+    files = Files(DiskAt(str(world)))
     inner, outer = str(world / "allowed" / "sub" / "deep"), str(world / "allowed")
     assert files.refer("../b.txt", (inner,), (inner, outer), INSIDE).source.text == "b"
 
 
 def test_a_second_base_is_tried_only_when_the_file_is_missing(world: Path) -> None:
-    files = Files(cwd=str(world))
+    files = Files(DiskAt(str(world)))
     bases = (str(world / "allowed" / "sub"), str(world / "allowed"))
     roots = (str(world / "allowed"),)
     assert files.refer("a.txt", bases, roots, STRICT).source.text == "a"
@@ -170,7 +170,7 @@ def test_a_second_base_is_tried_only_when_the_file_is_missing(world: Path) -> No
 
 def test_an_absolute_path_may_be_allowed(world: Path) -> None:
     policy = PathPolicy(absolute="outside")
-    files = Files(cwd=str(world))
+    files = Files(DiskAt(str(world)))
     roots = (str(world / "allowed"),)
     inside = files.refer(str(world / "allowed" / "a.txt"), roots, roots, policy)
     outside = files.refer(str(world / "outside" / "secret"), roots, roots, policy)
@@ -178,7 +178,7 @@ def test_an_absolute_path_may_be_allowed(world: Path) -> None:
 
 
 def test_a_file_is_read_once_however_it_is_named(world: Path) -> None:
-    files = Files(cwd=str(world))
+    files = Files(DiskAt(str(world)))
     roots = (str(world / "allowed"),)
     first = files.refer("a.txt", roots, roots, STRICT).source
     assert files.refer("absolute.txt", roots, roots, STRICT).source is first
@@ -198,7 +198,7 @@ def test_what_is_no_regular_file_is_not_read(world: Path) -> None:
             refer(world, "socket")
     assert caught.value.code == "file-not-regular"
     with pytest.raises(FileProblem) as caught:
-        Files().read("/dev/null")
+        Files(Disk()).read("/dev/null")
     assert caught.value.code == "file-not-regular"
 
 
@@ -214,7 +214,7 @@ def test_a_file_that_the_system_makes_up() -> None:
     if not os.path.exists("/proc/kallsyms"):
         pytest.skip("no file here that reports a size of 0 and has content")
     with pytest.raises(FileProblem) as caught:
-        Files().read("/proc/kallsyms", max_bytes=100)
+        Files(Disk()).read("/proc/kallsyms", max_bytes=100)
     assert caught.value.code == "file-not-regular"
 
 
@@ -253,8 +253,8 @@ def test_names_are_relative_to_the_working_directory() -> None:
     ],
 )
 def test_files_in_memory_behave_the_same(reference: str, outcome: str) -> None:
-    files = MemoryFiles(
-        {"/lib/b.yaml": "b", "/lib/sub/c": "c", "/x": "x", "/lib/big": b"x" * 20}, cwd="/lib"
+    files = in_memory(
+        {"/lib/b.yaml": "b", "/lib/sub/c": "c", "/x": "x", "/lib/big": "x" * 20}, cwd="/lib"
     )
     policy = PathPolicy(absolute="outside", max_bytes=10)
     try:
@@ -264,7 +264,7 @@ def test_files_in_memory_behave_the_same(reference: str, outcome: str) -> None:
 
 
 def test_files_in_memory_are_confined() -> None:
-    files = MemoryFiles({"/lib/b": "b", "/x": "x"}, cwd="/lib")
+    files = in_memory({"/lib/b": "b", "/x": "x"}, cwd="/lib")
     with pytest.raises(FileProblem) as caught:
         files.refer("../x", ("/lib",), ("/lib",), INSIDE)
     assert caught.value.code == "reference-escapes"
@@ -278,9 +278,9 @@ def test_references_are_judged_without_a_disk() -> None:
 
 
 def test_another_load_reads_nothing_twice_and_counts_its_own_sources(world: Path) -> None:
-    first = Files(cwd=str(world / "allowed"))
+    first = Files(DiskAt(str(world / "allowed")))
     a = first.read("a.txt")
-    second = first.again()
+    second = first.for_next_load()
     assert second.sources() == ()
     assert second.read("a.txt") is a
     b = second.refer(
@@ -288,7 +288,7 @@ def test_another_load_reads_nothing_twice_and_counts_its_own_sources(world: Path
     ).source
     assert second.sources() == (a, b)
     assert first.sources() == (a,)
-    third = first.again()
+    third = first.for_next_load()
     assert (
         third.refer(
             "b.txt", (str(world / "allowed" / "sub"),), (str(world / "allowed"),), STRICT
@@ -299,33 +299,36 @@ def test_another_load_reads_nothing_twice_and_counts_its_own_sources(world: Path
 
 
 def test_a_link_named_by_the_caller_is_its_target(world: Path) -> None:
-    files = Files(cwd=str(world / "allowed"))
+    files = Files(DiskAt(str(world / "allowed")))
     assert files.read("link.txt") is files.read("sub/b.txt")
     assert files.read("inner/b.txt") is files.read("sub/b.txt")
 
 
 def test_a_load_knows_what_it_looked_for_and_how_that_was(world: Path) -> None:
     root = world / "allowed"
-    files = Files(cwd=str(world))
+    files = Files(Recording(DiskAt(str(world))))
     files.refer("b.txt", (str(root), str(root / "sub")), (str(root),), STRICT)
     with pytest.raises(FileProblem):
         files.refer("missing.txt", (str(root),), (str(root),), STRICT)
-    seen = files.seen()
-    assert seen.asked == tuple(str(root / each) for each in ("b.txt", "sub/b.txt", "missing.txt"))
-    assert seen.read == {str(root / "sub" / "b.txt"): stamp_of(str(root / "sub" / "b.txt"))}
-    assert files.again().seen() == Seen()
+    assert files.record is not None
+    for name in ("b.txt", "sub/b.txt", "missing.txt"):
+        path = str(root / name)
+        assert files.record.paths[path] == Disk().stamp(path)
+    following = files.for_next_load().record
+    assert following is not None
+    assert (following.paths, following.folders) == ({}, {})
 
 
 def test_a_stamp_tells_another_content_and_another_file(world: Path) -> None:
     path = world / "allowed" / "a.txt"
-    before = stamp_of(str(path))
+    before = Disk().stamp(str(path))
     path.write_text("longer")
-    after = stamp_of(str(path))
+    after = Disk().stamp(str(path))
     path.unlink()
-    assert len({before, after, stamp_of(str(path)), stamp_of("\0")}) == 3
-    folder = stamp_of(str(world))
+    assert len({before, after, Disk().stamp(str(path)), Disk().stamp("\0")}) == 3
+    folder = Disk().stamp(str(world))
     (world / "new").write_text("")
-    assert stamp_of(str(world)) == folder
+    assert Disk().stamp(str(world)) == folder
 
 
 # --- exact words and bounds ----------------------------------------------------------------------
@@ -443,7 +446,7 @@ def test_the_name_of_a_root_does_not_matter(
     beside = tmp_path.parent / f"{tmp_path.name}-beside"
     beside.mkdir()
     (beside / "a").write_text("secret")
-    files = Files(cwd=str(tmp_path))
+    files = Files(DiskAt(str(tmp_path)))
     absolute = PathPolicy(absolute="outside", parents="inside", max_bytes=5)
     for reference in ("sub X/deep /a", "link", str(root / "link")):
         found = files.refer(reference, (str(root),), (str(root),), absolute)
@@ -470,7 +473,11 @@ def test_as_many_links_as_a_system_would_follow(tmp_path: Path, links: int, foll
     (tmp_path / "0").write_text("end")
     for number in range(links):
         (tmp_path / str(number + 1)).symlink_to(str(number))
-    run = lambda: Files().refer(str(links), (str(tmp_path),), (str(tmp_path),), STRICT).source.text  # noqa: E731
+    load, root = Files(Disk()), (str(tmp_path),)
+
+    def run() -> str:
+        return load.refer(str(links), root, root, STRICT).source.text
+
     assert run() == "end" if followed else problem(run)[0] == "file-link-loop"
 
 
@@ -483,38 +490,49 @@ def test_up_from_a_root_deep_inside_another(world: Path) -> None:
     deep = world / "allowed" / "sub" / "deep" / "own"
     deep.mkdir()
     roots = (str(deep), str(world / "allowed"))
-    assert Files().refer("../../b.txt", (str(deep),), roots, INSIDE).source.text == "b"
+    assert Files(Disk()).refer("../../b.txt", (str(deep),), roots, INSIDE).source.text == "b"
 
 
 def test_a_folder_in_the_first_base_does_not_hide_a_file_in_the_second(world: Path) -> None:
     root = world / "allowed"
     (root / "sub" / "a.txt").mkdir()
     bases = (str(root / "sub"), str(root))
-    assert Files().refer("a.txt", bases, (str(root),), STRICT).source.text == "a"
+    assert Files(Disk()).refer("a.txt", bases, (str(root),), STRICT).source.text == "a"
 
 
 def test_what_was_found_once_is_not_looked_for_again(world: Path) -> None:
     root = str(world / "allowed")
-    files = Files(cwd=str(world))
+    files = Files(Recording(DiskAt(str(world))))
     first = files.refer("sub/b.txt", (root,), (root,), STRICT)
     assert first.source.name == "allowed/sub/b.txt"
-    assert files.seen().asked == (str(world / "allowed" / "sub" / "b.txt"),)
+    assert files.record is not None
+    assert str(world / "allowed" / "sub" / "b.txt") in files.record.paths
     (world / "allowed" / "sub" / "b.txt").unlink()
-    assert files.again().refer("sub/b.txt", (root,), (root,), STRICT) is first
+    assert files.for_next_load().refer("sub/b.txt", (root,), (root,), STRICT) is first
 
 
 def test_a_source_that_another_load_read_may_be_too_large_for_this_one(world: Path) -> None:
-    files = Files(cwd=str(world / "outside"))
+    files = Files(DiskAt(str(world / "outside")))
     assert files.read("secret").text == "secret"
-    assert files.again().read("secret", max_bytes=6).text == "secret"
+    assert files.for_next_load().read("secret", max_bytes=6).text == "secret"
     values = {"file": "secret", "size": 6, "limit": 5}
-    assert problem(lambda: files.again().read("secret", max_bytes=5)) == ("file-too-large", values)
+    assert problem(lambda: files.for_next_load().read("secret", max_bytes=5)) == (
+        "file-too-large",
+        values,
+    )
     where = str(world / "outside")
-    referred = lambda: files.again().refer("secret", (where,), (where,), PathPolicy(max_bytes=5))  # noqa: E731
-    assert problem(referred) == ("file-too-large", values)
-    memory = MemoryFiles({"/outside/secret": "secret"}, cwd="/outside")
+    small = PathPolicy(max_bytes=5)
+    following = files.for_next_load()
+    assert problem(lambda: following.refer("secret", (where,), (where,), small)) == (
+        "file-too-large",
+        values,
+    )
+    memory = in_memory({"/outside/secret": "secret"}, cwd="/outside")
     memory.read("secret")
-    assert problem(lambda: memory.again().read("secret", max_bytes=5)) == ("file-too-large", values)
+    assert problem(lambda: memory.for_next_load().read("secret", max_bytes=5)) == (
+        "file-too-large",
+        values,
+    )
 
 
 def test_names_below(world: Path) -> None:
@@ -523,7 +541,7 @@ def test_names_below(world: Path) -> None:
         link.unlink()
     (root / "sub" / "deep" / "c.txt").write_text("c")
     (root / "sub" / "a.txt").write_text("c")
-    files = Files()
+    files = Files(Disk())
     everything = ["a.txt", "sub/a.txt", "sub/b.txt", "sub/deep/c.txt"]
     assert files.names_below(str(root)) == everything
     for most in range(5):
@@ -532,21 +550,21 @@ def test_names_below(world: Path) -> None:
 
 def test_peek(world: Path) -> None:
     path = str(world / "outside" / "secret")
-    assert peek(path) == b"secret"
-    assert peek(path, max_bytes=6) == b"secret"
-    assert peek(path, max_bytes=5) is None
-    assert peek(str(world)) is None
-    assert peek(path + "\0") is None
+    assert Disk().peek(path) == b"secret"
+    assert Disk().peek(path, max_bytes=6) == b"secret"
+    assert Disk().peek(path, max_bytes=5) is None
+    assert Disk().peek(str(world)) is None
+    assert Disk().peek(path + "\0") is None
 
 
 def test_files_in_memory_know_their_folders() -> None:
-    files = MemoryFiles({"a/b.txt": "b", "/r/a/c/d.txt": b"d", "e.txt": "e"}, cwd="/r")
+    files = in_memory({"a/b.txt": "b", "/r/a/c/d.txt": "d", "e.txt": "e"}, cwd="/r")
     assert [
         files.is_folder(each) for each in ("a", "a/", "/r/a/c", ".", "e.txt", "/r/a/b", "no")
     ] == [True] * 4 + [False] * 3
     assert files.names_below("a") == ["b.txt", "c/d.txt"]
     assert files.names_below("/r", most=2) == ["a/b.txt", "a/c/d.txt"]
-    assert files.again().read("e.txt").text == "e"
+    assert files.for_next_load().read("e.txt").text == "e"
     assert problem(lambda: files.read("a")) == ("file-is-directory", {"file": "a"})
     assert problem(lambda: files.read("no")) == ("file-missing", {"file": "no"})
     assert problem(lambda: files.read("a/b.txt", max_bytes=0)) == (
@@ -565,10 +583,10 @@ def test_files_in_memory_know_their_folders() -> None:
 
 
 def test_what_the_caller_names_is_shown_as_named(world: Path) -> None:
-    files = Files(cwd=str(world))
+    files = Files(DiskAt(str(world)))
     assert files.read("allowed/a.txt").name == "allowed/a.txt"
     for named in ("allowed/a.txt/", "allowed/a.txt/."):
-        assert Files(cwd=str(world)).read(named).text == "a"
+        assert Files(DiskAt(str(world))).read(named).text == "a"
     for named, shown in (
         ("allowed/sub", "allowed/sub"),
         ("allowed/sub/", "allowed/sub"),
@@ -583,7 +601,7 @@ def test_what_the_caller_names_is_shown_as_named(world: Path) -> None:
 
 
 def test_what_the_caller_names_twice_is_read_once(world: Path) -> None:
-    files = Files(cwd=str(world / "allowed"))
+    files = Files(DiskAt(str(world / "allowed")))
     first = files.read("a.txt")
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
     assert files.read("absolute.txt") is first
@@ -591,7 +609,7 @@ def test_what_the_caller_names_twice_is_read_once(world: Path) -> None:
     values = {"file": "absolute.txt", "size": 1, "limit": 0}
     assert problem(lambda: files.read("absolute.txt", max_bytes=0)) == ("file-too-large", values)
     (world / "allowed" / "a.txt").unlink()
-    assert files.again().read("a.txt") is first
+    assert files.for_next_load().read("a.txt") is first
 
 
 def test_a_disk_that_fails(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -601,7 +619,7 @@ def test_a_disk_that_fails(world: Path, monkeypatch: pytest.MonkeyPatch) -> None
     closed: list[int] = []
     monkeypatch.setattr(sandbox.os, "read", fail)
     monkeypatch.setattr(sandbox.os, "close", closed.append)
-    code, values = problem(lambda: Files(cwd=str(world)).read("allowed/a.txt"))
+    code, values = problem(lambda: Files(DiskAt(str(world))).read("allowed/a.txt"))
     monkeypatch.undo()
     assert (code, values) == (
         "file-unreadable",
@@ -630,7 +648,7 @@ def test_a_file_that_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_sizes_and_kinds_of_files_in_words(world: Path) -> None:
-    files = Files(cwd=str(world / "outside"))
+    files = Files(DiskAt(str(world / "outside")))
     assert problem(lambda: files.read("secret", max_bytes=5)) == (
         "file-too-large",
         {"file": "secret", "size": 6, "limit": 5},
@@ -642,7 +660,7 @@ def test_sizes_and_kinds_of_files_in_words(world: Path) -> None:
 def test_bytes_that_are_no_text(world: Path) -> None:
     path = world / "allowed" / "binary"
     path.write_bytes(b"ab\xff")
-    source = Files(cwd=str(world)).read("allowed/binary")
+    source = Files(DiskAt(str(world))).read("allowed/binary")
     assert (source.name, source.data, source.text, source.path) == (
         "allowed/binary",
         b"ab\xff",
@@ -656,7 +674,7 @@ def test_bytes_that_are_no_text(world: Path) -> None:
 
 
 def test_files_in_memory_by_any_name() -> None:
-    files = MemoryFiles({"rX/a": "a", "r /b": "b"})
+    files = in_memory({"rX/a": "a", "r /b": "b"})
     for root, name in (("rX", "a"), ("r ", "b"), ("/rX", "a")):
         assert files.refer(name, (root,), (root,), STRICT).source.text == name
         assert files.is_folder(root)
@@ -675,14 +693,14 @@ def test_files_in_memory_by_any_name() -> None:
         {"file": "no"},
     )
     assert files.read("rX/a", max_bytes=1).text == "a"
-    fresh = MemoryFiles({"/x/large": "12345"})
+    fresh = in_memory({"/x/large": "12345"})
     small = PathPolicy(absolute="outside", max_bytes=4)
     assert problem(lambda: fresh.refer("/x/large", ("/y",), ("/y",), small))[0] == "file-too-large"
-    assert MemoryFiles({"/x/large": "12345"}).read("/x/large", max_bytes=5).text == "12345"
+    assert in_memory({"/x/large": "12345"}).read("/x/large", max_bytes=5).text == "12345"
 
 
 def test_programs_and_folders(world: Path) -> None:
-    files = Files(cwd=str(world))
+    files = Recording(DiskAt(str(world)))
     program = world / "outside" / "run-me"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -690,7 +708,7 @@ def test_programs_and_folders(world: Path) -> None:
     assert not files.finds_program("run-me", str(world / "allowed"))
     assert files.is_folder(str(world / "allowed"))
     assert not files.is_folder(str(program))
-    assert files.seen().asked == (str(world / "allowed"), str(program))
+    assert {str(world / "allowed"), str(program)} <= files.record.paths.keys()
 
 
 def test_names_are_relative_to_any_working_directory(
@@ -700,7 +718,7 @@ def test_names_are_relative_to_any_working_directory(
     folder.mkdir()
     assert display_name(str(folder / "a"), str(folder)) == "a"
     monkeypatch.chdir(folder)
-    assert display_name("a") == "a"
+    assert Disk().shown("a") == "a"
 
 
 # Words and values of refusals: a finding shows them.

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from clock import promised
+from equipage.files.disk import Disk
 from equipage.files.gitignore import Ignores, Patterns, parse_ignores
 from equipage.files.walking import walk, walk_files
 from equipage.project.registry import agent_folders
@@ -29,7 +30,7 @@ def make(folder: Path, *names: str) -> None:
 def found(folder: Path) -> list[str]:
     return [
         os.path.relpath(each, folder).replace(os.sep, "/")
-        for each in walk_files(str(folder), AGENTS)
+        for each in walk_files(str(folder), AGENTS, Disk())
     ]
 
 
@@ -431,16 +432,17 @@ def test_a_folder_that_cannot_be_read_is_told(
     make(tmp_path, "a.yaml", "locked/b.yaml", "z/c.yaml")
     unreadable(monkeypatch, "locked")
     assert [
-        (os.path.relpath(each.path, tmp_path), each.problem) for each in walk(str(tmp_path), AGENTS)
+        (os.path.relpath(each.path, tmp_path), each.problem)
+        for each in walk(str(tmp_path), AGENTS, Disk())
     ] == [("a.yaml", None), ("locked", "Permission denied"), ("z/c.yaml", None)]
 
 
 def test_names_that_are_not_text_are_found(tmp_path: Path) -> None:
     with open(os.path.join(os.fsencode(tmp_path), b"\xff.yaml"), "wb"):
         pass
-    assert [os.fsencode(os.path.basename(each)) for each in walk_files(str(tmp_path), AGENTS)] == [
-        b"\xff.yaml"
-    ]
+    assert [
+        os.fsencode(os.path.basename(each)) for each in walk_files(str(tmp_path), AGENTS, Disk())
+    ] == [b"\xff.yaml"]
 
 
 def test_a_deep_tree_is_walked(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from equipage.files import walking
+from equipage.files import System, walking
+from equipage.files.disk import Disk
 from equipage.files.walking import EnteredFolder, WalkResult, enters_folder, is_ignored, walk
 from lab import write
 
@@ -44,7 +45,7 @@ class Wanting:
 
 
 def found(folder: Path, wanted: Wanting | None = None, **options: bool) -> list[str]:
-    walked = walk(str(folder), AGENTS, wanted or walking.NO_WANTED_FILES, **options)
+    walked = walk(str(folder), AGENTS, Disk(), wanted or walking.NO_WANTED_FILES, **options)
     return [os.path.relpath(each.path, folder) for each in walked]
 
 
@@ -139,7 +140,7 @@ def test_the_caller_hears_of_every_folder(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(os, "scandir", scandir)
     heard: list[EnteredFolder] = []
-    list(walk(str(tmp_path), AGENTS, entered=heard.append))
+    list(walk(str(tmp_path), AGENTS, Disk(), entered=heard.append))
     start = f"{tmp_path}/"
     assert heard == [
         EnteredFolder(start, [".claude", "a", "locked", "node_modules"], is_plain=False),
@@ -167,7 +168,7 @@ def test_a_folder_that_went_away_is_no_problem(
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    assert list(walk(str(tmp_path), AGENTS)) == [
+    assert list(walk(str(tmp_path), AGENTS, Disk())) == [
         WalkResult(f"{tmp_path}/strange", problem="without a number")
     ]
 
@@ -177,9 +178,9 @@ def test_paths_are_as_the_caller_began_them(
 ) -> None:
     make(tmp_path, "project/sub/a.yaml")
     monkeypatch.chdir(tmp_path)
-    assert list(walk("project", AGENTS)) == [WalkResult("project/sub/a.yaml")]
+    assert list(walk("project", AGENTS, Disk())) == [WalkResult("project/sub/a.yaml")]
     wanting = Wanting(known=("/a.yaml",))
-    list(walk("project", AGENTS, wanting))
+    list(walk("project", AGENTS, Disk(), wanting))
     assert wanting.asked[0] == f"{os.path.realpath(tmp_path)}/project/"
 
 
@@ -187,7 +188,7 @@ def test_paths_are_as_the_caller_began_them(
 
 
 def outside(folder: Path) -> dict[str, bool]:
-    walked = walk(str(folder), AGENTS)
+    walked = walk(str(folder), AGENTS, Disk())
     return {os.path.relpath(each.path, folder): each.outside for each in walked}
 
 
@@ -246,7 +247,7 @@ def test_a_folder_outside_is_told_only_where_agents_live(project: Path) -> None:
 def test_profiles_have_findings_of_their_own(project: Path) -> None:
     (project / ".defect").mkdir()
     (project / ".defect" / "layer").symlink_to("../../secret")
-    walked = walk(str(project), (".defect",))
+    walked = walk(str(project), (".defect",), Disk())
     assert [os.path.relpath(each.path, project) for each in walked] == ["a.md"]
 
 
@@ -269,7 +270,9 @@ def test_links_of_profiles_are_profiles_of_their_own(project: Path) -> None:
     make(project, "shared/x.md", ".defect/y.md", ".defect/all/z.md")
     for link in (".defect/all/one", ".defect/all/two"):
         (project / link).symlink_to("../../shared")
-    walked = [os.path.relpath(each.path, project) for each in walk(str(project), (".defect",))]
+    walked = [
+        os.path.relpath(each.path, project) for each in walk(str(project), (".defect",), Disk())
+    ]
     assert walked == [
         "a.md",
         ".defect/y.md",
@@ -297,25 +300,25 @@ def test_whether_one_file_is_ignored(project: Path, monkeypatch: pytest.MonkeyPa
     ignored |= {"b": False, "b/keep.md": True, "sub/x.yaml": False}
     known: dict[str, object] = {}
     for name, is_so in ignored.items():
-        assert is_ignored(str(project / name)) is is_so, name
+        assert is_ignored(str(project / name), Disk()) is is_so, name
         if name != "sub":
-            assert is_ignored(str(project / name), known) is is_so, name
+            assert is_ignored(str(project / name), Disk(), known) is is_so, name
     assert set(known) == {str(project), str(project / "b"), str(project / "sub")}
     monkeypatch.chdir(project)
-    assert is_ignored("a.md")
+    assert is_ignored("a.md", Disk())
     # What is known is not looked at again.
     (project / ".gitignore").unlink()
-    assert is_ignored(str(project / "a.md"), known)
-    assert not is_ignored(str(project / "a.md"))
+    assert is_ignored(str(project / "a.md"), Disk(), known)
+    assert not is_ignored(str(project / "a.md"), Disk())
 
 
 def test_a_link_to_a_folder_is_no_folder_for_git(project: Path) -> None:
     write(project, {".gitignore": "folder/\n", ".claude/b.md": "", "real/c.md": ""})
     (project / "folder").symlink_to("real")
-    assert not is_ignored(str(project / "folder"))
+    assert not is_ignored(str(project / "folder"), Disk())
     (project / "folder").unlink()
     (project / "folder").mkdir()
-    assert is_ignored(str(project / "folder"))
+    assert is_ignored(str(project / "folder"), Disk())
 
 
 def track(repository: Path, *names: str) -> None:
@@ -331,7 +334,7 @@ def test_what_a_repository_tracks_is_found_though_ignored(project: Path) -> None
     assert found(project) == ["a.md", "sub.yaml", "sub/x.yaml", "sub/deep/z.yaml"]
     assert found(project / "sub") == ["x.yaml", "y.yaml", "deep/z.yaml", "none/x.yaml"]
     ignored = {"a.md": False, "b.md": True, "other/a.md": True, "sub": False, "other": False}
-    assert {each: is_ignored(str(project / each)) for each in ignored} == ignored
+    assert {each: is_ignored(str(project / each), Disk()) for each in ignored} == ignored
     track(project, "subway/x.yaml")
     assert found(project) == ["sub.yaml"]
 
@@ -349,7 +352,7 @@ def test_the_index_is_read_once_and_only_if_something_is_ignored(
 ) -> None:
     asked: list[str] = []
 
-    def tracked_in(root: str) -> None:
+    def tracked_in(root: str, _system: System) -> None:
         asked.append(root)
 
     monkeypatch.setattr(walking, "read_tracked_files", tracked_in)
@@ -376,14 +379,14 @@ def test_what_comes_after_a_pipe_is_found(project: Path) -> None:
 def test_without_a_repository_nothing_above_counts(tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "*.md\n", "sub/a.md": ""})
     assert found(tmp_path / "sub") == ["a.md"]
-    assert not is_ignored(str(tmp_path / "sub" / "a.md"))
+    assert not is_ignored(str(tmp_path / "sub" / "a.md"), Disk())
 
 
 def test_an_index_that_is_damaged_is_told_at_the_end(project: Path) -> None:
     write(
         project, {".gitignore": "*.md\n", ".git/index": b"DIRC" + b"\0\0\0\x02" * 2, "b.yaml": ""}
     )
-    *files, last = walk(str(project), AGENTS)
+    *files, last = walk(str(project), AGENTS, Disk())
     assert [os.path.basename(each.path) for each in files] == ["b.yaml"]
     assert (last.path, last.is_index, last.outside) == (f"{project}/", True, False)
     assert last.problem == "an entry is cut off or has no end"

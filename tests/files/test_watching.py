@@ -14,55 +14,66 @@ import pytest
 
 from equipage.core.diagnostics import UsageError
 from equipage.files import recording as watching
-from equipage.files.reading import Seen, stamp_of
-from equipage.files.recording import (
-    Events,
-    StampCache,
-    folders_to_watch,
-    is_folder_stamp,
-    known_stamps,
-)
+from equipage.files.disk import Disk
+from equipage.files.recording import Events, Look, Recording, folders_to_watch
 
 
-def test_a_look_takes_each_stamp_once(tmp_path: Path) -> None:
+def test_a_look_takes_each_stamp_and_each_listing_once(tmp_path: Path) -> None:
     path, no = str(tmp_path / "a"), str(tmp_path / "no")
     Path(path).write_text("1")
-    look = StampCache()
-    before = look(path)
-    assert before == stamp_of(path)
-    assert look(no) is None
+    look = Look(Disk())
+    before, listing = look.stamp(path), look.listing(str(tmp_path))
+    assert before == Disk().stamp(path)
+    assert look.stamp(no) is None
     Path(path).write_text("other")
     Path(no).touch()
-    assert look(path) == before
-    assert look(no) is None
-    assert look.find_changed({path: before, no: None}) == set()
-    assert StampCache().find_changed({path: before, no: None}) == {path, no}
-    assert StampCache().find_changed({path: stamp_of(path)}) == set()
+    assert (look.stamp(path), look.stamp(no)) == (before, None)
+    assert look.listing(str(tmp_path)) == listing
+    fresh = Look(Disk())
+    assert fresh.stamp(path) not in (None, before)
+    assert fresh.stamp(no) is not None
+    assert fresh.listing(str(tmp_path)) not in (None, listing)
+    assert fresh.listing(no) is None
 
 
-def test_stamps_of_what_a_load_saw(tmp_path: Path) -> None:
-    read, later, folder, no = (str(tmp_path / each) for each in ("read", "later", "folder", "no"))
+def test_a_record_is_current_until_what_was_looked_at_changes(tmp_path: Path) -> None:
+    read, no, folder = (str(tmp_path / each) for each in ("read", "no", "folder"))
     Path(read).write_text("1")
-    Path(later).write_text("2")
     Path(folder).mkdir()
-    os.link(read, tmp_path / "same")
-    stamp = stamp_of(read)
-    assert stamp is not None
-    seen = Seen((later, folder, no, str(tmp_path / "same")), {read: stamp})
-    known = known_stamps(seen, {})
-    assert known[read] == stamp
-    assert known[no] is None
-    assert known[folder] == stamp_of(folder)
-    assert known[str(tmp_path / "same")] == stamp  # it is what was read
-    # Nothing says that this is still as it was: it counts as changed.
-    assert known[later] not in (None, stamp_of(later))
-    assert later in StampCache().find_changed(known)
-    assert known_stamps(seen, {later: stamp_of(later)})[later] == stamp_of(later)
-    assert known_stamps(seen, {later: None})[later] is None
-    found = stamp_of(folder)
-    assert found is not None
-    assert is_folder_stamp(found)
-    assert not is_folder_stamp(stamp)
+
+    def changed(act: Callable[[], object]) -> bool:
+        system = Recording(Disk())
+        system.peek(read)
+        system.exists(no)
+        system.is_folder(folder)
+        system.entries(folder)
+        assert system.record.is_current(Look(Disk()))
+        act()
+        return not system.record.is_current(Look(Disk()))
+
+    assert changed(lambda: Path(read).write_text("other"))
+    assert changed(Path(no).touch)
+    assert changed(Path(no).unlink)
+    assert changed(Path(folder, "inside").touch)
+    # What a file in a listed folder holds was not looked at.
+    assert not changed(lambda: Path(folder, "inside").write_text("more"))
+    assert changed(Path(folder, "inside").unlink)
+    assert not changed((tmp_path / "beside").touch)
+    assert changed(Path(folder).rmdir)
+
+
+def test_what_touches_a_record(tmp_path: Path) -> None:
+    read, folder = str(tmp_path / "read"), str(tmp_path / "folder")
+    Path(read).touch()
+    Path(folder).mkdir()
+    system = Recording(Disk())
+    system.peek(read)
+    system.entries(folder)
+    assert system.record.touches({read}, Disk())
+    assert not system.record.touches({str(tmp_path / "other")}, Disk())
+    assert not system.record.touches({f"{folder}/inside"}, Disk())  # nothing came or went
+    Path(folder, "inside").touch()
+    assert system.record.touches({f"{folder}/inside"}, Disk())
 
 
 def test_folders_around_go_up_to_a_base(tmp_path: Path) -> None:
@@ -71,7 +82,7 @@ def test_folders_around_go_up_to_a_base(tmp_path: Path) -> None:
     (top / "a-2").mkdir()
 
     def around(*paths: Path, bases: tuple[object, ...] = (top,)) -> set[Path]:
-        found = folders_to_watch(map(str, paths), map(str, bases))
+        found = folders_to_watch(map(str, paths), map(str, bases), Disk())
         return {Path(each) for each in found}
 
     assert around(top / "a" / "b" / "x") == {top / "a" / "b", top / "a", top}

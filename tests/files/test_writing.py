@@ -244,9 +244,10 @@ def test_a_private_file_leaves_no_descriptor_open(project: Path) -> None:
 
 
 def read(path: Path) -> Source:
+    from equipage.files.disk import Disk
     from equipage.files.reading import Files
 
-    return Files(cwd=str(path.parent)).read(str(path))
+    return Files(Disk()).read(str(path))
 
 
 def test_a_file_is_rewritten_if_it_holds_what_was_read(project: Path) -> None:

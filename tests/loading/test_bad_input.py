@@ -13,6 +13,7 @@ from equipage.formats.blueprint import expand
 from equipage.formats.defect.skill import discover_skills
 from equipage.formats.toolpack.loader import ToolpackLoader
 from equipage.loading.session import Request
+from equipage.workspace import Workspace
 from equipage.workspace.graph import list_all
 
 
@@ -285,7 +286,7 @@ def test_a_file_below_more_folders_than_calls_may_nest() -> None:
     file.write_text("hello\n")
     try:
         assert equipage.check() == equipage.Report((), ())
-        assert list_all(["."], Request(env={})) == []
+        assert list_all(Workspace(["."], Request(env={}))) == []
     finally:  # pytest could not remove them
         file.unlink()
         for folder in reversed(folders):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from equipage.core.diagnostics import UsageError
+from equipage.files.disk import Disk
 from equipage.loading.layers import (
     PROJECT_FOLDER,
     USER_FOLDER,
@@ -82,15 +83,15 @@ def test_the_last_parts_of_an_entry_are_kept_as_they_are(
     (project / "real").mkdir()
     (project / "link").symlink_to("real")
     (project / "real" / "inner").symlink_to("../sub")
-    assert resolve_parent_links(str(project / "link" / "inner" / "a"), 2) == str(
+    assert resolve_parent_links(str(project / "link" / "inner" / "a"), 2, Disk()) == str(
         project / "real" / "inner" / "a"
     )
-    assert resolve_parent_links(str(project / "link" / "inner" / "a"), 1) == str(
+    assert resolve_parent_links(str(project / "link" / "inner" / "a"), 1, Disk()) == str(
         project / "sub" / "a"
     )
-    assert resolve_parent_links("/a", 1) == "/a"
+    assert resolve_parent_links("/a", 1, Disk()) == "/a"
     monkeypatch.chdir(project / "link")
-    assert resolve_parent_links("x", 1) == str(project / "real" / "x")
+    assert resolve_parent_links("x", 1, Disk()) == str(project / "real" / "x")
 
 
 def test_a_layer_that_cannot_be_listed_says_why() -> None:

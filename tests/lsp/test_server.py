@@ -99,7 +99,7 @@ def test_a_bug_in_a_check_or_a_survey_is_told_and_survived(
 
     with monkeypatch.context() as broken:
         broken.setattr(client.server.workspace, "check", fail)
-        broken.setattr("equipage.lsp.documents.ReportBuilder.build", fail)
+        broken.setattr("equipage.workspace.Gathering.report", fail)
         client.settle()
     told = [each["params"]["message"] for each in client.sent if "logMessage" in str(each)]
     assert len(told) == 2

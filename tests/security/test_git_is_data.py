@@ -104,8 +104,8 @@ def test_a_missing_object_is_missing_and_nothing_runs(hostile: Path) -> None:
     revision = Revision("HEAD~1", str(hostile))
     try:
         with pytest.raises(NoRevision, match="is missing in this clone"):
-            revision[str(hostile / ".claude/agents/a.md")]
-        assert len(revision) == 1
+            revision.peek(str(hostile / ".claude/agents/a.md"))
+        assert len(revision._entries) == 1
     finally:
         revision.close()
     assert not (hostile.parent / "PWNED").exists()

@@ -60,7 +60,7 @@ def test_plugins_of_a_marketplace_do_not_multiply_with_files(tmp_path: Path) -> 
 
 def test_the_entries_of_a_marketplace_are_taken_up_once(tmp_path: Path) -> None:
     folder = marketplace(tmp_path, 50, 150)
-    assert calls_in(lambda: check(folder))["_Plugins.add"] == 50
+    assert calls_in(lambda: check(folder))["Plugins.add"] == 50
 
 
 def test_links_to_one_folder_do_not_multiply_its_files(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from equipage.loading.session import Request
 from equipage.project.registry import format_named
 from equipage.render import text as text_render
 from lab import Link, command, environment, write
+from systems import DiskAt
 
 from . import world
 from .world import CANARY
@@ -71,7 +72,11 @@ def test_a_folder_of_agents_that_lies_outside_is_named(project: Path, place: str
 def refer(root: Path, reference: str) -> str:
     """The text of the file, or the code of what keeps it from being read."""
     try:
-        return Files(cwd=str(root)).refer(reference, (str(root),), (str(root),), INSIDE).source.text
+        return (
+            Files(DiskAt(str(root)))
+            .refer(reference, (str(root),), (str(root),), INSIDE)
+            .source.text
+        )
     except FileProblem as problem:
         return problem.code
 
@@ -157,7 +162,9 @@ def test_the_way_to_another_root_goes_by_name(
     monkeypatch.setattr(os, "open", watched)
     roots = (str(project), str(tmp_path / "allowed"))
     try:
-        found = Files(cwd=str(project)).refer(reference, (str(project),), roots, INSIDE).source.text
+        found = (
+            Files(DiskAt(str(project))).refer(reference, (str(project),), roots, INSIDE).source.text
+        )
     except FileProblem as problem:
         found = problem.code
     assert found == outcome

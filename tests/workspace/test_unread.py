@@ -149,4 +149,4 @@ def test_hidden_folders_are_looked_through_for_known_names(tmp_path: Path) -> No
     assert [str(Path(each).relative_to(tmp_path)) for each in found] == [
         "skills/.curated/pdf/SKILL.md"
     ]
-    assert list(walk_files(str(tmp_path / ".changeset"), agent_folders()))
+    assert list(walk_files(str(tmp_path / ".changeset"), agent_folders(), Disk()))

@@ -56,6 +56,8 @@ class Files:
 
     def __init__(self, system: System) -> None:
         self.system = system
+        #: the system again, if it records what this load looks at
+        self.recording = system if isinstance(system, Recording) else None
         self.cwd = system.cwd
         #: the folder of a walk and its project, if what is read came from one
         self.within: tuple[str, str] | None = None
@@ -73,14 +75,14 @@ class Files:
         other = object.__new__(Files)
         other.__dict__.update(self.__dict__)
         other.within, other._sources = None, {}
-        if isinstance(self.system, Recording):
-            other.system = Recording(self.system.of)
+        if self.recording is not None:
+            other.system = other.recording = Recording(self.recording.of)
         return other
 
     @property
     def record(self) -> Record | None:
         """What this load looked at, if that is recorded."""
-        return self.system.record if isinstance(self.system, Recording) else None
+        return None if self.recording is None else self.recording.record
 
     def sources(self) -> tuple[Source, ...]:
         """Everything this load read so far, in order."""
@@ -90,9 +92,9 @@ class Files:
         """Count a source that another load read as one of this load."""
         if source.filename is not None:
             self._sources.setdefault(source.filename, source)
-            if isinstance(self.system, Recording) and source.filename in self._stamps:
+            if self.recording is not None and source.filename in self._stamps:
                 stamp = self._stamps[source.filename]
-                self.system.record.paths.setdefault(source.filename, stamp)
+                self.recording.record.paths.setdefault(source.filename, stamp)
         return source
 
     def exists(self, path: str) -> bool:
@@ -238,9 +240,9 @@ class Files:
         # once.
         key = (reference, bases, roots, policy, tuple(home))
         known = self._referred.get(key)
-        if isinstance(self.system, Recording) and not os.path.isabs(reference):
+        if self.recording is not None and not os.path.isabs(reference):
             for base in bases:
-                self.system.note(os.path.join(base, reference))
+                self.recording.note(os.path.join(base, reference))
         if known is None:
             known = self._refer(*key)
             # Under the name that the file has for every load, and not for this one alone.

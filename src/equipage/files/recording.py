@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from equipage.core.diagnostics import UsageError
@@ -32,25 +32,30 @@ class Record:
         self.paths: dict[str, Stamp | None] = {}
         self.folders: dict[str, int | None] = {}  #: a hash of what each held; None: unreadable
 
-    def touches(self, changed: Collection[str], system: System) -> bool:
-        """Whether a change of these paths may change what was seen."""
-        if not self.paths.keys().isdisjoint(changed):
-            return True
-        parents = {os.path.dirname(path) for path in changed}
-        listed = self.folders.keys() & parents.union(changed)
-        return any(_hash_entries(each, system) != self.folders[each] for each in listed)
-
-    def is_current(self, look: Look) -> bool:
-        """Whether everything is still as it was."""
-        return all(look.stamp(path) == stamp for path, stamp in self.paths.items()) and all(
-            look.listing(path) == found for path, found in self.folders.items()
+    def is_current(self, changes: Changes) -> bool:
+        """Whether a new look would see what was seen."""
+        if not self.paths.keys().isdisjoint(changes.paths):
+            return False
+        if self.folders and any(
+            changes.listing(each) != self.folders[each]
+            for each in (self.folders if changes.look else self.folders.keys() & changes.near)
+        ):
+            return False
+        return not changes.look or all(
+            changes.stamp(path) == stamp for path, stamp in self.paths.items()
         )
 
 
-class Look:
-    """One look at a system, for many records: each path is asked about once."""
+class Changes:
+    """What may have changed in a system: paths that did, and whether to look at all others.
 
-    def __init__(self, system: System) -> None:
+    For many records: each path is asked about once.
+    """
+
+    def __init__(self, paths: Iterable[str], system: System, *, look: bool = True) -> None:
+        self.paths = frozenset(paths)
+        self.near = self.paths.union(map(os.path.dirname, self.paths))
+        self.look = look  #: whether stamps are compared
         self._system = system
         self._stamps: dict[str, Stamp | None] = {}
         self._listings: dict[str, int | None] = {}

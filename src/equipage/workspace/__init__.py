@@ -15,7 +15,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.files import Stamp, System, display_name
-from equipage.files.recording import Look, Record, Recording
+from equipage.files.recording import Changes, Record, Recording
 from equipage.loading.session import Request, Run
 from equipage.project.recognise import surroundings_of, unrecognised_finding
 from equipage.project.registry import codes_for_kind, format_named
@@ -209,11 +209,12 @@ class Workspace:
         files = found.files
         if only_known:
             files = [each for each in files if each in self._summaries]
-        files = [*files, *(each for each in about if each not in files)]
+        known = set(files) if about else ()
+        files = [*files, *(each for each in about if each not in known)]
         summaries = list(self.summaries(files))
         if about:
             gathering.asked = self._names_of(about)
-            names = {self.system.shown(each.path) for each in files}
+            names = {each.name for each in summaries if each is not None}
             gathering.context = names - gathering.asked
         for each in summaries:
             gathering.take(each)
@@ -277,20 +278,15 @@ class Workspace:
             keeps=self.keeps,
             recording=True,
         )
-        seen = Look(new.system) if look else None
+        changes = Changes(changed, new.system, look=look)
         folders = self.run.files.record
-        if folders is not None and _is_current(folders, changed, new.system, seen):
+        is_same = folders is not None and folders.is_current(changes)
+        if is_same:
             new.run.adopt(self.run)
             new._found, new._walked_around = self._found, self._walked_around
-        for file in dict.fromkeys([*new.files(), *self._summaries]):
-            record = self._records.get(file)
-            if (
-                record is not None
-                and self._looks_alike(file, new)
-                and _is_current(record, changed, new.system, seen)
-            ):
-                new._summaries[file] = self._summaries[file]
-                new._records[file] = record
+        for file, record in self._records.items():
+            if (is_same or self._looks_alike(file, new)) and record.is_current(changes):
+                new._summaries[file], new._records[file] = self._summaries[file], record
                 if file in self._loads:
                     new._loads[file] = self._loads[file]
         return new
@@ -327,20 +323,13 @@ class Workspace:
 
     def known_summaries(self) -> Iterator[Summary]:
         """What is kept of the files that were loaded so far and are of a kind."""
-        return (each for each in list(self._summaries.values()) if each is not None)
+        known, found = self._summaries, self._found or Found()
+        summaries = (known.get(each) for each in dict.fromkeys([*found.files, *known]))
+        return (each for each in summaries if each is not None)
 
     def readers_of(self, path: str) -> Iterator[File]:
         """The files whose loads looked at a path."""
         return (file for file, record in self._records.items() if path in record.paths)
-
-
-def _is_current(
-    record: Record, changed: Collection[str], system: System, look: Look | None
-) -> bool:
-    """Whether a new look would see what was seen."""
-    if changed and record.touches(changed, system):
-        return False
-    return look is None or record.is_current(look)
 
 
 def _processors() -> int:

@@ -21,7 +21,7 @@ import msgspec
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.files import System, display_name
 from equipage.files.disk import Disk
-from equipage.files.recording import Events, Look, Record, Recording, folders_to_watch
+from equipage.files.recording import Changes, Events, Record, Recording, folders_to_watch
 from equipage.loading.result import Loaded
 from equipage.workspace import Workspace
 from equipage.workspace.report import Report
@@ -73,9 +73,9 @@ class Watch(Generic[C]):
             if touched is None:
                 self._events.close()
                 raise StopIteration
-            disk, record = Disk(), self._record or Record()
             # Two edits within one tick of the clock leave the same stamp, but not the same events.
-            was_reloaded = record.touches(touched, disk) or not record.is_current(Look(disk))
+            changes, record = Changes(touched, Disk()), self._record or Record()
+            was_reloaded = not record.is_current(changes)
             loaded = self._reload() if was_reloaded else None
         return loaded
 

@@ -11,7 +11,6 @@ import pytest
 
 import equipage
 from equipage.core.source import Source
-from equipage.files.disk import Disk
 from equipage.files.sandbox import PathPolicy
 from equipage.formats.server import compose
 from equipage.formats.server.compose import library_of, library_roots, limits_of, slot_of
@@ -20,16 +19,9 @@ from equipage.loading.session import Request, Session
 from equipage.loading.tree import Tree
 from equipage.project.registry import format_named
 from lab import Link, write
+from systems import DiskAt
 
 SERVER = format_named("server")
-
-
-class DiskAt(Disk):
-    """The disk as a process in another folder sees it."""
-
-    def __init__(self, cwd: str) -> None:
-        super().__init__()
-        self.cwd = cwd
 
 
 def session(
