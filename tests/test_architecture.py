@@ -82,7 +82,7 @@ MODULES = dict(modules())
 OPENS = {
     "equipage.core.diagnostics",  # the words of codes, which are part of the package
     "equipage.files.sandbox",
-    "equipage.files.reading",
+    "equipage.files.disk",
     "equipage.files.writing",
     "equipage.cli.output",
     "equipage.serve.jail",  # what a jail may reach, without reading it

@@ -357,6 +357,7 @@ from equipage.cli import OK
 from equipage.cli.arguments import Parser, add_loading_options, add_paths
 from equipage.cli.output import Output
 from equipage.cli.request import paths_of, request_of
+from equipage.workspace import Workspace
 from equipage.workspace.graph import list_all
 
 
@@ -367,7 +368,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    rows = list_all(paths_of(options), request_of(options), kind=options.kind)
+    rows = list_all(Workspace(paths_of(options), request_of(options), kind=options.kind))
     for kind, count in sorted(Counter(row.kind or "?" for row in rows).items()):
         output.write_data(f"{kind}: {count}\\n")
     return OK

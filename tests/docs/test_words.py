@@ -36,21 +36,10 @@ NAMES_OF_CODES = {"FILE_PASSED_OVER"}
 EXCUSED = {
     # A method of uvicorn.
     "serve/wire/http": {"_TimedConnection.on_response_complete"},
-    # These modules are to be rewritten, and get their names then.
-    "files/memory": {"overlaid"},
-    "files/reading": {
-        "Files._inside", "Files._named", "Files._shown", "Files.seen", "Files.shown",
-        "MemoryFiles._inside", "_OverlaidFiles._inside", "_OverlaidFiles._overlaid", "decoded",
-    },
-    "lsp/documents": {"Workspace._around", "Workspace.known", "Workspace.overlaid"},
-    "record/sides": {"_sorted", "unjudged"},
-    "workspace/check": {"ReportBuilder._around", "_of_fixture", "_of_guess", "by_chunks"},
-    "workspace/load": {
-        "_by_policy", "_kept", "_left", "_walked", "_without_load", "ended", "settled",
-        "with_folders",
-    },
-    "workspace/parallel": {"_in_pool", "by_processes"},
-}  # fmt: skip
+    # What comes of a value: the workspace after an edit, the files for the next load.
+    "files/reading": {"Files.for_next_load"},
+    "workspace/__init__": {"Workspace.after"},
+}
 FOLDERS = (
     "src", "docs", "examples", "requirements", "tools", "bench", "tests/cases", "tests/cli/cases"
 )  # fmt: skip

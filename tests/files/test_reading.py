@@ -263,11 +263,11 @@ def test_a_reference_outside_is_that_also_under_another_name(world: Path) -> Non
 def test_folders_may_be_deeper_than_calls_may_nest(world: Path) -> None:
     deep = "x/" * 1200
     load = Files(DiskAt(str(world)))
-    assert load.shown(f"{deep}a") == f"{deep}a"
+    assert load.name_of(f"{deep}a") == f"{deep}a"
     with pytest.raises(FileProblem) as raised:
         load.read(f"{deep}a")
     assert (raised.value.code.name, raised.value.values["file"]) == ("file-missing", f"{deep}a")
-    assert Files(DiskAt("/")).shown("/x") == "x"
+    assert Files(DiskAt("/")).name_of("/x") == "x"
 
 
 def test_the_beginning_of_a_file(world: Path) -> None:
@@ -367,8 +367,8 @@ def test_a_folder_or_a_missing_file_by_a_name_with_an_end(world: Path) -> None:
             load.read(name)
         assert raised.value.code in ("file-is-directory", "file-missing")
         assert raised.value.values["file"] == shown
-        assert load.shown(name) == shown
-    assert load.shown("a\0b") == "a\0b"
+        assert load.name_of(name) == shown
+    assert load.name_of("a\0b") == "a\0b"
 
 
 def test_a_folder_that_became_a_link_is_no_longer_inside(tmp_path: Path) -> None:

@@ -272,10 +272,11 @@ def test_a_folder_that_a_tool_reads_is_entered_whatever_its_name(repository: Pat
     write(repository, {".claude/agents/venv/a.md": "", ".claude/venv/b.md": "", "venv/c.md": ""})
     commit(repository)
     revision = Revision("HEAD", ".")
-    found = walk(str(repository), {".claude"}, revision, Wanting(), all_files=True)
+    wanted = Wanting(known=("/agents/venv/a.md",))
+    found = walk(str(repository), {".claude"}, revision, wanted, all_files=True)
     names = [os.path.relpath(each.path, repository) for each in found]
     assert [each for each in names if "venv" in each] == [".claude/agents/venv/a.md"]
-    below = walk(str(repository / ".claude"), {".claude"}, revision, Wanting(), all_files=True)
+    below = walk(str(repository / ".claude"), {".claude"}, revision, wanted, all_files=True)
     names = [os.path.relpath(each.path, repository / ".claude") for each in below]
     assert names == ["d.md", "agents/venv/a.md"]
     revision.close()

@@ -15,7 +15,7 @@ from equipage.core.source import Source
 from equipage.files import display_name, sandbox
 from equipage.files.disk import Disk
 from equipage.files.memory import Memory
-from equipage.files.reading import Files, decoded, require_text
+from equipage.files.reading import Files, decode_source, require_text
 from equipage.files.recording import Recording
 from equipage.files.sandbox import (
     FileProblem,
@@ -228,11 +228,11 @@ def test_an_unreadable_file(world: Path) -> None:
 
 
 def test_text_that_is_no_utf8_names_the_byte() -> None:
-    source = decoded("x", b"ok\xff", None)
+    source = decode_source("x", b"ok\xff", None)
     with pytest.raises(FileProblem) as caught:
         require_text(source)
     assert (caught.value.values["offset"], caught.value.values["byte"]) == (2, "0xFF")
-    assert require_text(decoded("x", b"", None)).text == ""
+    assert require_text(decode_source("x", b"", None)).text == ""
 
 
 def test_names_are_relative_to_the_working_directory() -> None:
@@ -563,7 +563,7 @@ def test_files_in_memory_know_their_folders() -> None:
         files.is_folder(each) for each in ("a", "a/", "/r/a/c", ".", "e.txt", "/r/a/b", "no")
     ] == [True] * 4 + [False] * 3
     assert files.names_below("a") == ["b.txt", "c/d.txt"]
-    assert files.names_below("/r", most=2) == ["a/b.txt", "a/c/d.txt"]
+    assert files.names_below("/r", most=2) == ["e.txt", "a/b.txt"]
     assert files.for_next_load().read("e.txt").text == "e"
     assert problem(lambda: files.read("a")) == ("file-is-directory", {"file": "a"})
     assert problem(lambda: files.read("no")) == ("file-missing", {"file": "no"})
@@ -718,7 +718,7 @@ def test_names_are_relative_to_any_working_directory(
     folder.mkdir()
     assert display_name(str(folder / "a"), str(folder)) == "a"
     monkeypatch.chdir(folder)
-    assert Disk().shown("a") == "a"
+    assert Disk().name_of("a") == "a"
 
 
 # Words and values of refusals: a finding shows them.

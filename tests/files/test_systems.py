@@ -33,6 +33,7 @@ def system(
         yield Memory(texts, root=str(root))
     elif request.param == "overlay":  # a part is saved, and another not
         commit(write(root, {"a.txt": b"old", "sub/b.txt": b"b"}))
+        (root / "sub/deep").mkdir()
         yield Overlay({path: texts[path] for path in texts if "/b.txt" not in path}, Disk())
     else:
         commit(write(root, TREE))
@@ -78,7 +79,7 @@ QUESTIONS: list[tuple[str, Callable[[System], Any], Any]] = [
     ("real folder", lambda s: s.real_folder("sub/deep") == os.path.join(s.cwd, "sub/deep"), True),
     ("inside", lambda s: [s.is_inside(p, "sub") for p in ("sub/x", "z.txt")], [True, False]),
     ("repository", lambda s: s.repository_root(s.absolute("sub")) == s.cwd, True),
-    ("shown", lambda s: s.shown(os.path.join(s.cwd, "sub/b.txt")), "sub/b.txt"),
+    ("shown", lambda s: s.name_of(os.path.join(s.cwd, "sub/b.txt")), "sub/b.txt"),
     ("names that no file has", lambda s: [s.exists("a\0"), s.peek("a\0")], [False, None]),
 ]
 

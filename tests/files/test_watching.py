@@ -15,13 +15,13 @@ import pytest
 from equipage.core.diagnostics import UsageError
 from equipage.files import recording as watching
 from equipage.files.disk import Disk
-from equipage.files.recording import Events, Look, Recording, folders_to_watch
+from equipage.files.recording import Changes, Events, Recording, folders_to_watch
 
 
 def test_a_look_takes_each_stamp_and_each_listing_once(tmp_path: Path) -> None:
     path, no = str(tmp_path / "a"), str(tmp_path / "no")
     Path(path).write_text("1")
-    look = Look(Disk())
+    look = Changes((), Disk())
     before, listing = look.stamp(path), look.listing(str(tmp_path))
     assert before == Disk().stamp(path)
     assert look.stamp(no) is None
@@ -29,7 +29,7 @@ def test_a_look_takes_each_stamp_and_each_listing_once(tmp_path: Path) -> None:
     Path(no).touch()
     assert (look.stamp(path), look.stamp(no)) == (before, None)
     assert look.listing(str(tmp_path)) == listing
-    fresh = Look(Disk())
+    fresh = Changes((), Disk())
     assert fresh.stamp(path) not in (None, before)
     assert fresh.stamp(no) is not None
     assert fresh.listing(str(tmp_path)) not in (None, listing)
@@ -47,9 +47,9 @@ def test_a_record_is_current_until_what_was_looked_at_changes(tmp_path: Path) ->
         system.exists(no)
         system.is_folder(folder)
         system.entries(folder)
-        assert system.record.is_current(Look(Disk()))
+        assert system.record.is_current(Changes((), Disk()))
         act()
-        return not system.record.is_current(Look(Disk()))
+        return not system.record.is_current(Changes((), Disk()))
 
     assert changed(lambda: Path(read).write_text("other"))
     assert changed(Path(no).touch)
@@ -69,11 +69,15 @@ def test_what_touches_a_record(tmp_path: Path) -> None:
     system = Recording(Disk())
     system.peek(read)
     system.entries(folder)
-    assert system.record.touches({read}, Disk())
-    assert not system.record.touches({str(tmp_path / "other")}, Disk())
-    assert not system.record.touches({f"{folder}/inside"}, Disk())  # nothing came or went
+
+    def is_touched(*paths: str) -> bool:
+        return not system.record.is_current(Changes(paths, Disk(), look=False))
+
+    assert is_touched(read)
+    assert not is_touched(str(tmp_path / "other"))
+    assert not is_touched(f"{folder}/inside")  # nothing came or went
     Path(folder, "inside").touch()
-    assert system.record.touches({f"{folder}/inside"}, Disk())
+    assert is_touched(f"{folder}/inside")
 
 
 def test_folders_around_go_up_to_a_base(tmp_path: Path) -> None:

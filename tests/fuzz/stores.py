@@ -19,10 +19,11 @@ import msgspec
 from equipage.core.path import PathSyntaxError, format_path, parse_path
 from equipage.files.gitignore import parse_ignores
 from equipage.files.index import DamagedIndex, _parse_index
-from equipage.files.reading import MemoryFiles, decoded
+from equipage.files.memory import Memory
+from equipage.files.reading import decode_source
 from equipage.loading.session import Request
 from equipage.project.settings import FORMAT as SETTINGS
-from equipage.project.settings import load_settings_file
+from equipage.project.settings import load_settings
 from equipage.record import baseline
 from equipage.record import lock as locks
 from equipage.record.verify import compare
@@ -113,8 +114,9 @@ def _settings() -> Surface:
 
     def run(value: tuple[str, str], _rng: random.Random) -> None:
         name, text = value
-        files = MemoryFiles({f"/p/{name}": text.encode("utf-8", "replace"), "/p/.git/HEAD": ""}, cwd="/p")  # fmt: skip
-        check_findings(load_settings_file(f"/p/{name}", "/p", files).diagnostics)
+        system = Memory({f"/p/{name}": text.encode("utf-8", "replace")}, root="/p")
+        outcome = load_settings("/p", Request(env={}, system=system).new_run())
+        check_findings(() if outcome is None else outcome.diagnostics)
 
     return Surface(make, run, ("project/settings.py",))
 
@@ -176,7 +178,7 @@ def baselines(text: str, _rng: random.Random) -> None:
     from equipage.core.diagnostics import EquipageError
 
     try:
-        found = baseline.read(decoded("b.json", text.encode("utf-8", "replace"), None))
+        found = baseline.read(decode_source("b.json", text.encode("utf-8", "replace"), None))
     except EquipageError as error:
         assert str(error)
         return

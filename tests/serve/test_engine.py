@@ -17,12 +17,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from equipage.files.disk import Disk
+
 pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 if sys.platform != "linux":
     pytest.skip("tools are confined on Linux", allow_module_level=True)
 
 from clock import HANGS
-from equipage.serve import engine as module
 from equipage.serve import jail
 from equipage.serve.children import Child
 from equipage.serve.engine import Engine, Gate
@@ -468,13 +469,13 @@ CHANGED = "the code of the tool changed since it was loaded; load it again"
 def test_changed_code_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = tools(tmp_path, pack("a.b", "t:echo"))
     hashed: list[str] = []
-    real = module.sha256_of
+    real = Disk.sha256
 
-    def counted(path: str) -> str | None:
+    def count(disk: Disk, path: str) -> str | None:
         hashed.append(os.path.basename(path))
-        return real(path)
+        return real(disk, path)
 
-    monkeypatch.setattr(module, "sha256_of", counted)
+    monkeypatch.setattr(Disk, "sha256", count)
 
     async def use(engine: Engine) -> list[Any]:
         found = []

@@ -51,7 +51,7 @@ def test_few_files_need_no_other_process(monkeypatch: pytest.MonkeyPatch, projec
     def fail(*_arguments: Any) -> Any:
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr(parallel, "by_processes", fail)
+    monkeypatch.setattr(parallel, "share_among_processes", fail)
     monkeypatch.setattr(parallel, "can_share", lambda: True)  # whatever else runs in this process
     monkeypatch.setattr(workspace, "_processors", lambda: 2)
     assert len(check(".", jobs=0).files) > 100

@@ -23,8 +23,8 @@ from equipage.files.reading import Files
 from equipage.files.recording import (
     BURST_MILLISECONDS,
     QUIET_MILLISECONDS,
+    Changes,
     Events,
-    Look,
     Recording,
     folders_to_watch,
 )
@@ -228,9 +228,9 @@ def test_a_file_that_cannot_be_read_counts_as_seen_only_if_it_stayed_the_same(
     system = Recording(Disk())
     with pytest.raises(FileProblem):
         Files(system).read(str(path), max_bytes=5)
-    assert system.record.is_current(Look(Disk()))
+    assert system.record.is_current(Changes((), Disk()))
     path.write_text("too large, and other")
-    assert not system.record.is_current(Look(Disk()))
+    assert not system.record.is_current(Changes((), Disk()))
 
 
 def test_what_surrounds_a_file(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ PARTS = {
     "reading": Part(
         ("files/reading.py", "files/memory.py", "files/__init__.py"),
         (
-            *_files("arguments", "overlay", "questions", "reading", "sandbox"),
+            *_files("arguments", "overlay", "questions", "reading", "sandbox", "systems"),
             *_files("trees"),
             *_security("links", "special_files", "what_is_never_read"),
             "loading/test_options_given.py",
@@ -126,9 +126,7 @@ PARTS = {
         ("files/writing.py",),
         ("files/test_writing.py", *_security("interrupted_writes", "written_places", "writes")),
     ),
-    "walking": Part(
-        ("files/walking.py", "files/trees.py"), _files("walking", "wanted", "trees", "revisions")
-    ),
+    "walking": Part(("files/walking.py",), _files("walking", "wanted", "revisions")),
     "lists": Part(
         ("files/gitignore.py", "files/index.py", "files/git.py"),
         _files("walking", "gitignore", "index", "questions", "revisions"),

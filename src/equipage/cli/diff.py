@@ -38,7 +38,7 @@ from equipage.loading.result import Loaded, Paths
 from equipage.loading.session import Request
 from equipage.project.settings import project_of
 from equipage.record.diff import MEANINGS, Change, compare
-from equipage.record.sides import Loads, Unjudged, loads_of, rule_changes, unjudged
+from equipage.record.sides import Loads, Unjudged, find_unjudged, loads_of, rule_changes
 from equipage.render.effect import lines_of_reach, reach_to_dict, render_markdown
 from equipage.render.text import Style, change_lines
 from equipage.workspace import Workspace
@@ -209,12 +209,12 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
     # A single file has the empty name.
     if old.outcomes and new.outcomes and ("" in old.outcomes) != ("" in new.outcomes):
         raise UsageError("cannot compare a file with a folder")
-    single = after.system.shown(after.path)
+    single = after.system.name_of(after.path)
     diffs = list(_compare_files(old.outcomes, new.outcomes, single, show_env=options.show_env))
     diffs += _compare_rules(old, new)
     # The worst change is the first of its file, and comes first of all.
     diffs.sort(key=lambda diff: (not diff.widens, diff.sort_key(), diff.name))
-    unknown = [_fill_file_name(each, single) for each in unjudged(old, new)]
+    unknown = [_fill_file_name(each, single) for each in find_unjudged(old, new)]
     output.code = _exit_code(before, diffs, unknown, options, output, failed=failed)
     if options.output_format == "json":
         output.write_json(_to_dict(before, after, diffs, unknown, failed=failed))
@@ -293,7 +293,7 @@ def _compare_files(
             continue  # its errors were printed
         kind = (new.get(name) or old[name]).kind
         if name in old and before is None:
-            # What it meant is not known. What it allows now counts as new: see `unjudged`.
+            # What it meant is not known. What it allows now counts as new: see `find_unjudged`.
             reach = differences((), reaches_of(new[name], file=name or single)) if after else []
             if reach:
                 yield FileDiff(name or single, kind.name, (), before, after, tuple(reach))

@@ -235,7 +235,7 @@ def place_of(session: Session) -> tuple[str, str, str]:
 
 def shown_folder(folder: str, system: System) -> str:
     """A folder as people are shown it."""
-    return os.path.dirname(system.shown(os.path.join(folder, "file"))) or "."
+    return os.path.dirname(system.name_of(os.path.join(folder, "file"))) or "."
 
 
 def start_folder_of(path: str) -> str:

@@ -145,7 +145,7 @@ def _remember(part: Part, session: Session) -> None:
         return
     target = part.links[0].target
     # What is chosen at run time depends on the other schemas of the root.
-    if target is not None and target.tree is not None and target.dynamic is NO_SCOPES:
+    if target is not None and target.tree is not None and target.dynamic == NO_SCOPES:
         key = session.root, session.base, part.value[REF]
         session.run.cache(KnownReferences).targets[key] = target
         session.run.cache(WeightCache).remember(target.tree.value)

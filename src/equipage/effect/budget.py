@@ -249,7 +249,7 @@ class _InstructionsReader:
             if content is not None:
                 text = HTML_COMMENT.sub("", content.decode("utf-8", "replace"))
                 size = len(text) if limit is None or limit.unit != "bytes" else len(content)
-                parts.append(Part(os.path.basename(each), files.system.shown(each), size))
+                parts.append(Part(os.path.basename(each), files.system.name_of(each), size))
         return parts
 
     def _always_read_rules(self) -> list[Part]:

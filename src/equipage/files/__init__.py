@@ -71,7 +71,7 @@ class System(Protocol):
         ...
 
     def peek(self, path: str, *, max_bytes: int = MAX_BYTES, size: int = -1) -> bytes | None:
-        """The content of a file that nobody named, or its beginning; None if it is unreadable.
+        """The content of a file that may not be read, or its beginning; None if it is unreadable.
 
         Anything may be in its place: a pipe, a device, a file without end.
         """
@@ -147,7 +147,7 @@ class System(Protocol):
         """A path from the root, links in it not followed."""
         return os.path.normpath(os.path.join(self.cwd, path))
 
-    def shown(self, path: str) -> str:
+    def name_of(self, path: str) -> str:
         """A path as people are shown it: relative to the working directory if inside, with `/`."""
         return display_name(path, self.cwd)
 

@@ -57,6 +57,11 @@ def path_argument(argument: str, value: object) -> str:
     return given
 
 
+def expand_home(path: str) -> str:
+    """A path in which `~` is the home folder of the user."""
+    return os.path.expanduser(path)
+
+
 def paths_argument(argument: str, value: object) -> list[str]:
     """One path or several. Raises `UsageError`."""
     if isinstance(value, str | bytes | os.PathLike) or not isinstance(value, Iterable):

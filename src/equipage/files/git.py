@@ -148,14 +148,14 @@ class Revision(System):
 
     def peek(self, path: str, *, max_bytes: int = MAX_BYTES, size: int = -1) -> bytes | None:
         try:
-            data = self._read_object(self._entries[self.real(path)][1], max_bytes)
+            data = self._read_object(self._entries[self._follow_links(path) or ""][1], max_bytes)
         except KeyError:
             return None
         return data if size < 0 else data[:size]
 
     def open_named(self, path: str, real: str) -> OpenedFile:
-        found = self.real(path)
-        if found not in self._entries:
+        found = self._follow_links(path)
+        if found is None or found not in self._entries:
             number = errno.EISDIR if self.is_folder(path) else errno.ENOENT
             raise OSError(number, os.strerror(number), path)
         return _Object(found, self._entries[found][1], self)
@@ -174,7 +174,7 @@ class Revision(System):
         return None if self.status(path) is None else ()  # nothing changes in a revision
 
     def sha256(self, path: str) -> str | None:
-        data = self.peek(path)
+        data = self.peek(path, max_bytes=_MAX_OBJECT_BYTES)
         return None if data is None else hashlib.sha256(data).hexdigest()
 
     def finds_program(self, name: str, search: str) -> bool:

@@ -110,7 +110,9 @@ class Memory(System):
 
     def peek(self, path: str, *, max_bytes: int = MAX_BYTES, size: int = -1) -> bytes | None:
         data = self._contents.get(self._key(path))
-        return data if data is None or size < 0 else data[:size]
+        if data is None or len(data) > max_bytes:
+            return None
+        return data if size < 0 else data[:size]
 
     def open_named(self, path: str, real: str) -> OpenedFile:
         data = self._contents.get(self._key(path))
@@ -153,6 +155,16 @@ class Overlay(Memory):
     @property
     def cwd(self) -> str:
         return self.under.cwd
+
+    def _key(self, path: str) -> str:
+        """The key of the text that is in the place of a path, links followed; else the path's."""
+        key = super()._key(path)
+        if key in self._contents or not self._contents:
+            return key
+        folder, name = posixpath.split(key)
+        is_link = self.under.is_link(key)
+        real = self.under.real(key) if is_link else f"{self.under.real_folder(folder)}/{name}"
+        return real if real in self._contents else key
 
     def _replaces(self, path: str) -> bool:
         return self._key(path) in self._contents

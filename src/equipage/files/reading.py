@@ -138,9 +138,9 @@ class Files:
             known = self._within[folder, folders] = identity, self.is_within(real, *folders)
         return known[1]
 
-    def shown(self, path: str) -> str:
+    def name_of(self, path: str) -> str:
         """As `display_name`, looked up once for each folder."""
-        return self._named(os.path.join(self.cwd, path))[1]
+        return self._real_and_name(os.path.join(self.cwd, path))[1]
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
         """Up to `most` paths of files below a folder, relative to it, to guess what was meant."""
@@ -164,7 +164,7 @@ class Files:
         Raises `FileProblem`.
         """
         full = os.path.join(self.cwd, path)
-        real, name = self._named(full)
+        real, name = self._real_and_name(full)
         # A walk finds names, and a name can be replaced by a link before it is opened: what a walk
         # found is opened step by step inside its folder.
         if self.within is not None:
@@ -192,7 +192,7 @@ class Files:
                 raise FileProblem(codes.LINK_OUTSIDE, file=name) from None
             raise FileProblem(problem.code, **{**problem.values, "file": name}) from None
 
-    def _named(self, full: str) -> tuple[str, str]:
+    def _real_and_name(self, full: str) -> tuple[str, str]:
         """A path without links in its folder, and as people are shown it.
 
         Files often come from few folders, and each look at a folder costs several system calls.
@@ -204,17 +204,17 @@ class Files:
         folder, last = os.path.split(full)
         if last in _NO_NAMES:
             return os.path.join(self.system.real(folder), last), display_name(full, self.cwd)
-        real, shown = self._folders.get(folder) or self._named_folder(folder)
+        real, shown = self._folders.get(folder) or self._folder_and_name(folder)
         return real + last, shown + last
 
-    def _named_folder(self, folder: str) -> tuple[str, str]:
+    def _folder_and_name(self, folder: str) -> tuple[str, str]:
         """A folder without links, and as people are shown it, each with a slash at its end."""
         above, last = os.path.split(folder)
         is_plain = last not in _NO_NAMES and is_below(above, self.cwd)
         shallow = folder.count(os.sep) <= MAX_RECURSION
         if is_plain and shallow and not self.system.is_link(folder):
             # One look instead of one for each step: thousands of skills have a folder each.
-            real, shown = self._folders.get(above) or self._named_folder(above)
+            real, shown = self._folders.get(above) or self._folder_and_name(above)
             real, shown = f"{real}{last}{os.sep}", f"{shown}{last}/"
         else:
             real = os.path.join(self.system.real(folder), "")
@@ -254,9 +254,9 @@ class Files:
         return known
 
     def _usual_name(self, source: Source) -> str:
-        return source.name if source.filename is None else self._shown(source.filename)
+        return source.name if source.filename is None else self._usual_name_of(source.filename)
 
-    def _shown(self, real: str) -> str:
+    def _usual_name_of(self, real: str) -> str:
         """The name of a file that no caller named."""
         return display_name(real, self.system.real_folder(self.cwd))
 
@@ -276,7 +276,7 @@ class Files:
         first: FileProblem | None = None
         for base in bases:
             try:
-                return Referred(self._inside(base, reference, roots, policy))
+                return Referred(self._open_reference(base, reference, roots, policy))
             except FileProblem as problem:
                 # A file that is there and cannot be read does not give way to the next base.
                 if problem.code not in (codes.FILE_MISSING, codes.FILE_IS_DIRECTORY):
@@ -297,7 +297,7 @@ class Files:
         for root in allowed:
             for way, base in ((spelt, root), (real, self.system.real(root))):
                 if way.startswith(base.rstrip("/") + "/"):
-                    inside = self._inside(root, os.path.relpath(way, base), allowed, policy)
+                    inside = self._open_reference(root, os.path.relpath(way, base), allowed, policy)
                     return Referred(inside, outside=root not in roots)
         if not reads:
             raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
@@ -319,13 +319,13 @@ class Files:
         parts = (os.path.join(folder, name) for name in REPOSITORY_ENTRIES)
         return all(self.system.status(each, follow_links=False) is not None for each in parts)
 
-    def _inside(
+    def _open_reference(
         self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
     ) -> Source:
         opened = self.system.open_inside(base, reference, roots)
         # What other loads call it makes no difference: a load says the same, whatever was before.
         known = self._sources.get(opened.real)
-        name = known.name if known else self._shown(opened.real)
+        name = known.name if known else self._usual_name_of(opened.real)
         return self._take(opened, name, policy.max_bytes)
 
     def _recall(self, real: str, name: str, max_bytes: int) -> Source | None:
@@ -337,7 +337,7 @@ class Files:
         if own is None and known.name != name:
             other = self._renamed.get((real, name))
             if other is None:
-                other = self._renamed[real, name] = decoded(name, known.data, real)
+                other = self._renamed[real, name] = decode_source(name, known.data, real)
             known = other
         if len(known.data) > max_bytes:
             size = len(known.data)
@@ -356,7 +356,7 @@ class Files:
             opened.close()
         if self.record is not None:
             self._stamps[real] = self.record.paths.get(real)
-        self._known[real] = decoded(name, data, real)
+        self._known[real] = decode_source(name, data, real)
         return self.note(self._known[real])
 
 
@@ -365,7 +365,7 @@ def read_file(path: str, system: System, *, max_bytes: int = MAX_BYTES) -> Sourc
     return Files(system).read(path, max_bytes=max_bytes)
 
 
-def decoded(name: str, data: bytes, path: str | None) -> Source:
+def decode_source(name: str, data: bytes, path: str | None) -> Source:
     """A source of bytes; those that are not UTF-8 are kept with an empty text.
 
     A directive that needs text calls `require_text`; one that takes bytes does not.

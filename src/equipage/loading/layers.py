@@ -248,7 +248,7 @@ def discover(folder: LayeredFolder, kind: Format, places: LayerFolders) -> Disco
         here = os.path.join(base, folder.name)
         root = places.root if layer == "project" else None
         entries, facts = folder.look_into(here, system, root)
-        diagnostics += [place_without_outcome(fact, system.shown(path)) for path, fact in facts]
+        diagnostics += [place_without_outcome(fact, system.name_of(path)) for path, fact in facts]
         # Neither profiles nor skills take variables, so the environment plays no part.
         request = Request(env={}, system=system, project=root or here)
         run = request.new_run()

@@ -178,7 +178,7 @@ def _names(workspace: Workspace, context: Context, field: str) -> dict[str, str]
     if sort == "tool":
         names |= dict.fromkeys(sorted(convention.tools or ()), f"tool of {convention.tool}")
     names |= dict.fromkeys(sorted(convention.built_in.get(sort, ())), "built in")
-    for checked in workspace.known():
+    for checked in workspace.known_summaries():
         offer = checked.offer
         if offer is None:
             continue

@@ -161,8 +161,9 @@ class Workspace:
     def now(self) -> core.Workspace:
         """The files below the folders as they are now, unsaved texts included."""
         if self._latest is None:
-            folders = [each for each in self.folders if os.path.isdir(each)]
-            request = msgspec.structs.replace(self._request, system=self.system())
+            system = self.system()
+            folders = [each for each in self.folders if system.is_folder(each)]
+            request = msgspec.structs.replace(self._request, system=system)
             self._latest = core.Workspace(folders, request, keeps=self._is_open, recording=True)
         elif self._changed:
             self._latest = self._latest.after(
@@ -187,7 +188,7 @@ class Workspace:
         self._latest, self._request, self._changed = other.now, other._request, set()
         self.surveyed = other.surveyed
 
-    def known(self) -> Iterator[Summary]:
+    def known_summaries(self) -> Iterator[Summary]:
         """What is kept of every file that is of a kind."""
         return self.now.known_summaries()
 

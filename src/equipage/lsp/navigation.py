@@ -150,7 +150,7 @@ def definitions_of(workspace: Workspace, named: Symbol) -> list[Symbol]:
         return [each for each in _occurrences_in_home(workspace, named) if each.is_definition]
     found: list[Symbol] = []
     short = named.name.rpartition(":")[2]  # plugins put their own name before it
-    for checked in workspace.known():
+    for checked in workspace.known_summaries():
         offer = checked.offer
         if offer is None or not {named.name, short}.intersection(offer.names):
             continue
@@ -177,7 +177,7 @@ def references_to(workspace: Workspace, named: Symbol) -> Iterator[Symbol]:
             each for each in _occurrences_in_home(workspace, named) if not each.is_definition
         )
         return
-    for checked in list(workspace.known()):
+    for checked in list(workspace.known_summaries()):
         outcome = workspace.load(checked.path).outcome if checked.kind is not None else None
         if outcome is None:
             continue
@@ -292,7 +292,7 @@ _OBJECT_SYMBOL = 19
 def workspace_symbols(workspace: Workspace, query: str) -> list[protocol.WorkspaceSymbol]:
     """The agents, skills, servers and other items of the workspace that match a query."""
     wanted, found = query.casefold(), list[protocol.WorkspaceSymbol]()
-    for offer in filter(None, (checked.offer for checked in workspace.known())):
+    for offer in filter(None, (checked.offer for checked in workspace.known_summaries())):
         for name in dict.fromkeys(offer.names):
             if wanted in name.casefold():
                 place = protocol.Location(workspace.uri(offer.path), FILE_START)

@@ -129,7 +129,7 @@ class Publisher:
         self._stop_survey = threading.Event()
         survey, stop = self.workspace.snapshot(), self._stop_survey
         if not self._whole:
-            survey.workspace = survey.workspace.without_files()
+            survey.workspace = survey.workspace.copy_without_files()
 
         def run() -> None:
             try:

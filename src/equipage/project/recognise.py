@@ -559,7 +559,7 @@ def unrecognised_finding(path: str, system: System) -> Diagnostic:
 def _finding(code: Code, path: str, system: System, **values: object) -> Diagnostic:
     from equipage.loading.findings import finding  # most files have none
 
-    return finding(code, system.shown(path), values)
+    return finding(code, system.name_of(path), values)
 
 
 def folders_of_kinds(entered: str) -> Iterable[tuple[str, str]]:

@@ -341,7 +341,7 @@ def _load_project(root: str, run: Run) -> Project:
     if outcome is None:
         return Project(root, ProjectSettings())
     settings = outcome.config if outcome.config is not None else ProjectSettings()
-    file = run.files.shown(outcome.session.path)
+    file = run.files.name_of(outcome.session.path)
     return Project(root, settings, outcome.diagnostics, file)
 
 

@@ -237,7 +237,7 @@ def read_baseline(
     # Settings come with the checked files, and must not choose a file to read or to replace.
     if not named and not system.is_inside(path, project.root):
         raise UsageError(f"the baseline {path} is outside the project; name it with --baseline")
-    shown = system.shown(path)
+    shown = system.name_of(path)
     if not system.exists(path):
         if is_new:
             return BaselineFile(path, shown)

@@ -204,7 +204,7 @@ def program_named(name: str) -> Program:
         raise CodeProblem(f"the program `{name}` must be a name or an absolute path")
     else:
         found = (os.path.join(folder, name) for folder in SYSTEM_PATH.split(":"))
-        path = next(filter(os.path.isfile, found), "")
+        path = next(filter(Disk().is_file, found), "")
     digest = Disk().sha256(real_path(path)) if path else None
     if digest is None:
         raise CodeProblem(f"there is no program `{name}` in {SYSTEM_PATH}")

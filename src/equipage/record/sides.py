@@ -1,8 +1,8 @@
 """One side of a comparison: what loads in a workspace, and what cannot be judged there.
 
-Its system is the disk or a revision. `unjudged` names the files that do not load on one side, so
-that they neither hide the others nor pass unseen, and the files that differ and that a tool reads
-but equipage does not.
+Its system is the disk or a revision. `find_unjudged` names the files that do not load on one side,
+so that they neither hide the others nor pass unseen, and the files that differ and that a tool
+reads but equipage does not.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _name(file: str, folder: str) -> str:
     return os.path.relpath(file, folder).replace(os.sep, "/")
 
 
-def unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
+def find_unjudged(old: Loads, new: Loads) -> Iterator[Unjudged]:
     """The files that cannot be compared, each with the reason."""
     for name in sorted({*old.outcomes, *new.outcomes}):
         yield from _unjudged_load(name, old.outcomes.get(name), new.outcomes.get(name))

@@ -91,7 +91,7 @@ class Workspace:
     # Files and loads.
 
     @property
-    def found(self) -> Found:
+    def contents(self) -> Found:
         """What is at and below the paths."""
         if self._found is None:
             self._found = find(self.paths, self.run, self.selection)
@@ -99,7 +99,7 @@ class Workspace:
 
     def files(self) -> Sequence[File]:
         """The files at and below the paths, those that the caller named first."""
-        return self.found.files
+        return self.contents.files
 
     def load(self, file: File) -> FileLoad:
         """The load of a file, as a whole."""
@@ -151,11 +151,11 @@ class Workspace:
             jobs = 1  # what is kept stays here
         if jobs > 1 and chunks:
             # Importing it takes longer than checking a small file.
-            from equipage.workspace.parallel import Work, by_processes, can_share
+            from equipage.workspace.parallel import Work, can_share, share_among_processes
 
             if can_share():
                 work = Work(request, summarise, self.kind, self.run)
-                yield from by_processes(chunks, work, min(jobs, len(chunks)))
+                yield from share_among_processes(chunks, work, min(jobs, len(chunks)))
                 return
         for chunk in chunks:
             yield from load_chunk(chunk, request, self.run, summarise, self.kind)
@@ -204,7 +204,7 @@ class Workspace:
         # What a report looks at is looked at again for the next one, so it is not recorded.
         request = msgspec.structs.replace(self.request, system=self.system)
         run = request.new_run(self.run)
-        found = (self._found or Found()) if only_known else self.found
+        found = (self._found or Found()) if only_known else self.contents
         gathering = Gathering(run, found, self.selection, self.kind)
         files = found.files
         if only_known:
@@ -226,7 +226,7 @@ class Workspace:
         """The names by which findings may call files: links may lead to them from elsewhere."""
         system = self.system
         here, paths = system.real(system.cwd), [each.path for each in files]
-        names = {system.shown(path) for path in paths}
+        names = {system.name_of(path) for path in paths}
         names |= {display_name(system.real(path), here) for path in paths}
         known = (self._summaries.get(each) for each in files)
         same = {each.real for each in known if each is not None and each.real is not None}
@@ -240,7 +240,7 @@ class Workspace:
         system = self.system
         folders = tuple(os.path.join(each, "") for each in self.request.folders)
         # The usual check, of whole projects: every file in them was taken.
-        if all(os.path.join(each.root, "").startswith(folders) for each in self.found.projects):
+        if all(os.path.join(each.root, "").startswith(folders) for each in self.contents.projects):
             return
         known = {system.absolute(each.path) for each in self.files()}
         if self._walked_around is None:
@@ -250,12 +250,14 @@ class Workspace:
         around = [
             File(path)
             for path in walked
-            if system.absolute(path) not in known and system.shown(path) not in gathering.used
+            if system.absolute(path) not in known and system.name_of(path) not in gathering.used
         ]
         if around:
             gathering.order = {system.absolute(path): number for number, path in enumerate(walked)}
-            gathering.asked = gathering.asked or {system.shown(each.path) for each in self.files()}
-            gathering.context |= {system.shown(each.path) for each in around}
+            gathering.asked = gathering.asked or {
+                system.name_of(each.path) for each in self.files()
+            }
+            gathering.context |= {system.name_of(each.path) for each in around}
             for each in self.summaries(around):
                 gathering.take(each)
 
@@ -317,7 +319,7 @@ class Workspace:
         moved = {self.system.absolute(each.path) for each in {*before.files()} ^ {*self.files()}}
         return changed | moved | (was.keys() & touched)
 
-    def without_files(self) -> Workspace:
+    def copy_without_files(self) -> Workspace:
         """A workspace in which no file is looked for."""
         return Workspace((), msgspec.structs.replace(self.request, system=self.system))
 

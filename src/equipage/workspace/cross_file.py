@@ -40,7 +40,7 @@ def check_folders(gathering: Gathering) -> None:
             continue
         for path, fact in beside(folder, system):
             if path == folder or not is_ignored(path, system):
-                shown = system.shown(path)
+                shown = system.name_of(path)
                 gathering.add_findings(path, shown, [place_without_outcome(fact, shown)])
 
 
@@ -69,7 +69,7 @@ def check_offers(gathering: Gathering) -> None:
 
     for rule in RULES:
         for path, fact in rule(offers):
-            shown = gathering.system.shown(path)
+            shown = gathering.system.name_of(path)
             gathering.add_findings(path, shown, [place_without_outcome(fact, shown)])
 
 

@@ -22,14 +22,7 @@ from equipage.project.recognise import (
     surroundings_of,
 )
 from equipage.project.registry import agent_folders, format_named
-from equipage.project.settings import (
-    Project,
-    Selection,
-    excluded_by,
-    project_in,
-    project_of,
-    projects_of,
-)
+from equipage.project.settings import Project, Selection, excluded_by, project_in, project_of
 
 if TYPE_CHECKING:  # most requests walk nothing
     from equipage.files.walking import EnteredFolder, Names, WalkResult
@@ -74,7 +67,7 @@ def find(paths: Sequence[str], run: Run, selection: Selection) -> Found:
     for each in search.found.files:
         by_path.setdefault(system.absolute(each.path), each)
     search.found.files = list(by_path.values())
-    search.found.projects = projects_of(run)
+    search.found.projects = tuple(search.projects.values())
     return search.found
 
 
@@ -105,11 +98,16 @@ class _Search:
         self.selection = selection
         self.excludes: Callable[[str], bool] = excluded_by(selection.exclude, self.system.cwd)
         self.found = Found()
+        self.projects: dict[str, Project] = {}  #: by root
+
+    def meet(self, project: Project) -> Project:
+        """Remember a project of a file or folder that was looked at."""
+        return self.projects.setdefault(project.root, project)
 
     def add_named(self, path: str) -> None:
-        project = project_of(path, self.run)
+        project = self.meet(project_of(path, self.run))
         if self.selection.force_exclude and self.is_left_out(path, project):
-            self.found.left_out.append(self.system.shown(path))
+            self.found.left_out.append(self.system.name_of(path))
         else:
             self.found.files.append(File(path, named=True))
 
@@ -119,7 +117,7 @@ class _Search:
         from equipage.loading.layers import PROJECT_FOLDER
 
         run, system = self.run, self.system
-        project_of(os.path.join(folder, "file"), run)
+        self.meet(project_of(os.path.join(folder, "file"), run))
         all_files, start = run.request.isolated, system.absolute(folder)
         for found in walk(
             folder, agent_folders(), system, Wanted(run), self.enter, all_files=all_files
@@ -144,6 +142,7 @@ class _Search:
     def enter(self, entered: EnteredFolder) -> None:
         names = None if entered.names is None else _NAMES_THAT_MATTER.intersection(entered.names)
         remember_walked_folder(self.run, entered.folder, names, is_plain=entered.is_plain)
+        self.meet(project_in(entered.folder.rstrip("/") or "/", self.run))
         self.note_kind_folders(entered.folder)
 
     def note_kind_folders(self, entered: str) -> None:
@@ -159,12 +158,12 @@ class _Search:
 
         folder = found.path
         if found.is_index:
-            name = self.system.shown(os.path.join(folder, ".git", "index"))
+            name = self.system.name_of(os.path.join(folder, ".git", "index"))
             problem = finding(codes.INDEX_DAMAGED, name, {"reason": found.problem})
         elif self.system.absolute(folder) in self.found.entered_folders:
             return  # of a folder for files of one kind, `cross_file.check_folders` says it
         else:
-            name = self.system.shown(folder)
+            name = self.system.name_of(folder)
             values = {"folder": name, "reason": found.problem}
             severity = "error" if named else codes.FOLDER_UNREADABLE.severity
             problem = finding(codes.FOLDER_UNREADABLE, name, values, severity=severity)

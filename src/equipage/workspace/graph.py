@@ -288,7 +288,7 @@ def _layer_of(kind: Format, path: str, request: Request) -> str | None:
 
 
 def _rows_of_load(found: FileLoad, request: Request) -> Iterator[Listed]:
-    name = request.system.shown(found.path)
+    name = request.system.name_of(found.path)
     outcome = found.outcome
     if outcome is None:
         # A file that was only left alone is not an error of the project.

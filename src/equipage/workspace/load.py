@@ -76,7 +76,7 @@ class _Loading:
         except UsageError:
             raise
         except MemoryError:
-            return self.without_load(codes.CHECK_ENDED, reason=NO_MEMORY)
+            return self.refuse(codes.CHECK_ENDED, reason=NO_MEMORY)
         except Exception as error:
             return FileLoad(self.path, problem=bug(self.path, error, self.system))
 
@@ -87,21 +87,21 @@ class _Loading:
             self.files.within = _walked_in(path, project, run)
             if self.files.within is not None and not self.belongs_together(*self.files.within):
                 # Since the walk, one of its folders has become a link to somewhere else.
-                return self.without_load(codes.LINK_OUTSIDE)
+                return self.refuse(codes.LINK_OUTSIDE)
             request = _request_in(project, run)
         found = Recognised(self.kind)
         if self.kind is None:
             found = recognise(path, project, run, named=file.named, files=self.files)
         if found.kind is None:
             if file.outside and self.system.is_folder(path):
-                return self.without_load(codes.LINK_OUTSIDE)
+                return self.refuse(codes.LINK_OUTSIDE)
             return FileLoad(path, problem=found.problem, unread=found.unread)
         is_walked = not file.named and self.kind is None
         if file.outside and is_walked and (instead := self.no_file(found)) is not None:
             return instead
         wanted = format_named(found.kind)
         if file.outside and not wanted.layering.discovered:
-            return self.without_load(codes.LINK_OUTSIDE)
+            return self.refuse(codes.LINK_OUTSIDE)
         outcome = load_path(path, wanted, project.extend_request(request), run, self.files)
         # Only where nothing was read, it matters what is there instead of a file.
         if not outcome.sources and is_walked and (instead := self.no_file(found)) is not None:
@@ -118,12 +118,12 @@ class _Loading:
         """What becomes of a path that a walk found, where no file is; None if there is one."""
         path, system = self.path, self.system
         if system.is_link(path) and not system.exists(path):
-            return self.without_load(codes.LINK_BROKEN)
+            return self.refuse(codes.LINK_BROKEN)
         if found.by == "path" and system.is_folder(path) and system.entries(path):
             return FileLoad(path)  # a folder of files has the name by chance
         return None
 
-    def without_load(self, code: Code, **values: object) -> FileLoad:
+    def refuse(self, code: Code, **values: object) -> FileLoad:
         return FileLoad(self.path, problem=_finding(code, self.path, self.system, **values))
 
 
@@ -174,7 +174,7 @@ def bug(path: str, error: Exception, system: System) -> Diagnostic:
 def _finding(code: Code, path: str, system: System, **values: object) -> Diagnostic:
     from equipage.loading.findings import finding
 
-    return finding(code, system.shown(path), values)
+    return finding(code, system.name_of(path), values)
 
 
 def identity_of(load: FileLoad, outcome: Outcome) -> Hashable:
@@ -256,23 +256,23 @@ def summary_of(file: File, load: FileLoad, run: Run) -> Summary | None:
     """What a report needs of a load; None for a file that is not ours."""
     system, outcome = run.files.system, load.outcome
     if outcome is None:
-        return _summary_without_load(load, system, named=file.named)
+        return _summary_of_problem(load, system, named=file.named)
     folder = [each for each in outcome.diagnostics if each.code == codes.FILE_IS_DIRECTORY]
     if folder and not file.named and is_convention(outcome.kind.name):
         # A folder may have any name, and no tool reads it as its file.
         note = msgspec.structs.replace(folder[0], severity="note")
-        return Summary(load.path, system.shown(load.path), None, ok=True, diagnostics=(note,))
+        return Summary(load.path, system.name_of(load.path), None, ok=True, diagnostics=(note,))
     try:
         return _summary_of_outcome(load, outcome, run)
     except MemoryError:
         problem = _finding(codes.CHECK_ENDED, load.path, system, reason=NO_MEMORY)
     except Exception as error:  # in a function of its kind
         problem = bug(load.path, error, system)
-    return _summary_without_load(FileLoad(load.path, problem=problem), system, named=True)
+    return _summary_of_problem(FileLoad(load.path, problem=problem), system, named=True)
 
 
 def _summary_of_outcome(load: FileLoad, outcome: Outcome, run: Run) -> Summary:
-    name, kind, together = run.files.shown(load.path), outcome.kind, outcome.kind.together
+    name, kind, together = run.files.name_of(load.path), outcome.kind, outcome.kind.together
     refers = together.refers if together.cross_rules else None
     policy = project_of(load.path, run).settings.policy
     return Summary(
@@ -306,14 +306,14 @@ def _policy_findings(outcome: Outcome, policy: Policy | None) -> Iterable[Diagno
 def summary_of_dead_process(file: File, reason: str, system: System) -> Summary:
     """What is kept of a file whose check ended the process that did it."""
     problem = _finding(codes.CHECK_ENDED, file.path, system, reason=reason)
-    return Summary(file.path, system.shown(file.path), None, ok=False, diagnostics=(problem,))
+    return Summary(file.path, system.name_of(file.path), None, ok=False, diagnostics=(problem,))
 
 
 #: Problems that are reported for files which only a walk met.
 _WORTH_SAYING = (codes.NOT_UTF8, codes.LINK_BROKEN, codes.INTERNAL_ERROR, codes.CHECK_ENDED)
 
 
-def _summary_without_load(load: FileLoad, system: System, *, named: bool) -> Summary | None:
+def _summary_of_problem(load: FileLoad, system: System, *, named: bool) -> Summary | None:
     """What is kept of a file that was not loaded.
 
     Of those that a walk meets, only some are worth a finding: one that the system refuses to read,
@@ -325,7 +325,7 @@ def _summary_without_load(load: FileLoad, system: System, *, named: bool) -> Sum
         problem = unrecognised_finding(load.path, system)
     if problem is None:
         return None
-    name = system.shown(load.path)
+    name = system.name_of(load.path)
     if problem.code in (codes.LINK_OUTSIDE, codes.POSSIBLE_KIND, codes.NOT_READ):
         guessed = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
         return Summary(load.path, name, None, ok=True, diagnostics=(problem,), guessed=guessed)

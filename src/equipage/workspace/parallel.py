@@ -58,11 +58,11 @@ def _can_fork() -> bool:
     return sys.platform == "linux" and threading.active_count() == 1
 
 
-def by_processes(chunks: Sequence[Chunk], work: Work, jobs: int) -> Iterator[Any]:
+def share_among_processes(chunks: Sequence[Chunk], work: Work, jobs: int) -> Iterator[Any]:
     """Check each file of each chunk by `jobs` processes."""
     done = 0
     try:
-        for results in _in_pool(chunks, work, jobs):
+        for results in _run_pool(chunks, work, jobs):
             yield from results
             done += 1
     except BrokenProcessPool:
@@ -77,7 +77,7 @@ def _one_by_one(files: Chunk, work: Work) -> Iterator[Any]:
     done = 0
     while done < len(files):
         try:
-            for results in _in_pool([[each] for each in files[done:]], work, 1):
+            for results in _run_pool([[each] for each in files[done:]], work, 1):
                 yield from results
                 done += 1
         except (BrokenProcessPool, OSError):
@@ -86,7 +86,7 @@ def _one_by_one(files: Chunk, work: Work) -> Iterator[Any]:
             done += 1
 
 
-def _in_pool(chunks: Sequence[Chunk], work: Work, jobs: int) -> Iterator[list[Any]]:
+def _run_pool(chunks: Sequence[Chunk], work: Work, jobs: int) -> Iterator[list[Any]]:
     """The results of each chunk in order. Raises `BrokenProcessPool`, `OSError` at its start."""
     context = multiprocessing.get_context("fork" if _can_fork() else "spawn")
     pool = ProcessPoolExecutor(jobs, context, _begin, (msgspec.structs.replace(work, run=None),))

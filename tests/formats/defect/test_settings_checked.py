@@ -11,6 +11,7 @@ import equipage
 import lab
 from equipage.core.diagnostics import UsageError
 from equipage.loading.session import Request
+from equipage.workspace import Workspace
 from equipage.workspace.report import Report
 from equipage.workspace.watch import watch_check
 from lab import in_process, repository, save, settle, write
@@ -91,7 +92,7 @@ def test_settings_outside_of_a_repository_are_checked_alone(folder: Path) -> Non
 
 def test_a_watch_sees_layers_together(folder: Path) -> None:
     pytest.importorskip("watchfiles")
-    turns = watch_check(["."], Request({}, shared=True))
+    turns = watch_check(Workspace(["."], Request({}, shared=True), recording=True))
     assert told(next(turns).report) == [("provider-without-section", ".defect/config.toml")]
     save(folder / "repo/.defect/config.local.toml", "[default]\nprovider = 'openai'\n")
     turn = next(turns)

@@ -291,7 +291,7 @@ def expand_and_report(
         _refuse(core_codes.NESTING_TOO_DEEP.at(limit=MAX_DEPTH))
     value = _replace_tuples(value, {})
     _check_value(value)
-    kind, shown = Tree(default_kind, Origins()), ", ".join(map(session.files.shown, bases))
+    kind, shown = Tree(default_kind, Origins()), ", ".join(map(session.files.name_of, bases))
     context = ReferenceContext(bases, bases, shown, kind, value, whole=False)
     tree, facts = expand_references(_tree_of_value(value, ""), session, context)
     if facts:  # only findings need the value as a text, which costs more than all the rest

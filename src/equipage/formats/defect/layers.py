@@ -26,6 +26,7 @@ from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.files import System, is_possible_path
 from equipage.files.arguments import text_argument, wrong_argument
+from equipage.files.disk import Disk
 from equipage.files.sandbox import FileProblem, is_below
 from equipage.formats.defect import codes, hooks, mcp
 from equipage.formats.defect.hooks import PROJECT_LAYERS, Layer
@@ -130,7 +131,7 @@ class LoadedSettings(Loaded[Settings]):
         if file is None:
             return None
         source = self._tree.provenance(("base_prompt", "file")).origin.document.source
-        base = os.getcwd() if source.filename is None else os.path.dirname(source.filename)
+        base = Disk().cwd if source.filename is None else os.path.dirname(source.filename)
         return FilePath(base, file)
 
 
@@ -298,7 +299,7 @@ class _LayerMerge:
                 return
             self.not_folders.add(folder)
             code = core_codes.FILE_UNREADABLE
-            values = {"file": self.system.shown(folder), "reason": os.strerror(errno.ENOTDIR)}
+            values = {"file": self.system.name_of(folder), "reason": os.strerror(errno.ENOTDIR)}
         empty = Source.of_text(str(values.get("file", path)), "")
         yield Fact(code, values=values, span=Span(empty, 0, 0))
 

@@ -27,7 +27,8 @@ from equipage.core.source import Source
 from equipage.core.text import nearest, visible
 from equipage.directives import codes as directive_codes
 from equipage.files import System
-from equipage.files.arguments import folders_argument, path_argument
+from equipage.files.arguments import expand_home, folders_argument, path_argument
+from equipage.files.sandbox import real_path
 from equipage.formats.toolpack import FORMAT
 from equipage.formats.toolpack.model import Toolpack
 from equipage.formats.toolpack.rules import SUFFIX, file_name_problem, group_key, path_in_camel_case
@@ -165,7 +166,7 @@ class ToolpackLoader:
         self, path: str | os.PathLike[str]
     ) -> tuple[str, list[_Entry], list[Diagnostic]]:
         """The folder, what is kept of each file in it, and every finding."""
-        folder = os.path.abspath(os.path.expanduser(path_argument("path", path)))
+        folder = os.path.abspath(expand_home(path_argument("path", path)))
         request = Request(env={}, options=self._options, roots=self._roots, folders=(folder,))
         if not request.system.is_folder(folder):
             raise ToolpackValidationError([_missing_folder(folder, request.system)])
@@ -220,7 +221,7 @@ class ToolpackLoader:
         headers that a pack sets, the snapshot has only the names, and addresses come without user
         and password, because it is kept and passed on. A change of a value changes the digest.
         """
-        base = os.path.realpath(os.fspath(root) if root is not None else self._folder or os.curdir)
+        base = real_path(os.fspath(root) if root is not None else self._folder or os.curdir)
         packs = []
         for pack in self.list():
             sources = sorted(self._sources[pack.id], key=lambda source: source.filename or "")
@@ -254,7 +255,7 @@ def _strip_credentials(url: Any) -> Any:
 
 def _relative(path: str, base: str) -> str:
     """A path from `base`. Links in its folder are followed; the file itself keeps its name."""
-    real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    real = os.path.join(real_path(os.path.dirname(path)), os.path.basename(path))
     return os.path.relpath(real, base).replace(os.sep, "/")
 
 
@@ -274,22 +275,22 @@ def pack_files(folder: str, system: System) -> tuple[list[str], list[Diagnostic]
                 elif entry.is_dir(follow_symlinks=False):
                     stack.append((*parts, entry.name))
                 elif fact := file_name_problem(entry.name):
-                    shown = system.shown(entry.path)
+                    shown = system.name_of(entry.path)
                     problems.append(finding(fact.code, shown, fact.values))
         except OSError as error:
             # An error, not a warning: a program that loads a folder relies on having all of it.
-            shown = system.shown(os.path.join(folder, *parts))
+            shown = system.name_of(os.path.join(folder, *parts))
             values = {"folder": shown, "reason": error.strerror or str(error)}
             problems.append(finding(core_codes.FOLDER_UNREADABLE, shown, values, severity="error"))
     if not found and not problems:
-        shown = system.shown(folder)
+        shown = system.name_of(folder)
         message = f"no toolpacks in {shown}: no file there is named `*{SUFFIX}`"
         problems.append(Diagnostic(core_codes.FILE_MISSING.name, "warning", message, file=shown))
     return [os.path.join(folder, *parts) for parts in sorted(found)], problems
 
 
 def _missing_folder(folder: str, system: System) -> Diagnostic:
-    shown = system.shown(folder)
+    shown = system.name_of(folder)
     if system.exists(folder):
         code, reason = core_codes.FILE_UNREADABLE, "is a file, not a folder"
     else:

@@ -379,7 +379,7 @@ def _sort_key(outcome: Outcome) -> tuple[str, ...]:
 
 def _shown_file(outcome: Outcome) -> str:
     """The file as the caller named it: several packs may be links to one file."""
-    return outcome.session.files.shown(outcome.session.path)
+    return outcome.session.files.name_of(outcome.session.path)
 
 
 def _id_origin(outcome: Outcome) -> Origin:

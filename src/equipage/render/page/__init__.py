@@ -529,7 +529,7 @@ def _lock_state(workspace: Workspace, kept: Sequence[FileLoad]) -> LockState | N
     try:
         old = locks.read(data)
     except locks.LockError as error:
-        return LockState(system.shown(file), problem=str(error))
+        return LockState(system.name_of(file), problem=str(error))
     here = [
         each for each in (os.path.join(root, path) for path in old.paths) if system.exists(each)
     ]
@@ -541,7 +541,7 @@ def _lock_state(workspace: Workspace, kept: Sequence[FileLoad]) -> LockState | N
         new, _ = locks.build_lock(locked, here, root, workspace.run, programs=programs)
     else:
         new, _ = locks.lock_all(here, root, workspace.request, programs=programs)
-    return LockState(system.shown(file), compare(old, new))
+    return LockState(system.name_of(file), compare(old, new))
 
 
 def places_of(outcomes: Iterable[Outcome], reaches: Iterable[Reach]) -> Places:
@@ -656,6 +656,6 @@ def _unread_files(kept: Iterable[FileLoad], system: System) -> Iterator[Unread]:
     sorts: dict[str, set[str]] = {}
     for each in kept:
         if each.unread is not None:
-            sorts.setdefault(each.unread, set()).add(system.shown(each.path))
+            sorts.setdefault(each.unread, set()).add(system.name_of(each.path))
     for sort, files in sorted(sorts.items()):
         yield Unread(sort, tuple(sorted(files)))
