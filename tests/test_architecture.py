@@ -377,7 +377,7 @@ def test_a_code_means_one_thing() -> None:
     meanings: dict[str, set[Code]] = {}
     for code in (
         *CORE_CODES,
-        *(code for name in built_in_kinds() for code in format_named(name).codes),
+        *(code for name in built_in_kinds() for code in format_named(name).all_codes),
     ):
         meanings.setdefault(code.name, set()).add(code)
     assert {name for name, codes in meanings.items() if len(codes) > 1} == set()

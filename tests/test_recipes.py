@@ -229,7 +229,7 @@ FORMAT = Format(
     name="crew",
     title="crew",
     model=Crew,
-    rules=(captain_is_one,),
+    checks=(captain_is_one,),
     presentation=Presentation(example="captain: ann\\n", example_path="NAME.crew.yaml"),
 )
 '''

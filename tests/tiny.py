@@ -45,7 +45,7 @@ FORMAT = Format(
     name="crew",
     title="crew",
     model=Crew,
-    reading=Reading(uses_environment=True),
+    reading=Reading(variables=True),
     shape=Shape(unknown="warning"),
     stages=(_include,),
     codes=Include.codes,

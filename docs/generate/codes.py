@@ -89,7 +89,7 @@ def owners() -> dict[str, list[str]]:
     """The kinds that bring each code; none for those of every kind."""
     found: dict[str, list[str]] = {code.name: [] for code in CORE_CODES}
     for name in (*built_in_kinds(), BY_SCHEMA):
-        for code in format_named(name).codes:
+        for code in format_named(name).all_codes:
             if code.name not in found or found[code.name]:
                 found.setdefault(code.name, []).append(name)
     return found

@@ -235,7 +235,7 @@ def _strictness(kind: Format) -> list[str]:
         str(kind.shape.unknown), "let through"
     )
     facts = [f"An unknown key is {unknown}."]
-    if kind.reading.uses_environment:
+    if kind.reading.variables:
         facts.append("`${NAME}` is replaced by environment variables before the file is parsed.")
     if kind.reading.merge_keys:
         facts.append("`<<` merge keys are applied, within bounds.")
@@ -243,10 +243,10 @@ def _strictness(kind: Format) -> list[str]:
 
 
 def _codes(kind: Format) -> list[str]:
-    if not kind.codes:
+    if not kind.all_codes:
         return []
     links = [
         f"- [`{code.name}`](../codes/{code.name}.md): {summary(code.words.message)}"
-        for code in kind.codes
+        for code in kind.all_codes
     ]
     return ["## Its own findings", "", *sorted(set(links)), ""]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from equipage.core.source import Source, Span
+    from equipage.directives.composing import Directives, Files, Includes, Refs
     from equipage.formats.defect.layers import LoadedSettings, SettingsLayer, load_settings
     from equipage.formats.defect.profile import Profile, Profiles, discover_profiles
     from equipage.formats.defect.skill import (
@@ -37,7 +38,18 @@ if TYPE_CHECKING:
         Skills,
         discover_skills,
     )
-    from equipage.loading.format import Limits
+    from equipage.loading.format import (
+        FILE,
+        Format,
+        Layer,
+        Limits,
+        Problem,
+        Reading,
+        Renamed,
+        by,
+        project_layer,
+        user_layer,
+    )
     from equipage.loading.result import Explanation, Loaded
     from equipage.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
     from equipage.workspace.report import FileReport, Report
@@ -56,7 +68,11 @@ _HOMES = {
     ),
     "formats.defect.profile": ("Profile", "Profiles", "discover_profiles"),
     "formats.defect.layers": ("LoadedSettings", "SettingsLayer", "load_settings"),
-    "loading.format": ("Limits",),
+    "directives.composing": ("Directives", "Files", "Includes", "Refs"),
+    "loading.format": (
+        "FILE", "Format", "Layer", "Limits", "Problem", "Reading", "Renamed", "by",
+        "project_layer", "user_layer",
+    ),
     "loading.result": ("Explanation", "Loaded"),
     "toolpacks": ("Toolpack", "ToolpackLoader", "ToolpackValidationError"),
     "workspace.report": ("FileReport", "Report"),
@@ -64,12 +80,14 @@ _HOMES = {
 }  # fmt: skip
 
 __all__ = [
-    "Diagnostic", "DiscoveredSkill", "Edit", "EquipageError", "Explanation",
-    "FileReport", "Fix", "FoundSkill", "Label", "Limits", "LoadError", "Loaded", "LoadedSettings",
-    "Profile", "Profiles", "Report", "SettingsLayer", "Skill", "Skills", "Source", "Span",
-    "Toolpack", "ToolpackLoader", "ToolpackValidationError", "UsageError", "Watch", "__version__",
+    "FILE", "Diagnostic", "Directives", "DiscoveredSkill", "Edit", "EquipageError", "Explanation",
+    "FileReport", "Files", "Fix", "Format", "FoundSkill", "Includes", "Label", "Layer", "Limits",
+    "LoadError", "Loaded", "LoadedSettings", "Problem", "Profile", "Profiles", "Reading", "Refs",
+    "Renamed", "Report", "SettingsLayer", "Skill", "Skills", "Source", "Span", "Toolpack",
+    "ToolpackLoader", "ToolpackValidationError", "UsageError", "Watch", "__version__", "by",
     "check", "check_files", "discover_profiles", "discover_skills", "expand", "load",
-    "load_settings", "loads", "pre_read_default_agent_kind", "watch",
+    "load_settings", "loads", "pre_read_default_agent_kind", "project_layer",
+    "user_layer", "watch",
 ]  # fmt: skip
 
 

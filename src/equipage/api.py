@@ -6,8 +6,8 @@ Type checkers read `api.pyi`, which has one signature for each kind; `make stubs
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -22,11 +22,16 @@ from equipage.files.arguments import (
     text_argument,
     valid_path_argument,
 )
-from equipage.loading.format import Limits
+from equipage.loading.format import Format, Limits
 from equipage.loading.pipeline import load_text
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
-from equipage.project.registry import codes_for_kind, format_named, require_known_options
+from equipage.project.registry import (
+    codes_for_comments,
+    default_format,
+    format_named,
+    require_known_options,
+)
 from equipage.project.settings import load_in_project
 
 if TYPE_CHECKING:
@@ -41,7 +46,7 @@ def load(
     path: str | os.PathLike[str],
     model: type[Any] | None = None,
     *,
-    kind: str | None = None,
+    kind: str | Format | None = None,
     env: Mapping[str, str] | None = None,
     strict: bool = False,
     embedded: bool = False,
@@ -74,7 +79,7 @@ def loads(
     text: str,
     model: type[Any] | None = None,
     *,
-    kind: str | None = None,
+    kind: str | Format | None = None,
     env: Mapping[str, str] | None = None,
     strict: bool = False,
     embedded: bool = False,
@@ -93,11 +98,13 @@ def loads(
     'greet'
     """
     written = text_argument("text", text)
-    named = text_argument("kind", _requested_kind(kind, model), "the name of a kind as str")
+    named = _requested_kind(kind, model)
+    if not isinstance(named, Format):
+        named = text_argument("kind", named, "the name of a kind as str")
     request = request_of(env, options, embedded=embedded, limits=limits)
     name = "<embedded>" if embedded else "<string>"
     base = folder_argument("base_dir", base_dir)
-    request = msgspec.structs.replace(request, known_codes=codes_for_kind)
+    request = msgspec.structs.replace(request, known_codes=codes_for_comments)
     outcome = load_text(written, format_named(named), request, name=name, base=base)
     return _require_model(outcome.result(strict=strict), model)
 
@@ -106,7 +113,7 @@ def watch(
     path: str | os.PathLike[str],
     model: type[Any] | None = None,
     *,
-    kind: str | None = None,
+    kind: str | Format | None = None,
     env: Mapping[str, str] | None = None,
     strict: bool = False,
     roots: Iterable[str | os.PathLike[str]] = (),
@@ -140,7 +147,7 @@ def watch(
 def check(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = ".",
     *,
-    kind: str | None = None,
+    kind: str | Format | None = None,
     env: Mapping[str, str] | None = None,
     embedded: bool = False,
     jobs: int = 1,
@@ -161,14 +168,14 @@ def check(
     several, count = paths_argument("paths", paths), number_argument("jobs", jobs)
     from equipage.workspace import Workspace  # not for a program that only loads
 
-    chosen = kind_argument(kind)
+    chosen = _requested_kind(kind, None)
     return Workspace(several, request, kind=chosen, digests=True, jobs=count).report()
 
 
 def check_files(
     files: Mapping[str, bytes | str],
     *,
-    kind: str | None = None,
+    kind: str | Format | None = None,
     env: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     **options: Any,
@@ -188,23 +195,19 @@ def check_files(
     request = msgspec.structs.replace(request, shared=True)
     from equipage.workspace import check_contents
 
-    return check_contents(contents_argument(files), request, kind=kind_argument(kind))
+    return check_contents(contents_argument(files), request, kind=_requested_kind(kind, None))
 
 
-def _requested_kind(kind: str | None, model: type[Any] | None) -> str | None:
+def _requested_kind(kind: str | Format | None, model: type[Any] | None) -> str | Format | None:
     """The kind that a caller names, or whose model it names. Raises `UsageError`."""
     if model is None:
-        return kind_argument(kind)
+        return kind if isinstance(kind, Format) else kind_argument(kind)
     if kind is not None:
         raise UsageError("`kind` and `model` both say what to load: leave one out")
     from equipage.models import kind_of_model
 
-    name = getattr(model, "__name__", None)  # anything may come from a caller
-    found = None if name is None else kind_of_model(model)
-    if found is None:
-        name = name or type(model).__name__
-        raise UsageError(f"`model`: {name} is not the model of any kind; see `equipage.models`")
-    return found
+    found = kind_of_model(model) if hasattr(model, "__name__") else None
+    return found if found is not None else default_format(cast(Hashable, model))
 
 
 def _require_model(loaded: Loaded[Any], model: type[Any] | None) -> Loaded[Any]:

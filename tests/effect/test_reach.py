@@ -478,7 +478,7 @@ def holding(at: tuple[str, ...], value: Any) -> Any:
 @pytest.mark.requirement("GT-01")
 def test_every_row_of_every_table_has_a_way_to_widen(kind: str, subject: Any, row: Any) -> None:
     """Nothing is in a table in vain: some change of the field alone lets an agent do more."""
-    own = Format(kind, kind, dict)
+    own = Format(dict, kind, kind)
     pairs = [*SAMPLES, *((row.order[0], row.order[-1]) for _ in row.order[:1])]
     steps = []
     for narrow, wide in pairs:

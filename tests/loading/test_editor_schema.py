@@ -20,7 +20,7 @@ from casefiles import Case, cases_in
 from equipage.clients.catalogue import Convention
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.editor_schema import VARIABLE, accept, schema_for
-from equipage.loading.format import Format
+from equipage.loading.format import Format, Reading
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
@@ -128,7 +128,8 @@ class Everything(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     again: Everything | None = None
 
 
-EVERYTHING = Format(name="everything", title="everything", model=Everything)
+PLAIN = Reading(variables=False)
+EVERYTHING = Format(Everything, reading=PLAIN, stages=())
 
 
 def test_what_a_model_says_is_in_the_schema() -> None:
@@ -214,7 +215,7 @@ def test_what_a_model_says_is_in_the_schema() -> None:
     ],
 )
 def test_the_schema_is_as_strict_as_the_kind(shape: Shape, value: Any, valid: bool) -> None:
-    kind = Format(name="everything", title="everything", model=Everything, shape=shape)
+    kind = Format(Everything, reading=PLAIN, shape=shape, stages=())
     assert validator(schema_for(kind)).is_valid(value) is valid
     config, _, _ = build(value, Everything, shape)
     assert (config is not None) is valid
@@ -250,7 +251,7 @@ def test_whatever_loads_validates(value: Any, unknown: Any, null_is_absent: bool
     shape = Shape(unknown=unknown, null_is_absent=null_is_absent)
     config, _, found = build(value, Everything, shape)
     if config is not None and not any(each.severity == "error" for each in found):
-        kind = Format(name="everything", title="everything", model=Everything, shape=shape)
+        kind = Format(Everything, reading=PLAIN, shape=shape, stages=())
         assert validator(schema_for(kind)).is_valid(value), value
 
 

@@ -28,7 +28,7 @@ NOTHING = (
 @pytest.mark.parametrize("name", registry.built_in_kinds())
 def test_what_has_no_value_has_an_error(name: str) -> None:
     kind = registry.format_named(name)
-    for extension in kind.reading.formats:
+    for extension in kind.reading.syntaxes:
         for text in NOTHING:
             request = Request(env={})
             outcome = load_text(text, kind, request, name=f"f{extension}", base="/nowhere")

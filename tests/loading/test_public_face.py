@@ -9,7 +9,6 @@ import pytest
 import equipage
 from equipage import Limits, LoadError, ToolpackLoader, ToolpackValidationError, UsageError, models
 from equipage.blueprints import expand_and_report, pre_read_default_agent_kind
-from equipage.loading.format import Format
 from equipage.loading.result import Loaded
 from lab import repository, write
 
@@ -38,8 +37,8 @@ def test_a_model_says_of_which_kind_a_file_is() -> None:
     assert isinstance(config, models.ServerConfig)
     with pytest.raises(UsageError, match="both say what to load"):
         equipage.loads(SERVER, models.ServerConfig, kind="server")  # type: ignore[call-overload]
-    with pytest.raises(UsageError, match="Format is not the model of any kind"):
-        equipage.loads(SERVER, Format)
+    with pytest.raises(UsageError, match="`int` cannot be a model"):
+        equipage.loads(SERVER, int)
     with pytest.raises(UsageError, match="the name of a kind"):
         equipage.loads(SERVER)  # type: ignore[call-overload]
     text = "---\nname: a\ndescription: b\n---\nc"

@@ -204,7 +204,7 @@ def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyP
         name = "note"
 
         def load(self) -> Format:
-            return Format("note", "note", Note)
+            return Format(Note, "note", "note")
 
     monkeypatch.setattr(registry, "_plugins", {})
     monkeypatch.setattr(

@@ -149,6 +149,8 @@ def _run_command(options: Any) -> int:
 
     if command.cleans_up:
         interrupts.restore_keyboard_interrupt()
+    # Behind everything that is installed: a folder must not replace a module of ours.
+    sys.path += getattr(options, "python_path", ())
     try:
         code = run(options, output)
         output.finish()

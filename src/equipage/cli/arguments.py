@@ -283,7 +283,12 @@ def add_loading_options(command: Parser, *, layers: bool = True) -> None:
     `layers`, too. The others take them, but do not repeat them.
     """
     group = command.add_argument_group("loading")
-    group.add_argument("--kind", metavar="KIND", help="treat files as KIND instead of detecting it")
+    group.add_argument(
+        "--kind",
+        metavar="KIND",
+        help="treat files as KIND, or as the format module:NAME, instead of detecting it",
+    )
+    add_python_path(group)
     add_list_option(group, "--root", "DIR", "also allow references into DIR; repeatable")
     single = command.add_argument_group("options of single kinds") if layers else group
     for name, settings, summary in _OPTIONS_OF_SINGLE_KINDS:
@@ -293,6 +298,11 @@ def add_loading_options(command: Parser, *, layers: bool = True) -> None:
         add_list_option(single, "--config", "KEY=VALUE", summary)
     else:
         command.set_defaults(config=[])  # `request_of` reads it for every command
+
+
+def add_python_path(command: Container) -> None:
+    summary = "look for the module of a format in DIR, too; repeatable"
+    add_list_option(command, "--python-path", "DIR", summary)
 
 
 def add_format_option(command: Container, names: Sequence[str], *, note: str = "") -> None:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from equipage.cli import OK
-from equipage.cli.arguments import Parser, add_output_option
+from equipage.cli.arguments import Parser, add_output_option, add_python_path
 from equipage.cli.output import Output
 from equipage.loading.editor_schema import schema_for
 from equipage.project.registry import format_named
@@ -21,7 +21,8 @@ def declare(parser: Parser) -> None:
         ("equipage schema claude-agent -o agent.schema.json", "write it to a file"),
         ("equipage kinds", "every KIND there is"),
     )
-    parser.add_argument("kind", metavar="KIND", help="a kind of configuration")
+    parser.add_argument("kind", metavar="KIND", help="a kind of configuration, or module:NAME")
+    add_python_path(parser)
     add_output_option(parser)
 
 

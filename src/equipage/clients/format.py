@@ -460,8 +460,9 @@ def format_of(convention: Convention) -> Format:
         title=convention.title,
         model=model_of(convention),
         reading=Reading(
-            formats=_FORMATS[convention.syntax],
+            syntaxes=_FORMATS[convention.syntax],
             read=partial(read, convention, _header_style(convention)),
+            variables=False,
         ),
         strictness={**TOLERANT, core_codes.NON_STRING_KEY: "warning"},
         shape=Shape(
@@ -477,7 +478,7 @@ def format_of(convention: Convention) -> Format:
             ignores=True,
         ),
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
-        rules=tuple(partial(rule, convention) for rule in rules),
+        checks=tuple(partial(rule, convention) for rule in rules),
         together=Together(
             set_rules=(partial(references.names_are_unique, convention),),
             set_key=partial(references.scoped_name, convention),

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import islice
+from pathlib import PurePath
 from typing import Any, Final, NoReturn, Self
 
 import msgspec
@@ -36,7 +37,14 @@ def convert(value: Any, model: Any) -> Any:
     """
     if model not in _PREPARED_MODELS:
         _prepare(model)
-    return msgspec.convert(value, model)
+    return msgspec.convert(value, model, dec_hook=_make_path)
+
+
+def _make_path(cls: type[Any], value: Any) -> Any:
+    """A path from text; a value of any other class that msgspec does not know stays as it is."""
+    if isinstance(value, str) and issubclass(cls, PurePath):
+        return cls(value)
+    return value
 
 
 def _prepare(model: Any) -> None:
@@ -54,7 +62,7 @@ def _prepare(model: Any) -> None:
             try:
                 if model not in _PREPARED_MODELS:
                     with suppress(Exception):  # the caller's own use raises it again
-                        msgspec.convert(None, model)
+                        msgspec.convert(None, model, dec_hook=_make_path)
                     _PREPARED_MODELS.add(model)
             finally:
                 finished.append(True)
@@ -185,6 +193,8 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
             if new is not default:
                 force_setattr(value, name, new)
         return value
+    if getattr(kind, "__dataclass_params__", _OPEN).frozen or hasattr(kind, "__attrs_attrs__"):
+        return _freeze_fields(value, memo)
     if kind is tuple:
         if _ATOMS.issuperset(map(type, value)):
             return value
@@ -193,6 +203,31 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
     if kind is dict and any(isinstance(each, _MODEL_TYPES) for each in value.values()):
         return FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
     return freeze_plain(value, memo)
+
+
+class _OPEN:
+    """What a class that is no dataclass has in place of its parameters."""
+
+    frozen = False
+
+
+def _freeze_fields(value: Any, memo: dict[int, Any]) -> Any:
+    """A frozen dataclass or attrs class with its mutable parts frozen, in place.
+
+    One that is not frozen is its owner's: it stays as it is.
+    """
+    kind = type(value)
+    if hasattr(kind, "__attrs_attrs__"):
+        is_frozen = kind.__setattr__.__name__ == "_frozen_setattrs"
+        names = [each.name for each in kind.__attrs_attrs__] if is_frozen else []
+    else:
+        names = [*kind.__dataclass_fields__]
+    for name in names:
+        part = getattr(value, name, None)
+        new = _freeze_part(part, memo)
+        if new is not part:
+            object.__setattr__(value, name, new)
+    return value
 
 
 def _holds_mapping(default: Any) -> bool:

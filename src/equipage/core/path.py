@@ -95,6 +95,22 @@ class Hole:
 HOLE: Final = Hole()
 
 
+def path_pattern(written: str) -> re.Pattern[str]:
+    """A pattern of paths as an expression over steps, each followed by a NUL.
+
+    Steps are divided by dots, and an index may be in brackets; `*` is any one step, `**` any number
+    of them: `tools[*].url`, `**.tools`.
+    """
+    steps = re.sub(r"\[(\*|\d+)\]", r".\1", written).split(".")
+    parts = {"**": "(?:[^\0]*\0)*", "*": "[^\0]*\0"}
+    return re.compile("".join(parts.get(step, re.escape(step) + "\0") for step in steps if step))
+
+
+def matches_path(pattern: re.Pattern[str], path: Path) -> bool:
+    """Whether a path fits a pattern that `path_pattern` made."""
+    return pattern.fullmatch("".join([f"{step}\0" for step in path])) is not None
+
+
 def get(value: Any, path: Path, default: Any = None) -> Any:
     """The part of a plain value at `path`, or `default`."""
     for step in path:

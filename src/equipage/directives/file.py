@@ -37,9 +37,10 @@ class File(Directive):
     codes: ClassVar[tuple[Code, ...]] = codes.FILE_CODES
     how: ClassVar[str] = "loaded from here"  #: what the story of a value says about the directive
 
-    library: str
+    library: str | None  #: where else a file is looked for
     shelf: tuple[str, ...]  #: the library, if it may be read
     policy: PathPolicy
+    root: str | None = None  #: the folder that paths may not leave; None: the project
     #: by the identity of their sources
     contents: dict[int, Tree] = msgspec.field(default_factory=dict)
     #: the names of binary files by the paths that have their base64
@@ -59,10 +60,11 @@ class File(Directive):
         expansion.report_siblings(node)
         session, path = expansion.session, node.origin.document.source.filename
         folder = os.path.dirname(path) if path is not None else session.base
-        roots: tuple[str, ...] = (session.root, *self.shelf, *session.roots, folder)
+        root = self.root or session.root
+        roots: tuple[str, ...] = (root, *self.shelf, *session.roots, folder)
         if isinstance(node.reference, str) and os.path.isabs(node.reference):
             roots = self.shelf  # only the library decides whether it deserves a warning
-        bases = (folder, self.library)
+        bases = (folder,) if self.library is None else (folder, self.library)
         try:
             source = expansion.find_source(node, self.policy, bases=bases, roots=roots)
         except FileProblem as problem:
@@ -86,7 +88,10 @@ class File(Directive):
         base = None if missing and os.path.isabs(reference) else display_name(folder, cwd)
         values: dict[str, Any] = {**problem.values, "reference": Shown(reference)}
         values |= {"file": Shown(reference), "referrer": node.origin.document.source.name}
-        values |= {"base": base, "library": display_name(self.library, cwd)}
+        if self.library is not None:
+            values |= {"base": base, "library": display_name(self.library, cwd)}
+        else:
+            values |= {"folder": base}
         expansion.report(node, codes.FILE_NOT_FOUND if missing else problem.code, **values)
 
 

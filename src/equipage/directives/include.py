@@ -78,10 +78,11 @@ class Include(Directive):
     key: ClassVar[str] = "$include"
     codes: ClassVar[tuple[Code, ...]] = codes.INCLUDE_CODES
 
-    library: str
-    shelf: tuple[str, ...]  #: the library, if it may be read
+    library: str | None  #: where paths start; None: at the folder of the file that includes
+    shelf: tuple[str, ...]  #: the folders that may be read
     policy: PathPolicy
     max_depth: int
+    override: str = OVERRIDE  #: the key of what is laid over the included content
     depth_variable: str | None = None  #: the environment variable that sets `max_depth`
     depth_cap: int | None = None  #: the most that variable can be set to
     #: paths of texts that are includes, too
@@ -89,7 +90,8 @@ class Include(Directive):
     #: by the identity of their sources
     contents: dict[int, _Content] = msgspec.field(default_factory=dict)
     changed: int = 0  #: how many includes were expanded that an override brought or changed
-    names: list[str] | None = None  #: the files of the library, listed for the first typo
+    #: folder → the files below it, listed for the first typo
+    names: dict[str, list[str]] = msgspec.field(default_factory=dict)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
@@ -129,8 +131,8 @@ class Include(Directive):
     def _expand_node(self, node: Node, expansion: Expansion) -> _ExpandedInclude:
         """Expand a node; a hole, with a finding, if it fails."""
         if node.at:
-            advice = "put it under `override:`, or remove it"
-            expansion.report_siblings(node, OVERRIDE, advice=advice)
+            advice = f"put it under `{self.override}:`, or remove it"
+            expansion.report_siblings(node, self.override, advice=advice)
         source = self._find_source(node, expansion)
         if source is None:
             return _ExpandedInclude(node.hole())
@@ -146,19 +148,19 @@ class Include(Directive):
 
     def _compose(self, node: Node, content: _Content, inner: Expansion) -> _ExpandedInclude:
         """A file in place of a node: its override is merged over it, then the rest is expanded."""
-        has_override = node.at and OVERRIDE in node.value
+        has_override = node.at and self.override in node.value
         # Nothing is known about an override of a file that could not be parsed.
         if not has_override or content.tree.value is HOLE:
             whole = self._expand_whole(content, (), inner)
             return _ExpandedInclude(
                 node.replace_with(whole.tree, _VIA_TEXT), whole.height, whole.reached
             )
-        override = _push_into_includes(content.tree.value, node.tree.subtree((OVERRIDE,)))
+        override = self._push_into_includes(content.tree.value, node.tree.subtree((self.override,)))
         touched = [
-            path for path in content.includes if _touches_path(override.value, content, path)
+            path for path in content.includes if self._touches_path(override.value, content, path)
         ]
         whole = self._expand_whole(content, tuple(touched), inner)
-        tree = merge(node.add_via(whole.tree, _VIA_TEXT), override, _merge_strategy)
+        tree = merge(node.add_via(whole.tree, _VIA_TEXT), override, self._merge_strategy)
         places = self._outermost_includes(tree, [*touched, *find(override.value, self.matches)])
         # The includes of an override count as made inside the included file.
         rest = self._expand_places(content, tree, places, inner, {})
@@ -248,8 +250,9 @@ class Include(Directive):
         roots = self.shelf
         if not (isinstance(node.reference, str) and os.path.isabs(node.reference)):
             roots = (*self.shelf, *expansion.session.roots)  # for links in the library
+        start = self._start(node, expansion.session)
         try:
-            source = expansion.find_source(node, self.policy, bases=(self.library,), roots=roots)
+            source = expansion.find_source(node, self.policy, bases=(start,), roots=roots)
         except FileProblem as problem:
             self._report_problem(node, problem, expansion)
             return None
@@ -257,6 +260,13 @@ class Include(Directive):
             return source
         self._report_cycle(node, (*expansion.chain, source), expansion)
         return None
+
+    def _start(self, node: Node, session: Session) -> str:
+        """The folder where the path of an include starts."""
+        if self.library is not None:
+            return self.library
+        file = node.origin.document.source.filename
+        return session.base if file is None else os.path.dirname(file)
 
     def _shortest_route_back(
         self, part: _ExpandedInclude, chain: Iterable[Source]
@@ -288,20 +298,22 @@ class Include(Directive):
     def _report_problem(self, node: Node, problem: FileProblem, expansion: Expansion) -> None:
         session, shown = expansion.session, Shown(node.reference)
         values: dict[str, Any] = {**problem.values, "reference": shown, "file": shown}
-        values |= {"base": "the library", "variable": session.limits.file_bytes_variable}
+        base = "the library" if self.library is not None else "the folder of the file"
+        values |= {"base": base, "variable": session.limits.file_bytes_variable}
         code = problem.code
         if code in (core_codes.FILE_MISSING, core_codes.FILE_IS_DIRECTORY):
             code = codes.INCLUDE_NOT_FOUND
-            if self.names is None:
-                self.names = session.files.names_below(self.library)
-            cwd = session.files.cwd
+            start, cwd = self._start(node, session), session.files.cwd
+            if start not in self.names:
+                self.names[start] = session.files.names_below(start)
             values["referrer"] = node.tree.provenance(ROOT).origin.document.source.name
-            there = session.files.is_folder(os.path.join(cwd, self.library))
-            name = display_name(os.path.join(cwd, self.library), cwd)
-            values["library"] = name if there else f"{name}, which does not exist"
+            there = session.files.is_folder(os.path.join(cwd, start))
+            name = display_name(os.path.join(cwd, start), cwd)
+            name = name if there else f"{name}, which does not exist"
+            values["library" if self.library is not None else "start"] = name
             is_folder = problem.code is core_codes.FILE_IS_DIRECTORY
             values["folder"] = shown if is_folder else None
-            values["nearest"] = self._guess_file(node.reference, self.names, session)
+            values["nearest"] = self._guess_file(node.reference, self.names[start], session)
         expansion.report(node, code, **values)
 
     def _guess_file(self, reference: str, names: list[str], session: Session) -> str | None:
@@ -333,50 +345,49 @@ class Include(Directive):
         return False
 
     def _name_in_library(self, source: Source, system: System) -> str:
-        root = system.real(self.library).rstrip(os.sep) + os.sep
-        if source.filename is None or not source.filename.startswith(root):
+        root = "" if self.library is None else system.real(self.library).rstrip(os.sep) + os.sep
+        if not root or source.filename is None or not source.filename.startswith(root):
             return source.name
         return source.filename.removeprefix(root).replace(os.sep, "/")
 
+    # ---------------------------------------------------------------------- overrides
 
-def _merge_strategy(_path: Path, base: Any, over: Any) -> Strategy:
-    """A directive replaces what it lands on, unless that is the same directive."""
-    if base is HOLE and isinstance(over, dict) and any(key in over for key in _DIRECTIVES):
-        return "replace"
-    if not isinstance(base, dict) or not isinstance(over, dict):
-        return "merge"
-    new = [key for key in _DIRECTIVES if key in over and key not in base]
-    return "replace" if new and not (new == [Include.key] and OVERRIDE in base) else "merge"
-
-
-def _push_into_includes(base: Any, override: Tree) -> Tree:
-    """An override in which each part for an include is moved below an `override` key."""
-    over = override.value
-    if not isinstance(base, dict) or not isinstance(over, dict):
-        return override
-    if Include.key in base and not any(key in over for key in (*_DIRECTIVES, OVERRIDE)):
-        over, origins = {OVERRIDE: over}, override.origins
-        override = Tree(over, Origins(origins.here, below={OVERRIDE: origins}))
-    elif _merge_strategy(ROOT, base, over) == "replace":
-        return override
-    parts: dict[Path, Tree] = {}
-    for key in filter(base.__contains__, over):
-        part = _push_into_includes(base[key], override.subtree((key,)))
-        if part.value is not over[key]:
-            parts[key,] = part
-    return graft(override, parts)
-
-
-def _touches_path(over: Any, content: _Content, path: Path) -> bool:
-    """Whether an override replaces or changes what the content has at a path."""
-    base = content.tree.value
-    for step in path:
+    def _merge_strategy(self, _path: Path, base: Any, over: Any) -> Strategy:
+        """A directive replaces what it lands on, unless that is the same directive."""
+        if base is HOLE and isinstance(over, dict) and any(key in over for key in _DIRECTIVES):
+            return "replace"
         if not isinstance(base, dict) or not isinstance(over, dict):
-            return True
-        # A mapping that the override turns into an include has nothing else in it.
-        if Include.key in over or _merge_strategy(ROOT, base, over) == "replace":
-            return True
-        if step not in over:
-            return False
-        base, over = base[step], over[step]
-    return True
+            return "merge"
+        new = [key for key in _DIRECTIVES if key in over and key not in base]
+        return "replace" if new and not (new == [self.key] and self.override in base) else "merge"
+
+    def _push_into_includes(self, base: Any, override: Tree) -> Tree:
+        """An override in which each part for an include is moved below an `override` key."""
+        over, word = override.value, self.override
+        if not isinstance(base, dict) or not isinstance(over, dict):
+            return override
+        if self.key in base and not any(key in over for key in (*_DIRECTIVES, word)):
+            over, origins = {word: over}, override.origins
+            override = Tree(over, Origins(origins.here, below={word: origins}))
+        elif self._merge_strategy(ROOT, base, over) == "replace":
+            return override
+        parts: dict[Path, Tree] = {}
+        for key in filter(base.__contains__, over):
+            part = self._push_into_includes(base[key], override.subtree((key,)))
+            if part.value is not over[key]:
+                parts[key,] = part
+        return graft(override, parts)
+
+    def _touches_path(self, over: Any, content: _Content, path: Path) -> bool:
+        """Whether an override replaces or changes what the content has at a path."""
+        base = content.tree.value
+        for step in path:
+            if not isinstance(base, dict) or not isinstance(over, dict):
+                return True
+            # A mapping that the override turns into an include has nothing else in it.
+            if self.key in over or self._merge_strategy(ROOT, base, over) == "replace":
+                return True
+            if step not in over:
+                return False
+            base, over = base[step], over[step]
+        return True

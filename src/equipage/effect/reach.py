@@ -64,7 +64,7 @@ def reach_of_part(part: Part, data: bytes, name: str) -> Reach | None:
         value = {"monitors": value}
     if not part.has_only_table or not isinstance(value, dict):
         return None
-    found = reach_of_value(Format(part.kind, part.what, dict), value, name)
+    found = reach_of_value(Format(dict, part.kind, part.what), value, name)
     return found[0] if found else None
 
 

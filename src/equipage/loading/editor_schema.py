@@ -17,12 +17,14 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Any, Literal
 
 from msgspec import inspect as types
 
 from equipage.loading.format import Format
-from equipage.loading.model import Shape, type_info, words_of
+from equipage.loading.model import Shape, as_struct, type_info, words_of
+from equipage.loading.model_classes import is_pydantic, pydantic_schema, schemas_at, split_pattern
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -44,15 +46,84 @@ _ANNOTATIONS = frozenset({"title", "description", "default"})
 
 def schema_for(kind: Format) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
-    writer = _SchemaWriter(kind.shape, kind.model, variables=kind.reading.uses_environment)
-    strict = "error" == kind.shape.mismatch == kind.shape.worst
-    root = writer.schema(type_info(kind.model), strict=strict)
-    schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
-    if kind.reading.uses_environment:
+    schema: Schema = {"title": kind.title, **_schema_of_model(kind)}
+    for pattern, new in kind.renamed.items():
+        _accept_old_key(schema, pattern, new if isinstance(new, str) else new.to)
+    if kind.layers:
+        schema = _without_required(schema)  # what one layer lacks, another has
+    for stage in kind.all_stages:
+        if hasattr(stage, "fragment"):
+            schema = accept(schema, *stage.fragment())
+    if kind.reading.variables:
         # For any value, but not for the whole file.
         schema = accept(schema, "variable", VARIABLE, at_root=False)
     whole = kind.presentation.schema(schema) if kind.presentation.schema is not None else schema
     return {"$schema": DIALECT, **whole}
+
+
+def _schema_of_model(kind: Format) -> Schema:
+    if is_pydantic(kind.model):
+        return pydantic_schema(kind.model)
+    writer = _SchemaWriter(kind.shape, kind.model, variables=kind.reading.variables)
+    strict = "error" == kind.shape.mismatch == kind.shape.worst
+    root = writer.schema(type_info(kind.model), strict=strict)
+    return {**root, "$defs": writer.definitions}
+
+
+def _accept_old_key(schema: Schema, pattern: str, new: str) -> None:
+    """Let a schema take a key by the name that it had."""
+    *above, old = split_pattern(pattern)
+    for holder in schemas_at(schema, above):
+        properties = holder.get("properties", {})
+        if new in properties:
+            properties[old] = {**properties[new], "deprecated": True}
+            required = [each for each in holder.get("required", ()) if each != new]
+            holder |= {"required": required} if "required" in holder else {}
+
+
+def _without_required(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_required(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _without_required(each)
+        for key, each in schema.items()
+        if not (key == "required" and isinstance(each, list))
+    }
+
+
+def example_of(kind: Format) -> str:
+    """A first file of a format: every field that must be there, with a value to be replaced."""
+    import yaml
+
+    schema = _schema_of_model(kind)
+    value = _example_value(schema, schema, 0)
+    return str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
+
+
+def _example_value(slot: Schema, root: Schema, depth: int) -> Any:
+    if "$ref" in slot:
+        slot = root["$defs"][slot["$ref"].rpartition("/")[2]]
+    for key in ("default", "const"):
+        if key in slot:
+            return slot[key]
+    if "enum" in slot:
+        return slot["enum"][0]
+    choices = slot.get("anyOf") or slot.get("oneOf")
+    if choices:
+        return _example_value(choices[0], root, depth)
+    sort = slot.get("type")
+    if sort == "object":
+        fields = slot.get("properties", {})
+        wanted = slot.get("required") or ([] if depth else list(fields))
+        return {name: _example_value(fields[name], root, depth + 1) for name in wanted}
+    if sort == "array":
+        count = max(slot.get("minItems", 0), 0 if depth else 1)
+        return [_example_value(slot.get("items", {}), root, depth + 1)] * count
+    if sort in ("integer", "number"):
+        return slot.get("minimum", 1)
+    return False if sort == "boolean" else "TEXT"
 
 
 class _SchemaWriter:
@@ -71,6 +142,8 @@ class _SchemaWriter:
             return {**self.schema(kind.type, strict=strict), **(kind.extra_json_schema or {})}
         if isinstance(kind, types.UnionType):
             return self._union(kind, strict=strict)
+        if isinstance(kind, types.DataclassType | types.TypedDictType):
+            kind = as_struct(kind)
         if isinstance(kind, types.StructType):
             return {"$ref": f"#/$defs/{self._definition(kind, strict=strict)}"}
         if isinstance(kind, _ARRAYS):
@@ -203,7 +276,18 @@ def _scalar(kind: types.Type) -> Schema:
         return {"enum": list(kind.values)}
     if isinstance(kind, types.EnumType):
         return {"enum": [each.value for each in kind.cls]}
-    return {}
+    if isinstance(kind, types.CustomType) and issubclass(kind.cls, PurePath):
+        return {"type": "string"}
+    form = _STRING_FORMATS.get(type(kind))
+    return {} if form is None else {"type": "string", "format": form}
+
+
+_STRING_FORMATS = {
+    types.DateTimeType: "date-time",
+    types.DateType: "date",
+    types.TimeType: "time",
+    types.UUIDType: "uuid",
+}
 
 
 def _drop_none(**keywords: Any) -> Schema:
@@ -213,7 +297,7 @@ def _drop_none(**keywords: Any) -> Schema:
 def _description(cls: type) -> str | None:
     """The first paragraph of a class's own docstring."""
     written = cls.__dict__.get("__doc__")
-    if not written:
+    if not written or written.startswith(f"{cls.__name__}("):  # a dataclass writes its own
         return None
     return " ".join(re.split(r"\n[ \t]*\n", written.strip())[0].split())
 

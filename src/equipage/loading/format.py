@@ -1,34 +1,51 @@
-"""What a kind of configuration is: data, and a few small functions the stages call.
+"""What a format of configuration is: data, and a few small functions the stages call.
 
-No stage asks which kind it serves. A new kind is one `Format` value, its model, its rules and its
-cases. A field that is None, or empty, leaves the stages to do what is usual.
+No stage asks which format it serves. A new format is one `Format` value around a model; all else
+has a default that is right for a format of one's own. The formats we ship are such values, too.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 
 import msgspec
+from msgspec.structs import force_setattr
 
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Code, Fact, Severity
-from equipage.core.path import ROOT, Path
+from equipage.core.path import ROOT, Path, matches_path, path_pattern
 from equipage.core.source import Source
 from equipage.loading.model import Shape
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document, Syntax
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from equipage.files import System
     from equipage.files.reading import Files
     from equipage.loading.outcome import Outcome
+    from equipage.loading.result import Loaded
     from equipage.loading.session import Request, Session
+    from equipage.workspace.report import Report
+    from equipage.workspace.watch import Watch
 
+    C = TypeVar("C", default=Any)
+else:
+    from typing import TypeVar
+
+    C = TypeVar("C")
+
+StrPath = str | os.PathLike[str]
 #: A step of resolving: takes a tree, gives a tree and what it found.
 Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
 #: A check of the resolved, plain value. It may have been pruned, so any part of it may be missing.
-Rule = Callable[[Any, "Session"], Iterator[Fact]]
+Check = Callable[[Any, "Session"], Iterator[Fact]]
+#: What is wrong with a typed configuration that fits its model.
+Rule = Callable[[C], "Iterable[Problem | str] | None"]
 #: A check of all files of a kind together. Each fact is placed in the load that comes with it.
 SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
 #: A check of the files of a kind that refer to others, given what all files offer.
@@ -39,6 +56,85 @@ Reader = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
 Judgement = Callable[[Fact], Severity | None]
 
 YAML_ONLY: Mapping[str, Syntax] = {".yaml": "yaml", ".yml": "yaml"}
+_SYNTAXES: Mapping[str, Syntax] = {
+    **YAML_ONLY, ".json": "json", ".jsonc": "json", ".toml": "toml"
+}  # fmt: skip
+#: A variable that is not set, or that changes what the text means, is a mistake.
+_STRICT_VARIABLES: Mapping[str, Severity] = {
+    core_codes.ENV_MISSING: "error",
+    core_codes.ENV_CHANGES_STRUCTURE: "error",
+}
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """What a rule has against a configuration.
+
+    >>> equipage.Problem("tools[0].url", "must use https", fix="https://a.example")
+    Problem(path='tools[0].url', message='must use https', ...)
+    """
+
+    path: str | Path
+    """The value at fault, as people write its path: `tools[0].url`; empty for the whole file."""
+    message: str
+    """One line that names what is wrong, without a final period."""
+    fix: str | int | float | bool | None = None
+    """The value to write instead, if there is one."""
+    help: str | None = None
+    """What to write instead, in words."""
+    code: str = "rule"
+    """The name that comments, settings and reports have for it, in kebab case."""
+    severity: Severity = "error"
+    """`error`, `warning` or `note`."""
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """A file that is merged with others."""
+
+    name: str
+    """Its name; `{NAME}` in it is the value of a variable, and without that there is no layer."""
+    at: Literal["file", "beside", "user", "project"] = "beside"
+    """Where it is: the file itself, its folder, the user's configuration, the project's root."""
+
+
+#: The file that is loaded, among the layers of a format.
+FILE: Final = Layer("", "file")
+
+
+def user_layer(name: str) -> Layer:
+    """A layer in the user's configuration: below `$XDG_CONFIG_HOME`, by default `~/.config`."""
+    return Layer(name, "user")
+
+
+def project_layer(name: str) -> Layer:
+    """A layer in the root of the project: the nearest folder with `.git` or `equipage.toml`."""
+    return Layer(name, "project")
+
+
+class By(msgspec.Struct, frozen=True):
+    """Merge two lists of mappings entry by entry: those whose `key` has the same value."""
+
+    key: str
+
+
+def by(key: str) -> By:
+    """Merge lists entry by entry, by the value of a key."""
+    return By(key)
+
+
+#: How layers are merged at a path: `append` two lists; `replace` also a mapping; `remove` a value
+#: where a higher layer has `null`; or entry by entry.
+MergeWord = Literal["append", "replace", "remove"] | By
+
+
+class Renamed(msgspec.Struct, frozen=True):
+    """The name that a key has now."""
+
+    to: str
+    """The new name, in the same mapping."""
+    since: str | None = None
+    """The version of the format that has it."""
+    help: str | None = None
+    """What else to change."""
 
 
 class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,14 +157,15 @@ class Limits(msgspec.Struct, frozen=True):
 class Reading(msgspec.Struct, frozen=True):
     """How the text of a kind becomes a document, and what the caller may decide about it."""
 
-    formats: Mapping[str, Syntax] = msgspec.field(default_factory=lambda: dict(YAML_ONLY))
-    """File extension → format; a file with another extension cannot be of this kind."""
+    syntaxes: Mapping[str, Syntax] = msgspec.field(default_factory=lambda: dict(_SYNTAXES))
+    """File extension → syntax; a file with another extension cannot be of this kind."""
     read: Reader | None = None
-    """Overrides `formats` for sources with their own structure, such as a header and a body."""
+    """Overrides `syntaxes` for sources with their own structure, such as a header and a body."""
     options: type[Any] = NoOptions
+    """A Struct of what callers may pass: `load(path, kind=…, option=…)`."""
     limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] | None = None
     """The limits by the environment, and what is wrong with its variables; None: `Limits()`."""
-    uses_environment: bool = False
+    variables: bool = True
     """Replace `${VAR}` before parsing."""
     merge_keys: bool = False
     """Apply `<<`."""
@@ -170,19 +267,13 @@ class Sensitive(msgspec.Struct, frozen=True):
     default: Any = None
 
     def expression(self) -> re.Pattern[str]:
-        """The pattern as an expression over steps, each followed by a NUL."""
-        parts = {"**": "(?:[^\0]*\0)*", "*": "[^\0]*\0"}
-        return re.compile(
-            "".join(parts.get(step, re.escape(step) + "\0") for step in self.pattern.split("."))
-        )
+        """The pattern as an expression, see `path_pattern`."""
+        return path_pattern(self.pattern)
 
     def covers(self, path: Path) -> bool:
         """Whether the value at `path` is such a value, or a part of one."""
         expression = self.expression()
-        return any(
-            expression.fullmatch("".join(f"{step}\0" for step in path[:depth]))
-            for depth in range(1, len(path) + 1)
-        )
+        return any(matches_path(expression, path[:depth]) for depth in range(1, len(path) + 1))
 
 
 #: By the names people give such fields, for kinds that do not say it themselves.
@@ -225,28 +316,128 @@ class Presentation(msgspec.Struct, frozen=True):
     """Plain data as the format's own tools write it; by default the model without its defaults."""
 
 
-class Format(msgspec.Struct, frozen=True):
-    """One sort of configuration."""
+class Format(msgspec.Struct, Generic[C], frozen=True):
+    """One sort of configuration: a model, and how files become values of it.
 
-    name: str
-    title: str
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Greeting:
+    ...     text: str
+    >>> equipage.Format(Greeting).loads("text: hello").config
+    Greeting(text='hello')
+    """
+
+    model: type[C]
+    """The class of the configuration: a dataclass, a Struct of msgspec, an attrs class, a pydantic
+    model, a TypedDict; or a JSON Schema."""
+    name: str = ""
+    """What `kind` is in output; by default the name of the model."""
+    title: str = ""
     """As in “is not a valid …”."""
-    model: type[Any]
+    paths: tuple[str, ...] = ()
+    """Globs over the end of a path, such as `*.app.yaml`: which files below a folder are of the
+    format. By default all with an extension that it reads, if no other of them reads them."""
+    layers: tuple[str | Layer, ...] = ()
+    """The files that are merged, lowest first: names beside the file, `FILE` for the file itself,
+    `user_layer(…)` and `project_layer(…)`. One that is missing is left out."""
+    merge: Mapping[str, MergeWord] = {}
+    """Pattern of paths → how layers are merged there. Elsewhere mappings are merged key by key, and
+    anything else replaces what is below."""
+    renamed: Mapping[str, str | Renamed] = {}
+    """Pattern of the path of an old key → the name it has now."""
+    rules: tuple[Rule[C], ...] = ()
+    """What types cannot say: functions of the configuration that yield problems."""
     reading: Reading = Reading()
-    strictness: Mapping[str, Severity | Judgement | None] = {}
+    """How texts become values, and what callers may decide about it."""
+    strictness: Mapping[str, Severity | Judgement | None] = msgspec.field(
+        default_factory=lambda: _STRICT_VARIABLES
+    )
     """Code → severity where this kind is stricter or milder than the code itself; None silences it.
-    A format may precede the code, as in `json:duplicate-key`."""
+    A syntax may precede the code, as in `json:duplicate-key`."""
     shape: Shape = Shape()
-    stages: tuple[Stage, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    """How strictly the model is read: what becomes of unknown keys, for example."""
+    stages: tuple[Stage, ...] | None = None
+    """What happens to the value of each file before it is merged and checked; by default its
+    `$include` and `$file` are replaced."""
+    checks: tuple[Check, ...] = ()
+    """Checks of the plain value, also where it does not fit the model."""
     codes: tuple[Code, ...] = ()
+    """The codes of its checks, and of stages that do not bring their own."""
     fold: Callable[[Tree, Any], tuple[Tree, Any]] | None = None
     """Folds what the author may write (the model) into what a program gets, once it is valid."""
     build_result: Callable[[Any, Session], Any] | None = None
     """Makes `Loaded.config`, frozen and with `to_dict`, where that is not the model itself."""
     together: Together = Together()
+    """What several files have to do with each other."""
     layering: Layering = Layering()
+    """For files that lie in layers with names of their own, such as profiles."""
     presentation: Presentation = Presentation()
+    """How commands and editors show it."""
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            from equipage.loading.model_classes import name_of_model
+
+            force_setattr(self, "name", name_of_model(self.model))
+        if not self.title:
+            force_setattr(self, "title", f"`{self.name}` file")
+
+    # What callers do with a format: the public functions, with the format filled in.
+
+    def load(self, path: StrPath, **options: Any) -> Loaded[C]:
+        """As `equipage.load`."""
+        import equipage
+
+        loaded: Loaded[C] = equipage.load(path, kind=self, **options)
+        return loaded
+
+    def loads(self, text: str, **options: Any) -> Loaded[C]:
+        """As `equipage.loads`."""
+        import equipage
+
+        loaded: Loaded[C] = equipage.loads(text, kind=self, **options)
+        return loaded
+
+    def watch(self, path: StrPath, **options: Any) -> Watch[C]:
+        """As `equipage.watch`."""
+        import equipage
+
+        watch: Watch[C] = equipage.watch(path, kind=self, **options)
+        return watch
+
+    def check(self, paths: StrPath | Iterable[StrPath] = ".", **options: Any) -> Report:
+        """As `equipage.check`: below folders, every file whose extension the format reads."""
+        import equipage
+
+        return equipage.check(paths, kind=self, **options)
+
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its files, for editors."""
+        from equipage.loading.editor_schema import schema_for
+
+        return schema_for(self)
+
+    def example(self) -> str:
+        """A first file: what must be there, and what may be."""
+        from equipage.loading.editor_schema import example_of
+
+        return self.presentation.example or example_of(self)
+
+    # What the stages ask.
+
+    @property
+    def all_stages(self) -> tuple[Stage, ...]:
+        """The stages; the usual ones if the format names none."""
+        if self.stages is not None:
+            return self.stages
+        from equipage.directives.composing import USUAL_STAGES
+
+        return USUAL_STAGES
+
+    @property
+    def all_codes(self) -> tuple[Code, ...]:
+        """Every code that findings about its files may have, beside those of any format."""
+        brought = (getattr(stage, "codes", ()) for stage in self.all_stages)
+        return (*self.codes, *(code for codes in brought for code in codes))
 
     def adjust_severity(self, each: Fact, syntax: Syntax | None = None) -> Fact | None:
         """The fact with the severity this kind gives it; None if the kind allows it."""

@@ -27,10 +27,11 @@ from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.source import Source
 from equipage.files import Entry as FolderEntry
 from equipage.files import System
-from equipage.files.arguments import folder_argument, text_argument, wrong_argument
+from equipage.files.arguments import folder_argument, wrong_argument
 from equipage.files.disk import Disk
 from equipage.loading.findings import merge_duplicates
 from equipage.loading.format import Format, LayerFolder
+from equipage.loading.merging import config_home
 from equipage.loading.outcome import Outcome, findings_about_sets, place_without_outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.result import Loaded
@@ -88,27 +89,10 @@ def _user_folder(
 ) -> str | None:
     if xdg is not None:
         return os.path.join(folder_argument("xdg_config_home", xdg), USER_FOLDER)
-    from_xdg = _absolute_variable("XDG_CONFIG_HOME", env, ignored)
-    if from_xdg is not None:
-        return os.path.join(from_xdg, USER_FOLDER)
-    base = (
-        folder_argument("home", home)
-        if home is not None
-        else _absolute_variable("HOME", env, ignored)
-    )
-    return None if base is None else os.path.join(base, ".config", USER_FOLDER)
-
-
-def _absolute_variable(name: str, env: Mapping[str, str], ignored: list[str]) -> str | None:
-    """The value of a variable that holds an absolute path which is text."""
-    value = text_argument(f"env[{name!r}]", env.get(name, ""))
-    # Bytes that are not text come as lone surrogates; a NUL ends a name for the system.
-    is_text = not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value)
-    if os.path.isabs(value) and is_text:
-        return value
-    if value:
-        ignored.append(name)
-    return None
+    if home is not None:
+        env = {**env, "HOME": folder_argument("home", home)}
+    base = config_home(env, ignored)
+    return None if base is None else os.path.join(base, USER_FOLDER)
 
 
 def resolve_parent_links(path: str, depth: int, system: System) -> str:

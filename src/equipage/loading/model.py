@@ -9,9 +9,13 @@ test holds the two together.
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import re
+import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
+from pathlib import PurePath
 from typing import Any, Literal
 
 import msgspec
@@ -123,9 +127,14 @@ def build(
     left out without another finding.
     """
     try:
-        return convert(value, model), value, []
-    except (msgspec.ValidationError, RecursionError, TypeError):
-        pass
+        config = convert(value, model)
+    except MemoryError:
+        raise
+    except Exception:
+        pass  # also what a class of somebody raises: the slow way says where
+    else:
+        if is_struct(model) or not _has_unknown_key(value, type_info(model)):
+            return config, value, []
     # The slow way, only for what is wrong: every mismatch instead of the first.
     collector = Collector(shape, reported, whole=_has_no_holes(value))
     pruned = collector.check(value, type_info(model), ROOT)
@@ -134,10 +143,71 @@ def build(
         return None, pruned, facts
     try:
         return convert(pruned, model), pruned, facts
-    except msgspec.ValidationError as error:
-        # The collector is more lenient than convert: a bug worth a finding.
-        bug = codes.WRONG_TYPE.at(expected="another value", found=str(error))
-        return None, pruned, [*facts, bug]
+    except MemoryError:
+        raise
+    except Exception as error:  # the collector is more lenient than convert
+        return None, pruned, [*facts, refusal(error, model, ROOT)]
+
+
+def refusal(error: Exception, model: Any, path: Path) -> Fact:
+    """The finding that a class of somebody refuses a value, in its own words if it has any."""
+    # msgspec hands on what a class says of a value, and where.
+    cause = error.__cause__ if isinstance(error, msgspec.ValidationError) else error
+    error = cause if isinstance(cause, Exception) else error
+    is_about_value = isinstance(error, ValueError | TypeError | AssertionError)
+    said = str(error).strip() if is_about_value else ""
+    problem = said.splitlines()[0] if said else f"{title(model)} raises {type(error).__name__}"
+    return codes.MODEL_REFUSED.at(path, problem=problem)
+
+
+def is_struct(model: Any) -> bool:
+    """Whether a model is a Struct of msgspec, which knows its own keys."""
+    return isinstance(model, type) and issubclass(model, msgspec.Struct)
+
+
+#: Classes that take any key, as far as msgspec is concerned.
+_OPEN_TYPES = types.DataclassType | types.TypedDictType
+
+
+def as_struct(kind: Any) -> types.StructType:
+    """A dataclass, an attrs class or a TypedDict as a Struct that takes no other keys."""
+    return types.StructType(kind.cls, kind.fields, forbid_unknown_fields=True)
+
+
+def _has_unknown_key(value: Any, kind: types.Type) -> bool:
+    """Whether a value that fits a type has a key that the type does not know."""
+    if isinstance(kind, types.Metadata):
+        kind = kind.type
+    if isinstance(value, dict):
+        for each in _branches_of(kind):
+            if isinstance(each, types.DictType):
+                return any(_has_unknown_key(inner, each.value_type) for inner in value.values())
+            if isinstance(each, _OPEN_TYPES | types.StructType):
+                return _has_key_beside(value, each)
+    elif isinstance(value, list):
+        for each in _branches_of(kind):
+            if isinstance(each, _ARRAYS):
+                return any(_has_unknown_key(inner, each.item_type) for inner in value)
+    return False
+
+
+def _branches_of(kind: types.Type) -> tuple[types.Type, ...]:
+    return kind.types if isinstance(kind, types.UnionType) else (kind,)
+
+
+_ARRAYS = types.VarTupleType | types.ListType | types.SetType | types.FrozenSetType
+
+
+def _has_key_beside(value: dict[str, Any], kind: Any) -> bool:
+    """Whether a mapping has another key than the fields of a class, or a value of one has."""
+    known = {field.encode_name: field.type for field in kind.fields}
+    if isinstance(kind, _OPEN_TYPES) and not known.keys() >= value.keys():
+        return True
+    return any(
+        _has_unknown_key(inner, known[name])
+        for name, inner in value.items()
+        if name in known and isinstance(inner, dict | list)
+    )
 
 
 def _has_no_holes(value: Any) -> bool:
@@ -189,12 +259,20 @@ class Collector:
                 return self._check_union(value, kind, path)
             case types.StructType():
                 return self._check_struct(value, kind, path)
+            case types.DataclassType() | types.TypedDictType():
+                return self._check_class(value, kind, path)
             case types.VarTupleType() | types.ListType():
                 return self._check_list(value, kind, path)
+            case types.SetType() | types.FrozenSetType():
+                return self._check_list(value, types.ListType(kind.item_type), path)
+            case types.Metadata():
+                return self.check(value, kind.type, path)
             case types.DictType():
                 return self._check_dict(value, kind, path)
             case types.LiteralType() | types.EnumType():
                 return self._check_choice(value, kind, path)
+        if type(kind) in _WRITTEN_AS_TEXT:
+            return self._check_written_value(value, kind, path)
         if not _fits(value, kind):
             return self._refuse_mismatch(value, describe(kind), path)
         if isinstance(kind, types.IntType | types.FloatType):
@@ -204,7 +282,9 @@ class Collector:
     # Collections.
 
     def _check_struct(self, value: Any, kind: types.StructType, path: Path) -> Any:
-        if type(value) is kind.cls or (self.whole and _converts(value, kind.cls)):
+        if type(value) is kind.cls or (
+            self.whole and is_struct(kind.cls) and _converts(value, kind.cls)
+        ):
             return value  # most parts of a value with a mistake have none
         if value is None and self.shape.null_is_absent:
             value = {}
@@ -238,6 +318,21 @@ class Collector:
             result[kind.tag_field] = kind.tag
         self._report_unknown_keys(value, kind, known, path)
         return result if complete else _NOTHING
+
+    def _check_class(
+        self, value: Any, kind: types.DataclassType | types.TypedDictType, path: Path
+    ) -> Any:
+        """Check against a class of somebody, who may refuse what fits every field."""
+        before = len(self.facts), self.holes
+        result = self._check_struct(value, as_struct(kind), path)
+        if result is not _NOTHING and (len(self.facts), self.holes) == before:
+            try:
+                convert(result, kind.cls)
+            except MemoryError:
+                raise
+            except Exception as error:
+                return self._refuse(refusal(error, kind.cls, path))
+        return result
 
     def _report_missing_level(
         self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
@@ -425,6 +520,9 @@ class Collector:
         for each in kind.types:
             if _fits(value, each):
                 return self.check(value, each, path)
+        written = [each for each in kind.types if type(each) in _WRITTEN_AS_TEXT]
+        if written and isinstance(value, str):
+            return self.check(value, written[0], path)
         return self._refuse_mismatch(value, describe(kind), path, *kind.types)
 
     def _check_tagged_union(
@@ -480,6 +578,14 @@ class Collector:
             return self._refuse(fact)
         return value
 
+    def _check_written_value(self, value: Any, kind: types.Type, path: Path) -> Any:
+        """Check a value that is written as text, such as a date."""
+        wanted, words = _WRITTEN_AS_TEXT[type(kind)]
+        target = kind.cls if isinstance(kind, types.CustomType) else wanted
+        if isinstance(value, target) or _converts(value, target):
+            return value
+        return self._refuse_mismatch(value, words, path)
+
     # Findings. Each leaves nothing of the value.
 
     def _refuse(self, fact: Fact) -> Any:
@@ -524,9 +630,21 @@ class Collector:
 def _converts(value: Any, cls: type[Any]) -> bool:
     try:
         convert(value, cls)
-    except (msgspec.ValidationError, RecursionError, TypeError):
+    except (msgspec.ValidationError, RecursionError, TypeError, NotImplementedError):
         return False
     return True
+
+
+#: Types whose values are written as text, with the class of a value and words for it.
+_WRITTEN_AS_TEXT: Mapping[type[types.Type], tuple[type[Any], str]] = {
+    types.DateTimeType: (datetime.datetime, "a date and time, as in `2026-01-31T12:00:00Z`"),
+    types.DateType: (datetime.date, "a date, as in `2026-01-31`"),
+    types.TimeType: (datetime.time, "a time, as in `12:00:00`"),
+    types.TimeDeltaType: (datetime.timedelta, "a duration, as in `PT30S`, or a number of seconds"),
+    types.UUIDType: (uuid.UUID, "a UUID"),
+    types.DecimalType: (decimal.Decimal, "a number"),
+    types.CustomType: (PurePath, "text"),
+}
 
 
 def _ignored_keys_note(place: Path, names: list[str], cls: type) -> Fact:
@@ -563,7 +681,7 @@ def _fits(value: Any, kind: types.Type) -> bool:
         return True
     if isinstance(kind, types.NoneType):
         return value is None
-    if isinstance(kind, types.StructType):
+    if isinstance(kind, types.StructType | _OPEN_TYPES):
         return type(value) is kind.cls or (
             isinstance(value, dict) and _directive_value_name(kind) is None
         )
@@ -576,7 +694,7 @@ def _fits(value: Any, kind: types.Type) -> bool:
 
 def _could_be(value: Any, kind: types.Type) -> bool:
     """Whether a value fits, and a mapping has at least one of the fields that are expected."""
-    if isinstance(value, dict) and isinstance(kind, types.StructType):
+    if isinstance(value, dict) and isinstance(kind, types.StructType | _OPEN_TYPES):
         fields = {each.encode_name for each in kind.fields}
         return _fits(value, kind) and any(key in fields for key in value)
     if isinstance(kind, types.UnionType):
@@ -613,12 +731,14 @@ def describe(kind: types.Type) -> str:
         case types.StrType(min_length=low, max_length=high):
             exact = "one character" if low == 1 else f"{low} characters"
             return f"exactly {exact}" if low == high else "non-empty text"
-        case types.StructType() | types.DictType():
+        case types.StructType() | types.DictType() | types.DataclassType() | types.TypedDictType():
             return _directive_value_name(kind) or "a mapping"
         case types.VarTupleType() | types.ListType():
             return "a list"
         case types.BoolType():
             return "`true` or `false`"
+    if type(kind) in _WRITTEN_AS_TEXT:
+        return _WRITTEN_AS_TEXT[type(kind)][1]
     return "a value" if isinstance(kind, types.AnyType) else "another value"
 
 
@@ -626,6 +746,8 @@ def _describe_missing_value(kind: types.Type) -> str:
     """Describe a missing value; for a mapping, name the fields that it requires."""
     if isinstance(kind, types.VarTupleType | types.ListType) and kind.min_length:
         return "a list of one or more"
+    if isinstance(kind, _OPEN_TYPES):
+        kind = as_struct(kind)
     if not isinstance(kind, types.StructType) or _directive_value_name(kind) is not None:
         return describe(kind)
     names = [each.encode_name for each in kind.fields if each.required]

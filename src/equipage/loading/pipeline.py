@@ -18,8 +18,9 @@ from equipage.core.path import HOLE, Path, get
 from equipage.core.source import Source, Span
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
-from equipage.loading import model
 from equipage.loading.format import Format
+from equipage.loading.merging import merge_layers, place_in_layer, rename_keys
+from equipage.loading.model_classes import build as build_model
 from equipage.loading.outcome import Outcome, build_outcome
 from equipage.loading.project_root import project_root_in
 from equipage.loading.session import Request, Run, Session
@@ -106,22 +107,33 @@ def _load_source(source: Source, session: Session) -> Outcome:
 
 
 def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
-    """Resolve, check and freeze a tree that is already parsed, or merged from layers."""
-    tree = resolve(tree, session, source)
+    """Resolve, merge, check and freeze a tree that is already parsed."""
+    kind = session.kind
+    if kind.layers:
+        tree = merge_layers(tree, session, source, lambda part: resolve(part, session, source))
+    else:
+        tree = resolve(tree, session, source)
     session.add(_invisible_characters(session, source))
     resolved = tree.value
     config, tree = build(tree, session)
-    for rule in session.kind.rules:
-        session.add(rule(tree.value, session))
+    for check in kind.checks:
+        session.add(check(tree.value, session))
+    if config is not None and (rules := (*kind.rules, *session.more_rules)):
+        from equipage.loading.rules import facts_of_rules  # few formats have any
+
+        session.add(facts_of_rules(config, rules))
     return build_outcome(session, source, tree, config, resolved)
 
 
 def resolve(tree: Tree, session: Session, source: Source) -> Tree:
     """The tree after every stage of the kind; a hole if composing made it far too large."""
-    for stage in session.kind.stages:
+    tree, found = rename_keys(tree, session.kind)
+    session.add(found)
+    is_layer = bool(session.kind.layers)
+    for stage in session.kind.all_stages:
         before = tree.value
         tree, found = stage(tree, session)
-        session.add(found)
+        session.add([place_in_layer(each, tree) for each in found] if is_layer else found)
         if tree.value is not before and _grew_too_large(tree, session):
             session.add(
                 [
@@ -139,7 +151,7 @@ def build(tree: Tree, session: Session) -> tuple[Any, Tree]:
     kind = session.kind
     # A merge key that is not applied has been reported: it is not an unknown key, too.
     reported = ("<<",) if any(each.code == codes.MERGE_KEY for each in session.facts) else ()
-    config, plain, found = model.build(tree.value, kind.model, kind.shape, reported=reported)
+    config, plain, found = build_model(tree.value, kind.model, kind.shape, reported)
     session.add(map(kind.mark_risky_remedy, found))
     if any(map(_is_error, session.facts)):
         config = None  # no later check may excuse what is missing

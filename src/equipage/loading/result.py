@@ -141,7 +141,7 @@ class Loaded(Generic[C]):
             _tree=outcome.tree,
             _documents=outcome.documents,
             _dump=outcome.kind.presentation.dump or plain_data,
-            _takes_variables=outcome.kind.reading.uses_environment,
+            _takes_variables=outcome.kind.reading.variables,
             _derived={},
         )
 

@@ -36,15 +36,15 @@ from equipage.files.arguments import (
 from equipage.files.disk import Disk
 from equipage.files.reading import Files, Referred, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.loading.format import Format, Limits
+from equipage.loading.format import Format, Limits, Rule
 from equipage.loading.model import Shape, build
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, Syntax, load_value, parse
 from equipage.syntax.json import blank_comments
 from equipage.syntax.variables import Substituted
 
-#: Every code that a comment in a file of a kind may name.
-KnownCodes = Callable[[str], Mapping[str, Code]]
+#: Every code that a comment in a file of a format may name.
+KnownCodes = Callable[[Format], Mapping[str, Code]]
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -69,6 +69,8 @@ class Request(msgspec.Struct, frozen=True):
     errors_only: bool = False  #: whether the caller asks for errors alone, whatever their codes
     #: the codes that a comment in a file of a format may name; None: those of the format alone
     known_codes: KnownCodes | None = None
+    #: rules of installed packages that the caller asks for, by the name of the format
+    rules: Mapping[str, tuple[Rule, ...]] = {}
 
     def new_run(self, around: Run | None = None) -> Run:
         """A new run; it knows what `around` knows about folders, and shares no other result."""
@@ -251,6 +253,7 @@ class Session:
         self.confined = request.confined
         self.unasked, self.errors_only = request.unasked, request.errors_only
         self.roots = request.roots  #: further folders the *caller* allows
+        self.more_rules = request.rules.get(kind.name, ())
         self.files = files if files is not None else run.files.for_next_load()
         self.path = path  #: what the caller named, absolute; links in it are not followed
         self._base = base
@@ -327,7 +330,7 @@ class Session:
             return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
         reading = self.kind.reading
         # An embedded text sees no environment: it may come from anywhere.
-        env = self.env if reading.uses_environment and not self.embedded else None
+        env = self.env if reading.variables and not self.embedded else None
         document, facts = parse(source, wanted, env=env, merge=reading.merge_keys)
         return document, self.apply_severities(facts, wanted)
 
@@ -365,7 +368,7 @@ class Session:
 
 def syntax_of(kind: Format, name: str) -> Syntax:
     """The format of a file by its extension; a name without one (a string) takes the first."""
-    formats = kind.reading.formats
+    formats = kind.reading.syntaxes
     extension = os.path.splitext(name)[1].lower()
     return formats.get(extension, next(iter(formats.values())))
 
@@ -392,5 +395,5 @@ def codes_for_comments(session: Session) -> Mapping[str, Code]:
     """The codes that a comment in a file of this load may name."""
     known_codes = session.run.request.known_codes
     if known_codes is not None:
-        return known_codes(session.kind.name)
-    return {code.name: code for code in (*CORE_CODES, *session.kind.codes)}
+        return known_codes(session.kind)
+    return {code.name: code for code in (*CORE_CODES, *session.kind.all_codes)}

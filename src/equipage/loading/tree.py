@@ -11,7 +11,7 @@ Nothing here can contain itself, so the garbage collector need not look at it (`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -23,9 +23,17 @@ MADE_ABSOLUTE = "made absolute"
 #: From this depth on, a merge replaces instead of descending.
 MAX_MERGE_DEPTH = 64
 
-Strategy = Literal["merge", "replace", "append"]
+#: `remove` means that null in the upper value removes the lower one.
+Strategy = Literal["merge", "replace", "append", "remove"]
 #: Which strategy applies at a path, given both values: also to replace a mapping, append a list.
-Choice = Callable[[Path, Any, Any], Strategy]
+Choice = Callable[[Path, Any, Any], "Strategy | EntryKey"]
+
+
+class EntryKey(Protocol):
+    """Merge two lists entry by entry, by the value of a key."""
+
+    @property
+    def key(self) -> str: ...
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
@@ -282,12 +290,16 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     """`above` counts the `via` of the nodes above, which do not apply to parts of `over`."""
     how = strategy(path, base.value, over.value)
     inner = above - base.origins.skip + len(base.origins.via)
+    if not isinstance(how, str):
+        if isinstance(base.value, list) and isinstance(over.value, list):
+            return _merge_entries(base, over, strategy, path, inner, how.key)
+        how = "merge"
     if how == "append" and isinstance(base.value, list) and isinstance(over.value, list):
         return _append(base, over, inner)
     if how == "merge" and base.value is HOLE and isinstance(over.value, dict):
         return base  # what else the mapping holds is not known, so nothing is missing in it
     both_maps = isinstance(base.value, dict) and isinstance(over.value, dict)
-    if how != "merge" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
+    if how == "replace" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
         # Replaced as a whole: the base is remembered as a place that lost, for `explain`.
         known = over.origins
         replaced = (*base.origins.replaced, base.provenance(ROOT).origin, *known.replaced)
@@ -297,6 +309,10 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     below = dict(base.origins.below)
     for key in over.value:
         child = _child_with_via(over, key)
+        if child.value is None and strategy((*path, key), value.get(key), None) == "remove":
+            value.pop(key, None)
+            below.pop(key, None)
+            continue
         if key in value:
             child = _merge(base.subtree((key,)), child, strategy, (*path, key), inner)
         else:
@@ -311,6 +327,30 @@ def _child_with_via(tree: Tree, step: str | int) -> Tree:
     """A child as a tree of its own, with the `via` of its parent."""
     child = tree.subtree((step,))
     return Tree(child.value, child.origins.inherit_via(tree.origins))
+
+
+def _merge_entries(
+    base: Tree, over: Tree, strategy: Choice, path: Path, inner: int, key: str
+) -> Tree:
+    """Two lists as one: an entry is merged over the first with the same key, or comes behind."""
+    value, below = list(base.value), dict(base.origins.below)
+    numbers: dict[Any, int] = {}
+    for number, each in enumerate(value):
+        if isinstance(each, dict) and isinstance(each.get(key), str | int):
+            numbers.setdefault(each[key], number)
+    for number, each in enumerate(over.value):
+        brought = _child_with_via(over, number)
+        name = each.get(key) if isinstance(each, dict) else None
+        at = numbers.get(name) if isinstance(name, str | int) else None
+        if at is None:
+            at = len(value)
+            value.append(None)
+            child = Tree(brought.value, brought.origins.replace(skip=inner + brought.origins.skip))
+        else:
+            child = _merge(base.subtree((at,)), brought, strategy, (*path, at), inner)
+        value[at], below[at] = child.value, child.origins
+    merged = (*base.origins.merged, over.provenance(ROOT).origin, *over.origins.merged)
+    return Tree(value, base.origins.replace(below=below, merged=merged), base.moves)
 
 
 def _append(base: Tree, over: Tree, inner: int) -> Tree:

@@ -55,7 +55,7 @@ def completions_at(
     cursor = cursor_at(text, offset, opened.path)
     # A variable may be in any value, so it comes before what the place itself allows.
     variable = _OPEN_VARIABLE.search(text, text.rfind("\n", 0, offset) + 1, offset)
-    if variable is not None and context.outcome.kind.reading.uses_environment:
+    if variable is not None and context.outcome.kind.reading.variables:
         cursor = Cursor((), "text", variable["name"], variable.start("name"), offset)
         offers: Iterable[_Offer] = _variables(workspace)
     elif cursor.part == "text":

@@ -29,7 +29,7 @@ def hover_at(workspace: Workspace, opened: Opened, position: Position) -> protoc
     context = context_of(workspace, opened)
     if context is None:
         return None
-    if variable is not None and context.outcome.kind.reading.uses_environment:
+    if variable is not None and context.outcome.kind.reading.variables:
         words = _describe_variable(variable, workspace)
         return _make_hover(words, opened.text.range(*variable.span()))
     named = target_at(context, opened, position)

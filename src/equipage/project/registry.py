@@ -11,6 +11,7 @@ any text inside a step, `**` any number of steps.
 from __future__ import annotations
 
 import importlib
+import os
 from _thread import RLock
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -21,8 +22,9 @@ import msgspec
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import nearest
-from equipage.files.walking import hidden_folders
+from equipage.files.walking import PlaceIndex, hidden_folders
 from equipage.loading.format import Format
+from equipage.loading.model_classes import require_format
 from equipage.project.signs import (
     is_blueprint,
     is_bundle,
@@ -156,11 +158,15 @@ def known_kinds() -> tuple[str, ...]:
     return (*built_in_kinds(), *installed_formats())
 
 
-def format_named(name: str) -> Format:
-    """The kind of that name; plugins are looked at only for names that are not built in.
+def format_named(name: str | Format) -> Format:
+    """The format of that name, or the format itself; for `module:NAME`, that of a module.
 
-    Raises `UsageError`.
+    Plugins are looked at only for names that are not built in. Raises `UsageError`.
     """
+    if isinstance(name, Format):
+        return require_format(name)
+    if ":" in name:
+        return _import_format(name)
     built_in = _import_built_in(name)
     if built_in is not None:
         return built_in
@@ -188,6 +194,51 @@ def _import_built_in(name: str) -> Format | None:
     kind = module.FORMAT if hasattr(module, "FORMAT") else module.format_named(name)
     assert isinstance(kind, Format)
     return kind
+
+
+def _import_format(name: str) -> Format:
+    """The format that a module has under a name. Raises `UsageError`.
+
+    The person at the keyboard named it: nothing in a checked project can.
+    """
+    module_name, _, attribute = name.partition(":")
+    try:
+        found: Any = importlib.import_module(module_name)
+        for each in attribute.split("."):
+            found = getattr(found, each)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise UsageError(f"`{name}` cannot be imported: {error}") from None
+        raise UsageError(
+            f"there is no module `{module_name}`: install it, or name its folder with --python-path"
+        ) from None
+    except AttributeError:
+        raise UsageError(f"the module `{module_name}` has no `{attribute}`") from None
+    except Exception as error:
+        raise UsageError(f"`{name}` cannot be imported: {_reason_in_words(error)}") from None
+    if isinstance(found, type):
+        return default_format(found)
+    if not isinstance(found, Format):
+        raise UsageError(f"`{name}` is not a `Format`, and not a class")
+    return require_format(found)
+
+
+@cache
+def default_format(model: Any) -> Format:
+    """The format of a class without further wishes. Raises `UsageError`."""
+    return require_format(Format(model))
+
+
+def may_be(kind: Format, path: str) -> bool:
+    """Whether a file below a folder may be of a format of one's own."""
+    if kind.paths:
+        return _places(kind.name, kind.paths).find("/" + path.replace(os.sep, "/")) is not None
+    return os.path.splitext(path)[1].lower() in kind.reading.syntaxes
+
+
+@cache
+def _places(name: str, paths: tuple[str, ...]) -> PlaceIndex:
+    return PlaceIndex([(name, paths)])
 
 
 def _find_row(rows: Iterable[Recognition], name: str) -> Recognition | None:
@@ -249,7 +300,7 @@ def all_codes() -> dict[str, Code]:
     """Every code of equipage and of the built-in kinds."""
     codes = {code.name: code for code in CORE_CODES}
     for name in (*built_in_kinds(), BY_SCHEMA):
-        codes |= {code.name: code for code in format_named(name).codes}
+        codes |= {code.name: code for code in format_named(name).all_codes}
     return codes
 
 
@@ -265,13 +316,13 @@ def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     # Installed packages are only scanned for a name that is not built in.
     for name in set(kinds) - {None, BY_SCHEMA, *built_in_kinds()}:
         kind = installed_formats().get(str(name))
-        codes |= {code.name: code for code in kind.codes} if kind is not None else {}
+        codes |= {code.name: code for code in kind.all_codes} if kind is not None else {}
     return codes
 
 
-def codes_for_kind(kind: str) -> dict[str, Code]:
-    """Every code that a comment in a file of a kind may name."""
-    return codes_of([kind])
+def codes_for_comments(kind: Format) -> dict[str, Code]:
+    """Every code that a comment in a file of a format may name."""
+    return all_codes() | {code.name: code for code in kind.all_codes}
 
 
 def require_known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -47,7 +47,7 @@ from equipage.project.registry import (
     BY_SCHEMA,
     all_codes,
     built_in_kinds,
-    codes_for_kind,
+    codes_for_comments,
     format_named,
     known_kinds,
 )
@@ -352,7 +352,7 @@ def load_settings(root: str, run: Run) -> Outcome | None:
         return None
     # Of the run itself: whatever depends on its folders depends on the settings.
     system = run.around.files.system
-    request = Request(env={}, system=system, project=root, known_codes=codes_for_kind)
+    request = Request(env={}, system=system, project=root, known_codes=codes_for_comments)
     own = request.new_run(run)
     return load_path(file, FORMAT, request, own, own.files)
 
@@ -366,12 +366,12 @@ def _settings_file(root: str, system: System) -> str | None:
     return os.path.join(root, SHARED_FILE) if has_equipage_table(root, system) else None
 
 
-def load_in_project(path: str, request: Request, *, kind: str | None = None) -> Outcome:
+def load_in_project(path: str, request: Request, *, kind: str | Format | None = None) -> Outcome:
     """Load a file the caller named, as the settings of its project want it.
 
     Raises `LoadError` if its kind is not recognised, `UsageError` if there is no such kind.
     """
-    request = msgspec.structs.replace(request, known_codes=codes_for_kind)
+    request = msgspec.structs.replace(request, known_codes=codes_for_comments)
     run = request.new_run()
     wanted = format_named(kind) if kind is not None else None
     project = project_of(path, run)
@@ -429,7 +429,7 @@ def _codes_in_reach(value: Any) -> set[str]:
     known = set(all_codes())
     named = {name for _, name in _kinds_named(value)}
     for name in named.intersection(known_kinds()) if named else ():
-        known |= {code.name for code in format_named(name).codes}
+        known |= {code.name for code in format_named(name).all_codes}
     return known
 
 
@@ -491,10 +491,10 @@ FORMAT = Format(
     name="project",
     title="project settings",
     model=ProjectSettings,
-    reading=Reading(formats={".toml": "toml"}),
+    reading=Reading(syntaxes={".toml": "toml"}, variables=False),
     shape=Shape(unknown="warning"),
     stages=(_select_section,),
-    rules=(
+    checks=(
         codes_are_known,
         kinds_are_known,
         roots_are_inside,

@@ -434,7 +434,7 @@ def _value_as_written(outcome: Outcome) -> tuple[Any, None]:
 
     The value is None if it may contain values of variables, which belong to one machine.
     """
-    if outcome.tree is None or outcome.kind.reading.uses_environment:
+    if outcome.tree is None or outcome.kind.reading.variables:
         return None, None
     return outcome.tree.value, None
 

@@ -16,9 +16,10 @@ import msgspec
 from equipage.core import codes
 from equipage.files import Stamp, System, display_name
 from equipage.files.recording import Changes, Record, Recording
+from equipage.loading.format import Format
 from equipage.loading.session import Request, Run
 from equipage.project.recognise import surroundings_of, unrecognised_finding
-from equipage.project.registry import codes_for_kind, format_named
+from equipage.project.registry import codes_for_comments, format_named
 from equipage.project.settings import SELECT_ALL, Selection, project_of
 from equipage.workspace.find import File, Found, find, find_around
 from equipage.workspace.load import (
@@ -52,7 +53,7 @@ class Workspace:
         paths: Sequence[str],
         request: Request,
         *,
-        kind: str | None = None,
+        kind: str | Format | None = None,
         selection: Selection = SELECT_ALL,
         digests: bool = False,
         jobs: int = 1,
@@ -66,7 +67,8 @@ class Workspace:
         same, whatever the number.
         """
         if kind is not None:
-            format_named(kind)
+            named = format_named(kind)  # raises for one that there is not
+            kind = named if isinstance(kind, str) and ":" in kind else kind
         self.paths = tuple(dict.fromkeys(paths))
         self.kind, self.selection = kind, selection
         self.digests, self.jobs, self.keeps = digests, jobs, keeps
@@ -79,7 +81,7 @@ class Workspace:
             # The folders that the caller named: each is the root of what has no other.
             folders=tuple(system.absolute(path) for path in paths if system.is_folder(path)),
             confined=True,
-            known_codes=codes_for_kind,
+            known_codes=codes_for_comments,
         )
         self.run = self.request.new_run()
         self._found: Found | None = None
@@ -339,7 +341,7 @@ def _processors() -> int:
 
 
 def check_contents(
-    contents: dict[str, bytes], request: Request, *, kind: str | None = None
+    contents: dict[str, bytes], request: Request, *, kind: str | Format | None = None
 ) -> Report:
     """Check files in memory as a check of a folder would, without the disk.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.files.walking import is_ignored
-from equipage.loading.format import Offer
+from equipage.loading.format import Format, Offer
 from equipage.loading.outcome import Outcome, findings_by_load, place_without_outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.session import Run
@@ -35,7 +35,9 @@ def check_folders(gathering: Gathering) -> None:
     """Report what is wrong with folders for files of one kind, as opposed to the files."""
     system, entered = gathering.system, gathering.found.entered_folders
     for (name, _), folder in gathering.found.kind_folders.items():
-        beside = format_named(name).layering.beside if name == (gathering.kind or name) else None
+        own = gathering.kind
+        is_asked = name == (own.name if isinstance(own, Format) else own or name)
+        beside = gathering.format_of(name).layering.beside if is_asked else None
         if beside is None or (folder not in entered and is_ignored(folder, system)):
             continue
         for path, fact in beside(folder, system):
@@ -90,7 +92,7 @@ def _load_together(
     outcomes: list[Outcome] = []
     for each in files:
         applied = project_of(each.path, run).extend_request(run.request)
-        outcomes.append(load_path(each.path, format_named(str(each.kind)), applied, run))
+        outcomes.append(load_path(each.path, gathering.format_of(str(each.kind)), applied, run))
     by_load = {id(outcome): each for each, outcome in zip(files, outcomes, strict=True)}
     for outcome, found in findings_by_load(outcomes, offers):
         yield by_load[id(outcome)], found

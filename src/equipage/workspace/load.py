@@ -15,12 +15,12 @@ from equipage.files import System
 from equipage.files.reading import Files
 from equipage.files.recording import Record
 from equipage.files.sandbox import is_below
-from equipage.loading.format import Offer
+from equipage.loading.format import Format, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.session import Request, Run
 from equipage.project.recognise import Recognised, recognise, unrecognised_finding
-from equipage.project.registry import format_named, is_convention
+from equipage.project.registry import format_named, is_convention, may_be
 from equipage.project.settings import Policy, Project, project_of
 from equipage.workspace.find import File
 
@@ -49,7 +49,7 @@ class FileLoad(msgspec.Struct, frozen=True):
         return () if self.problem is None else (self.problem,)
 
 
-def load_file(file: File, run: Run, *, kind: str | None = None) -> FileLoad:
+def load_file(file: File, run: Run, *, kind: str | Format | None = None) -> FileLoad:
     """The load of one file, as its project wants it.
 
     Raises `UsageError` for options that a kind refuses; anything else that goes wrong in a kind is
@@ -65,7 +65,7 @@ def load_file(file: File, run: Run, *, kind: str | None = None) -> FileLoad:
 class _Loading:
     """The load of one file under way."""
 
-    def __init__(self, file: File, run: Run, files: Files, kind: str | None) -> None:
+    def __init__(self, file: File, run: Run, files: Files, kind: str | Format | None) -> None:
         self.file, self.path = file, file.path
         self.run, self.files, self.system = run, files, files.system
         self.kind = kind
@@ -89,8 +89,11 @@ class _Loading:
                 # Since the walk, one of its folders has become a link to somewhere else.
                 return self.refuse(codes.LINK_OUTSIDE)
             request = _request_in(project, run)
-        found = Recognised(self.kind)
-        if self.kind is None:
+        wanted = None if self.kind is None else format_named(self.kind)
+        if isinstance(self.kind, Format) and not file.named and not may_be(self.kind, path):
+            return FileLoad(path)
+        found = Recognised(None if wanted is None else wanted.name)
+        if wanted is None:
             found = recognise(path, project, run, named=file.named, files=self.files)
         if found.kind is None:
             if file.outside and self.system.is_folder(path):
@@ -99,7 +102,7 @@ class _Loading:
         is_walked = not file.named and self.kind is None
         if file.outside and is_walked and (instead := self.no_file(found)) is not None:
             return instead
-        wanted = format_named(found.kind)
+        wanted = wanted or format_named(found.kind)
         if file.outside and not wanted.layering.discovered:
             return self.refuse(codes.LINK_OUTSIDE)
         outcome = load_path(path, wanted, project.extend_request(request), run, self.files)
@@ -107,7 +110,9 @@ class _Loading:
         if not outcome.sources and is_walked and (instead := self.no_file(found)) is not None:
             return instead
         unsure = None if found.sure else found.why
-        return FileLoad(path, outcome, guessed=found.is_guess_by_header, unsure=unsure)
+        # A file below a folder may be a part of another one of a format of one's own.
+        is_guess = found.is_guess_by_header or (isinstance(self.kind, Format) and not file.named)
+        return FileLoad(path, outcome, guessed=is_guess, unsure=unsure)
 
     def belongs_together(self, folder: str, root: str) -> bool:
         """Whether a folder is part of a project, or the project a part of the folder."""
@@ -236,7 +241,11 @@ Summarise = Callable[[File, FileLoad, Run], Any]
 
 
 def load_chunk(
-    files: Iterable[File], request: Request, around: Run, summarise: Summarise, kind: str | None
+    files: Iterable[File],
+    request: Request,
+    around: Run,
+    summarise: Summarise,
+    kind: str | Format | None,
 ) -> list[Any]:
     """What `summarise` makes of each file. The files share what they read and parse."""
     run = request.new_run(around)

@@ -22,6 +22,7 @@ import msgspec
 
 from equipage.core import interrupts
 from equipage.core.source import pickle_with_text
+from equipage.loading.format import Format
 from equipage.loading.session import Request, Run
 from equipage.workspace.find import File
 from equipage.workspace.load import Summarise, load_chunk, summary_of_dead_process
@@ -34,7 +35,7 @@ class Work(msgspec.Struct, frozen=True):
 
     request: Request
     summarise: Summarise
-    kind: str | None
+    kind: str | Format | None
     run: Run | None = None
 
     def do(self, chunk: Chunk) -> list[Any]:

@@ -14,9 +14,10 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label, UsageError
 from equipage.core.source import pickle_with_text
+from equipage.loading.format import Format
 from equipage.loading.session import Run
 from equipage.project.recognise import FIXTURES
-from equipage.project.registry import is_convention
+from equipage.project.registry import format_named, is_convention
 from equipage.project.settings import FORMAT as SETTINGS_KIND
 from equipage.project.settings import Selection, project_of
 from equipage.workspace.find import Found
@@ -192,7 +193,7 @@ class Gathering:
         run: Run,
         found: Found,
         selection: Selection,
-        kind: str | None = None,
+        kind: str | Format | None = None,
         asked: Collection[str] = (),
     ) -> None:
         """`asked` are the names of the files that the report is about; by default all are."""
@@ -216,6 +217,11 @@ class Gathering:
         self._findings: dict[Hashable, Diagnostic] = {}
         self._failed: set[str] = set()  #: files with errors, reported or not
         self._reported: set[str] = set()  #: files with errors that are reported
+
+    def format_of(self, kind: str) -> Format:
+        """The format of that name; one of the caller's own is known by no other."""
+        own = self.kind
+        return own if isinstance(own, Format) and own.name == kind else format_named(kind)
 
     # Files.
 

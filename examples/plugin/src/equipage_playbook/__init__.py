@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from equipage.plugin import Format, Presentation, Shape, accept
+from equipage.plugin import Format, Presentation, Reading, Shape, accept
 from equipage_playbook import codes, rules, stages
 from equipage_playbook.model import Playbook
 
@@ -26,9 +26,10 @@ FORMAT = Format(
     name="playbook",
     title="playbook",
     model=Playbook,
+    reading=Reading(variables=False),
     shape=Shape(unknown="error", exempt=("x-",)),
     stages=(stages.shorthands, stages.files),
-    rules=(rules.ids_are_unique, rules.needs_exist, rules.a_step_does_one_thing),
+    checks=(rules.ids_are_unique, rules.needs_exist, rules.a_step_does_one_thing),
     codes=codes.CODES,
     presentation=Presentation(example=_EXAMPLE, schema=_schema),
 )

@@ -476,8 +476,9 @@ def _tolerant_format(dialect: Dialect) -> Format:
         title="list of MCP servers",
         model=McpServers,
         reading=Reading(
-            formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
+            syntaxes={".json": "json", ".jsonc": "json", ".toml": "toml"},
             read=partial(_read, dialect),
+            variables=False,
         ),
         strictness=TOLERANT,
         shape=Shape(unknown="warning", null_is_absent=True),

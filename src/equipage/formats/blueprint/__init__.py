@@ -216,7 +216,7 @@ FORMAT = Format(
     name="blueprint",
     title="blueprint",
     model=Blueprint,
-    reading=Reading(formats=FORMATS, read=_read, options=BlueprintOptions),
+    reading=Reading(syntaxes=FORMATS, read=_read, options=BlueprintOptions, variables=False),
     strictness={
         "yaml:duplicate-key": "error",
         core_codes.EXTRA_DOCUMENT: "error",
@@ -225,7 +225,7 @@ FORMAT = Format(
         core_codes.NON_STRING_KEY: _key_severity,
     },
     stages=(_expand,),
-    rules=(*rules.RULES, *rules_agents.RULES, *rules_flow.RULES),
+    checks=(*rules.RULES, *rules_agents.RULES, *rules_flow.RULES),
     codes=codes.CODES,
     presentation=Presentation(
         schema=add_references_to_schema,

@@ -370,7 +370,7 @@ FORMAT = Format(
     name="agent_md",
     title="agent file",
     model=Agent,
-    reading=Reading(formats={".md": "yaml"}, read=_read, options=AgentOptions),
+    reading=Reading(syntaxes={".md": "yaml"}, read=_read, options=AgentOptions, variables=False),
     strictness={
         core_codes.EXTRA_DOCUMENT: "error",
         core_codes.UNKNOWN_TAG: "error",

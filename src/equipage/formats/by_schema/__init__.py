@@ -168,7 +168,7 @@ FORMAT = Format(
     title="file with a schema of the project",
     model=cast(type[Any], Any),
     reading=Reading(
-        formats={
+        syntaxes={
             ".yaml": "yaml",
             ".yml": "yaml",
             ".json": "json",
@@ -179,8 +179,10 @@ FORMAT = Format(
         },
         read=read,
         options=SchemaOptions,
+        variables=False,
     ),
-    rules=(fits_its_schema,),
+    stages=(),
+    checks=(fits_its_schema,),
     codes=(*SCHEMA_CODES, *Ref.codes, *codes.CODES),
     build_result=build,
     presentation=Presentation(dump=lambda config: plain_data(config.value)),

@@ -241,12 +241,12 @@ class _LayerMerge:
         if any(each.code == core_codes.NOT_FINITE for each in self.facts):
             tree = replace_infinities_with_holes(tree)
         session = self.session_for(LAYER_FORMAT, layer.name)
-        for stage in LAYER_FORMAT.stages:
+        for stage in LAYER_FORMAT.all_stages:
             tree, found = stage(tree, session)
             self.facts += found
         # Before the rules: they need not look at what the model has refused.
         tree = self.drop_misfits(tree, LAYER_FORMAT)
-        for rule in LAYER_FORMAT.rules:
+        for rule in LAYER_FORMAT.checks:
             self.facts += (_anchor_fact(each, tree) for each in rule(tree.value, session))
         self.tree = merge(self.tree, tree, _merge_strategy)
 

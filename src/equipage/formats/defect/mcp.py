@@ -295,7 +295,7 @@ STRICT_MCP_JSON = Format(
     name="mcp",
     title="list of MCP servers",
     model=McpJson,
-    reading=Reading(formats={".json": "json"}),
+    reading=Reading(syntaxes={".json": "json"}, variables=False),
     strictness={core_codes.DUPLICATE_KEY: "error"},
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(_check_strictly,),

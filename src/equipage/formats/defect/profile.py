@@ -313,12 +313,15 @@ FORMAT = Format(
     title="agent profile",
     model=AgentProfile,
     reading=Reading(
-        options=ProfileOptions, formats={".md": "yaml", ".toml": "toml"}, read=stages.read
+        options=ProfileOptions,
+        syntaxes={".md": "yaml", ".toml": "toml"},
+        read=stages.read,
+        variables=False,
     ),
     strictness=STRICT_YAML,
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(stages.keep_text, stages.fold_model, stages.bring_prompt, stages.prepare_hooks),
-    rules=(texts_are_not_empty, numbers_are_plausible, allowed_tools_can_match, hooks_can_run),
+    checks=(texts_are_not_empty, numbers_are_plausible, allowed_tools_can_match, hooks_can_run),
     codes=PROFILE_CODES,
     together=Together(
         set_rules=(names_are_unique, project_replaces_user, names_do_not_look_alike),

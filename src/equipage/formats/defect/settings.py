@@ -265,10 +265,10 @@ SINGLE_FILE_FORMAT = Format(
     name="settings",
     title="settings",
     model=Settings,
-    reading=Reading(options=SettingsOptions, formats={".toml": "toml"}),
+    reading=Reading(options=SettingsOptions, syntaxes={".toml": "toml"}, variables=False),
     shape=Shape(unknown="error"),
     stages=(drop_infinite_numbers, prepare_hooks),
-    rules=(hooks_can_run, numbers_are_plausible, models_are_named),
+    checks=(hooks_can_run, numbers_are_plausible, models_are_named),
     codes=SETTINGS_CODES,
     together=Together(offers=_server_names),
     layering=Layering(layer=layer_by_path, elsewhere=_user_folder),
@@ -300,5 +300,5 @@ LAYER_FORMAT = replace(SINGLE_FILE_FORMAT, stages=(prepare_hooks,))
 MERGED_FORMAT = replace(
     SINGLE_FILE_FORMAT,
     stages=(),
-    rules=(request_limit_is_complete, ratios_are_ordered, provider_is_known),
+    checks=(request_limit_is_complete, ratios_are_ordered, provider_is_known),
 )

@@ -220,11 +220,11 @@ STRICT_SKILL = Format(
     name="skill",
     title="skill",
     model=Skill,
-    reading=Reading(formats={".md": "yaml"}, read=_read),
+    reading=Reading(syntaxes={".md": "yaml"}, read=_read, variables=False),
     strictness=STRICT_YAML,
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(_keep_text, _rename_alias, _keep_text_in_lists, _add_body, look_for_suspicious),
-    rules=(name_equals_folder, globs_can_match, description_is_short),
+    checks=(name_equals_folder, globs_can_match, description_is_short),
     codes=(
         *core_codes.HEADER_CODES,
         *codes.STRICT_SKILL_CODES,

@@ -18,7 +18,7 @@ from equipage.formats.server.grammar import ITEM_KINDS, base_items
 from equipage.formats.server.model import ServerFile
 from equipage.formats.server.normal_form import DELIVERY_PARAMETERS, SPELLINGS, normalise
 from equipage.formats.server.rules import RULES
-from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive
+from equipage.loading.format import YAML_ONLY, Format, Item, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
 from equipage.schemas.codes import CODES as SCHEMA_CODES
 
@@ -132,7 +132,7 @@ FORMAT = Format(
     name="server",
     title="MCP server configuration",
     model=ServerFile,
-    reading=Reading(options=composing.ServerOptions, limits=limits_of, uses_environment=True),
+    reading=Reading(options=composing.ServerOptions, syntaxes=YAML_ONLY, limits=limits_of),
     # Only the composed configuration shows whether an infinite number is free data.
     strictness={core_codes.NOT_FINITE: None, core_codes.INVISIBLE_CHARACTER: "note"},
     shape=Shape(
@@ -149,7 +149,7 @@ FORMAT = Format(
         composing.plan_payloads,
         normalise,
     ),
-    rules=RULES,
+    checks=RULES,
     fold=fold,
     codes=(*CODES, *Include.codes, *File.codes, *Generate.codes, *SCHEMA_CODES),
     presentation=Presentation(

@@ -18,7 +18,7 @@ from equipage.core.path import Path, get
 from equipage.core.text import lazy_regex
 from equipage.formats.server import codes
 from equipage.formats.server.model import MAX_UINT64, MatchBranch
-from equipage.loading.format import Rule
+from equipage.loading.format import Check
 from equipage.loading.session import Session
 
 # Durations: duration = blank* "+"? digits blank* unit blank*
@@ -217,7 +217,7 @@ def keep_mappings(places: Iterable[Place]) -> list[Place]:
 
 def rule_for_each(
     where: Callable[[Any], Iterable[Place]], *checks: Callable[[Path, Any], Iterable[Fact]]
-) -> Rule:
+) -> Check:
     """A rule that applies checks to every place that `where` finds in a configuration."""
 
     def rule(config: Any, _session: Session) -> Iterator[Fact]:

@@ -32,7 +32,7 @@ from equipage.formats.server.grammar import (
 )
 from equipage.formats.server.model import MAX_UINT64, Condition
 from equipage.formats.server.normal_form import OPERATORS, TEXT_OPERATORS
-from equipage.loading.format import Rule
+from equipage.loading.format import Check
 from equipage.loading.session import Session
 from equipage.schemas.checking import check
 
@@ -536,7 +536,7 @@ def trigger_can_fire(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
         yield codes.TIMEOUT_WITHOUT_EVENT.at((*path, "timeout"), part="key")
 
 
-PHASE_RULES: tuple[Rule, ...] = (
+PHASE_RULES: tuple[Check, ...] = (
     phases_are_named,
     phases_can_be_reached,
     targets_exist,
@@ -552,7 +552,7 @@ PHASE_RULES: tuple[Rule, ...] = (
     ),
 )
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[Check, ...] = (
     server_has_a_name,
     forms_are_not_mixed,
     defaults_have_an_effect,

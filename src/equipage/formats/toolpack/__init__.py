@@ -20,7 +20,15 @@ from equipage.formats.toolpack.rules import (
     normalise_network,
     rename_snake_case,
 )
-from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive, Together
+from equipage.loading.format import (
+    YAML_ONLY,
+    Format,
+    Item,
+    Presentation,
+    Reading,
+    Sensitive,
+    Together,
+)
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
@@ -132,7 +140,9 @@ FORMAT = Format(
     title="toolpack",
     model=ToolpackFile,
     # What loads is guaranteed to match the specification, so no comment of a pack may change that.
-    reading=Reading(options=ToolpackOptions, merge_keys=True, lenient=False),
+    reading=Reading(
+        options=ToolpackOptions, syntaxes=YAML_ONLY, merge_keys=True, variables=False, lenient=False
+    ),
     strictness={
         core_codes.EXTRA_DOCUMENT: "error",
         core_codes.UNKNOWN_TAG: "error",
@@ -145,7 +155,7 @@ FORMAT = Format(
         secret=(("env", "set"), ("execution", "headers")),
     ),
     stages=(rename_snake_case, normalise_network, resolve_schemas),
-    rules=RULES,
+    checks=RULES,
     together=Together(
         set_rules=(ids_are_unique,), set_key=group_key, codes=(codes.DUPLICATE_ID, codes.SIMILAR_ID)
     ),

@@ -1,0 +1,190 @@
+"""What a format does with the values of its files before they are checked together.
+
+Each layer is composed alone: an include is expanded in the layer that has it. Then the layers are
+merged, lowest first, as the format says for each path.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from equipage.core import codes
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown
+from equipage.core.path import HOLE, Path, get, matches_path, path_pattern, walk
+from equipage.core.source import Source, Span
+from equipage.files.arguments import text_argument
+from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.loading.format import By, Format, Layer, Renamed
+from equipage.loading.session import Session, syntax_of
+from equipage.loading.tree import Choice, Strategy, Tree, Via, merge, move, punch_holes
+from equipage.syntax.document import Document
+
+#: How the value of one file is composed.
+Compose = Callable[[Tree], Tree]
+_VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_POLICY = PathPolicy(parents="refuse")
+
+
+def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -> Tree:
+    """The layers of a format, each composed, merged around the value of the file itself."""
+    merged, own = None, tree
+    choose = _strategy(session.kind)
+    for layer in layers_of(session.kind):
+        part = tree if layer.at == "file" else _read_layer(layer, session, root)
+        if part is not None:
+            part = compose(part)
+            merged = part if merged is None else merge(merged, part, choose)
+            own = part if layer.at == "file" else own
+    return own if merged is None else _at_place_of(merged, own)
+
+
+def _at_place_of(merged: Tree, own: Tree) -> Tree:
+    """The merged value at the place of the file itself: what it lacks is missing there."""
+    if not isinstance(merged.value, dict):
+        return merged
+    below = {key: merged.subtree((key,)).origins for key in merged.value}
+    return Tree(merged.value, own.origins.replace(below=below), merged.moves)
+
+
+def layers_of(kind: Format) -> tuple[Layer, ...]:
+    """The layers of a format, the file itself among them, lowest first."""
+    layers = tuple(Layer(each) if isinstance(each, str) else each for each in kind.layers)
+    own = any(each.at == "file" for each in layers)
+    return layers if own else (*layers, Layer("", "file"))
+
+
+def _read_layer(layer: Layer, session: Session, root: Source) -> Tree | None:
+    """The value of a layer as it is written; None if there is none, or it has a finding."""
+    name = _file_name(layer, session.env)
+    folder = None if name is None else _folder_of(layer, session)
+    if name is None or folder is None or session.embedded:
+        return None
+    session.files.exists(os.path.join(folder, name))  # so that a watch sees it come
+    start = Span(root, 0, 0)
+    try:
+        source = session.refer(name, _POLICY, bases=(folder,), roots=(folder,)).source
+    except FileProblem as problem:
+        if problem.code is not codes.FILE_MISSING:
+            values = {**problem.values, "reference": layer.name, "file": layer.name}
+            session.add([Fact(problem.code, values={**values, "base": "the folder"}, span=start)])
+        return None
+    if source is root:
+        return None  # it is the file itself
+    document, facts = session.parse(source, syntax_of(session.kind, source.name))
+    session.add(facts)
+    if document is None or document.value is None:
+        return None  # an empty layer says nothing
+    return tree_of(document, (Via(f"layer {layer.name}"),))
+
+
+def tree_of(document: Document, via: tuple[Via, ...] = ()) -> Tree:
+    """The value of a document, with holes where its text has no meaning."""
+    tree = Tree.from_document(document)
+    holes = document.failed_paths()
+    tree = punch_holes(tree, holes) if holes else tree
+    return Tree(tree.value, tree.origins.replace(via=via)) if via else tree
+
+
+def _file_name(layer: Layer, env: Mapping[str, str]) -> str | None:
+    """The name of a layer with its variables replaced; None if one of them has no value."""
+    names = _VARIABLE.findall(layer.name)
+    if not all(env.get(name) for name in names):
+        return None
+    return _VARIABLE.sub(lambda match: env[match[1]], layer.name)
+
+
+def _folder_of(layer: Layer, session: Session) -> str | None:
+    """The folder that a layer is in; None if there is no such folder."""
+    if layer.at == "beside":
+        return session.base
+    if layer.at == "project":
+        return session.root
+    return config_home(session.env)
+
+
+def config_home(env: Mapping[str, str], ignored: list[str] | None = None) -> str | None:
+    """The folder of the user's configuration: `$XDG_CONFIG_HOME`, else `.config` in `$HOME`.
+
+    `ignored` collects the names of variables that are not used: those without an absolute path.
+    """
+    ignored = [] if ignored is None else ignored
+    home = absolute_variable("XDG_CONFIG_HOME", env, ignored)
+    if home is not None:
+        return home
+    home = absolute_variable("HOME", env, ignored)
+    return None if home is None else os.path.join(home, ".config")
+
+
+def absolute_variable(name: str, env: Mapping[str, str], ignored: list[str]) -> str | None:
+    """The value of a variable that holds an absolute path which is text."""
+    value = text_argument(f"env[{name!r}]", env.get(name, ""))
+    # Bytes that are not text come as lone surrogates; a NUL ends a name for the system.
+    is_text = not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value)
+    if os.path.isabs(value) and is_text:
+        return value
+    if value:
+        ignored.append(name)
+    return None
+
+
+# How values are merged.
+
+
+def _strategy(kind: Format) -> Choice:
+    words = [(path_pattern(pattern), word) for pattern, word in kind.merge.items()]
+    if not words:
+        return lambda _path, _base, _over: "merge"
+
+    def choose(path: Path, _base: object, _over: object) -> Strategy | By:
+        return next((word for pattern, word in words if matches_path(pattern, path)), "merge")
+
+    return choose
+
+
+# Keys that have another name now.
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    return path_pattern(pattern)
+
+
+def rename_keys(tree: Tree, kind: Format) -> tuple[Tree, list[Fact]]:
+    """The tree with the names that keys have now, and a warning for each old one."""
+    facts: list[Fact] = []
+    if not kind.renamed:
+        return tree, facts
+    for path, _ in [*walk(tree.value)]:
+        wanted = next(
+            (new for old, new in kind.renamed.items() if matches_path(_expression(old), path)), None
+        )
+        if wanted is None or not path:
+            continue
+        new = wanted if isinstance(wanted, Renamed) else Renamed(wanted)
+        origin, place = tree.provenance(path).origin, (*path[:-1], new.to)
+        values: dict[str, Any] = {"key": Shown(path[-1]), "name": new.to}
+        if get(tree.value, place, HOLE) is not HOLE:
+            facts.append(codes.RENAMED_TWICE.at(part="key", origin=origin, **values))
+            continue
+        remedy = Remedy(f"rename to `{new.to}`", (Change(path, new.to, "key", origin=origin),))
+        since = "" if new.since is None else f", since {new.since}"
+        facts.append(
+            codes.RENAMED_KEY.at(
+                part="key", origin=origin, remedy=remedy, since=since, advice=new.help, **values
+            )
+        )
+        tree = move(tree, path, place)
+    return tree, facts
+
+
+def place_in_layer(fact: Fact, tree: Tree) -> Fact:
+    """A fact about one layer with the place of its path there: merged, it may be elsewhere."""
+    if fact.origin is not None or fact.span is not None:
+        return fact
+    return msgspec.structs.replace(fact, origin=tree.provenance(fact.path).origin)

@@ -1,0 +1,340 @@
+"""What a configuration may be made of, beside the Structs of msgspec.
+
+msgspec itself reads dataclasses, attrs classes and TypedDicts, but takes keys that they do not
+have; `model.build` looks for those. A pydantic model validates itself: its errors become facts at
+the places of the values. Neither pydantic nor attrs is imported unless a model is theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import typing
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import PurePath
+from typing import Any
+
+import msgspec
+from msgspec import inspect as types
+
+from equipage.core import codes
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown, UsageError
+from equipage.core.path import HOLE, ROOT, Path, get, walk
+from equipage.core.text import Guesses, nearest
+from equipage.loading import model as structs
+from equipage.loading.format import Format
+from equipage.loading.model import Shape, refusal, title, type_info, words_of
+
+_Built = tuple[Any, Any, list[Fact]]
+
+
+def build(value: Any, model: Any, shape: Shape, reported: tuple[str, ...] = ()) -> _Built:
+    """As `model.build`, for a model of any sort."""
+    if not is_pydantic(model):
+        return structs.build(value, model, shape, reported=reported)
+    if any(each is HOLE for _, each in walk(value)):
+        return None, value, []  # what left the hole has been reported
+    return _build_pydantic(value, model, shape, reported)
+
+
+def is_pydantic(model: Any) -> bool:
+    """Whether a class validates itself as those of pydantic do."""
+    return hasattr(model, "__pydantic_validator__")
+
+
+def name_of_model(model: Any) -> str:
+    """The name of a model in kebab case: `AgentTeam` is `agent-team`."""
+    name = getattr(model, "__name__", None) or type(model).__name__
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+
+
+# What can be a model.
+
+
+def require_format(kind: Format) -> Format:
+    """Return a format. Raises `UsageError` if its model, its layers or its patterns are no good."""
+    require_model(kind.model)
+    for layer in kind.layers:
+        name = layer if isinstance(layer, str) else layer.name
+        if os.path.isabs(name) or ".." in name.split("/"):
+            raise UsageError(f"layer `{name}` of format {kind.name}: name a file below the folder")
+    for rule in kind.rules:
+        if not callable(rule):
+            raise UsageError(f"a rule of format {kind.name} is {rule!r}, and not a function")
+    for pattern in (*kind.merge, *kind.renamed):
+        _require_path(pattern, kind, is_old=pattern in kind.renamed)
+    return kind
+
+
+def _require_path(pattern: str, kind: Format, *, is_old: bool) -> None:
+    """Raise `UsageError` for a pattern of paths that the model certainly does not have."""
+    *above, last = split_pattern(pattern)
+    known = None if "**" in above else properties_at(schema_of(kind), above)
+    if is_old or known is None or last in (*known, "*", "**"):
+        return
+    guess = nearest(last, known)
+    hint = f"; did you mean `{'.'.join((*above, guess))}`?" if guess else ""
+    raise UsageError(f"format {kind.name} has no value at `{pattern}`{hint}")
+
+
+def schema_of(kind: Format) -> Mapping[str, Any]:
+    """The JSON Schema of a model, without what replaces its values."""
+    if is_pydantic(kind.model):
+        return pydantic_schema(kind.model)
+    schema, definitions = msgspec.json.schema_components([kind.model])
+    return {**schema[0], "$defs": definitions, "components": definitions}
+
+
+def require_model(model: Any) -> None:
+    """Raise `UsageError` if a class cannot be a model; it names the field, and says why."""
+    name = getattr(model, "__name__", None) or type(model).__name__
+    if is_pydantic(model):
+        try:
+            _adapter(model)
+        except Exception as error:
+            raise UsageError(f"`{name}` cannot be a model: {_first_line(error)}") from None
+        return
+    if not _has_fields(model):
+        raise UsageError(
+            f"`{name}` cannot be a model: write a dataclass, a `msgspec.Struct`, an attrs class, a "
+            "pydantic model or a TypedDict"
+        )
+    problem = _problem_of(model, (), set())
+    if problem is not None:
+        where, why = problem
+        field = f": field `{'.'.join(where)}`" if where else ""
+        raise UsageError(f"`{name}` cannot be a model{field}: {why}")
+
+
+def _has_fields(model: Any) -> bool:
+    origin = typing.get_origin(model) or model
+    marks = ("__dataclass_fields__", "__attrs_attrs__", "__struct_fields__", "__total__")
+    return isinstance(origin, type) and any(hasattr(origin, each) for each in marks)
+
+
+def _problem_of(
+    model: Any, where: tuple[str, ...], seen: set[Any]
+) -> tuple[tuple[str, ...], str] | None:
+    """The field that msgspec has no type for, and why; None if there is none."""
+    try:
+        custom = next(_custom_types(type_info(model), set()), None)
+    except Exception as error:
+        own = where, _first_line(error)
+    else:
+        if custom is None:
+            return None
+        own = where, f"`{custom.__name__}` is a class that no text can be read as"
+    try:
+        hints = typing.get_type_hints(typing.get_origin(model) or model, include_extras=True)
+    except Exception:
+        return own
+    for name, hint in hints.items():
+        if id(hint) not in seen:
+            seen.add(id(hint))
+            for part in (*_classes_in(hint), hint):
+                inner = _problem_of(part, (*where, name), seen)
+                if inner is not None:
+                    return inner
+    return own
+
+
+def _classes_in(hint: Any) -> Iterator[Any]:
+    """The classes with fields that a type is made of, itself left out."""
+    for each in typing.get_args(hint):
+        yield from _classes_in(each)
+        if _has_fields(each):
+            yield each
+
+
+def _custom_types(kind: Any, seen: set[int]) -> Iterator[type]:
+    """The classes in a type that neither msgspec nor `core.frozen.convert` can make."""
+    if id(kind) in seen:
+        return
+    seen.add(id(kind))
+    if isinstance(kind, types.CustomType):
+        if not issubclass(kind.cls, PurePath):
+            yield kind.cls
+        return
+    if not isinstance(kind, types.Type | types.Field):
+        return
+    for name in kind.__struct_fields__:
+        part = getattr(kind, name)
+        for each in part if isinstance(part, tuple) else (part,):
+            yield from _custom_types(each, seen)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+# Paths of a model.
+
+
+def properties_at(schema: Mapping[str, Any], path: Iterable[str | int]) -> dict[str, Any] | None:
+    """The properties that a JSON Schema knows at a path; None if anything may be there.
+
+    A step `*` is any entry of a list or value of a mapping.
+    """
+    known: dict[str, Any] = {}
+    for each in schemas_at(schema, path):
+        if "properties" in each:
+            known |= each["properties"]
+        elif each.get("type") in (None, "object"):
+            return None
+    return known
+
+
+def schemas_at(schema: Mapping[str, Any], path: Iterable[str | int]) -> list[Any]:
+    """The schemas for the value at a path, its choices taken apart."""
+    found = [schema]
+    for step in path:
+        found = [inner for each in found for inner in _step(schema, each, str(step))]
+    return list(_branches(schema, found))
+
+
+def split_pattern(pattern: str) -> list[str]:
+    """The steps of a pattern of paths."""
+    return re.sub(r"\[(\*|\d+)\]", r".\1", pattern).split(".")
+
+
+def _branches(root: Mapping[str, Any], schemas: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    """Schemas with their references followed and their choices taken apart."""
+    waiting, seen = [*schemas], set()
+    while waiting:
+        each = waiting.pop(0)
+        if not isinstance(each, Mapping) or id(each) in seen:
+            continue
+        seen.add(id(each))
+        inner = [*each.get("anyOf", ()), *each.get("oneOf", ()), *each.get("allOf", ())]
+        reference = each.get("$ref", "")
+        if reference.startswith("#/"):
+            inner.append(get(root, tuple(reference[2:].split("/"))))
+        if inner:
+            waiting += inner
+        else:
+            yield each
+
+
+def _step(root: Mapping[str, Any], schema: Mapping[str, Any], step: str) -> Iterator[Any]:
+    for each in _branches(root, [schema]):
+        properties = each.get("properties", {})
+        if step in properties:
+            yield properties[step]
+        elif step == "*" or step.isdigit():
+            yield from (each[key] for key in ("items", "additionalProperties") if key in each)
+            yield from properties.values() if step == "*" else ()
+        elif "additionalProperties" in each:
+            yield each["additionalProperties"]
+
+
+# Models of pydantic.
+
+
+@cache
+def _adapter(model: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(model)
+
+
+def pydantic_schema(model: Any) -> dict[str, Any]:
+    """The JSON Schema of a model of pydantic."""
+    schema: dict[str, Any] = _adapter(model).json_schema(by_alias=True)
+    return schema
+
+
+def _build_pydantic(value: Any, model: Any, shape: Shape, reported: tuple[str, ...]) -> _Built:
+    own = getattr(model, "model_config", None) or getattr(model, "__pydantic_config__", {})
+    # A model that says what becomes of unknown keys is left alone.
+    extra = "forbid" if shape.unknown is not None and not own.get("extra") else None
+    plain = {k: v for k, v in value.items() if k not in reported} if reported else value
+    config, facts = _validate(plain, model, shape, extra)
+    if config is None and facts and all(each.severity not in (None, "error") for each in facts):
+        config, more = _validate(plain, model, shape, "ignore")
+        facts += more
+    return config, plain, facts
+
+
+def _validate(value: Any, model: Any, shape: Shape, extra: str | None) -> tuple[Any, list[Fact]]:
+    from pydantic import ValidationError
+
+    adapter = _adapter(model)
+    try:
+        return adapter.validate_python(value, **({} if extra is None else {"extra": extra})), []
+    except ValidationError as error:
+        errors = error.errors(include_url=False, include_input=False)
+        return None, list(_facts_of(errors, value, model, shape))
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a validator raises
+        return None, [refusal(error, model, ROOT)]
+
+
+def _facts_of(errors: Iterable[Any], value: Any, model: Any, shape: Shape) -> Iterator[Fact]:
+    """What pydantic says, at the places of the values; of a choice, about the nearest branch."""
+    guesses = Guesses()
+    placed = [_Placed(each, value) for each in errors]
+    for each in _without_other_branches(placed):
+        path = each.path
+        owner = _title_at(model, path if each.sort == "missing" else path[:-1])
+        if each.sort == "missing":
+            field = Shown(each.error["loc"][-1])
+            yield codes.MISSING_FIELD.at(path, field=field, owner=owner, expected="a value")
+        elif each.sort == "extra_forbidden":
+            known = properties_at(pydantic_schema(model), path[:-1]) or {}
+            holder = get(value, path[:-1]) or {}
+            guess = guesses.nearest(str(path[-1]), [name for name in known if name not in holder])
+            remedy = None
+            if guess is not None:
+                remedy = Remedy(f"rename to `{guess}`", (Change(path, guess, "key"),))
+            severity = shape.unknown or "error"
+            values: dict[str, Any] = {"field": Shown(path[-1]), "owner": owner, "nearest": guess}
+            yield codes.UNKNOWN_FIELD.at(
+                path, part="key", remedy=remedy, severity=severity, **values
+            )
+        else:
+            yield codes.MODEL_REFUSED.at(path, problem=_sentence(each.error))
+
+
+def _title_at(model: Any, path: Path) -> str:
+    """The class of the mapping at a path, in words."""
+    schema = pydantic_schema(model)
+    found = next((each.get("title") for each in schemas_at(schema, path) if "title" in each), None)
+    return title(model) if found is None else f"`{words_of(found)}`"
+
+
+def _sentence(error: Any) -> str:
+    message = str(error["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    return message[:1].lower() + message[1:]
+
+
+class _Placed:
+    """An error of pydantic, the path that it means, and the branches of choices on the way."""
+
+    def __init__(self, error: Any, value: Any) -> None:
+        self.error, self.sort = error, error["type"]
+        self.path: Path = ROOT
+        self.branches: list[tuple[Path, Any]] = []
+        loc: tuple[Any, ...] = error["loc"]
+        last = loc[-1] if loc else None
+        for step in loc:
+            is_key = isinstance(value, dict) and step in value
+            if is_key or (isinstance(value, list) and isinstance(step, int) and step < len(value)):
+                self.path, value = (*self.path, step), value[step]
+            elif not (self.sort == "missing" and step is last):
+                self.branches.append((self.path, step))
+
+
+def _without_other_branches(placed: list[_Placed]) -> Iterator[_Placed]:
+    """The errors without those of branches that the value is farther from than from another."""
+    counts: dict[Path, Counter[Any]] = {}
+    for each in placed:
+        for at, branch in each.branches:
+            counts.setdefault(at, Counter())[branch] += 1
+    nearest = {at: min(those, key=lambda each: those[each]) for at, those in counts.items()}
+    for each in placed:
+        if all(nearest[at] == branch for at, branch in each.branches):
+            yield each
