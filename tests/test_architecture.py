@@ -16,6 +16,7 @@ import pytest
 import equipage
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code
+from equipage.directives.composing import codes_of_format
 from equipage.project.registry import all_codes, built_in_kinds, format_named
 from fuzz.surfaces import every
 from lab import CASES, REPOSITORY, TESTS, matching, module_at, python, repository
@@ -205,7 +206,7 @@ def _is_in(room: str, module: str) -> bool:
 PUBLIC = {
     "__init__": ...,
     "__main__": set(),
-    "api": {"check", "check_files", "load", "loads", "watch"},
+    "api": {"check", "check_files", "example", "load", "loads", "schema", "watch"},
     "blueprints": {"expand", "expand_and_report", "pre_read_default_agent_kind"},
     "models": ...,
     "plugin": {
@@ -290,12 +291,14 @@ def test_only_the_command_prints() -> None:
 def test_public_exports_are_exact() -> None:
     # fmt: off
     assert set(equipage.__all__) == {
-        "Diagnostic", "DiscoveredSkill", "Edit", "EquipageError", "Explanation",
-        "FileReport", "Fix", "FoundSkill", "Label", "Limits", "LoadError", "Loaded",
-        "LoadedSettings", "Profile", "Profiles", "Report", "SettingsLayer", "Skill", "Skills",
+        "FILE", "Diagnostic", "Directives", "DiscoveredSkill", "Edit", "EquipageError",
+        "Explanation", "FileReport", "Files", "Fix", "Format", "FoundSkill", "Includes", "Label",
+        "Layer", "Limits", "LoadError", "Loaded", "LoadedSettings", "Problem", "Profile",
+        "Profiles", "Reading", "Refs", "Renamed", "Report", "SettingsLayer", "Skill", "Skills",
         "Source", "Span", "Toolpack", "ToolpackLoader", "ToolpackValidationError", "UsageError",
-        "Watch", "__version__", "check", "check_files", "discover_profiles", "discover_skills",
-        "expand", "load", "load_settings", "loads", "pre_read_default_agent_kind", "watch",
+        "Watch", "__version__", "by", "check", "check_files", "discover_profiles",
+        "discover_skills", "example", "expand", "load", "load_settings", "loads",
+        "pre_read_default_agent_kind", "project_layer", "schema", "user_layer", "watch",
     }
     # fmt: on
     assert [name for name in equipage.__all__ if not hasattr(equipage, name)] == []
@@ -377,7 +380,7 @@ def test_a_code_means_one_thing() -> None:
     meanings: dict[str, set[Code]] = {}
     for code in (
         *CORE_CODES,
-        *(code for name in built_in_kinds() for code in format_named(name).all_codes),
+        *(code for name in built_in_kinds() for code in codes_of_format(format_named(name))),
     ):
         meanings.setdefault(code.name, set()).add(code)
     assert {name for name, codes in meanings.items() if len(codes) > 1} == set()

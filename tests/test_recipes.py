@@ -399,7 +399,7 @@ def test_a_flag(clone: Clone, tmp_path: Path) -> None:
         "cli/schema.py",
         ("    add_output_option(parser)\n", '    add_flag(parser, "--title", "only its title")\n'),
         ("    output.write_data(", '    found = found["title"] if options.title else found\n'),
-        ("add_output_option\n", "add_flag, "),
+        ("add_output_option, add_python_path", "add_flag, "),
     )
     done = clone.run(tmp_path, {}, "schema", "toolpack", "--title")
     assert done.code == 0, done.err

@@ -317,18 +317,18 @@ API_HEAD = '''\
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 from msgspec import Struct
 
 import equipage.models as _models
 from equipage.core.diagnostics import LoadError
-from equipage.loading.format import Limits
+from equipage.loading.format import Format, Limits
 from equipage.loading.result import Loaded
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch
 
-__all__ = ["check", "check_files", "load", "loads", "watch"]
+__all__ = ["check", "check_files", "example", "load", "loads", "schema", "watch"]
 
 _C = TypeVar("_C")
 _Path = str | os.PathLike[str]
@@ -405,7 +405,7 @@ def api_pyi() -> str:
         "def check(",
         '    paths: _Path | Iterable[_Path] = ".",',
         "    *,",
-        "    kind: _models.KindName | None = None,",
+        "    kind: _models.KindName | Format[Any] | None = None,",
         "    env: Mapping[str, str] | None = None,",
         "    embedded: bool = False,",
         "    jobs: int = 1,",
@@ -415,12 +415,14 @@ def api_pyi() -> str:
         "def check_files(",
         "    files: Mapping[str, bytes | str],",
         "    *,",
-        "    kind: _models.KindName | None = None,",
+        "    kind: _models.KindName | Format[Any] | None = None,",
         "    env: Mapping[str, str] | None = None,",
         "    limits: Limits | None = None,",
         "    **options: Unpack[_AnyOptions],",
         ") -> Report: ...",
     ]
+    asked = "kind: _models.KindName | type[Any] | Format[Any]"
+    lines += [f"def schema({asked}) -> dict[str, Any]: ...", f"def example({asked}) -> str: ..."]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -437,6 +439,9 @@ def overloads(function: str, call: str, kinds: dict[str, type[Any]]) -> Iterator
         yield f") -> {result}[{union}]: ..."
     yield "@overload"
     yield f"{head}\n    model: type[_C],\n    **options: Unpack[_{call}AnyOptions],"
+    yield f") -> {result}[_C]: ..."
+    yield "@overload"
+    yield f"{head}\n    *,\n    kind: Format[_C],\n    **options: Unpack[_{call}AnyOptions],"
     yield f") -> {result}[_C]: ..."
     yield "@overload"
     yield f"{head}\n    *,\n    kind: _models.KindName,\n    **options: Unpack[_{call}],"

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as types
 
+from equipage.directives.composing import codes_of_format
 from equipage.loading.editor_schema import meaning_of
 from equipage.loading.format import Format
 from equipage.loading.model import describe, type_info
@@ -243,10 +244,10 @@ def _strictness(kind: Format) -> list[str]:
 
 
 def _codes(kind: Format) -> list[str]:
-    if not kind.all_codes:
+    if not codes_of_format(kind):
         return []
     links = [
         f"- [`{code.name}`](../codes/{code.name}.md): {summary(code.words.message)}"
-        for code in kind.all_codes
+        for code in codes_of_format(kind)
     ]
     return ["## Its own findings", "", *sorted(set(links)), ""]

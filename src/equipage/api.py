@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from equipage.workspace.report import Report
     from equipage.workspace.watch import Watch
 
-__all__ = ["check", "check_files", "load", "loads", "watch"]
+__all__ = ["check", "check_files", "example", "load", "loads", "schema", "watch"]
 
 
 def load(
@@ -196,6 +196,37 @@ def check_files(
     from equipage.workspace import check_contents
 
     return check_contents(contents_argument(files), request, kind=_requested_kind(kind, None))
+
+
+def schema(kind: str | type[Any] | Format) -> dict[str, Any]:
+    """The JSON Schema of the files of a kind, for editors and other programs.
+
+    >>> equipage.schema("toolpack")["title"]
+    'toolpack'
+    """
+    from equipage.loading.editor_schema import schema_for
+
+    return schema_for(_format_of(kind))
+
+
+def example(kind: str | type[Any] | Format) -> str:
+    """The text of a good first file of a kind.
+
+    >>> equipage.example("toolpack").splitlines()[1]
+    'id: text.WORD'
+    """
+    from equipage.loading.editor_schema import example_of
+
+    return example_of(_format_of(kind))
+
+
+def _format_of(kind: str | type[Any] | Format) -> Format:
+    """The format of a kind, of a model, or itself. Raises `UsageError`."""
+    if isinstance(kind, str | Format):
+        return format_named(kind)
+    wanted = _requested_kind(None, kind)
+    assert wanted is not None
+    return format_named(wanted)
 
 
 def _requested_kind(kind: str | Format | None, model: type[Any] | None) -> str | Format | None:

@@ -2,18 +2,18 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 from msgspec import Struct
 
 import equipage.models as _models
 from equipage.core.diagnostics import LoadError
-from equipage.loading.format import Limits
+from equipage.loading.format import Format, Limits
 from equipage.loading.result import Loaded
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch
 
-__all__ = ["check", "check_files", "load", "loads", "watch"]
+__all__ = ["check", "check_files", "example", "load", "loads", "schema", "watch"]
 
 _C = TypeVar("_C")
 _Path = str | os.PathLike[str]
@@ -405,6 +405,8 @@ def load(
 @overload
 def load(path: _Path, model: type[_C], **options: Unpack[_LoadAnyOptions]) -> Loaded[_C]: ...
 @overload
+def load(path: _Path, *, kind: Format[_C], **options: Unpack[_LoadAnyOptions]) -> Loaded[_C]: ...
+@overload
 def load(
     path: _Path, *, kind: _models.KindName, **options: Unpack[_Load]
 ) -> Loaded[_models.Config]: ...
@@ -669,6 +671,8 @@ def loads(
 @overload
 def loads(text: str, model: type[_C], **options: Unpack[_LoadsAnyOptions]) -> Loaded[_C]: ...
 @overload
+def loads(text: str, *, kind: Format[_C], **options: Unpack[_LoadsAnyOptions]) -> Loaded[_C]: ...
+@overload
 def loads(
     text: str, *, kind: _models.KindName, **options: Unpack[_Loads]
 ) -> Loaded[_models.Config]: ...
@@ -931,6 +935,8 @@ def watch(
 @overload
 def watch(path: _Path, model: type[_C], **options: Unpack[_WatchAnyOptions]) -> Watch[_C]: ...
 @overload
+def watch(path: _Path, *, kind: Format[_C], **options: Unpack[_WatchAnyOptions]) -> Watch[_C]: ...
+@overload
 def watch(
     path: _Path, *, kind: _models.KindName, **options: Unpack[_Watch]
 ) -> Watch[_models.Config]: ...
@@ -939,7 +945,7 @@ def watch(path: _Path, **options: Unpack[_WatchAnyOptions]) -> Watch[_models.Con
 def check(
     paths: _Path | Iterable[_Path] = ".",
     *,
-    kind: _models.KindName | None = None,
+    kind: _models.KindName | Format[Any] | None = None,
     env: Mapping[str, str] | None = None,
     embedded: bool = False,
     jobs: int = 1,
@@ -949,8 +955,10 @@ def check(
 def check_files(
     files: Mapping[str, bytes | str],
     *,
-    kind: _models.KindName | None = None,
+    kind: _models.KindName | Format[Any] | None = None,
     env: Mapping[str, str] | None = None,
     limits: Limits | None = None,
     **options: Unpack[_AnyOptions],
 ) -> Report: ...
+def schema(kind: _models.KindName | type[Any] | Format[Any]) -> dict[str, Any]: ...
+def example(kind: _models.KindName | type[Any] | Format[Any]) -> str: ...

@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 from msgspec import inspect as types
 
+from equipage.directives.composing import stages_of
 from equipage.loading.format import Format
 from equipage.loading.model import Shape, as_struct, type_info, words_of
 from equipage.loading.model_classes import is_pydantic, pydantic_schema, schemas_at, split_pattern
@@ -51,7 +52,7 @@ def schema_for(kind: Format) -> Schema:
         _accept_old_key(schema, pattern, new if isinstance(new, str) else new.to)
     if kind.layers:
         schema = _without_required(schema)  # what one layer lacks, another has
-    for stage in kind.all_stages:
+    for stage in stages_of(kind):
         if hasattr(stage, "fragment"):
             schema = accept(schema, *stage.fragment())
     if kind.reading.variables:
@@ -95,6 +96,8 @@ def _without_required(schema: Any) -> Any:
 
 def example_of(kind: Format) -> str:
     """A first file of a format: every field that must be there, with a value to be replaced."""
+    if kind.presentation.example is not None:
+        return kind.presentation.example
     import yaml
 
     schema = _schema_of_model(kind)

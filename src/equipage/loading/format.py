@@ -375,9 +375,10 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
 
     def __post_init__(self) -> None:
         if not self.name:
-            from equipage.loading.model_classes import name_of_model
-
-            force_setattr(self, "name", name_of_model(self.model))
+            name = getattr(self.model, "__name__", None) or type(self.model).__name__
+            # In kebab case: the format of `AgentTeam` is `agent-team`.
+            words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+            force_setattr(self, "name", words)
         if not self.title:
             force_setattr(self, "title", f"`{self.name}` file")
 
@@ -411,33 +412,18 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
         return equipage.check(paths, kind=self, **options)
 
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of its files, for editors."""
-        from equipage.loading.editor_schema import schema_for
+        """As `equipage.schema`."""
+        import equipage
 
-        return schema_for(self)
+        return equipage.schema(self)
 
     def example(self) -> str:
-        """A first file: what must be there, and what may be."""
-        from equipage.loading.editor_schema import example_of
+        """As `equipage.example`."""
+        import equipage
 
-        return self.presentation.example or example_of(self)
+        return equipage.example(self)
 
     # What the stages ask.
-
-    @property
-    def all_stages(self) -> tuple[Stage, ...]:
-        """The stages; the usual ones if the format names none."""
-        if self.stages is not None:
-            return self.stages
-        from equipage.directives.composing import USUAL_STAGES
-
-        return USUAL_STAGES
-
-    @property
-    def all_codes(self) -> tuple[Code, ...]:
-        """Every code that findings about its files may have, beside those of any format."""
-        brought = (getattr(stage, "codes", ()) for stage in self.all_stages)
-        return (*self.codes, *(code for codes in brought for code in codes))
 
     def adjust_severity(self, each: Fact, syntax: Syntax | None = None) -> Fact | None:
         """The fact with the severity this kind gives it; None if the kind allows it."""

@@ -44,12 +44,6 @@ def is_pydantic(model: Any) -> bool:
     return hasattr(model, "__pydantic_validator__")
 
 
-def name_of_model(model: Any) -> str:
-    """The name of a model in kebab case: `AgentTeam` is `agent-team`."""
-    name = getattr(model, "__name__", None) or type(model).__name__
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
-
-
 # What can be a model.
 
 

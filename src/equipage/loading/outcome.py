@@ -12,16 +12,18 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core.diagnostics import Diagnostic, Fact, LoadError
+from equipage.core.codes import CORE_CODES
+from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.frozen import freeze
 from equipage.core.source import Source
+from equipage.directives.composing import codes_of_format
 from equipage.loading.format import Format, Offer
-from equipage.loading.session import Session, codes_for_comments
+from equipage.loading.session import Session
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document
 
@@ -154,9 +156,17 @@ def _diagnostics(
     rest = [each for each in placed if each.severity != "error"] if fixed else placed
     later, hidden = session.kind.together.codes, {code for code, *_ in more}
     left, waiting = apply_ignores(
-        rest, ignoring, lambda: codes_for_comments(session), fixed, later, hidden
+        rest, ignoring, lambda: _codes_for_comments(session), fixed, later, hidden
     )
     return limit_findings(sorted([*fixed, *left], key=Diagnostic.sort_key), more), waiting
+
+
+def _codes_for_comments(session: Session) -> Mapping[str, Code]:
+    """The codes that a comment in a file of this load may name."""
+    known_codes = session.run.request.known_codes
+    if known_codes is not None:
+        return known_codes(session.kind)
+    return {code.name: code for code in (*CORE_CODES, *codes_of_format(session.kind))}
 
 
 def place_in_outcome(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:

@@ -16,6 +16,7 @@ from equipage.core.diagnostics import Fact
 from equipage.core.frozen import MAX_ADDED_NODES, WeightCache, outweighs
 from equipage.core.path import HOLE, Path, get
 from equipage.core.source import Source, Span
+from equipage.directives.composing import stages_of
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format
@@ -130,7 +131,7 @@ def resolve(tree: Tree, session: Session, source: Source) -> Tree:
     tree, found = rename_keys(tree, session.kind)
     session.add(found)
     is_layer = bool(session.kind.layers)
-    for stage in session.kind.all_stages:
+    for stage in stages_of(session.kind):
         before = tree.value
         tree, found = stage(tree, session)
         session.add([place_in_layer(each, tree) for each in found] if is_layer else found)

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import (
     MAX_FACTS_PER_CODE,
     Code,
@@ -389,11 +388,3 @@ def read_jsonc(source: Source, session: Session, *, trailing_commas: bool) -> Pa
         bare = Source(source.name, source.data, source.text[:start] + text, source.filename)
         return session.parse(bare, "json")
     return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []
-
-
-def codes_for_comments(session: Session) -> Mapping[str, Code]:
-    """The codes that a comment in a file of this load may name."""
-    known_codes = session.run.request.known_codes
-    if known_codes is not None:
-        return known_codes(session.kind)
-    return {code.name: code for code in (*CORE_CODES, *session.kind.all_codes)}

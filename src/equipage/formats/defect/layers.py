@@ -33,6 +33,7 @@ from equipage.formats.defect.hooks import PROJECT_LAYERS, Layer
 from equipage.formats.defect.mcp import STRICT_MCP_JSON
 from equipage.formats.defect.settings import (
     LAYER_FORMAT,
+    LAYER_STAGES,
     MERGED_FORMAT,
     SINGLE_FILE_FORMAT,
     layer_by_path,
@@ -241,7 +242,7 @@ class _LayerMerge:
         if any(each.code == core_codes.NOT_FINITE for each in self.facts):
             tree = replace_infinities_with_holes(tree)
         session = self.session_for(LAYER_FORMAT, layer.name)
-        for stage in LAYER_FORMAT.all_stages:
+        for stage in LAYER_STAGES:
             tree, found = stage(tree, session)
             self.facts += found
         # Before the rules: they need not look at what the model has refused.

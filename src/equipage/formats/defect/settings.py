@@ -294,7 +294,8 @@ SINGLE_FILE_FORMAT = Format(
 )
 
 #: A layer among others: the merge leaves out numbers that are not finite.
-LAYER_FORMAT = replace(SINGLE_FILE_FORMAT, stages=(prepare_hooks,))
+LAYER_STAGES = (prepare_hooks,)
+LAYER_FORMAT = replace(SINGLE_FILE_FORMAT, stages=LAYER_STAGES)
 
 #: All layers merged.
 MERGED_FORMAT = replace(
