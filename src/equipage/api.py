@@ -23,6 +23,7 @@ from equipage.files.arguments import (
     valid_path_argument,
 )
 from equipage.loading.format import Format, Limits
+from equipage.loading.model import is_struct
 from equipage.loading.pipeline import load_text
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
@@ -243,7 +244,9 @@ def _requested_kind(kind: str | Format | None, model: type[Any] | None) -> str |
 
 def _require_model(loaded: Loaded[Any], model: type[Any] | None) -> Loaded[Any]:
     """Return the load if its configuration is of this model. Raises `UsageError`."""
-    if model is not None and not isinstance(loaded.config, model):
+    # Several models share a kind, and what one of them is depends on the file.
+    if is_struct(model) and not isinstance(loaded.config, cast(Any, model)):
         found, file = type(loaded.config).__name__, loaded.sources[0].name
-        raise UsageError(f"`model`: {file} gives a {found}, not a {model.__name__}")
+        wanted = getattr(model, "__name__", "")
+        raise UsageError(f"`model`: {file} gives a {found}, not a {wanted}")
     return loaded

@@ -9,12 +9,12 @@ changed by accident; it is not a wall against `dict.__setitem__(frozen, …)`.
 from __future__ import annotations
 
 from _thread import allocate_lock, start_new_thread
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import PurePath
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn, Self, cast
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -284,7 +284,33 @@ def plain_data(value: Any, *, spelled_out: bool = False) -> Any:
     to_dict = getattr(value, "to_dict", None)
     if to_dict is not None:
         return plain_data(to_dict(), spelled_out=spelled_out)
+    if hasattr(value, "model_dump"):  # a model of pydantic knows what its aliases are
+        return value.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    if any(hasattr(value, each) for each in _MARKS_OF_FIELDS):
+        return {
+            name: plain_data(part, spelled_out=spelled_out)
+            for name, default in _fields_of_class(cast(Hashable, type(value)))
+            if (part := getattr(value, name)) is not default and part != default
+        }
     return msgspec.to_builtins(value, enc_hook=str)
+
+
+#: What tells a dataclass, and a class of attrs.
+_MARKS_OF_FIELDS = ("__dataclass_fields__", "__attrs_attrs__")
+
+
+@cache
+def _fields_of_class(cls: Hashable) -> tuple[tuple[str, Any], ...]:
+    """Name and default of each field of a dataclass or attrs class, as msgspec knows them."""
+    from msgspec import inspect as types
+
+    found = []
+    for field in types.type_info(cls).fields:  # type: ignore[attr-defined]
+        default = _NO_DEFAULT if field.required else field.default
+        if field.default_factory is not msgspec.NODEFAULT:
+            default = field.default_factory()
+        found.append((field.name, default))
+    return tuple(found)
 
 
 def omit_defaults(config: Any) -> Any:

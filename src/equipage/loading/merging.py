@@ -22,7 +22,16 @@ from equipage.files.arguments import text_argument
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.format import By, Format, Layer, Renamed
 from equipage.loading.session import Session, syntax_of
-from equipage.loading.tree import Choice, Strategy, Tree, Via, merge, move, punch_holes
+from equipage.loading.tree import (
+    Choice,
+    Strategy,
+    Tree,
+    Via,
+    child_with_via,
+    merge,
+    move,
+    punch_holes,
+)
 from equipage.syntax.document import Document
 
 #: How the value of one file is composed.
@@ -48,7 +57,7 @@ def _at_place_of(merged: Tree, own: Tree) -> Tree:
     """The merged value at the place of the file itself: what it lacks is missing there."""
     if not isinstance(merged.value, dict):
         return merged
-    below = {key: merged.subtree((key,)).origins for key in merged.value}
+    below = {key: child_with_via(merged, key).origins for key in merged.value}
     return Tree(merged.value, own.origins.replace(below=below), merged.moves)
 
 

@@ -308,7 +308,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     value = dict(base.value)
     below = dict(base.origins.below)
     for key in over.value:
-        child = _child_with_via(over, key)
+        child = child_with_via(over, key)
         if child.value is None and strategy((*path, key), value.get(key), None) == "remove":
             value.pop(key, None)
             below.pop(key, None)
@@ -323,7 +323,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     return Tree(value, base.origins.replace(below=below, merged=merged), base.moves)
 
 
-def _child_with_via(tree: Tree, step: str | int) -> Tree:
+def child_with_via(tree: Tree, step: str | int) -> Tree:
     """A child as a tree of its own, with the `via` of its parent."""
     child = tree.subtree((step,))
     return Tree(child.value, child.origins.inherit_via(tree.origins))
@@ -334,18 +334,23 @@ def _merge_entries(
 ) -> Tree:
     """Two lists as one: an entry is merged over the first with the same key, or comes behind."""
     value, below = list(base.value), dict(base.origins.below)
+    # What could not be had may be the entry that another one changes.
+    is_whole = HOLE not in value
     numbers: dict[Any, int] = {}
     for number, each in enumerate(value):
         if isinstance(each, dict) and isinstance(each.get(key), str | int):
             numbers.setdefault(each[key], number)
     for number, each in enumerate(over.value):
-        brought = _child_with_via(over, number)
+        brought = child_with_via(over, number)
         name = each.get(key) if isinstance(each, dict) else None
         at = numbers.get(name) if isinstance(name, str | int) else None
         if at is None:
             at = len(value)
             value.append(None)
-            child = Tree(brought.value, brought.origins.replace(skip=inner + brought.origins.skip))
+            child = Tree(
+                brought.value if is_whole else HOLE,
+                brought.origins.replace(skip=inner + brought.origins.skip),
+            )
         else:
             child = _merge(base.subtree((at,)), brought, strategy, (*path, at), inner)
         value[at], below[at] = child.value, child.origins
@@ -357,6 +362,6 @@ def _append(base: Tree, over: Tree, inner: int) -> Tree:
     count = len(base.value)
     below = dict(base.origins.below)
     for number in range(len(over.value)):
-        brought = _child_with_via(over, number).origins
+        brought = child_with_via(over, number).origins
         below[count + number] = brought.replace(skip=inner + brought.skip)
     return Tree([*base.value, *over.value], base.origins.replace(below=below), base.moves)
