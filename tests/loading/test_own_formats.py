@@ -529,6 +529,27 @@ def test_models_of_attrs() -> None:
         assert str(raised.value).startswith(said)
 
 
+def test_a_json_schema_is_a_model(folder: Path) -> None:
+    schema = {
+        "title": "Crew",
+        "properties": {"name": {"type": "string"}, "size": {"minimum": 1}},
+        "additionalProperties": False,
+    }
+    write(folder, {"base.yaml": "size: 5", "app.yaml": "name: a"})
+    format_ = Format(schema, layers=("base.yaml", FILE))
+    loaded = format_.load("app.yaml")
+    assert (loaded.kind, loaded.config) == ("crew", {"size": 5, "name": "a"})
+    with pytest.raises(TypeError, match="immutable"):
+        loaded.config["size"] = 1
+    Path("app.yaml").write_text("nam: a\nsize: 0\n")
+    assert [each.split(" expected")[0] for each in findings(format_)] == [
+        "app.yaml:1:1: error[unknown-field] `nam` is not a field of what `Crew` describes (at nam)",
+        "app.yaml:2:7: error[schema-mismatch]",
+    ]
+    with pytest.raises(UsageError, match="the schema cannot be a model"):
+        Format({"type": "objekt"}).loads("a: 1")
+
+
 # ------------------------------------------------------------------------------ the rest for free
 
 

@@ -14,7 +14,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import PurePath
@@ -63,6 +63,8 @@ def schema_for(kind: Format) -> Schema:
 
 
 def _schema_of_model(kind: Format) -> Schema:
+    if isinstance(kind.model, Mapping):
+        return dict(kind.model)
     if is_pydantic(kind.model):
         return pydantic_schema(kind.model)
     writer = _SchemaWriter(kind.shape, kind.model, variables=kind.reading.variables)

@@ -326,7 +326,7 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
     Greeting(text='hello')
     """
 
-    model: type[C]
+    model: type[C] | Mapping[str, Any]
     """The class of the configuration: a dataclass, a Struct of msgspec, an attrs class, a pydantic
     model, a TypedDict; or a JSON Schema."""
     name: str = ""
@@ -375,9 +375,10 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
 
     def __post_init__(self) -> None:
         if not self.name:
-            name = getattr(self.model, "__name__", None) or type(self.model).__name__
+            given = self.model.get("title") if isinstance(self.model, Mapping) else None
+            name = given or getattr(self.model, "__name__", None) or "schema"
             # In kebab case: the format of `AgentTeam` is `agent-team`.
-            words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+            words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|\s+", "-", str(name)).lower()
             force_setattr(self, "name", words)
         if not self.title:
             force_setattr(self, "title", f"`{self.name}` file")

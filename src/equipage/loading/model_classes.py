@@ -32,11 +32,23 @@ _Built = tuple[Any, Any, list[Fact]]
 
 def build(value: Any, model: Any, shape: Shape, reported: tuple[str, ...] = ()) -> _Built:
     """As `model.build`, for a model of any sort."""
+    if isinstance(model, Mapping):
+        return _build_by_schema(value, model)
     if not is_pydantic(model):
         return structs.build(value, model, shape, reported=reported)
     if any(each is HOLE for _, each in walk(value)):
         return None, value, []  # what left the hole has been reported
     return _build_pydantic(value, model, shape, reported)
+
+
+def _build_by_schema(value: Any, schema: Mapping[str, Any]) -> _Built:
+    """Plain data, if it fits a JSON Schema."""
+    if any(each is HOLE for _, each in walk(value)):
+        return None, value, []
+    from equipage.loading.schema_models import match_schema  # slow to import
+
+    facts = match_schema(value, schema)
+    return (None if facts else value), value, facts
 
 
 def is_pydantic(model: Any) -> bool:
@@ -75,6 +87,8 @@ def _require_path(pattern: str, kind: Format, *, is_old: bool) -> None:
 
 def schema_of(kind: Format) -> Mapping[str, Any]:
     """The JSON Schema of a model, without what replaces its values."""
+    if isinstance(kind.model, Mapping):
+        return kind.model
     if is_pydantic(kind.model):
         return pydantic_schema(kind.model)
     schema, definitions = msgspec.json.schema_components([kind.model])
@@ -83,6 +97,9 @@ def schema_of(kind: Format) -> Mapping[str, Any]:
 
 def require_model(model: Any) -> None:
     """Raise `UsageError` if a class cannot be a model; it names the field, and says why."""
+    if isinstance(model, Mapping):
+        _require_schema(model)
+        return
     name = getattr(model, "__name__", None) or type(model).__name__
     if is_pydantic(model):
         try:
@@ -100,6 +117,16 @@ def require_model(model: Any) -> None:
         where, why = problem
         field = f": field `{'.'.join(where)}`" if where else ""
         raise UsageError(f"`{name}` cannot be a model{field}: {why}")
+
+
+def _require_schema(schema: Mapping[str, Any]) -> None:
+    from equipage.loading.schema_models import match_schema
+    from equipage.schemas import SchemaProblem
+
+    try:
+        match_schema({}, schema)
+    except SchemaProblem as problem:
+        raise UsageError(f"the schema cannot be a model: {problem}") from None
 
 
 def _has_fields(model: Any) -> bool:

@@ -102,7 +102,7 @@ BUILT_IN: tuple[Recognition, ...] = (
 #: The kind of files that a schema of the project describes. Only `schemas` in its settings make a
 #: file of this kind, so it is not among the names.
 BY_SCHEMA = "by-schema"
-_UNNAMED_ROWS = (Recognition(BY_SCHEMA, "equipage.formats.by_schema"),)
+_UNNAMED_ROWS = (Recognition(BY_SCHEMA, "equipage.loading.schema_models"),)
 #: Kinds of conventions that have a module of their own.
 _MODULES_BY_KIND = {"skill": "equipage.clients.skills", "mcp": "equipage.clients.mcp.servers"}
 #: The folders in which agents that others call over the network describe themselves.

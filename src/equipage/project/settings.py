@@ -466,7 +466,7 @@ def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
 
 def schemas_are_inside(value: Any, session: Session) -> Iterator[Fact]:
     """Report schemas that are not files of the project: nothing could be checked with them."""
-    from equipage.formats.by_schema import POLICY, unread_reason  # few projects have schemas
+    from equipage.loading.schema_models import POLICY, unread_reason  # few projects have schemas
 
     named = get(value, ("schemas",))
     for number, each in enumerate(named if isinstance(named, list | tuple) else ()):

@@ -18,3 +18,11 @@ SCHEMA_DIALECT_UNKNOWN = _codes.warning("schema-dialect-unknown")
 SCHEMA_TOO_DEEP = _codes.error("schema-too-deep")
 
 CODES = _codes.declared()
+
+# Of files that a schema describes.
+SCHEMA_MISMATCH = _codes.error("schema-mismatch")
+SCHEMA_UNUSABLE = _codes.error("schema-unusable")
+SCHEMA_COSTLY = _codes.error("schema-costly")
+SCHEMA_NONE = _codes.error("schema-none")
+
+MATCHING_CODES = _codes.declared(SCHEMA_MISMATCH)

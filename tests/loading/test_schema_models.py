@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.formats.by_schema import MAX_VISITS, VisitCounter, depth_of, describe_expectation
+from equipage.loading.schema_models import MAX_VISITS, VisitCounter, depth_of, describe_expectation
 from lab import Link, check, write
 
 SETTINGS = 'schemas = [{ files = "data/*", schema = "schema.json" }]\n'
@@ -96,7 +96,7 @@ def test_a_slow_pattern_is_reported_and_does_not_hang(tmp_path: Path) -> None:
 def test_a_schema_is_read_and_compiled_once_for_many_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from equipage.formats import by_schema
+    from equipage.loading import schema_models as by_schema
 
     made: list[object] = []
     usual = by_schema.Validator
@@ -127,7 +127,7 @@ def test_the_value_is_handed_to_programs(tmp_path: Path) -> None:
     write(tmp_path, {"equipage.toml": SETTINGS, "schema.json": schema, "data/a.yaml": data})
     loaded = equipage.load(tmp_path / "data" / "a.yaml")
     assert loaded.kind == "by-schema"
-    assert loaded.config.value == [1, {"a": "b"}]
+    assert loaded.config == [1, {"a": "b"}]
     assert loaded.to_dict() == [1, {"a": "b"}]
 
 

@@ -1,30 +1,30 @@
-"""Kind `by-schema`: files that a project describes with JSON Schemas of its own.
+"""JSON Schemas as models: what does not fit, in our words and at the places of the values.
 
-The settings name the files and the schema (`schemas`). Everything else is as for any other kind:
-places, formats, comments that ignore a finding. A schema may refer to other files of its project
-and to nothing else. What is wrong with a schema is reported in the schema, once for all files.
+A format may have a schema as its model. The settings of a project can name one for files of their
+own (`schemas`): that is the kind `by-schema`. Such a schema may refer to other files of its project
+and to nothing else; what is wrong with it is reported in the schema, once for all files.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from typing import Any, ClassVar, cast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, cast
 
 import msgspec
 
 from equipage.core.codes import MISSING_FIELD, SCHEMA_UNREAD, UNKNOWN_FIELD
 from equipage.core.diagnostics import MAX_FACTS_PER_CODE, Also, Fact, Shown
-from equipage.core.frozen import freeze_plain, levels, plain_data, unfreeze
+from equipage.core.frozen import freeze_plain, levels, unfreeze
 from equipage.core.path import HOLE, Path, get, walk
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, visible
 from equipage.directives.ref import Ref
 from equipage.files.gitignore import glob_pattern
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.formats.by_schema import codes
-from equipage.loading.format import Format, Presentation, Reading
+from equipage.loading.format import Format, Reading
 from equipage.loading.header import HeaderStyle, read_header
 from equipage.loading.session import Parsed, Session, read_jsonc
 from equipage.loading.tree import Origin
@@ -32,12 +32,12 @@ from equipage.schemas import (
     SAME_VALUE_KEYWORDS,
     SCHEMA_MAP_KEYWORDS,
     SchemaProblem,
+    codes,
     resolve_fragment,
     subschemas,
     validator_of,
 )
 from equipage.schemas.checking import TYPE_WORDS
-from equipage.schemas.codes import CODES as SCHEMA_CODES
 from equipage.syntax.document import Document
 from equipage.syntax.header import CONVENTION
 
@@ -55,14 +55,6 @@ class SchemaOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the settings of the project say: a glob of files, and their schema."""
 
     project_schemas: tuple[tuple[str, str], ...] = ()
-
-
-class Described(msgspec.Struct, frozen=True):
-    """A configuration that fits the schema of its project."""
-
-    TITLE: ClassVar[str] = "a file that a schema of the project describes"
-
-    value: Any  #: what the file holds, frozen
 
 
 class _Schema(msgspec.Struct, frozen=True):
@@ -159,10 +151,6 @@ def _load_schema(name: str, session: Session) -> _Schema:
     return _Schema(validator, documents, tuple(facts), unusable)
 
 
-def build(value: Any, _session: Session) -> Described:
-    return Described(freeze_plain(value))
-
-
 FORMAT = Format(
     name="by-schema",
     title="file with a schema of the project",
@@ -183,18 +171,19 @@ FORMAT = Format(
     ),
     stages=(),
     checks=(fits_its_schema,),
-    codes=(*SCHEMA_CODES, *Ref.codes, *codes.CODES),
-    build_result=build,
-    presentation=Presentation(dump=lambda config: plain_data(config.value)),
+    codes=(*codes.CODES, *Ref.codes, *codes.MATCHING_CODES),
+    build_result=lambda value, _session: freeze_plain(value),
 )
 
 
 class Validator:
     """Compares files with one schema. Making one raises `SchemaProblem`."""
 
-    def __init__(self, schema: Any, document: Document) -> None:
+    def __init__(self, schema: Any, document: Document | None = None) -> None:
         self.schema, self.document = unfreeze(schema), document
-        self.owner = f"what `{visible(document.source.name)}` describes"
+        own = schema.get("title", "the schema") if isinstance(schema, dict) else "the schema"
+        name = visible(str(own) if document is None else document.source.name)
+        self.owner = f"what `{name}` describes"
         self._validator = validator_of(self.schema)
         self._visits = VisitCounter(self.schema)
 
@@ -253,8 +242,7 @@ class Validator:
 
     def _related_rule(self, rule: Path) -> tuple[Also, ...]:
         """The rule in the file of the schema, unless a reference led to it."""
-        place = get(self.document.value, rule, _MISSING)
-        if place is _MISSING:
+        if self.document is None or get(self.document.value, rule, _MISSING) is _MISSING:
             return ()
         return (Also("the schema says so here", origin=Origin(self.document, rule)),)
 
@@ -370,6 +358,29 @@ _LIST_KEYWORDS = frozenset(
 )
 _MAP_KEYWORDS = frozenset({"properties", "additionalProperties", "unevaluatedProperties"})
 _VisitCounts = tuple[int, int]  #: visits of a value inside a list, and inside a mapping
+
+
+@cache
+def _validator_of(schema: _ById) -> Validator:
+    return Validator(schema.value)
+
+
+class _ById:
+    """A schema that is a model: it is compiled once, and nothing changes it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.value is self.value
+
+
+def match_schema(value: Any, schema: Mapping[str, Any]) -> list[Fact]:
+    """What does not fit a schema that is the model of a format. Raises `SchemaProblem`."""
+    return list(_validator_of(_ById(schema)).mismatches(value, Guesses()))
 
 
 class VisitCounter:
