@@ -206,7 +206,7 @@ def _is_in(room: str, module: str) -> bool:
 PUBLIC = {
     "__init__": ...,
     "__main__": set(),
-    "api": {"check", "check_files", "example", "load", "loads", "schema", "watch"},
+    "api": {"check", "check_files", "discover", "example", "load", "loads", "schema", "watch"},
     "blueprints": {"expand", "expand_and_report", "pre_read_default_agent_kind"},
     "models": ...,
     "plugin": {
@@ -296,7 +296,7 @@ def test_public_exports_are_exact() -> None:
         "Layer", "Limits", "LoadError", "Loaded", "LoadedSettings", "Problem", "Profile",
         "Profiles", "Reading", "Refs", "Renamed", "Report", "SettingsLayer", "Skill", "Skills",
         "Source", "Span", "Toolpack", "ToolpackLoader", "ToolpackValidationError", "UsageError",
-        "Watch", "__version__", "by", "check", "check_files", "discover_profiles",
+        "Watch", "__version__", "by", "check", "check_files", "discover", "discover_profiles",
         "discover_skills", "example", "expand", "load", "load_settings", "loads",
         "pre_read_default_agent_kind", "project_layer", "schema", "user_layer", "watch",
     }

@@ -328,7 +328,7 @@ from equipage.loading.result import Loaded
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch
 
-__all__ = ["check", "check_files", "example", "load", "loads", "schema", "watch"]
+__all__ = ["check", "check_files", "discover", "example", "load", "loads", "schema", "watch"]
 
 _C = TypeVar("_C")
 _Path = str | os.PathLike[str]
@@ -421,6 +421,19 @@ def api_pyi() -> str:
         "    **options: Unpack[_AnyOptions],",
         ") -> Report: ...",
     ]
+    for kind, result in (("Format[_C]", "_C"), ("_models.KindName", "_models.Config")):
+        lines += [
+            "@overload",
+            "def discover(",
+            '    folder: _Path = ".",',
+            "    *,",
+            f"    kind: {kind},",
+            "    env: Mapping[str, str] | None = None,",
+            "    roots: Iterable[_Path] = (),",
+            "    limits: Limits | None = None,",
+            "    **options: Unpack[_AnyOptions],",
+            f") -> dict[str, Loaded[{result}]]: ...",
+        ]
     asked = "kind: _models.KindName | type[Any] | Format[Any]"
     lines += [f"def schema({asked}) -> dict[str, Any]: ...", f"def example({asked}) -> str: ..."]
     return "\n".join(lines).rstrip() + "\n"

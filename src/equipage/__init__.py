@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from equipage.api import check, check_files, example, load, loads, schema, watch
+    from equipage.api import check, check_files, discover, example, load, loads, schema, watch
     from equipage.blueprints import expand, pre_read_default_agent_kind
     from equipage.core.diagnostics import (
         Diagnostic,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 #: The modules that the public names are imported from.
 _HOMES = {
-    "api": ("check", "check_files", "example", "load", "loads", "schema", "watch"),
+    "api": ("check", "check_files", "discover", "example", "load", "loads", "schema", "watch"),
     "blueprints": ("expand", "pre_read_default_agent_kind"),
     "core.diagnostics": (
         "Diagnostic", "Edit", "EquipageError", "Fix", "Label", "LoadError", "UsageError",
@@ -85,7 +85,8 @@ __all__ = [
     "LoadError", "Loaded", "LoadedSettings", "Problem", "Profile", "Profiles", "Reading", "Refs",
     "Renamed", "Report", "SettingsLayer", "Skill", "Skills", "Source", "Span", "Toolpack",
     "ToolpackLoader", "ToolpackValidationError", "UsageError", "Watch", "__version__", "by",
-    "check", "check_files", "discover_profiles", "discover_skills", "example", "expand", "load",
+    "check", "check_files", "discover", "discover_profiles", "discover_skills", "example", "expand",
+    "load",
     "load_settings", "loads", "pre_read_default_agent_kind", "project_layer",
     "schema", "user_layer", "watch",
 ]  # fmt: skip

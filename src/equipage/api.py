@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from equipage.workspace.report import Report
     from equipage.workspace.watch import Watch
 
-__all__ = ["check", "check_files", "example", "load", "loads", "schema", "watch"]
+__all__ = ["check", "check_files", "discover", "example", "load", "loads", "schema", "watch"]
 
 
 def load(
@@ -197,6 +197,38 @@ def check_files(
     from equipage.workspace import check_contents
 
     return check_contents(contents_argument(files), request, kind=_requested_kind(kind, None))
+
+
+def discover(
+    folder: str | os.PathLike[str] = ".",
+    *,
+    kind: str | Format,
+    env: Mapping[str, str] | None = None,
+    roots: Iterable[str | os.PathLike[str]] = (),
+    limits: Limits | None = None,
+    **options: Any,
+) -> dict[str, Loaded[Any]]:
+    """Load every file of a kind below a folder, by the names of the files.
+
+    A file that another one reads is a part of it. Raises `LoadError` with the errors of all files.
+
+    >>> [each.config.id for each in equipage.discover("tools", kind="toolpack").values()]
+    ['text.count']
+    """
+    named = path_argument("folder", folder)
+    request = request_of(env, options, roots=roots, limits=limits)
+    from equipage.workspace import Workspace
+    from equipage.workspace.load import drop_overruled_guesses
+
+    workspace = Workspace([named], request, kind=_requested_kind(kind, None))
+    if not workspace.system.is_folder(named):
+        raise UsageError(f"`folder`: there is no folder {workspace.system.name_of(named)}")
+    loads = drop_overruled_guesses(workspace.loads(), workspace.system)
+    outcomes = {workspace.system.name_of(each.path): each.outcome for each in loads}
+    problems = [found for each in loads for found in each.diagnostics if found.severity == "error"]
+    if problems:
+        raise LoadError(problems)
+    return {name: each.result(strict=False) for name, each in outcomes.items() if each is not None}
 
 
 def schema(kind: str | type[Any] | Format) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from equipage.loading.result import Loaded
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch
 
-__all__ = ["check", "check_files", "example", "load", "loads", "schema", "watch"]
+__all__ = ["check", "check_files", "discover", "example", "load", "loads", "schema", "watch"]
 
 _C = TypeVar("_C")
 _Path = str | os.PathLike[str]
@@ -960,5 +960,25 @@ def check_files(
     limits: Limits | None = None,
     **options: Unpack[_AnyOptions],
 ) -> Report: ...
+@overload
+def discover(
+    folder: _Path = ".",
+    *,
+    kind: Format[_C],
+    env: Mapping[str, str] | None = None,
+    roots: Iterable[_Path] = (),
+    limits: Limits | None = None,
+    **options: Unpack[_AnyOptions],
+) -> dict[str, Loaded[_C]]: ...
+@overload
+def discover(
+    folder: _Path = ".",
+    *,
+    kind: _models.KindName,
+    env: Mapping[str, str] | None = None,
+    roots: Iterable[_Path] = (),
+    limits: Limits | None = None,
+    **options: Unpack[_AnyOptions],
+) -> dict[str, Loaded[_models.Config]]: ...
 def schema(kind: _models.KindName | type[Any] | Format[Any]) -> dict[str, Any]: ...
 def example(kind: _models.KindName | type[Any] | Format[Any]) -> str: ...

@@ -289,6 +289,7 @@ def add_loading_options(command: Parser, *, layers: bool = True) -> None:
         help="treat files as KIND, or as the format module:NAME, instead of detecting it",
     )
     add_python_path(group)
+    add_list_option(group, "--rules", "NAME", "also apply the rules of a package; repeatable")
     add_list_option(group, "--root", "DIR", "also allow references into DIR; repeatable")
     single = command.add_argument_group("options of single kinds") if layers else group
     for name, settings, summary in _OPTIONS_OF_SINGLE_KINDS:

@@ -17,9 +17,10 @@ from equipage.files import MAX_BYTES, System
 from equipage.files.disk import Disk
 from equipage.files.reading import read_file
 from equipage.files.sandbox import FileProblem
+from equipage.loading.merging import config_home
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Request
-from equipage.project.registry import format_named
+from equipage.project.registry import format_named, rules_named
 from equipage.project.settings import NO_LAYERS_MESSAGE, load_in_project
 
 if TYPE_CHECKING:
@@ -60,7 +61,28 @@ def request_of(options: argparse.Namespace) -> Request:
         roots=tuple(os.path.abspath(root) for root in options.root),
         # These two are about one file that the user named; all others judge a tree.
         confined=options.command not in ("show", "explain"),
+        rules=rules_named([*_own_rules(disk), *getattr(options, "rules", ())]),
     )
+
+
+def _own_rules(disk: Disk) -> list[str]:
+    """The rules that the settings of the user name: `rules` in `equipage/config.toml`.
+
+    Raises `UsageError` if they cannot be read.
+    """
+    home = config_home(disk.variables())
+    data = None if home is None else disk.peek(os.path.join(home, "equipage", "config.toml"))
+    if data is None:
+        return []
+    import tomllib  # few users have any
+
+    try:
+        rules = tomllib.loads(data.decode()).get("rules", [])
+    except ValueError as error:
+        raise UsageError(f"your own settings, equipage/config.toml: {error}") from None
+    if not isinstance(rules, list) or not all(isinstance(each, str) for each in rules):
+        raise UsageError("your own settings, equipage/config.toml: `rules` must be a list of names")
+    return rules
 
 
 def workspace_of(options: argparse.Namespace, paths: Sequence[str] | None = None) -> Workspace:

@@ -406,6 +406,12 @@ class Format(msgspec.Struct, Generic[C], frozen=True):
         watch: Watch[C] = equipage.watch(path, kind=self, **options)
         return watch
 
+    def discover(self, folder: StrPath = ".", **options: Any) -> dict[str, Loaded[C]]:
+        """As `equipage.discover`."""
+        import equipage
+
+        return equipage.discover(folder, kind=self, **options)
+
     def check(self, paths: StrPath | Iterable[StrPath] = ".", **options: Any) -> Report:
         """As `equipage.check`: below folders, every file whose extension the format reads."""
         import equipage

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic, UsageError
-from equipage.core.frozen import omit_defaults, plain_data
+from equipage.core.frozen import freeze_plain, omit_defaults, plain_data
 from equipage.core.path import ROOT, Path, PathSyntaxError, format_path, get, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
@@ -180,6 +180,24 @@ class Loaded(Generic[C]):
         if show_env:
             return plain if literal is None else map_texts(plain, literal)
         return self._mask_variables(self._restore_written_paths(plain), literal=literal)
+
+    @property
+    def value(self) -> Any:
+        """The configuration as plain data that never changes, whatever its class."""
+        return self._compute_once("value", lambda: freeze_plain(self._dump(self.config)))
+
+    def lock(self) -> dict[str, Any]:
+        """What to keep to see whether the configuration is still the same: plain data.
+
+        It has the digest of the meaning, the hash of every file that was read, and the names of the
+        variables that were looked up.
+        """
+        return {
+            "kind": self.kind,
+            "digest": self.digest,
+            "files": {each.name: each.sha256 for each in self.sources},
+            "variables": list(self.variables),
+        }
 
     @property
     def digest(self) -> str:

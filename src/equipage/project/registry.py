@@ -24,7 +24,7 @@ from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import nearest
 from equipage.directives.composing import codes_of_format
 from equipage.files.walking import PlaceIndex, hidden_folders
-from equipage.loading.format import Format
+from equipage.loading.format import Format, Rule
 from equipage.loading.model_classes import require_format
 from equipage.project.signs import (
     is_blueprint,
@@ -285,6 +285,35 @@ def _scan_entry_points() -> tuple[dict[str, Format], dict[str, str]]:
         else:
             broken[entry.name] = f"{entry.value} of {_package_in_words(entry)} is not a `Format`"
     return kinds, broken
+
+
+def rules_named(names: Iterable[str]) -> dict[str, tuple[Rule, ...]]:
+    """The rules that installed packages bring under these names, by the kind that they are for.
+
+    Raises `UsageError`.
+    """
+    found: dict[str, tuple[Rule, ...]] = {}
+    wanted = dict.fromkeys(names)
+    if not wanted:
+        return found
+    from importlib.metadata import entry_points
+
+    entries = {each.name: each for each in entry_points(group="equipage.rules")}
+    for name in wanted:
+        if name not in entries:
+            known = f" (known: {', '.join(sorted(entries))})" if entries else ""
+            raise UsageError(f"no installed package has rules named `{name}`{known}")
+        try:
+            brought = entries[name].load()
+        except Exception as error:
+            reason = f"{_package_in_words(entries[name])} raises {_reason_in_words(error)}"
+            raise UsageError(f"the rules `{name}` cannot be loaded: {reason}") from None
+        if not isinstance(brought, Mapping):
+            raise UsageError(f"the rules `{name}` are not a mapping of kinds to functions")
+        for kind, functions in brought.items():
+            format_named(kind)
+            found[kind] = (*found.get(kind, ()), *functions)
+    return found
 
 
 def _package_in_words(entry: EntryPoint) -> str:
