@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from equipage import __version__
-from equipage.cli.output import terminal_width, write, write_to_stderr
+from equipage.cli.output import terminal_width, wants_colour, write, write_to_stderr
 
 # argparse keeps the name of this type private.
 Container = Any
@@ -29,7 +29,7 @@ EXAMPLES = "examples:\n"
 class Parser(argparse.ArgumentParser):
     """The parser of one command. Its errors suggest what was meant."""
 
-    def __init__(self, *args: Any, colour: bool = False, **settings: Any) -> None:
+    def __init__(self, *args: Any, colour: str = "never", **settings: Any) -> None:
         self.colour = colour
         # Without abbreviations: one that works today may be ambiguous in the next release.
         settings = {"allow_abbrev": False, "formatter_class": _Formatter, **settings}
@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help and errors as the rest does: what argparse does on a full disk varies."""
         if file is not None and file is sys.stdout:
-            write(file, colour_help(message) if self.colour else message)
+            write(file, colour_help(message) if wants_colour(self.colour, file) else message)
         else:
             write_to_stderr(message)
 
@@ -66,7 +66,7 @@ class Parser(argparse.ArgumentParser):
 class ProgramParser(Parser):
     """The parser of the program, which hands the arguments of a command to that of the command."""
 
-    def __init__(self, *, colour: bool = False) -> None:
+    def __init__(self, *, colour: str = "never") -> None:
         super().__init__(
             prog="equipage",
             colour=colour,
@@ -201,31 +201,6 @@ class Version(argparse.Action):
 
         parser._print_message(f"equipage {__version__} (YAML: {ENGINE})\n", sys.stdout)
         parser.exit(0)
-
-
-# What the arguments say before they are parsed.
-
-
-def first_word(arguments: Sequence[str]) -> str | None:
-    """The first argument that is not an option: the command, if there is one of this name."""
-    words = iter(arguments)
-    for word in words:
-        if word == "--color":
-            next(words, None)  # skip its value
-        elif not word.startswith("-"):
-            return word
-    return None
-
-
-def colour_in(arguments: Sequence[str]) -> str:
-    """The colour that the arguments ask for; the help is printed before they are parsed."""
-    words = list(arguments)
-    for number, word in enumerate(words):
-        name, _, value = word.partition("=")
-        if name == "--color":
-            found = value or next(iter(words[number + 1 :]), "")
-            return found if found in COLOURS else "auto"
-    return "auto"
 
 
 # Arguments that several commands share, and their values.

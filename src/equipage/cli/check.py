@@ -23,7 +23,7 @@ from equipage.cli.arguments import (
     refuse,
     whole_number,
 )
-from equipage.cli.output import Output, Progress, docs_site
+from equipage.cli.output import Output, docs_site
 from equipage.cli.request import (
     NOTHING_FOUND,
     CheckInput,
@@ -137,14 +137,14 @@ def _process_count(written: str) -> int:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    files = check_input_of(options)
-    _refuse_contradictions(options, files)
+    _refuse_contradictions(options)
     selection = Selection(
         _parse_codes(options.select) or None,
         _parse_codes(options.ignore),
         exclude=tuple(options.exclude),
         force_exclude=options.force_exclude,
     )
+    files = check_input_of(options)
     request = request_of(options)
     if options.watch:
         return _watch(options, files, output, request, selection)
@@ -198,7 +198,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
 _TEXT_FORMATS = ("full", "concise")
 
 
-def _refuse_contradictions(options: argparse.Namespace, files: CheckInput) -> None:
+def _refuse_contradictions(options: argparse.Namespace) -> None:
     """Raise `UsageError` for options that cannot be meant together, before anything is done."""
     if options.write_baseline and (
         options.select or options.ignore or options.no_baseline or options.isolated
@@ -207,7 +207,8 @@ def _refuse_contradictions(options: argparse.Namespace, files: CheckInput) -> No
             "--write-baseline records every finding; it cannot be combined with --select, "
             "--ignore, --isolated or --no-baseline"
         )
-    if options.fix and files.text is not None and options.output_format not in _TEXT_FORMATS:
+    is_text = options.stdin_filename is not None
+    if options.fix and is_text and options.output_format not in _TEXT_FORMATS:
         raise UsageError(
             "--fix of standard input prints the fixed text, and findings as text to standard "
             "error; it cannot be combined with another output format"
@@ -219,7 +220,7 @@ def _refuse_contradictions(options: argparse.Namespace, files: CheckInput) -> No
         or options.statistics
         or options.write_baseline
         or options.output
-        or files.text is not None
+        or is_text
     ):
         raise UsageError(
             "--watch prints findings as text; it cannot be combined with another output format, "
@@ -236,11 +237,12 @@ def _check(
     text: bytes | None = None,
 ) -> tuple[Workspace, Report]:
     """Check as the command line asks, or with a newer text; `--fix` does so more than once."""
-    progress = Progress("checking", output.width)
-    system = files.system(request.system, text)
+    if files.text is not None:
+        request = files.overlay(request, files.text if text is None else text)
+    progress = output.progress("checking")
     workspace = Workspace(
         files.paths,
-        msgspec.structs.replace(request, system=system),
+        request,
         kind=options.kind,
         selection=selection,
         progress=progress,
@@ -250,7 +252,8 @@ def _check(
     try:
         return workspace, workspace.report()
     finally:
-        progress.clear()
+        if progress is not None:
+            progress.clear()
 
 
 def _parse_codes(written: list[str]) -> frozenset[str]:
@@ -444,7 +447,7 @@ def _watch(
     """Check until interrupted."""
     from equipage.workspace.watch import watch_check
 
-    progress = Progress("checking", output.width)
+    progress = output.progress("checking")
     workspace = Workspace(
         files.paths,
         request,
@@ -456,7 +459,8 @@ def _watch(
     turns = watch_check(workspace)
     # Turn 0 is the whole report; it ends only with the process.
     for number, turn in enumerate(turns):
-        progress.clear()
+        if progress is not None:
+            progress.clear()
         if number:
             pieces = _describe_turn(turn, output, quiet=options.quiet)
         else:

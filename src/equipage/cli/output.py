@@ -82,6 +82,11 @@ class Output:
         except NotWritten as error:
             raise UsageError(f"cannot write {path}: {error}") from None
 
+    def progress(self, what: str) -> Progress | None:
+        """A bar for people who watch; None if standard error is no terminal."""
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        return Progress(what, self.width) if is_terminal else None
+
     def flush(self) -> None:
         """Pass on what was written so far."""
         flush(sys.stdout)
@@ -209,17 +214,16 @@ def docs_site() -> str | None:
 
 
 class Progress:
-    """A progress bar on standard error, if that is a terminal; `clear` removes it."""
+    """A progress bar on standard error, which is a terminal; `clear` removes it."""
 
     def __init__(self, what: str, width: int) -> None:
         self.what = what
         self.width = width
-        self.wanted = sys.stderr is not None and sys.stderr.isatty()
         self._next = time.monotonic() + PROGRESS_DELAY
         self._drawn = False
 
     def __call__(self, done: int, total: int) -> None:
-        if not self.wanted or time.monotonic() < self._next:
+        if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _REDRAW_SECONDS
         self._drawn = True

@@ -49,15 +49,17 @@ def request_of(options: argparse.Namespace) -> Request:
         "config": options.config,
     }
     # Only what was written is passed on: each kind has its own defaults.
+    given = {name: value for name, value in written.items() if value not in (None, False, [])}
+    roots = tuple(os.path.abspath(root) for root in options.root)
     disk = Disk()
     return Request(
         env=disk.variables(),
         system=disk,
-        options={name: value for name, value in written.items() if value not in (None, False, [])},
+        options=given,
         embedded=options.embedded,
         isolated=getattr(options, "isolated", False),
         shared=True,
-        roots=tuple(os.path.abspath(root) for root in options.root),
+        roots=roots,
         # These two are about one file that the user named; all others judge a tree.
         confined=options.command not in ("show", "explain"),
     )
@@ -132,14 +134,13 @@ class CheckInput(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
     text: bytes | None = None
 
-    def system(self, under: System, text: bytes | None = None) -> System:
-        """A system in which the text, or a newer one, is in place of the file."""
-        if self.text is None:
-            return under
+    def overlay(self, request: Request, text: bytes) -> Request:
+        """A request whose system has a text in place of the file."""
         from equipage.files.memory import Overlay  # few texts come from elsewhere
 
+        under = request.system
         path = under.real(self.paths[0]).replace(os.sep, "/")
-        return Overlay({path: self.text if text is None else text}, under)
+        return msgspec.structs.replace(request, system=Overlay({path: text}, under))
 
 
 def check_input_of(options: argparse.Namespace) -> CheckInput:

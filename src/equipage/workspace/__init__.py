@@ -207,13 +207,13 @@ class Workspace:
         request = msgspec.structs.replace(self.request, system=self.system)
         run = request.new_run(self.run)
         found = (self._found or Found()) if only_known else self.contents
-        gathering = Gathering(run, found, self.selection, self.kind)
         files = found.files
         if only_known:
             files = [each for each in files if each in self._summaries]
         known = set(files) if about else ()
         files = [*files, *(each for each in about if each not in known)]
         summaries = list(self.summaries(files))
+        gathering = Gathering(run, found, self.selection, self.kind)
         if about:
             gathering.asked = self._names_of(about)
             names = {each.name for each in summaries if each is not None}
