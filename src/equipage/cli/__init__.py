@@ -151,7 +151,7 @@ def _first_word(arguments: Sequence[str]) -> str | None:
 
 def _colour_in(arguments: Sequence[str]) -> str:
     """The colour that the arguments ask for; the help is printed before they are parsed."""
-    words = list(arguments)
+    words = [*arguments]  # `list` is a module of this room
     for number, word in enumerate(words):
         name, _, value = word.partition("=")
         if name == "--color":

@@ -13,7 +13,7 @@ from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.text import nearest
-from equipage.files import MAX_BYTES, System
+from equipage.files import MAX_BYTES
 from equipage.files.disk import Disk
 from equipage.files.reading import read_file
 from equipage.files.sandbox import FileProblem

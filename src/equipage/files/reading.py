@@ -68,7 +68,7 @@ class Files:
         self._stamps: dict[str, Stamp | None] = {}  #: of what was read, if it is recorded
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
-        self._within: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, int], bool]] = {}
+        self._within: dict[tuple[str, tuple[str, ...]], bool] = {}
 
     def for_next_load(self) -> Files:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -125,18 +125,14 @@ class Files:
     def is_read_within(self, real: str, folders: tuple[str, ...]) -> bool:
         """As `is_within`, for a file that was opened by its real path.
 
-        A link would not have been opened, so the answer is that of its folder. A look at the folder
-        is enough to know that it is still the one that was asked about for another file.
+        A link would not have been opened, so the answer is that of its folder, as it is now.
         """
-        folder = os.path.dirname(real)
-        status = self.system.status(folder)
-        if status is None:
-            return self.is_within(real, *folders)
-        identity = status.st_dev, status.st_ino
+        folder = self.system.real_folder(os.path.dirname(real))
         known = self._within.get((folder, folders))
-        if known is None or known[0] != identity:
-            known = self._within[folder, folders] = identity, self.is_within(real, *folders)
-        return known[1]
+        if known is None:
+            inside = (is_below(folder, self.system.real_folder(each)) for each in folders)
+            known = self._within[folder, folders] = any(inside)
+        return known
 
     def name_of(self, path: str) -> str:
         """As `display_name`, looked up once for each folder."""

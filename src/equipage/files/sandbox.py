@@ -164,6 +164,25 @@ def open_following_link(real: str, full: str) -> tuple[int, str]:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
+class Descriptor:
+    """A file that is open, by its descriptor and its real path."""
+
+    __slots__ = ("_descriptor", "real")
+
+    def __init__(self, descriptor: int, real: str) -> None:
+        self._descriptor, self.real = descriptor, real
+
+    def read(self, name: str, max_bytes: int) -> bytes:
+        try:
+            status = os.fstat(self._descriptor)
+            return read_regular(self._descriptor, status, self.real, name, max_bytes)
+        except OSError as error:
+            raise problem_of_os_error(error, name) from None
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
 #: Folders that held no repository when they were checked: device, inode, times.
 FoldersWithoutRepository = set[tuple[int, int, int, int]]
 #: A folder that changed in the last two seconds, in nanoseconds, may change again unseen.

@@ -77,13 +77,8 @@ class _ProjectRoots:
         self.marked: dict[str, str | None] = {}  #: folder without links → the nearest project above
 
 
-def project_root_in(run: Run, path: str) -> str:
-    """The project root of an absolute path; each folder is looked up once in a run."""
-    return root_of_folder(run, os.path.dirname(path))
-
-
 def root_of_folder(run: Run, folder: str) -> str:
-    """The project root of the files in an absolute folder; see `project_root_in`."""
+    """The project root of the files in an absolute folder, which is looked up once in a run."""
     known = run.around.cache(_ProjectRoots)
     root = known.by_folder.get(folder)
     if root is None:

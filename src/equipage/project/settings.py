@@ -169,6 +169,8 @@ class Project:
         self.settings = settings
         self.diagnostics = diagnostics  #: what is wrong with the settings themselves
         self.file = file  #: the file they are in
+        #: the file with findings that are known; it need not exist
+        self.baseline = os.path.join(root, settings.baseline or BASELINE_NAME)
         #: glob → schema, as the settings name it
         self._schemas = tuple(
             (glob, each.schema) for each in settings.schemas for glob in each.globs
@@ -195,15 +197,8 @@ class Project:
 
     __hash__ = None  # type: ignore[assignment]
 
-    @property
-    def baseline(self) -> str:
-        """The file with findings that are known; it need not exist."""
-        return os.path.join(self.root, self.settings.baseline or BASELINE_NAME)
-
     def kind_of(self, path: str) -> str | None:
         """The kind the settings give a file, by its absolute path."""
-        if not self._kinds:
-            return None
         relative = self._relative(path)
         return next((kind for glob, kind in self._kinds if glob.fullmatch(relative)), None)
 
