@@ -156,7 +156,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         from equipage.cli.fix import fix_all, fix_text, warn_of_risk
 
         fix = fix_all if files.text is None else fix_text
-        fixed = fix(report, check, files, output, unsafe=options.unsafe_fixes)
+        fixed = fix(report, check, files, output, request.system, unsafe=options.unsafe_fixes)
         report = fixed.report
     if options.write_baseline:
         assert known is not None

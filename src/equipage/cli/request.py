@@ -167,10 +167,15 @@ def _read_stdin() -> bytes:
     return data
 
 
+def read_named(path: str) -> bytes:
+    """A file that the command line names beside those to work on. Raises `FileProblem`."""
+    return read_file(path, Disk()).data
+
+
 def _read_path_list(file: str) -> Iterator[str]:
     """The paths in a file, one on each line, or divided by NUL as `git diff -z` writes them."""
     try:
-        data = _read_stdin() if file == "-" else read_file(file, Disk()).data
+        data = _read_stdin() if file == "-" else read_named(file)
     except FileProblem as problem:
         reason = problem.code.replace("-", " ")
         raise UsageError(f"--files-from {file}: {reason}") from None

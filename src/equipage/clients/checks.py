@@ -35,7 +35,15 @@ from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.formats.defect.codes import NUMBER_AS_TEXT
 from equipage.loading import header
-from equipage.loading.header import BODY, has_header, keep_as_written, keep_placeholders
+from equipage.loading.header import (
+    BODY,
+    HeaderStyle,
+    has_header,
+    keep_as_written,
+    keep_placeholders,
+    read_header,
+    read_text,
+)
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Parsed, Session, read_jsonc
 from equipage.loading.shared import is_template_or_fixture, look_for_suspicious, name_by_path
@@ -46,18 +54,18 @@ from equipage.syntax.header import CONVENTION
 
 
 def read(
-    convention: Convention, style: header.HeaderStyle | None, source: Source, session: Session
+    convention: Convention, style: HeaderStyle | None, source: Source, session: Session
 ) -> Parsed:
     """The document of a file: its header, or all of it where the convention has no header."""
     if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
         commas = convention.trailing_commas
         return read_jsonc(source, session, trailing_commas=commas)
     if convention.syntax == "text":
-        return header.read_text(source, session)
+        return read_text(source, session)
     if convention.syntax != "header":
         return session.parse(source, convention.syntax)
     assert style is not None
-    document, facts = header.read_header(source, session, style)
+    document, facts = read_header(source, session, style)
     return document, facts + _check_text_before_header(convention, source)
 
 

@@ -100,6 +100,10 @@ class System(Protocol):
         """Whether a program is in one of the folders of `search`, which is written like PATH."""
         ...
 
+    def fresh_copy(self) -> System:
+        """This system without anything that it remembers of earlier answers."""
+        return self
+
     # What follows from these.
 
     def real_folder(self, path: str) -> str:

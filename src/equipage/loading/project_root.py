@@ -91,6 +91,11 @@ def root_of_folder(run: Run, folder: str) -> str:
     return root
 
 
+def may_have_settings(run: Run, root: str) -> bool:
+    """Whether a project root may hold settings; one that nothing marks was looked at already."""
+    return run.around.cache(_ProjectRoots).marked.get(root, root) == root
+
+
 def _real_folder(known: _ProjectRoots, folder: str, run: Run) -> str:
     """A folder without links. Each folder on the way is looked at once in a run."""
     unknown: list[str] = []

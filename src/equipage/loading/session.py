@@ -199,13 +199,13 @@ class Run:
         self.around = around or self
         self.documents: dict[tuple[int, Syntax, str], Parsed] = {}
         self._prepared: dict[str, tuple[Request, Any, Limits, list[Fact]]] = {}
-        self._caches: dict[type, Any] = {}
+        self._caches: dict[Callable[..., Any], Any] = {}
 
-    def cache(self, cls: type[C]) -> C:
+    def cache(self, cls: Callable[..., C], *arguments: object) -> C:
         """The one object of a class in this run, where directives keep their results."""
         found: C | None = self._caches.get(cls)
         if found is None:
-            found = self._caches[cls] = cls()
+            found = self._caches[cls] = cls(*arguments)
         return found
 
     def adopt(self, other: Run) -> None:

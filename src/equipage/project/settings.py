@@ -40,7 +40,7 @@ from equipage.loading.format import Format, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.project_root import has_equipage_table, root_of_folder
+from equipage.loading.project_root import has_equipage_table, may_have_settings, root_of_folder
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree
 from equipage.project.recognise import recognise, unrecognised_finding
@@ -343,6 +343,8 @@ def _load_project(root: str, run: Run) -> Project:
 
 def load_settings(root: str, run: Run) -> Outcome | None:
     """The load of the settings of the project at `root`; None if it has none."""
+    if not may_have_settings(run, root):
+        return None
     file = _settings_file(root, run.around.files.system)
     if file is None:
         return None

@@ -338,18 +338,3 @@ class Workspace:
 
 def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def check_contents(
-    contents: dict[str, bytes], request: Request, *, kind: str | Format | None = None
-) -> Report:
-    """Check files in memory as a check of a folder would, without the disk.
-
-    Raises `UsageError` for an unknown kind.
-    """
-    from equipage.files.memory import Memory
-
-    root = "/project"  # people are not shown it
-    memory = Memory({f"{root}/{path}": data for path, data in contents.items()}, root=root)
-    request = msgspec.structs.replace(request, system=memory)
-    return Workspace([root], request, kind=kind, digests=True).report()
