@@ -23,7 +23,7 @@ from equipage.cli.arguments import (
     refuse,
     whole_number,
 )
-from equipage.cli.output import Output, docs_site
+from equipage.cli.output import Output
 from equipage.cli.request import (
     NOTHING_FOUND,
     CheckInput,
@@ -168,7 +168,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         # A check for single codes cannot know which entries are stale.
         partly = bool(options.select or options.ignore or options.kind)
         report = known.apply_to(report, files.paths, partly=partly)
-    report = _add_code_links(report)
+    report = _add_code_links(report, output.site)
     # Set before anything is printed: the reader may close the pipe.
     code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
     if code == FOUND and files.text is None and not all(map(os.path.lexists, files.paths)):
@@ -295,9 +295,8 @@ def _find_baseline(options: argparse.Namespace, workspace: Workspace) -> Baselin
 # The report in the format that was asked for.
 
 
-def _add_code_links(report: Report) -> Report:
+def _add_code_links(report: Report, site: str | None) -> Report:
     """The report with a link for each code, if the pages of codes are published anywhere."""
-    site = docs_site()
     if site is None:
         return report
     linked = (

@@ -42,6 +42,7 @@ class Output:
         self.colour = wants_colour(colour, None if self.path else sys.stdout)
         self.colour_notes = wants_colour(colour, sys.stderr)
         self.width = terminal_width(100)
+        self.site = _docs_site()  #: with the pages of codes, see `core.text.code_page_url`
         _set_encoding(sys.stdout)
 
     def style(self) -> Style:
@@ -205,8 +206,8 @@ def wants_colour(choice: str, stream: TextIO | None) -> bool:
 SITE: str | None = None
 
 
-def docs_site() -> str | None:
-    """The site with the pages of codes, for `core.text.code_page_url`: see EQUIPAGE_DOCS_URL."""
+def _docs_site() -> str | None:
+    """The site that EQUIPAGE_DOCS_URL names, else the one where the pages are published."""
     site = os.environ.get("EQUIPAGE_DOCS_URL") or SITE
     if site is None or not site.startswith(("https://", "http://", "file:///")):
         return None

@@ -19,8 +19,9 @@ from equipage.clients import codes
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
+from equipage.files import is_below
 from equipage.files.reading import Files, require_text
-from equipage.files.sandbox import FileProblem, is_below
+from equipage.files.sandbox import FileProblem
 from equipage.loading.project_root import folder_has, root_of_folder
 from equipage.loading.session import Run, Session
 from equipage.syntax import SyntaxProblem

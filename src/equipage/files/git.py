@@ -17,8 +17,8 @@ from functools import cached_property
 
 from equipage.core import codes
 from equipage.core.diagnostics import UsageError
-from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System
-from equipage.files.sandbox import FileProblem, escape_problem, is_below, parents_of
+from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System, is_below, parents_of
+from equipage.files.sandbox import FileProblem, escape_problem
 
 #: The mode of a symbolic link, whose content is the path it leads to.
 _LINK_MODE, _MAX_LINKS = "120000", 10

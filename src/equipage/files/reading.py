@@ -23,8 +23,10 @@ from equipage.files import (
     Stamp,
     System,
     display_name,
+    is_below,
     is_possible_path,
     leads_to_folder,
+    parents_of,
 )
 from equipage.files.recording import Record, Recording
 from equipage.files.sandbox import (
@@ -32,8 +34,6 @@ from equipage.files.sandbox import (
     FileProblem,
     PathPolicy,
     check_reference,
-    is_below,
-    parents_of,
     problem_of_os_error,
     refuse_system,
     refuse_version_control,

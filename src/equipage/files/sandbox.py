@@ -17,7 +17,7 @@ import os
 import posixpath
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
@@ -25,7 +25,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
-from equipage.files import MAX_BYTES
+from equipage.files import MAX_BYTES, is_below, parents_of
 
 _MAX_LINKS = 40
 #: Opening must never wait, never pass the file on to a program that is started meanwhile, and never
@@ -220,18 +220,6 @@ def open_inside(
         raise problem_of_os_error(error, reference) from None
     finally:
         walk.close()
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder or lies below it, by name alone."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-def parents_of(path: str) -> Iterator[str]:
-    """The folders that a path lies in, the nearest first."""
-    while (folder := os.path.dirname(path)) != path:
-        yield folder
-        path = folder
 
 
 class _Walk:

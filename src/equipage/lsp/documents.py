@@ -17,9 +17,9 @@ import msgspec
 from equipage import workspace as core
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import ROOT, Path
-from equipage.files import System
+from equipage.files import System, is_below
 from equipage.files.memory import Overlay
-from equipage.files.sandbox import is_below, real_path
+from equipage.files.sandbox import real_path
 from equipage.files.walking import enters_all_folders
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded

@@ -33,13 +33,14 @@ from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
 from equipage.core.text import visible_json
 from equipage.effect.reach import reach_of_part
-from equipage.files import System
+from equipage.files import System, is_below, parents_of
 from equipage.files.disk import TooManyFiles, hash_files_below
-from equipage.files.sandbox import is_below, parents_of, real_path
+from equipage.files.sandbox import real_path
 from equipage.loading.outcome import Outcome
+from equipage.loading.project_root import SHARED_FILE
 from equipage.loading.result import CANONICAL_VERSION, canonical_json, portable_data
 from equipage.loading.session import Request, Run
-from equipage.project.settings import SHARED_FILE, load_settings, projects_of
+from equipage.project.settings import load_settings, projects_of
 from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,

@@ -11,10 +11,9 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError
 from equipage.core.text import describe_exception
-from equipage.files import System
+from equipage.files import System, is_below
 from equipage.files.reading import Files
 from equipage.files.recording import Record
-from equipage.files.sandbox import is_below
 from equipage.loading.format import Format, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
