@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from equipage.cli.arguments import COLOURS, ProgramParser
-from equipage.cli.output import Output, Unwritable, flush, silence, write_to_stderr
+from equipage.cli.output import Output, Unwritable, flush, silence, terminal_width, write_to_stderr
 from equipage.core import interrupts
 
 # Exit codes.
@@ -75,7 +75,7 @@ def build_parser(*names: str, colour: str = "never") -> ProgramParser:
     Without a name it knows all commands, but not their arguments: it imports none of them.
     """
     declares = {name: COMMANDS[name].import_function("declare", name) for name in names}
-    parser = ProgramParser(colour=colour)
+    parser = ProgramParser(colour=colour, width=terminal_width(80) - 2)
     for name in names or COMMANDS:
         parser.add_command(name, COMMANDS[name].summary, declares.get(name))
     return parser

@@ -10,10 +10,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from equipage import __version__
-from equipage.cli.output import terminal_width, wants_colour, write, write_to_stderr
+from equipage.cli.output import wants_colour, write, write_to_stderr
 
 # argparse keeps the name of this type private.
 Container = Any
@@ -29,10 +30,12 @@ EXAMPLES = "examples:\n"
 class Parser(argparse.ArgumentParser):
     """The parser of one command. Its errors suggest what was meant."""
 
-    def __init__(self, *args: Any, colour: str = "never", **settings: Any) -> None:
-        self.colour = colour
+    def __init__(self, *args: Any, colour: str, width: int, **settings: Any) -> None:
+        self.colour, self.width = colour, width
+        # argparse asks for a formatter with every argument.
+        formatter = partial(_Formatter, width=width)
         # Without abbreviations: one that works today may be ambiguous in the next release.
-        settings = {"allow_abbrev": False, "formatter_class": _Formatter, **settings}
+        settings = {"allow_abbrev": False, "formatter_class": formatter, **settings}
         super().__init__(*args, **settings)
 
     def describe(self, description: str, *examples: tuple[str, str]) -> None:
@@ -66,10 +69,11 @@ class Parser(argparse.ArgumentParser):
 class ProgramParser(Parser):
     """The parser of the program, which hands the arguments of a command to that of the command."""
 
-    def __init__(self, *, colour: str = "never") -> None:
+    def __init__(self, *, colour: str, width: int) -> None:
         super().__init__(
             prog="equipage",
             colour=colour,
+            width=width,
             description="Load, compose, check and freeze the configuration of AI agents.",
             epilog="Run `equipage help COMMAND` for the options and examples of a command. "
             "Exit codes: 0 no errors, 1 errors found, 2 wrong usage or nothing to do, "
@@ -96,7 +100,9 @@ class ProgramParser(Parser):
         self, name: str, summary: str, declare: Callable[[Parser], None] | None = None
     ) -> None:
         """Add a command; without `declare`, which adds its arguments, only its name is known."""
-        command = self._subparsers_action.add_parser(name, help=summary, colour=self.colour)
+        command = self._subparsers_action.add_parser(
+            name, help=summary, colour=self.colour, width=self.width
+        )
         if declare is None:
             return
         # `--color` is allowed before and after the command. SUPPRESS as the default keeps the
@@ -138,10 +144,7 @@ class ProgramParser(Parser):
 
 
 class _Formatter(argparse.HelpFormatter):
-    """The formatter of argparse, as wide as the terminal; examples stay as they are written."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=terminal_width(80) - 2)
+    """The formatter of argparse; examples stay as they are written."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith(EXAMPLES) else super()._fill_text(text, width, indent)

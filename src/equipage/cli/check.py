@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -23,7 +25,7 @@ from equipage.cli.arguments import (
     refuse,
     whole_number,
 )
-from equipage.cli.output import Output
+from equipage.cli.output import Output, write_to_stderr
 from equipage.cli.request import (
     NOTHING_FOUND,
     CheckInput,
@@ -48,6 +50,10 @@ if TYPE_CHECKING:  # the modules that fix and watch are imported when they are a
     from equipage.record.baseline import BaselineFile
     from equipage.workspace.watch import WatchUpdate
 
+#: Shorter runs show no progress: a bar that flashes by only disturbs.
+PROGRESS_DELAY = 1.0
+_REDRAW_SECONDS = 0.1
+_BAR_WIDTH = 24
 #: How many findings a terminal gets; more would scroll away.
 _TERMINAL_LIMIT = 100
 #: How many changed files a status line names; it counts the others.
@@ -239,7 +245,7 @@ def _check(
     """Check as the command line asks, or with a newer text; `--fix` does so more than once."""
     if files.text is not None:
         request = files.overlay(request, files.text if text is None else text)
-    progress = output.progress("checking")
+    progress = _progress_on_terminal(output)
     workspace = Workspace(
         files.paths,
         request,
@@ -254,6 +260,37 @@ def _check(
     finally:
         if progress is not None:
             progress.clear()
+
+
+def _progress_on_terminal(output: Output) -> Progress | None:
+    """A bar for people who watch; None if standard error is no terminal."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return Progress("checking", output.width) if is_terminal else None
+
+
+class Progress:
+    """A progress bar on standard error, which is a terminal; `clear` removes it."""
+
+    def __init__(self, what: str, width: int) -> None:
+        self.what = what
+        self.width = width
+        self._next = time.monotonic() + PROGRESS_DELAY
+        self._drawn = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _REDRAW_SECONDS
+        self._drawn = True
+        filled = _BAR_WIDTH * done // max(1, total)
+        bar = "#" * filled + "-" * (_BAR_WIDTH - filled)
+        line = f"{self.what} [{bar}] {done}/{total}"[: self.width - 1]
+        # Back to the start of the line; erase what is left of a longer one.
+        write_to_stderr(f"\r{line}\x1b[K")
+
+    def clear(self) -> None:
+        if self._drawn:
+            write_to_stderr("\r\x1b[K")
 
 
 def _parse_codes(written: list[str]) -> frozenset[str]:
@@ -446,7 +483,7 @@ def _watch(
     """Check until interrupted."""
     from equipage.workspace.watch import watch_check
 
-    progress = output.progress("checking")
+    progress = _progress_on_terminal(output)
     workspace = Workspace(
         files.paths,
         request,

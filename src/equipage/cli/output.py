@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from equipage.core.diagnostics import Diagnostic
     from equipage.render.text import Style
-
-
-#: Shorter runs show no progress: a bar that flashes by only disturbs.
-PROGRESS_DELAY = 1.0
-_REDRAW_SECONDS = 0.1
-_BAR_WIDTH = 24
 
 
 class Unwritable(Exception):
@@ -82,11 +75,6 @@ class Output:
             write_or_replace(path, "".join(self._written).encode("utf-8", "backslashreplace"))
         except NotWritten as error:
             raise UsageError(f"cannot write {path}: {error}") from None
-
-    def progress(self, what: str) -> Progress | None:
-        """A bar for people who watch; None if standard error is no terminal."""
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        return Progress(what, self.width) if is_terminal else None
 
     def flush(self) -> None:
         """Pass on what was written so far."""
@@ -212,32 +200,3 @@ def _docs_site() -> str | None:
     if site is None or not site.startswith(("https://", "http://", "file:///")):
         return None
     return site.rstrip("/")
-
-
-class Progress:
-    """A progress bar on standard error, which is a terminal; `clear` removes it."""
-
-    def __init__(self, what: str, width: int) -> None:
-        self.what = what
-        self.width = width
-        self._next = time.monotonic() + PROGRESS_DELAY
-        self._drawn = False
-
-    def __call__(self, done: int, total: int) -> None:
-        if time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + _REDRAW_SECONDS
-        self._drawn = True
-        filled = _BAR_WIDTH * done // max(1, total)
-        bar = "#" * filled + "-" * (_BAR_WIDTH - filled)
-        line = f"{self.what} [{bar}] {done}/{total}"[: self.width - 1]
-        # Back to the start of the line; erase what is left of a longer one.
-        self._write(f"\r{line}\x1b[K")
-
-    def clear(self) -> None:
-        if self._drawn:
-            self._write("\r\x1b[K")
-
-    def _write(self, text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()

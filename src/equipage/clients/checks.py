@@ -65,8 +65,9 @@ def read(
     if convention.syntax != "header":
         return session.parse(source, convention.syntax)
     assert style is not None
+    before = _check_text_before_header(convention, source)
     document, facts = read_header(source, session, style)
-    return document, facts + _check_text_before_header(convention, source)
+    return document, facts + before
 
 
 # The stages, in the order they run.
