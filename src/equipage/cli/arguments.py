@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
     def describe(self, description: str, *examples: tuple[str, str]) -> None:
         """Say what the command does; an example is a command line and what it does."""
         self.description = description
-        self.epilog = _format_examples(examples) if examples else None
+        self.epilog = _format_examples(examples, self.width) if examples else None
 
     def error(self, message: str) -> NoReturn:
         from equipage.core.text import visible  # the message may quote any argument
@@ -157,9 +157,9 @@ class _Formatter(argparse.HelpFormatter):
         return f"{', '.join(action.option_strings)} {value}"
 
 
-def _format_examples(pairs: Sequence[tuple[str, str]]) -> str:
+def _format_examples(pairs: Sequence[tuple[str, str]], room: int) -> str:
     """Command lines and what they do: in two columns, or one below the other if they are wide."""
-    longest, room = max(len(line) for line, _ in pairs), terminal_width(80) - 2
+    longest = max(len(line) for line, _ in pairs)
     fits = all(longest + len(meaning) + 4 <= room for _, meaning in pairs)
     return EXAMPLES + "\n".join(
         f"  {line:<{longest}}  {meaning}" if fits else f"  {line}\n      {meaning}"
