@@ -168,7 +168,7 @@ def code_of(
     `known` is shared between tools whose code has files in common.
     """
 
-    def named(name: str) -> Program:
+    def find_program(name: str) -> Program:
         return program_named(name, known.disk) if programs else Program(name, "", "")
 
     kind = execution["kind"]
@@ -182,7 +182,7 @@ def code_of(
         if "/" in command and not os.path.isabs(command):
             entry = cover.add(command)
             return cover.code(entry, program=None)
-        return cover.code("", named(command))
+        return cover.code("", find_program(command))
     if kind == "python":
         # Both may be given: the module is what a runner looks at first.
         if execution.get("module"):
@@ -192,9 +192,9 @@ def code_of(
         return cover.code(entry, None, cover.sources[entry].data)
     if kind == "php":
         entry = cover.add(execution.get("php") or execution["script"])
-        return cover.code(entry, named(execution.get("phpBinary") or "php"))
+        return cover.code(entry, find_program(execution.get("phpBinary") or "php"))
     entry = cover.add_node(execution)
-    return cover.code(entry, named("node"))
+    return cover.code(entry, find_program("node"))
 
 
 def program_named(name: str, system: System) -> Program:
