@@ -333,7 +333,7 @@ class Files:
         if own is None and known.name != name:
             other = self._renamed.get((real, name))
             if other is None:
-                other = self._renamed[real, name] = decode_source(name, known.data, real)
+                other = self._renamed[real, name] = Source.of_bytes(name, known.data, real)
             known = other
         if len(known.data) > max_bytes:
             size = len(known.data)
@@ -352,24 +352,13 @@ class Files:
             opened.close()
         if self.record is not None:
             self._stamps[real] = self.record.paths.get(real)
-        self._known[real] = decode_source(name, data, real)
+        self._known[real] = Source.of_bytes(name, data, real)
         return self.note(self._known[real])
 
 
 def read_file(path: str, system: System, *, max_bytes: int = MAX_BYTES) -> Source:
     """A file that the caller names, for those who read no other. Raises `FileProblem`."""
     return Files(system).read(path, max_bytes=max_bytes)
-
-
-def decode_source(name: str, data: bytes, path: str | None) -> Source:
-    """A source of bytes; those that are not UTF-8 are kept with an empty text.
-
-    A directive that needs text calls `require_text`; one that takes bytes does not.
-    """
-    try:
-        return Source.of_bytes(name, data, path)
-    except UnicodeDecodeError:
-        return Source(name, data, "", path)
 
 
 def require_text(source: Source) -> Source:

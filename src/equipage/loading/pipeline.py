@@ -128,8 +128,9 @@ def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
 
 def resolve(tree: Tree, session: Session, source: Source) -> Tree:
     """The tree after every stage of the kind; a hole if composing made it far too large."""
-    tree, found = rename_keys(tree, session.kind)
-    session.add(found)
+    if session.kind.renamed:
+        tree, found = rename_keys(tree, session.kind)
+        session.add(found)
     is_layer = bool(session.kind.layers)
     for stage in stages_of(session.kind):
         before = tree.value
