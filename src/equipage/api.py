@@ -142,7 +142,7 @@ def watch(
         outcome = load_in_project(name, own, kind=wanted)
         return _require_model(outcome.result(strict=strict), model)
 
-    return Watch(name, reload, on_problem=on_problem)
+    return Watch(name, reload, request.system, on_problem=on_problem)
 
 
 def check(
@@ -193,10 +193,13 @@ def check_files(
     [('skills/greet/SKILL.md', 'missing-field')]
     """
     request = request_of({} if env is None else env, require_known_options(options), limits=limits)
-    request = msgspec.structs.replace(request, shared=True)
-    from equipage.workspace import check_contents
+    from equipage.files.memory import Memory
+    from equipage.workspace import Workspace
 
-    return check_contents(contents_argument(files), request, kind=_requested_kind(kind, None))
+    root = "/project"  # people are not shown it
+    contents = {f"{root}/{path}": data for path, data in contents_argument(files).items()}
+    request = msgspec.structs.replace(request, shared=True, system=Memory(contents, root=root))
+    return Workspace([root], request, kind=_requested_kind(kind, None), digests=True).report()
 
 
 def discover(

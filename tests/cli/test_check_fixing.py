@@ -11,6 +11,7 @@ import pytest
 import tiny
 from equipage.cli import main
 from equipage.cli.fix import roots_of
+from equipage.files.disk import Disk
 
 BROKEN = "nmae: crew\nvessel: [1] # keep\nmembers:\n- {name: a, role: captian}\n"
 FIXED = "name: crew\nvessel: [1] # keep\nmembers:\n- {name: a, role: captain}\n"
@@ -122,7 +123,7 @@ def test_no_link_makes_another_project_part_of_this_one(project: Path) -> None:
         (project / name).mkdir(parents=True)
     (project / "other/x").touch()
     (project / "inner/file").symlink_to("../other/x")
-    assert roots_of(["inner"], str(project)) == (str(project / "inner"),)
+    assert roots_of(["inner"], Disk()) == (str(project / "inner"),)
 
 
 def test_a_refused_fix_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -226,7 +226,7 @@ def _terminal(code: str, cwd: Path, **variables: str) -> str:
 
 
 def test_colour_and_progress_on_a_terminal(project: Path) -> None:
-    code = "from equipage.cli import output, main; output.PROGRESS_DELAY = output._REDRAW_SECONDS = 0; main(['check'])"
+    code = "from equipage.cli import check, main; check.PROGRESS_DELAY = check._REDRAW_SECONDS = 0; main(['check'])"
     said = _terminal(code, project)
     assert "\x1b[1;31merror[yaml-syntax]\x1b[0m" in said
     assert "checking [" in said

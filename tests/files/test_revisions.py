@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from equipage.files import git
+from equipage.files.disk import Disk
 from equipage.files.git import NoRevision, Revision, is_revision
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
@@ -40,7 +41,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_files_as_they_were(repository: Path) -> None:
     Path("a.yaml").write_text("a: 2\n")
     Path("sub/é b.yaml").unlink()
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     files = Files(revision)
     assert files.read("a.yaml").text == "a: 1\n"
     assert files.read("sub/é b.yaml").text == "b: 1\n"
@@ -67,7 +68,7 @@ def test_no_program_of_the_repository_is_run(repository: Path) -> None:
     Path(".gitattributes").write_text("*.yaml filter=evil diff=evil\n")
     for name in ("filter.evil.smudge", "diff.evil.textconv", "core.fsmonitor", "core.pager"):
         subprocess.run(["git", "config", name, f"touch {repository}/pwned;cat"], check=True)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     assert Files(revision).read("a.yaml").text == "a: 1\n"
     revision.close()
     assert not Path("pwned").exists()
@@ -76,13 +77,13 @@ def test_no_program_of_the_repository_is_run(repository: Path) -> None:
 @pytest.mark.parametrize("name", ["nope", "", "--help", "-x", "HEAD~9"])
 def test_what_is_no_revision(repository: Path, name: str) -> None:
     with pytest.raises(NoRevision):
-        Revision(name, ".")
+        Revision(name, ".", Disk())
 
 
 def test_no_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     with pytest.raises(NoRevision, match="not a git repository"):
-        Revision("HEAD", str(tmp_path))
+        Revision("HEAD", str(tmp_path), Disk())
 
 
 def walked(revision: Revision, folder: Path, *agents: str) -> list[str]:
@@ -96,17 +97,17 @@ def test_a_name_that_looks_like_an_option_is_not_given_to_git(
     monkeypatch.setenv("PATH", "")
     for name in ("", "-x", "--help"):
         with pytest.raises(NoRevision, match=f"^`{name}` is not a revision$"):
-            Revision(name, ".")
+            Revision(name, ".", Disk())
     with pytest.raises(NoRevision, match=r"^git is not installed$"):
-        Revision("HEAD", ".")
+        Revision("HEAD", ".", Disk())
 
 
 def test_what_git_says_is_told_in_one_line(repository: Path) -> None:
     with pytest.raises(NoRevision, match=r"^there is no such revision$"):
-        Revision("nope", ".")
+        Revision("nope", ".", Disk())
     for folder in ("nowhere", os.fsdecode(b"no\xe9where")):
         with pytest.raises(NoRevision, match=r"^fatal: cannot change to '[^\n]*$"):
-            Revision("HEAD", folder)
+            Revision("HEAD", folder, Disk())
 
 
 def test_names_with_any_letters_and_links_among_them(repository: Path) -> None:
@@ -124,7 +125,7 @@ def test_names_with_any_letters_and_links_among_them(repository: Path) -> None:
         },
     )
     commit(repository)
-    revision = Revision("HEAD", str(repository / "deep"))
+    revision = Revision("HEAD", str(repository / "deep"), Disk())
     assert (revision.name, revision.top) == ("HEAD", str(repository))
     assert revision.peek(str(repository / "t\tb.yaml")) == b"t: 1\n"
     assert revision.peek(str(repository / "l\nb.yaml")) == b"l: 1\n"
@@ -153,7 +154,7 @@ def test_a_repository_may_have_any_name(tmp_path: Path, name: bytes) -> None:
     folder = Path(os.path.realpath(tmp_path)) / os.fsdecode(name)
     folder.mkdir()
     commit(write(folder, {"a.yaml": "a: 1\n", "sub/b.yaml": "b: 1\n"}))
-    revision = Revision("HEAD", str(folder / "sub"))
+    revision = Revision("HEAD", str(folder / "sub"), Disk())
     assert revision.top == str(folder)
     assert revision.peek(str(folder / "a.yaml")) == b"a: 1\n"
     assert walked(revision, folder) == ["a.yaml", "sub/b.yaml"]
@@ -163,7 +164,7 @@ def test_a_repository_may_have_any_name(tmp_path: Path, name: bytes) -> None:
 def test_a_submodule_is_not_a_file(repository: Path) -> None:
     commit(write(repository / "inner", {"x.yaml": "x: 1\n"}))
     commit(repository)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     assert not revision.is_file(str(repository / "inner"))
     assert not revision.is_folder(str(repository / "inner"))
     revision.close()
@@ -173,7 +174,7 @@ def test_programs_are_known_by_their_mode(repository: Path) -> None:
     write(repository, {"run": "", "bin/to": Link("../run"), "bin/lost": Link("none"), "plain": ""})
     (repository / "run").chmod(0o755)
     commit(repository)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     programs = [each for each in revision._entries if revision.is_executable(each)]
     assert [os.path.relpath(each, repository) for each in programs] == ["bin/to", "run"]
     assert not revision.is_executable(str(repository / "never"))
@@ -183,7 +184,7 @@ def test_programs_are_known_by_their_mode(repository: Path) -> None:
 def test_what_is_below_a_folder(repository: Path) -> None:
     write(repository, {"X/a": "", "X/b/c": "", "X0": "", "X.y": "", "Y": "", "z ": "", "z/1": ""})
     commit(repository)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     files = Files(revision)
     for folder, names in (("X", ["a", "b/c"]), ("X/", ["a", "b/c"]), ("X/b", ["c"]), ("Y", [])):
         assert files.names_below(folder) == names
@@ -221,7 +222,7 @@ def test_links_lead_as_far_as_on_the_disk(repository: Path, tmp_path_factory: An
         },
     )
     commit(repository)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     assert revision.peek(str(repository / "X/plain/b/c.md")) == b"c"
     assert revision.is_folder(str(repository / "X/plain"))
     found = walk(str(repository), {".claude", ".defect"}, revision, NO_WANTED_FILES, all_files=True)
@@ -258,7 +259,7 @@ def test_files_without_an_extension_are_found_if_they_are_wanted(repository: Pat
         {"X/Agentfile": "", "X/tool.py": "", "X/other.py": "", "X/node_modules/a.md": ""},
     )
     commit(repository)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     for wanted, names in (
         (Wanting(known=("/Agentfile",)), ["Agentfile"]),
         (Wanting(claimed=("/tool.py",)), ["tool.py"]),
@@ -271,7 +272,7 @@ def test_files_without_an_extension_are_found_if_they_are_wanted(repository: Pat
 def test_a_folder_that_a_tool_reads_is_entered_whatever_its_name(repository: Path) -> None:
     write(repository, {".claude/agents/venv/a.md": "", ".claude/venv/b.md": "", "venv/c.md": ""})
     commit(repository)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     wanted = Wanting(known=("/agents/venv/a.md",))
     found = walk(str(repository), {".claude"}, revision, wanted, all_files=True)
     names = [os.path.relpath(each.path, repository) for each in found]
@@ -286,7 +287,7 @@ def test_links_are_followed_ten_times_and_no_more(repository: Path) -> None:
     chain = {f"c{number}.yaml": Link(f"c{number + 1}.yaml") for number in range(10)}
     write(repository, {**chain, "c10.yaml": "end"})
     commit(repository)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     assert revision.peek(str(repository / "c1.yaml")) == b"end"
     assert not revision.is_file(str(repository / "c0.yaml"))
     assert revision.peek(str(repository / "c0.yaml")) is None
@@ -305,7 +306,7 @@ def test_hidden_folders_count_only_where_agents_live(repository: Path) -> None:
         },
     )
     commit(repository)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     found = walked(revision, repository, ".claude")
     assert [each for each in found if each.endswith(".md")] == [
         ".claude/d.md",
@@ -317,7 +318,7 @@ def test_hidden_folders_count_only_where_agents_live(repository: Path) -> None:
 
 
 def test_an_object_that_is_missing_is_named(repository: Path) -> None:
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     number = revision._entries[str(repository / "a.yaml")][1]
     (repository / ".git/objects" / number[:2] / number[2:]).unlink()
     with pytest.raises(
@@ -330,7 +331,7 @@ def test_an_object_that_is_missing_is_named(repository: Path) -> None:
 
 def test_the_mark_of_a_repository_is_there_and_nothing_else_of_the_disk(repository: Path) -> None:
     write(repository, {"later.yaml": ""})
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     files = Files(revision)
     assert files.exists(str(repository / ".git"))
     assert files.exists(str(repository / "a.yaml"))
@@ -358,7 +359,7 @@ def test_nothing_is_asked_of_a_terminal_or_a_network(
     monkeypatch.setenv("OTHER", "kept")
     monkeypatch.setattr(subprocess, "run", ran)
     monkeypatch.setattr(subprocess, "Popen", started)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     assert revision.peek(str(repository / "a.yaml")) == b"a: 1\n"
     revision.close()
     assert len(given) >= 4
@@ -377,7 +378,7 @@ def test_a_large_object_is_refused_unread_and_the_next_one_is_its_own(
     forged = "0123456789 blob 3\nbad\n" * 10_000
     links = {"link-to-large.yaml": Link("large.yaml"), "long.yaml": Link("./" * 20 + "a.yaml")}
     commit(write(repository, {"large.yaml": forged, **links}))
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     files = Files(revision)
     with pytest.raises(FileProblem) as caught:
         files.read("large.yaml")
@@ -395,7 +396,7 @@ def test_objects_are_read_up_to_a_size(repository: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(git, "_MAX_OBJECT_BYTES", 5)
     write(repository, {"five": "12345", "sub/six": "123456"})
     commit(repository)
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     files = Files(revision)
     assert files.read("five").text == "12345"
     with pytest.raises(FileProblem) as raised:
@@ -408,7 +409,7 @@ def test_objects_are_read_up_to_a_size(repository: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("said", ["1 blob 3\nab", "1 blob 3\nabc", "1 blob 3\n"])
 def test_an_object_that_ends_early_is_no_object(repository: Path, said: str) -> None:
-    revision = Revision("HEAD", ".")
+    revision = Revision("HEAD", ".", Disk())
     revision._process = subprocess.Popen(
         [sys.executable, "-c", f"import sys; input(); sys.stdout.write({said!r})"],
         stdin=subprocess.PIPE,

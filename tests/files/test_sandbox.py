@@ -15,7 +15,7 @@ from equipage.core.source import Source
 from equipage.files import display_name, sandbox
 from equipage.files.disk import Disk
 from equipage.files.memory import Memory
-from equipage.files.reading import Files, decode_source, require_text
+from equipage.files.reading import Files, require_text
 from equipage.files.recording import Recording
 from equipage.files.sandbox import (
     FileProblem,
@@ -228,11 +228,11 @@ def test_an_unreadable_file(world: Path) -> None:
 
 
 def test_text_that_is_no_utf8_names_the_byte() -> None:
-    source = decode_source("x", b"ok\xff", None)
+    source = Source.of_bytes("x", b"ok\xff", None)
     with pytest.raises(FileProblem) as caught:
         require_text(source)
     assert (caught.value.values["offset"], caught.value.values["byte"]) == (2, "0xFF")
-    assert require_text(decode_source("x", b"", None)).text == ""
+    assert require_text(Source.of_bytes("x", b"", None)).text == ""
 
 
 def test_names_are_relative_to_the_working_directory() -> None:

@@ -40,7 +40,7 @@ def system(
         if request.param == "revision":
             for name in TREE:
                 (root / name).unlink()
-            revision = Revision("HEAD", ".")
+            revision = Revision("HEAD", ".", Disk())
             yield revision
             revision.close()
         else:

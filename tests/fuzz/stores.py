@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 
 from equipage.core.path import PathSyntaxError, format_path, parse_path
+from equipage.core.source import Source
 from equipage.files.gitignore import parse_ignores
 from equipage.files.index import DamagedIndex, _parse_index
 from equipage.files.memory import Memory
-from equipage.files.reading import decode_source
 from equipage.loading.session import Request
 from equipage.project.settings import FORMAT as SETTINGS
 from equipage.project.settings import load_settings
@@ -178,7 +178,7 @@ def baselines(text: str, _rng: random.Random) -> None:
     from equipage.core.diagnostics import EquipageError
 
     try:
-        found = baseline.read(decode_source("b.json", text.encode("utf-8", "replace"), None))
+        found = baseline.read(Source.of_bytes("b.json", text.encode("utf-8", "replace"), None))
     except EquipageError as error:
         assert str(error)
         return

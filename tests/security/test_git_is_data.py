@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from equipage.files.disk import Disk
 from equipage.files.git import NoRevision, Revision
 from lab import in_process
 
@@ -101,7 +102,7 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_missing_object_is_missing_and_nothing_runs(hostile: Path) -> None:
-    revision = Revision("HEAD~1", str(hostile))
+    revision = Revision("HEAD~1", str(hostile), Disk())
     try:
         with pytest.raises(NoRevision, match="is missing in this clone"):
             revision.peek(str(hostile / ".claude/agents/a.md"))
@@ -161,7 +162,7 @@ def test_a_remote_that_is_a_program_is_not_asked(hostile: Path) -> None:
 )
 def test_a_revision_is_never_an_option(name: str, tmp_path: Path) -> None:
     with pytest.raises(NoRevision, match="is not a revision"):
-        Revision(name, str(tmp_path))
+        Revision(name, str(tmp_path), Disk())
 
 
 def test_a_worktree_elsewhere_gives_no_file_of_that_place(

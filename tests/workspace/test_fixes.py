@@ -20,6 +20,7 @@ from equipage.cli.fix import roots_of
 from equipage.core.diagnostics import Change, Diagnostic, Edit, Effect, Fix
 from equipage.core.path import Path, get, walk
 from equipage.core.source import Source, Span
+from equipage.files.disk import Disk
 from equipage.files.writing import NotWritten, replace_if_unchanged
 from equipage.loading.findings import edit_at, edit_of_span
 from equipage.syntax.document import Document, Syntax, load_value, parse
@@ -633,11 +634,14 @@ def test_a_file_that_changed_meanwhile_is_left(tmp_path: FilePath) -> None:
     assert os.listdir(tmp_path) == ["a.yaml"]
 
 
-def test_a_link_out_of_the_project_is_not_followed(tmp_path: FilePath) -> None:
+def test_a_link_out_of_the_project_is_not_followed(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     source = written(tmp_path / "elsewhere" / "a.yaml")
     (tmp_path / "project" / ".git").mkdir(parents=True)
     (tmp_path / "project" / "a.yaml").symlink_to(tmp_path / "elsewhere" / "a.yaml")
-    roots = roots_of(["project/a.yaml", "project"], str(tmp_path))
+    roots = roots_of(["project/a.yaml", "project"], Disk())
     assert roots == (str(tmp_path / "project"),)
     with pytest.raises(NotWritten, match="outside the project"):
         replace_if_unchanged(source, "b: 1\n", roots)

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from equipage.cli.arguments import ProgramParser, colour_in, first_word
-from equipage.cli.output import Output, Unwritable, flush, silence, wants_colour, write_to_stderr
+from equipage.cli.arguments import COLOURS, ProgramParser
+from equipage.cli.output import Output, Unwritable, flush, silence, terminal_width, write_to_stderr
 from equipage.core import interrupts
 
 # Exit codes.
@@ -69,16 +69,15 @@ COMMANDS = {
 }
 
 
-def build_parser(*names: str, colour: bool = False) -> ProgramParser:
-    """The parser of the commands of these names, and whether its help has colours.
+def build_parser(*names: str, colour: str = "never") -> ProgramParser:
+    """The parser of the commands of these names, and when its help has colours.
 
     Without a name it knows all commands, but not their arguments: it imports none of them.
     """
-    parser = ProgramParser(colour=colour)
+    declares = {name: COMMANDS[name].import_function("declare", name) for name in names}
+    parser = ProgramParser(colour=colour, width=terminal_width(80) - 2)
     for name in names or COMMANDS:
-        command = COMMANDS[name]
-        declare = command.import_function("declare", name) if names else None
-        parser.add_command(name, command.summary, declare)
+        parser.add_command(name, COMMANDS[name].summary, declares.get(name))
     return parser
 
 
@@ -128,15 +127,37 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _parse_options(arguments: Sequence[str]) -> Any:
     """The arguments as attributes; None if there is no command, and then the help is printed."""
-    word = first_word(arguments)
+    word = _first_word(arguments)
     names = [word] if word in COMMANDS else []
-    colour = wants_colour(colour_in(arguments), sys.stdout)
+    colour = _colour_in(arguments)
     options = build_parser(*names, colour=colour).read(arguments)
     if options.command is not None:
         return options
     # The parser above may know one command only.
     build_parser(colour=colour).print_help()
     return None
+
+
+def _first_word(arguments: Sequence[str]) -> str | None:
+    """The first argument that is not an option: the command, if there is one of this name."""
+    words = iter(arguments)
+    for word in words:
+        if word == "--color":
+            next(words, None)  # skip its value
+        elif not word.startswith("-"):
+            return word
+    return None
+
+
+def _colour_in(arguments: Sequence[str]) -> str:
+    """The colour that the arguments ask for; the help is printed before they are parsed."""
+    words = [*arguments]  # `list` is a module of this room
+    for number, word in enumerate(words):
+        name, _, value = word.partition("=")
+        if name == "--color":
+            found = value or next(iter(words[number + 1 :]), "")
+            return found if found in COLOURS else "auto"
+    return "auto"
 
 
 def _run_command(options: Any) -> int:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from equipage import __version__
-from equipage.cli.output import terminal_width, write, write_to_stderr
+from equipage.cli.output import wants_colour, write, write_to_stderr
 
 # argparse keeps the name of this type private.
 Container = Any
@@ -29,16 +30,18 @@ EXAMPLES = "examples:\n"
 class Parser(argparse.ArgumentParser):
     """The parser of one command. Its errors suggest what was meant."""
 
-    def __init__(self, *args: Any, colour: bool = False, **settings: Any) -> None:
-        self.colour = colour
+    def __init__(self, *args: Any, colour: str, width: int, **settings: Any) -> None:
+        self.colour, self.width = colour, width
+        # argparse asks for a formatter with every argument.
+        formatter = partial(_Formatter, width=width)
         # Without abbreviations: one that works today may be ambiguous in the next release.
-        settings = {"allow_abbrev": False, "formatter_class": _Formatter, **settings}
+        settings = {"allow_abbrev": False, "formatter_class": formatter, **settings}
         super().__init__(*args, **settings)
 
     def describe(self, description: str, *examples: tuple[str, str]) -> None:
         """Say what the command does; an example is a command line and what it does."""
         self.description = description
-        self.epilog = _format_examples(examples) if examples else None
+        self.epilog = _format_examples(examples, self.width) if examples else None
 
     def error(self, message: str) -> NoReturn:
         from equipage.core.text import visible  # the message may quote any argument
@@ -48,7 +51,7 @@ class Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help and errors as the rest does: what argparse does on a full disk varies."""
         if file is not None and file is sys.stdout:
-            write(file, colour_help(message) if self.colour else message)
+            write(file, colour_help(message) if wants_colour(self.colour, file) else message)
         else:
             write_to_stderr(message)
 
@@ -66,10 +69,11 @@ class Parser(argparse.ArgumentParser):
 class ProgramParser(Parser):
     """The parser of the program, which hands the arguments of a command to that of the command."""
 
-    def __init__(self, *, colour: bool = False) -> None:
+    def __init__(self, *, colour: str, width: int) -> None:
         super().__init__(
             prog="equipage",
             colour=colour,
+            width=width,
             description="Load, compose, check and freeze the configuration of AI agents.",
             epilog="Run `equipage help COMMAND` for the options and examples of a command. "
             "Exit codes: 0 no errors, 1 errors found, 2 wrong usage or nothing to do, "
@@ -96,7 +100,9 @@ class ProgramParser(Parser):
         self, name: str, summary: str, declare: Callable[[Parser], None] | None = None
     ) -> None:
         """Add a command; without `declare`, which adds its arguments, only its name is known."""
-        command = self._subparsers_action.add_parser(name, help=summary, colour=self.colour)
+        command = self._subparsers_action.add_parser(
+            name, help=summary, colour=self.colour, width=self.width
+        )
         if declare is None:
             return
         # `--color` is allowed before and after the command. SUPPRESS as the default keeps the
@@ -138,10 +144,7 @@ class ProgramParser(Parser):
 
 
 class _Formatter(argparse.HelpFormatter):
-    """The formatter of argparse, as wide as the terminal; examples stay as they are written."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=terminal_width(80) - 2)
+    """The formatter of argparse; examples stay as they are written."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith(EXAMPLES) else super()._fill_text(text, width, indent)
@@ -154,9 +157,9 @@ class _Formatter(argparse.HelpFormatter):
         return f"{', '.join(action.option_strings)} {value}"
 
 
-def _format_examples(pairs: Sequence[tuple[str, str]]) -> str:
+def _format_examples(pairs: Sequence[tuple[str, str]], room: int) -> str:
     """Command lines and what they do: in two columns, or one below the other if they are wide."""
-    longest, room = max(len(line) for line, _ in pairs), terminal_width(80) - 2
+    longest = max(len(line) for line, _ in pairs)
     fits = all(longest + len(meaning) + 4 <= room for _, meaning in pairs)
     return EXAMPLES + "\n".join(
         f"  {line:<{longest}}  {meaning}" if fits else f"  {line}\n      {meaning}"
@@ -201,31 +204,6 @@ class Version(argparse.Action):
 
         parser._print_message(f"equipage {__version__} (YAML: {ENGINE})\n", sys.stdout)
         parser.exit(0)
-
-
-# What the arguments say before they are parsed.
-
-
-def first_word(arguments: Sequence[str]) -> str | None:
-    """The first argument that is not an option: the command, if there is one of this name."""
-    words = iter(arguments)
-    for word in words:
-        if word == "--color":
-            next(words, None)  # skip its value
-        elif not word.startswith("-"):
-            return word
-    return None
-
-
-def colour_in(arguments: Sequence[str]) -> str:
-    """The colour that the arguments ask for; the help is printed before they are parsed."""
-    words = list(arguments)
-    for number, word in enumerate(words):
-        name, _, value = word.partition("=")
-        if name == "--color":
-            found = value or next(iter(words[number + 1 :]), "")
-            return found if found in COLOURS else "auto"
-    return "auto"
 
 
 # Arguments that several commands share, and their values.

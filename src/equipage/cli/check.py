@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -23,7 +25,7 @@ from equipage.cli.arguments import (
     refuse,
     whole_number,
 )
-from equipage.cli.output import Output, Progress, docs_site
+from equipage.cli.output import Output, write_to_stderr
 from equipage.cli.request import (
     NOTHING_FOUND,
     CheckInput,
@@ -48,6 +50,10 @@ if TYPE_CHECKING:  # the modules that fix and watch are imported when they are a
     from equipage.record.baseline import BaselineFile
     from equipage.workspace.watch import WatchUpdate
 
+#: Shorter runs show no progress: a bar that flashes by only disturbs.
+PROGRESS_DELAY = 1.0
+_REDRAW_SECONDS = 0.1
+_BAR_WIDTH = 24
 #: How many findings a terminal gets; more would scroll away.
 _TERMINAL_LIMIT = 100
 #: How many changed files a status line names; it counts the others.
@@ -137,14 +143,14 @@ def _process_count(written: str) -> int:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    files = check_input_of(options)
-    _refuse_contradictions(options, files)
+    _refuse_contradictions(options)
     selection = Selection(
         _parse_codes(options.select) or None,
         _parse_codes(options.ignore),
         exclude=tuple(options.exclude),
         force_exclude=options.force_exclude,
     )
+    files = check_input_of(options)
     request = request_of(options)
     if options.watch:
         return _watch(options, files, output, request, selection)
@@ -156,7 +162,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         from equipage.cli.fix import fix_all, fix_text, warn_of_risk
 
         fix = fix_all if files.text is None else fix_text
-        fixed = fix(report, check, files, output, unsafe=options.unsafe_fixes)
+        fixed = fix(report, check, files, output, request.system, unsafe=options.unsafe_fixes)
         report = fixed.report
     if options.write_baseline:
         assert known is not None
@@ -168,7 +174,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         # A check for single codes cannot know which entries are stale.
         partly = bool(options.select or options.ignore or options.kind)
         report = known.apply_to(report, files.paths, partly=partly)
-    report = _add_code_links(report)
+    report = _add_code_links(report, output.site)
     # Set before anything is printed: the reader may close the pipe.
     code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
     if code == FOUND and files.text is None and not all(map(os.path.lexists, files.paths)):
@@ -198,7 +204,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
 _TEXT_FORMATS = ("full", "concise")
 
 
-def _refuse_contradictions(options: argparse.Namespace, files: CheckInput) -> None:
+def _refuse_contradictions(options: argparse.Namespace) -> None:
     """Raise `UsageError` for options that cannot be meant together, before anything is done."""
     if options.write_baseline and (
         options.select or options.ignore or options.no_baseline or options.isolated
@@ -207,7 +213,8 @@ def _refuse_contradictions(options: argparse.Namespace, files: CheckInput) -> No
             "--write-baseline records every finding; it cannot be combined with --select, "
             "--ignore, --isolated or --no-baseline"
         )
-    if options.fix and files.text is not None and options.output_format not in _TEXT_FORMATS:
+    is_text = options.stdin_filename is not None
+    if options.fix and is_text and options.output_format not in _TEXT_FORMATS:
         raise UsageError(
             "--fix of standard input prints the fixed text, and findings as text to standard "
             "error; it cannot be combined with another output format"
@@ -219,7 +226,7 @@ def _refuse_contradictions(options: argparse.Namespace, files: CheckInput) -> No
         or options.statistics
         or options.write_baseline
         or options.output
-        or files.text is not None
+        or is_text
     ):
         raise UsageError(
             "--watch prints findings as text; it cannot be combined with another output format, "
@@ -236,11 +243,12 @@ def _check(
     text: bytes | None = None,
 ) -> tuple[Workspace, Report]:
     """Check as the command line asks, or with a newer text; `--fix` does so more than once."""
-    progress = Progress("checking", output.width)
-    system = files.system(request.system, text)
+    if files.text is not None:
+        request = files.overlay(request, files.text if text is None else text)
+    progress = _progress_on_terminal(output)
     workspace = Workspace(
         files.paths,
-        msgspec.structs.replace(request, system=system),
+        request,
         kind=options.kind,
         selection=selection,
         progress=progress,
@@ -250,7 +258,39 @@ def _check(
     try:
         return workspace, workspace.report()
     finally:
-        progress.clear()
+        if progress is not None:
+            progress.clear()
+
+
+def _progress_on_terminal(output: Output) -> Progress | None:
+    """A bar for people who watch; None if standard error is no terminal."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return Progress("checking", output.width) if is_terminal else None
+
+
+class Progress:
+    """A progress bar on standard error, which is a terminal; `clear` removes it."""
+
+    def __init__(self, what: str, width: int) -> None:
+        self.what = what
+        self.width = width
+        self._next = time.monotonic() + PROGRESS_DELAY
+        self._drawn = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _REDRAW_SECONDS
+        self._drawn = True
+        filled = _BAR_WIDTH * done // max(1, total)
+        bar = "#" * filled + "-" * (_BAR_WIDTH - filled)
+        line = f"{self.what} [{bar}] {done}/{total}"[: self.width - 1]
+        # Back to the start of the line; erase what is left of a longer one.
+        write_to_stderr(f"\r{line}\x1b[K")
+
+    def clear(self) -> None:
+        if self._drawn:
+            write_to_stderr("\r\x1b[K")
 
 
 def _parse_codes(written: list[str]) -> frozenset[str]:
@@ -292,9 +332,8 @@ def _find_baseline(options: argparse.Namespace, workspace: Workspace) -> Baselin
 # The report in the format that was asked for.
 
 
-def _add_code_links(report: Report) -> Report:
+def _add_code_links(report: Report, site: str | None) -> Report:
     """The report with a link for each code, if the pages of codes are published anywhere."""
-    site = docs_site()
     if site is None:
         return report
     linked = (
@@ -444,7 +483,7 @@ def _watch(
     """Check until interrupted."""
     from equipage.workspace.watch import watch_check
 
-    progress = Progress("checking", output.width)
+    progress = _progress_on_terminal(output)
     workspace = Workspace(
         files.paths,
         request,
@@ -456,7 +495,8 @@ def _watch(
     turns = watch_check(workspace)
     # Turn 0 is the whole report; it ends only with the process.
     for number, turn in enumerate(turns):
-        progress.clear()
+        if progress is not None:
+            progress.clear()
         if number:
             pieces = _describe_turn(turn, output, quiet=options.quiet)
         else:

@@ -31,7 +31,6 @@ from equipage.core.path import Path, format_path
 from equipage.core.text import visible, visible_at_line_start
 from equipage.effect.reach import Difference, differences
 from equipage.files import System
-from equipage.files.disk import Disk
 from equipage.files.git import NoRevision, Revision, is_revision
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded, Paths
@@ -167,12 +166,13 @@ def declare(parser: Parser) -> None:
 def run(options: argparse.Namespace, output: Output) -> int:
     with ExitStack() as stack:
         a, b = _parse_sides(options)
-        before = _resolve_side(a, b, stack)
-        after = _resolve_side(b, a, stack)
-        return _run(before, after, options, output)
+        request = request_of(options)
+        before = _resolve_side(a, b, stack, request.system)
+        after = _resolve_side(b, a, stack, request.system)
+        return _run(before, after, request, options, output)
 
 
-def _resolve_side(written: str, other: str, stack: ExitStack) -> Side:
+def _resolve_side(written: str, other: str, stack: ExitStack, disk: System) -> Side:
     """What one of the arguments means. Raises `UsageError`."""
     name, colon, inner = written.partition(":")
     if not os.path.exists(other):
@@ -187,9 +187,9 @@ def _resolve_side(written: str, other: str, stack: ExitStack) -> Side:
                 f"`{written}` is a file and a revision; write `./{written}` for the file, or "
                 f"`{name}^0{colon}{inner}` for the revision"
             )
-        return Side(Disk(), written, written)
+        return Side(disk, written, written)
     try:
-        revision = Revision(name, start)
+        revision = Revision(name, start, disk)
     except NoRevision as error:
         raise NoRevision(f"`{written}` is neither a file nor a revision: {error}") from None
     stack.callback(revision.close)
@@ -201,8 +201,10 @@ def _resolve_side(written: str, other: str, stack: ExitStack) -> Side:
     return Side(revision, os.path.normpath(os.path.join(top, inner)), written)
 
 
-def _run(before: Side, after: Side, options: argparse.Namespace, output: Output) -> int:
-    old, new = (_load_side(each, options, output) for each in (before, after))
+def _run(
+    before: Side, after: Side, request: Request, options: argparse.Namespace, output: Output
+) -> int:
+    old, new = (_load_side(each, request, options, output) for each in (before, after))
     failed = any(each.severity == "error" for each in (*old.errors, *new.errors))
     if not (old.outcomes or new.outcomes or old.unread or new.unread or failed):
         raise UsageError(f"no configuration found in {before.label} and {after.label}")
@@ -270,9 +272,9 @@ def _differences_widest_first(diffs: list[FileDiff]) -> list[Difference]:
     return sorted(found, key=lambda each: (-each.far, each.reach.file))
 
 
-def _load_side(side: Side, options: argparse.Namespace, output: Output) -> Loads:
+def _load_side(side: Side, request: Request, options: argparse.Namespace, output: Output) -> Loads:
     """The loads of a side by their path in its folder; prints what is wrong with them."""
-    request = msgspec.structs.replace(request_of(options), system=side.system)
+    request = msgspec.structs.replace(request, system=side.system)
     found = loads_of(Workspace([side.path], request, kind=options.kind))
     # Without its errors, a file that does not load would look like one that was removed.
     if problems := found.errors:

@@ -14,7 +14,7 @@ from equipage.cli.request import CheckInput
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.source import Source
 from equipage.core.text import visible_at_line_start
-from equipage.files.disk import Disk
+from equipage.files import System
 from equipage.files.writing import NotWritten, replace_if_unchanged
 from equipage.loading.project_root import project_of_folder
 from equipage.render.text import Style
@@ -47,10 +47,16 @@ Check = Callable[..., tuple[Workspace, Report]]
 
 
 def fix_all(
-    report: Report, check: Check, files: CheckInput, output: Output, *, unsafe: bool = False
+    report: Report,
+    check: Check,
+    files: CheckInput,
+    output: Output,
+    system: System,
+    *,
+    unsafe: bool = False,
 ) -> FixResult:
     """Fix files until nothing fixable is left."""
-    roots = roots_of(files.paths, os.getcwd())
+    roots = roots_of(files.paths, system)
     fixed: list[Diagnostic] = []
     unwritten: dict[str, str] = {}
     for _ in range(_MAX_PASSES):
@@ -69,7 +75,13 @@ def fix_all(
 
 
 def fix_text(
-    report: Report, check: Check, files: CheckInput, output: Output, *, unsafe: bool = False
+    report: Report,
+    check: Check,
+    files: CheckInput,
+    output: Output,
+    system: System,
+    *,
+    unsafe: bool = False,
 ) -> FixResult:
     """Fix the text of standard input until nothing fixable is left; no file is written.
 
@@ -80,7 +92,7 @@ def fix_text(
         text = files.text.decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError("standard input is not UTF-8, so nothing is fixed") from None
-    path, fixed = os.path.realpath(files.paths[0]), list[Diagnostic]()
+    path, fixed = system.real(files.paths[0]), list[Diagnostic]()
     for _ in range(_MAX_PASSES):
         repairs, refused = repair(report.diagnostics, unsafe=unsafe)
         own = next((each for each in repairs if each.source.filename == path), None)
@@ -116,14 +128,15 @@ def describe_fixes(fixed: Sequence[Diagnostic], style: Style) -> Iterator[str]:
     yield f"{len(fixed):,} finding{'' if len(fixed) == 1 else 's'} fixed\n"
 
 
-def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
+def roots_of(paths: Iterable[str], system: System) -> tuple[str, ...]:
     """The projects that contain the paths.
 
     A path through a link does not name the project that the link leads to: the link may have come
     with the files.
     """
+    cwd = system.cwd
     folders = (_folder_before_links(os.path.join(cwd, path), cwd) for path in paths)
-    return tuple(dict.fromkeys(project_of_folder(folder, Disk(), (folder,)) for folder in folders))
+    return tuple(dict.fromkeys(project_of_folder(folder, system, (folder,)) for folder in folders))
 
 
 def _folder_before_links(path: str, cwd: str) -> str:

@@ -21,11 +21,10 @@ from equipage.cli import OK
 from equipage.cli.arguments import Parser, add_flag
 from equipage.cli.output import Output
 from equipage.core.diagnostics import UsageError
-from equipage.files.disk import Disk
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.editor_schema import schema_for
 from equipage.loading.project_root import project_of_folder
-from equipage.loading.session import Request
+from equipage.loading.session import request_of
 from equipage.project.recognise import recognise
 from equipage.project.registry import format_named, known_kinds
 from equipage.project.settings import project_of
@@ -117,8 +116,7 @@ def declare(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    disk = Disk()
-    request = Request(env=disk.variables(), system=disk, shared=True)
+    request = request_of(None, {})
     report = Workspace(["."], request).report()
     kinds = Counter(each.kind for each in report.files if each.kind is not None)
     found = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
@@ -132,7 +130,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     output.note(summary)
     # A script that pipes answers in must not hang at a question it does not expect.
     asks = sys.stdin is not None and sys.stdin.isatty() and output.is_terminal and not options.yes
-    root = project_of_folder(".", disk)
+    root = project_of_folder(".", request.system)
     for each in proposals:
         if os.path.lexists(each.path):
             output.note(f"equipage: {each.path} exists; left as it is")
@@ -238,7 +236,7 @@ def run_new(options: argparse.Namespace, output: Output) -> int:
         output.write_data(text)
         return OK
     path = _fill_placeholders(kind.presentation.example_path, options.name)
-    request = Request(env={})
+    request = request_of({}, {})
     _write(path, text, project_of_folder(".", request.system), output)
     # The path alone does not show every kind.
     run = request.new_run()

@@ -23,7 +23,7 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
-from equipage.files.sandbox import is_below
+from equipage.files import is_below
 from equipage.project.kinds import KnownKind, all_known_kinds, known_kind
 from equipage.render.text import Style, table
 from equipage.workspace.graph import Listed, list_all

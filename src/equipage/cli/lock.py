@@ -21,11 +21,10 @@ from equipage.cli.arguments import (
     add_paths,
 )
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, paths_of, request_of
+from equipage.cli.request import NOTHING_FOUND, paths_of, read_named, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
-from equipage.files.disk import Disk
-from equipage.files.reading import read_file
+from equipage.files import System
 from equipage.files.sandbox import FileProblem
 from equipage.loading.project_root import project_of_folder
 from equipage.record import lock as workspace_lock
@@ -67,16 +66,17 @@ def declare(parser: Parser) -> None:
 def run(options: argparse.Namespace, output: Output) -> int:
     """`equipage lock`: record what a workspace is made of."""
     paths = paths_of(options)
-    root = _project_root(paths)
+    request = request_of(options)
+    root = _project_root(paths, request.system)
     made, problems = workspace_lock.lock_all(
-        paths, root, request_of(options), kind=options.kind, programs=options.programs
+        paths, root, request, kind=options.kind, programs=options.programs
     )
     if not made.items:
         output.note(NOTHING_FOUND)
         return USAGE
     path = options.output or os.path.join(root, workspace_lock.LOCK_NAME)
     # A name that the user did not write may be a link that came with the project.
-    if options.output is None and not Disk().is_inside(path, root):
+    if options.output is None and not request.system.is_inside(path, root):
         raise UsageError(
             f"{_display_path(path)} is a link that leads out of the project; use -o LOCK"
         )
@@ -92,10 +92,10 @@ def run(options: argparse.Namespace, output: Output) -> int:
     return OK
 
 
-def _project_root(paths: list[str]) -> str:
+def _project_root(paths: list[str], system: System) -> str:
     """The root of the project that all paths are in. Raises `UsageError`."""
     folders = [each if os.path.isdir(each) else os.path.dirname(each) or "." for each in paths]
-    roots = {project_of_folder(each, Disk()) for each in folders}
+    roots = {project_of_folder(each, system) for each in folders}
     if len(roots) > 1:
         raise UsageError(f"the paths are in different projects: {', '.join(sorted(roots))}")
     return roots.pop()
@@ -155,7 +155,8 @@ def run_verify(options: argparse.Namespace, output: Output) -> int:
     """`equipage verify`: compare a workspace with its lock."""
     from equipage.record.verify import compare
 
-    root = _project_root(paths_of(options))
+    paths, request = paths_of(options), request_of(options)
+    root = _project_root(paths, request.system)
     path = options.lock or os.path.join(root, workspace_lock.LOCK_NAME)
     if not os.path.exists(path):
         output.note(
@@ -170,11 +171,7 @@ def run_verify(options: argparse.Namespace, output: Output) -> int:
     gone = [each for each in folders if not os.path.exists(each)]
     here = [each for each in folders if each not in gone]
     new, problems = workspace_lock.lock_all(
-        here,
-        root,
-        request_of(options),
-        kind=options.kind,
-        programs=workspace_lock.holds_programs(old),
+        here, root, request, kind=options.kind, programs=workspace_lock.holds_programs(old)
     )
     found = compare(old, new)
     if "." not in old.paths:
@@ -207,7 +204,7 @@ def _parse(path: str, data: bytes) -> workspace_lock.WorkspaceLock:
 
 def _read_bytes(path: str) -> bytes:
     try:
-        return read_file(path, Disk()).data
+        return read_named(path)
     except FileProblem as problem:
         raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
 

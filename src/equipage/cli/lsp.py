@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from equipage.cli.arguments import Parser, add_flag, add_loading_options
-from equipage.cli.output import Output, docs_site
+from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError
 
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
             messages,
             wire,
             env=request.env,
-            site=docs_site(),
+            site=output.site,
             options=request.options,
             roots=request.roots,
             is_alive=_is_alive,

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from equipage.core.diagnostics import Diagnostic
     from equipage.render.text import Style
-
-
-#: Shorter runs show no progress: a bar that flashes by only disturbs.
-PROGRESS_DELAY = 1.0
-_REDRAW_SECONDS = 0.1
-_BAR_WIDTH = 24
 
 
 class Unwritable(Exception):
@@ -42,6 +35,7 @@ class Output:
         self.colour = wants_colour(colour, None if self.path else sys.stdout)
         self.colour_notes = wants_colour(colour, sys.stderr)
         self.width = terminal_width(100)
+        self.site = _docs_site()  #: with the pages of codes, see `core.text.code_page_url`
         _set_encoding(sys.stdout)
 
     def style(self) -> Style:
@@ -200,39 +194,9 @@ def wants_colour(choice: str, stream: TextIO | None) -> bool:
 SITE: str | None = None
 
 
-def docs_site() -> str | None:
-    """The site with the pages of codes, for `core.text.code_page_url`: see EQUIPAGE_DOCS_URL."""
+def _docs_site() -> str | None:
+    """The site that EQUIPAGE_DOCS_URL names, else the one where the pages are published."""
     site = os.environ.get("EQUIPAGE_DOCS_URL") or SITE
     if site is None or not site.startswith(("https://", "http://", "file:///")):
         return None
     return site.rstrip("/")
-
-
-class Progress:
-    """A progress bar on standard error, if that is a terminal; `clear` removes it."""
-
-    def __init__(self, what: str, width: int) -> None:
-        self.what = what
-        self.width = width
-        self.wanted = sys.stderr is not None and sys.stderr.isatty()
-        self._next = time.monotonic() + PROGRESS_DELAY
-        self._drawn = False
-
-    def __call__(self, done: int, total: int) -> None:
-        if not self.wanted or time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + _REDRAW_SECONDS
-        self._drawn = True
-        filled = _BAR_WIDTH * done // max(1, total)
-        bar = "#" * filled + "-" * (_BAR_WIDTH - filled)
-        line = f"{self.what} [{bar}] {done}/{total}"[: self.width - 1]
-        # Back to the start of the line; erase what is left of a longer one.
-        self._write(f"\r{line}\x1b[K")
-
-    def clear(self) -> None:
-        if self._drawn:
-            self._write("\r\x1b[K")
-
-    def _write(self, text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()

@@ -13,7 +13,7 @@ from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.text import nearest
-from equipage.files import MAX_BYTES, System
+from equipage.files import MAX_BYTES
 from equipage.files.disk import Disk
 from equipage.files.reading import read_file
 from equipage.files.sandbox import FileProblem
@@ -50,15 +50,17 @@ def request_of(options: argparse.Namespace) -> Request:
         "config": options.config,
     }
     # Only what was written is passed on: each kind has its own defaults.
+    given = {name: value for name, value in written.items() if value not in (None, False, [])}
+    roots = tuple(os.path.abspath(root) for root in options.root)
     disk = Disk()
     return Request(
         env=disk.variables(),
         system=disk,
-        options={name: value for name, value in written.items() if value not in (None, False, [])},
+        options=given,
         embedded=options.embedded,
         isolated=getattr(options, "isolated", False),
         shared=True,
-        roots=tuple(os.path.abspath(root) for root in options.root),
+        roots=roots,
         # These two are about one file that the user named; all others judge a tree.
         confined=options.command not in ("show", "explain"),
         rules=rules_named([*_own_rules(disk), *getattr(options, "rules", ())]),
@@ -154,14 +156,13 @@ class CheckInput(msgspec.Struct, frozen=True):
     paths: tuple[str, ...]
     text: bytes | None = None
 
-    def system(self, under: System, text: bytes | None = None) -> System:
-        """A system in which the text, or a newer one, is in place of the file."""
-        if self.text is None:
-            return under
+    def overlay(self, request: Request, text: bytes) -> Request:
+        """A request whose system has a text in place of the file."""
         from equipage.files.memory import Overlay  # few texts come from elsewhere
 
+        under = request.system
         path = under.real(self.paths[0]).replace(os.sep, "/")
-        return Overlay({path: self.text if text is None else text}, under)
+        return msgspec.structs.replace(request, system=Overlay({path: text}, under))
 
 
 def check_input_of(options: argparse.Namespace) -> CheckInput:
@@ -188,10 +189,15 @@ def _read_stdin() -> bytes:
     return data
 
 
+def read_named(path: str) -> bytes:
+    """A file that the command line names beside those to work on. Raises `FileProblem`."""
+    return read_file(path, Disk()).data
+
+
 def _read_path_list(file: str) -> Iterator[str]:
     """The paths in a file, one on each line, or divided by NUL as `git diff -z` writes them."""
     try:
-        data = _read_stdin() if file == "-" else read_file(file, Disk()).data
+        data = _read_stdin() if file == "-" else read_named(file)
     except FileProblem as problem:
         reason = problem.code.replace("-", " ")
         raise UsageError(f"--files-from {file}: {reason}") from None

@@ -32,10 +32,8 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.lock import read_lock
 from equipage.cli.output import Output
-from equipage.cli.request import request_of
+from equipage.cli.request import read_named, request_of
 from equipage.core.diagnostics import UsageError
-from equipage.files.disk import Disk
-from equipage.files.reading import read_file
 from equipage.files.sandbox import FileProblem
 
 if TYPE_CHECKING:
@@ -121,7 +119,7 @@ def _read_arguments(written: str) -> Any:
         text = sys.stdin.read()
     elif written.startswith("@"):
         try:
-            text = read_file(written[1:], Disk()).data.decode()
+            text = read_named(written[1:]).decode()
         except (FileProblem, UnicodeDecodeError):
             raise UsageError(f"--input: cannot read {written[1:]}") from None
     try:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from equipage.core.diagnostics import Code, Fact, Severity
-from equipage.core.path import ROOT, Path
 from equipage.files.walking import expand_choices
 
 if TYPE_CHECKING:
@@ -103,32 +102,6 @@ def mapping_of(part: Any) -> CompositeType:
 def either(*parts: Any) -> CompositeType:
     """A value of one of several types, at most one of which is a group."""
     return CompositeType("either", parts)
-
-
-def groups_in(
-    fields: tuple[Field, ...], value: Any, path: Path = ROOT
-) -> Iterator[tuple[Group, Path, dict[str, Any]]]:
-    """Every table inside a value that a group describes, with its path, the outer ones first."""
-    if isinstance(value, dict):
-        for field in fields:
-            # Text holds no table.
-            if field.name in value and value[field.name].__class__ is not str:
-                yield from _groups_at(field.type, value[field.name], (*path, field.name))
-
-
-def _groups_at(part: Any, value: Any, path: Path) -> Iterator[tuple[Group, Path, dict[str, Any]]]:
-    if isinstance(part, Group) and isinstance(value, dict):
-        yield part, path, value
-        yield from groups_in(part.fields, value, path)
-    elif isinstance(part, CompositeType) and part.how == "either":
-        for each in part.parts:
-            yield from _groups_at(each, value, path)
-    elif isinstance(part, CompositeType):
-        expected = list if part.how == "list" else dict
-        if isinstance(value, expected):
-            entries = enumerate(value) if isinstance(value, list) else value.items()
-            for step, each in entries:
-                yield from _groups_at(part.parts[0], each, (*path, step))
 
 
 def patterns_in(fields: tuple[Field, ...], path: str = "") -> Iterator[tuple[str, Field]]:

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from equipage.clients import codes
-from equipage.clients.catalogue import CompositeType, Convention, Field, Group, groups_in
+from equipage.clients.catalogue import CompositeType, Convention, Field, Group
 from equipage.clients.references import (
     is_pattern,
     locate_names,
@@ -35,14 +35,40 @@ from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.formats.defect.codes import NUMBER_AS_TEXT
 from equipage.loading import header
-from equipage.loading.header import BODY, has_header, keep_as_written, keep_placeholders
+from equipage.loading.header import (
+    BODY,
+    HeaderStyle,
+    has_header,
+    keep_as_written,
+    keep_placeholders,
+    read_header,
+    read_text,
+)
 from equipage.loading.model import describe, type_info
-from equipage.loading.session import Session
+from equipage.loading.session import Parsed, Session, read_jsonc
 from equipage.loading.shared import is_template_or_fixture, look_for_suspicious, name_by_path
 from equipage.loading.tree import Origins, Tree, put
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, EntrySpans, load_value
 from equipage.syntax.header import CONVENTION
+
+
+def read(
+    convention: Convention, style: HeaderStyle | None, source: Source, session: Session
+) -> Parsed:
+    """The document of a file: its header, or all of it where the convention has no header."""
+    if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
+        commas = convention.trailing_commas
+        return read_jsonc(source, session, trailing_commas=commas)
+    if convention.syntax == "text":
+        return read_text(source, session)
+    if convention.syntax != "header":
+        return session.parse(source, convention.syntax)
+    assert style is not None
+    before = _check_text_before_header(convention, source)
+    document, facts = read_header(source, session, style)
+    return document, facts + before
+
 
 # The stages, in the order they run.
 
@@ -53,7 +79,7 @@ _CUT_TEXT = lazy_regex(r"[ \t]*\#(?=\S)[^\r\n]*")
 _CUT_MARK = lazy_regex(r"\#\S")
 
 
-def check_text_before_header(convention: Convention, source: Source) -> list[Fact]:
+def _check_text_before_header(convention: Convention, source: Source) -> list[Fact]:
     """Report what precedes the opening fence.
 
     Space hides the header from nearly all tools, a byte order mark from two.
@@ -299,12 +325,12 @@ def _unknown_tools_in(name: str, known: frozenset[str]) -> list[str]:
     ]
 
 
-def add_body(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def add_body(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Add the text below the header as a field; a key of that name in the header is unknown."""
     if convention.syntax not in ("header", "text") or not isinstance(tree.value, dict):
         return tree, []
     severity = convention.unknown or "warning"
-    return header.add_body(tree, CONVENTION, owner=convention.title_with_article, severity=severity)
+    return header.add_body(tree, CONVENTION, session.kind, severity)
 
 
 def report_suspicious(
@@ -368,16 +394,39 @@ def required_fields_are_there(
     if convention.wraps is not None:
         written = {convention.wraps: written} if config else {}
     declared = codex_role(session) if convention.kind == "codex-agent" else {}
-    missing = [
-        *_missing_fields(
-            fields, {**declared, **written, **config}, convention.title_with_article, ROOT
-        )
-    ]
-    for group, path, table in groups_in(convention.fields, written):
+    owner = session.kind.model.TITLE
+    missing = [*_missing_fields(fields, {**declared, **written, **config}, owner, ROOT)]
+    for group, path, table in _groups_in(convention.fields, written):
         missing += _missing_fields(group.fields, table, group.title, path)
     # What a template lacks is filled in where it arrives.
     graves = [each for each in missing if each.severity == "error"]
     yield from graves if missing and is_template_or_fixture(session) else missing
+
+
+def _groups_in(
+    fields: tuple[Field, ...], value: Any, path: Path = ROOT
+) -> Iterator[tuple[Group, Path, dict[str, Any]]]:
+    """Every table inside a value that a group describes, with its path, the outer ones first."""
+    if isinstance(value, dict):
+        for field in fields:
+            # Text holds no table.
+            if field.name in value and value[field.name].__class__ is not str:
+                yield from _groups_at(field.type, value[field.name], (*path, field.name))
+
+
+def _groups_at(part: Any, value: Any, path: Path) -> Iterator[tuple[Group, Path, dict[str, Any]]]:
+    if isinstance(part, Group) and isinstance(value, dict):
+        yield part, path, value
+        yield from _groups_in(part.fields, value, path)
+    elif isinstance(part, CompositeType) and part.how == "either":
+        for each in part.parts:
+            yield from _groups_at(each, value, path)
+    elif isinstance(part, CompositeType):
+        expected = list if part.how == "list" else dict
+        if isinstance(value, expected):
+            entries = enumerate(value) if isinstance(value, list) else value.items()
+            for step, each in entries:
+                yield from _groups_at(part.parts[0], each, (*path, step))
 
 
 def _is_in_claude_plugin(session: Session) -> bool:
@@ -479,7 +528,8 @@ def _name_of_place(place: str | None, name: str, session: Session) -> str | None
     source = session.documents[0].source if session.documents else None
     if place is None or source is None or source.filename is None:
         return None
-    other = name_by_path(session.path, by_folder=place == "folder")  # links are not followed
+    path = session.path.replace(os.sep, "/")  # links are not followed
+    other = name_by_path(path, by_folder=place == "folder")
     if place == "folder" and other != name and _is_folder_name_arbitrary(session):
         return None
     return other

@@ -33,14 +33,12 @@ from equipage.clients.tables import claude, paths, skills
 from equipage.clients.tables import gemini as gemini_tables
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core import codes as core_codes
-from equipage.core.source import Source
 from equipage.core.text import normalise_spelling
 from equipage.files.walking import hidden_folders
 from equipage.loading import shared
 from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive, Together
-from equipage.loading.header import BODY, HeaderStyle, has_header, read_header, read_text
+from equipage.loading.header import BODY, HeaderStyle, has_header
 from equipage.loading.model import Shape
-from equipage.loading.session import Parsed, Session, read_jsonc
 from equipage.loading.shared import TOLERANT, hide_property
 from equipage.syntax.document import Syntax
 from equipage.syntax.header import CLOSED_ANYWHERE, CLOSED_AT_LINE_START, CONVENTION, Grammar
@@ -217,22 +215,6 @@ def _attribute_name(name: str) -> str:
     """The name of a field as an identifier of Python."""
     plain = re.sub(r"\W", "_", name)
     return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
-
-
-def read(
-    convention: Convention, style: HeaderStyle | None, source: Source, session: Session
-) -> Parsed:
-    """The document of a file: its header, or all of it where the convention has no header."""
-    if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
-        commas = convention.trailing_commas
-        return read_jsonc(source, session, trailing_commas=commas)
-    if convention.syntax == "text":
-        return read_text(source, session)
-    if convention.syntax != "header":
-        return session.parse(source, convention.syntax)
-    assert style is not None
-    document, facts = read_header(source, session, style)
-    return document, facts + checks.check_text_before_header(convention, source)
 
 
 def _header_style(convention: Convention) -> HeaderStyle | None:
@@ -461,7 +443,7 @@ def format_of(convention: Convention) -> Format:
         model=model_of(convention),
         reading=Reading(
             syntaxes=_FORMATS[convention.syntax],
-            read=partial(read, convention, _header_style(convention)),
+            read=partial(checks.read, convention, _header_style(convention)),
             variables=False,
         ),
         strictness={**TOLERANT, core_codes.NON_STRING_KEY: "warning"},

@@ -19,9 +19,10 @@ from equipage.clients import codes
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path, get, mapping_or_empty
 from equipage.core.text import lazy_regex
+from equipage.files import is_below
 from equipage.files.reading import Files, require_text
-from equipage.files.sandbox import FileProblem, is_below
-from equipage.loading.project_root import folder_has, project_root_in
+from equipage.files.sandbox import FileProblem
+from equipage.loading.project_root import folder_has, root_of_folder
 from equipage.loading.session import Run, Session
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
@@ -174,7 +175,7 @@ def is_below_skill(path: str, run: Run) -> bool:
     known, folder = run.around.cache(_SkillFolders), path.rpartition("/")[0]
     if folder in known:
         return known[folder] and not path.endswith("/SKILL.md")
-    root = project_root_in(run, path)
+    root = root_of_folder(run, folder or "/")
     unknown: list[str] = []
     while folder not in known:
         if not folder or folder == root or folder_has(run, folder, ".claude-plugin"):

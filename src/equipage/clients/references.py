@@ -26,7 +26,7 @@ from equipage.core.text import Guesses, lazy_regex
 from equipage.loading.format import Offer
 from equipage.loading.header import BODY
 from equipage.loading.outcome import Outcome
-from equipage.loading.shared import known_names, path_of
+from equipage.loading.shared import known_names
 from equipage.syntax.document import Document, EntrySpans
 
 Finding = tuple["Outcome", Fact]
@@ -212,7 +212,7 @@ def references_exist(
     }
     defined = {sort: known_names(offers, those) for sort, those in kinds.items()}
     for outcome in own:
-        path, guesses = path_of(outcome), Guesses()
+        path, guesses = outcome.path, Guesses()
         sorts = {each.sort for each in _references_to_check(convention, outcome)}
         known = {sort: defined[sort].visible_from(path) for sort in sorts}
         # Where no file defines any, the names come from elsewhere.
@@ -308,7 +308,7 @@ def scoped_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | N
     if convention.identity != "field" or convention.syntax == "json" or not outcome.sources:
         return None
     name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
-    folder = path_of(outcome).rpartition("/")[0]
+    folder = outcome.path.rpartition("/")[0]
     head, found, _ = f"{folder}/".rpartition(f"/{convention.sort}s/")
     if not found or "/." not in f"/{head}" or not isinstance(name, str):
         return None
@@ -341,7 +341,7 @@ def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator
 
 
 def _is_directly_in(folder: str, outcome: Outcome) -> bool:
-    return "/" not in path_of(outcome).removeprefix(folder)
+    return "/" not in outcome.path.removeprefix(folder)
 
 
 def size_and_checksum(outcome: Outcome) -> tuple[int, int]:

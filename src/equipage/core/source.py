@@ -54,8 +54,14 @@ class Source(msgspec.Struct, eq=False, weakref=True):
 
     @classmethod
     def of_bytes(cls, name: str, data: bytes, path: str | None = None) -> Source:
-        """A source for the content of a file. Raises `UnicodeDecodeError`."""
-        return cls(name, data, data.decode("utf-8"), path)
+        """A source for the content of a file; if that is not UTF-8, with an empty text.
+
+        A directive that needs text calls `require_text`; one that takes bytes does not.
+        """
+        try:
+            return cls(name, data, data.decode("utf-8"), path)
+        except UnicodeDecodeError:
+            return cls(name, data, "", path)
 
     @classmethod
     def of_text(cls, name: str, text: str) -> Source:

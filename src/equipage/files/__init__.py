@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 #: How deep recursive functions follow nested folders: deeper calls would exhaust the stack.
@@ -100,6 +100,10 @@ class System(Protocol):
         """Whether a program is in one of the folders of `search`, which is written like PATH."""
         ...
 
+    def fresh_copy(self) -> System:
+        """This system without anything that it remembers of earlier answers."""
+        return self
+
     # What follows from these.
 
     def real_folder(self, path: str) -> str:
@@ -156,6 +160,18 @@ def display_name(path: str, cwd: str) -> str:
     """A path as people are shown it: relative to `cwd` if it is inside, with `/`."""
     absolute = os.path.normpath(os.path.join(cwd, path))
     return absolute.removeprefix(cwd.rstrip(os.sep) + os.sep).replace(os.sep, "/")
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies below it, by name alone."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def parents_of(path: str) -> Iterator[str]:
+    """The folders that a path lies in, the nearest first."""
+    while (folder := os.path.dirname(path)) != path:
+        yield folder
+        path = folder
 
 
 def leads_to_folder(entry: Entry) -> bool:

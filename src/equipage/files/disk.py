@@ -16,11 +16,11 @@ from equipage.core.diagnostics import UsageError
 from equipage.files import MAX_BYTES, Entry, Stamp, System, leads_to_folder
 from equipage.files.sandbox import (
     OPEN_FLAGS,
+    Descriptor,
     FileProblem,
     FoldersWithoutRepository,
     open_following_link,
     open_inside,
-    problem_of_os_error,
     read_regular,
     real_path,
     refuse_irregular,
@@ -85,12 +85,12 @@ class Disk(System):
         finally:
             os.close(descriptor)
 
-    def open_named(self, path: str, real: str) -> _Descriptor:
-        return _Descriptor(*open_following_link(real, path))
+    def open_named(self, path: str, real: str) -> Descriptor:
+        return Descriptor(*open_following_link(real, path))
 
-    def open_inside(self, base: str, reference: str, roots: tuple[str, ...]) -> _Descriptor:
+    def open_inside(self, base: str, reference: str, roots: tuple[str, ...]) -> Descriptor:
         found = open_inside(base, reference, roots, self.real_folder, self._plain_folders)
-        return _Descriptor(*found)
+        return Descriptor(*found)
 
     def stamp(self, path: str) -> Stamp | None:
         found = self.status(path)
@@ -125,6 +125,9 @@ class Disk(System):
 
         return shutil.which(name, path=search) is not None
 
+    def fresh_copy(self) -> Disk:
+        return Disk()
+
     # Asked about every file, so without a detour.
 
     def exists(self, path: str) -> bool:
@@ -138,25 +141,6 @@ class Disk(System):
 
     def is_link(self, path: str) -> bool:
         return os.path.islink(path)
-
-
-class _Descriptor:
-    """A file that the system has open."""
-
-    __slots__ = ("_descriptor", "real")
-
-    def __init__(self, descriptor: int, real: str) -> None:
-        self._descriptor, self.real = descriptor, real
-
-    def read(self, name: str, max_bytes: int) -> bytes:
-        try:
-            status = os.fstat(self._descriptor)
-            return read_regular(self._descriptor, status, self.real, name, max_bytes)
-        except OSError as error:
-            raise problem_of_os_error(error, name) from None
-
-    def close(self) -> None:
-        os.close(self._descriptor)
 
 
 def working_directory() -> str:

@@ -17,9 +17,8 @@ from functools import cached_property
 
 from equipage.core import codes
 from equipage.core.diagnostics import UsageError
-from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System
-from equipage.files.disk import Disk
-from equipage.files.sandbox import FileProblem, escape_problem, is_below, parents_of
+from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System, is_below, parents_of
+from equipage.files.sandbox import FileProblem, escape_problem
 
 #: The mode of a symbolic link, whose content is the path it leads to.
 _LINK_MODE, _MAX_LINKS = "120000", 10
@@ -57,12 +56,12 @@ class Revision(System):
     Of what lies outside, only whether it is there is known: nothing of it is read.
     """
 
-    def __init__(self, name: str, folder: str) -> None:
-        """Raises `NoRevision`."""
+    def __init__(self, name: str, folder: str, disk: System) -> None:
+        """The revision of the repository that a folder of a disk is in. Raises `NoRevision`."""
         self.name = name
         tree = _tree_number(name, folder)
         self.top = os.fsdecode(_run_git(folder, "rev-parse", "--show-toplevel").removesuffix(b"\n"))
-        self.disk = Disk()
+        self.disk = disk
         self._entries = dict(self._list_tree(tree))
         #: folder → the names in it, and the mode of each; None for a folder
         self._folders: dict[str, dict[str, str | None]] = {self.top: {}}

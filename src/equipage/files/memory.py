@@ -13,8 +13,8 @@ import stat
 from collections.abc import Mapping, Sequence
 
 from equipage.core import codes
-from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System
-from equipage.files.sandbox import FileProblem, escape_problem, is_below, refuse_version_control
+from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System, is_below
+from equipage.files.sandbox import FileProblem, escape_problem, refuse_version_control
 
 _FILE, _FOLDER = (
     os.stat_result((mode, 0, 0, 1, 0, 0, 0, 0, 0, 0))

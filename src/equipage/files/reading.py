@@ -23,8 +23,10 @@ from equipage.files import (
     Stamp,
     System,
     display_name,
+    is_below,
     is_possible_path,
     leads_to_folder,
+    parents_of,
 )
 from equipage.files.recording import Record, Recording
 from equipage.files.sandbox import (
@@ -32,8 +34,6 @@ from equipage.files.sandbox import (
     FileProblem,
     PathPolicy,
     check_reference,
-    is_below,
-    parents_of,
     problem_of_os_error,
     refuse_system,
     refuse_version_control,
@@ -68,7 +68,7 @@ class Files:
         self._stamps: dict[str, Stamp | None] = {}  #: of what was read, if it is recorded
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
-        self._within: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, int], bool]] = {}
+        self._within: dict[tuple[str, tuple[str, ...]], bool] = {}
 
     def for_next_load(self) -> Files:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -125,18 +125,14 @@ class Files:
     def is_read_within(self, real: str, folders: tuple[str, ...]) -> bool:
         """As `is_within`, for a file that was opened by its real path.
 
-        A link would not have been opened, so the answer is that of its folder. A look at the folder
-        is enough to know that it is still the one that was asked about for another file.
+        A link would not have been opened, so the answer is that of its folder, as it is now.
         """
-        folder = os.path.dirname(real)
-        status = self.system.status(folder)
-        if status is None:
-            return self.is_within(real, *folders)
-        identity = status.st_dev, status.st_ino
+        folder = self.system.real_folder(os.path.dirname(real))
         known = self._within.get((folder, folders))
-        if known is None or known[0] != identity:
-            known = self._within[folder, folders] = identity, self.is_within(real, *folders)
-        return known[1]
+        if known is None:
+            inside = (is_below(folder, self.system.real_folder(each)) for each in folders)
+            known = self._within[folder, folders] = any(inside)
+        return known
 
     def name_of(self, path: str) -> str:
         """As `display_name`, looked up once for each folder."""
@@ -337,7 +333,7 @@ class Files:
         if own is None and known.name != name:
             other = self._renamed.get((real, name))
             if other is None:
-                other = self._renamed[real, name] = decode_source(name, known.data, real)
+                other = self._renamed[real, name] = Source.of_bytes(name, known.data, real)
             known = other
         if len(known.data) > max_bytes:
             size = len(known.data)
@@ -356,24 +352,13 @@ class Files:
             opened.close()
         if self.record is not None:
             self._stamps[real] = self.record.paths.get(real)
-        self._known[real] = decode_source(name, data, real)
+        self._known[real] = Source.of_bytes(name, data, real)
         return self.note(self._known[real])
 
 
 def read_file(path: str, system: System, *, max_bytes: int = MAX_BYTES) -> Source:
     """A file that the caller names, for those who read no other. Raises `FileProblem`."""
     return Files(system).read(path, max_bytes=max_bytes)
-
-
-def decode_source(name: str, data: bytes, path: str | None) -> Source:
-    """A source of bytes; those that are not UTF-8 are kept with an empty text.
-
-    A directive that needs text calls `require_text`; one that takes bytes does not.
-    """
-    try:
-        return Source.of_bytes(name, data, path)
-    except UnicodeDecodeError:
-        return Source(name, data, "", path)
 
 
 def require_text(source: Source) -> Source:

@@ -17,7 +17,7 @@ import os
 import posixpath
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
@@ -25,7 +25,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
-from equipage.files import MAX_BYTES
+from equipage.files import MAX_BYTES, is_below, parents_of
 
 _MAX_LINKS = 40
 #: Opening must never wait, never pass the file on to a program that is started meanwhile, and never
@@ -164,6 +164,25 @@ def open_following_link(real: str, full: str) -> tuple[int, str]:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
+class Descriptor:
+    """A file that is open, by its descriptor and its real path."""
+
+    __slots__ = ("_descriptor", "real")
+
+    def __init__(self, descriptor: int, real: str) -> None:
+        self._descriptor, self.real = descriptor, real
+
+    def read(self, name: str, max_bytes: int) -> bytes:
+        try:
+            status = os.fstat(self._descriptor)
+            return read_regular(self._descriptor, status, self.real, name, max_bytes)
+        except OSError as error:
+            raise problem_of_os_error(error, name) from None
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
 #: Folders that held no repository when they were checked: device, inode, times.
 FoldersWithoutRepository = set[tuple[int, int, int, int]]
 #: A folder that changed in the last two seconds, in nanoseconds, may change again unseen.
@@ -201,18 +220,6 @@ def open_inside(
         raise problem_of_os_error(error, reference) from None
     finally:
         walk.close()
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is a folder or lies below it, by name alone."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
-def parents_of(path: str) -> Iterator[str]:
-    """The folders that a path lies in, the nearest first."""
-    while (folder := os.path.dirname(path)) != path:
-        yield folder
-        path = folder
 
 
 class _Walk:

@@ -187,7 +187,7 @@ class _Walk:
         self.first = _Folder(
             folder,
             _add_trailing_slash(start),
-            None if all_files else _ignores_above(start, system),
+            None if all_files else _ignores_above(start, root or start, system),
             self.repositories[0] if self.repositories else None,
             holds_agents=any(step in agents for step in start.split(os.sep)),
         )
@@ -369,7 +369,8 @@ def is_ignored(path: str, system: System, known: dict[str, Any] | None = None) -
     absolute = system.absolute(path)
     folder = os.path.dirname(absolute)
     if known is None or folder not in known:
-        ignores = _ignores_above(absolute, system)
+        root = system.repository_root(absolute) or absolute
+        ignores = _ignores_above(absolute, root, system)
         if known is not None:
             known[folder] = ignores
     else:
@@ -378,9 +379,9 @@ def is_ignored(path: str, system: System, known: dict[str, Any] | None = None) -
     name = os.path.basename(path)
     if ignores is None or not ignores.is_ignored(absolute, name, is_folder=own):
         return False
-    root = system.repository_root(os.path.dirname(absolute))
+    repository = system.repository_root(os.path.dirname(absolute))
     slashed = absolute.replace(os.sep, "/")
-    return root is None or not _Repository(root, system).tracks(slashed, is_folder=own)
+    return repository is None or not _Repository(repository, system).tracks(slashed, is_folder=own)
 
 
 class _Links:
@@ -456,17 +457,16 @@ def _add_ignore_file(
     folder: str, name: str, above: Ignores | None, system: System
 ) -> Ignores | None:
     data = system.peek(folder + name)
-    if data is None:
+    if not data:
         return above
     return Ignores(folder, parse_ignores(data.decode("utf-8", "surrogateescape")), above)
 
 
-def _ignores_above(folder: str, system: System) -> Ignores | None:
-    """The patterns of the folders between the root of the repository and the start of a walk.
+def _ignores_above(folder: str, root: str, system: System) -> Ignores | None:
+    """The patterns of the folders from the root of the repository to the start of a walk.
 
     The folder itself is walked even if it is ignored: the caller named it.
     """
-    root = system.repository_root(folder) or folder
     if root == folder:
         return None
     ignores = _repository_excludes(_add_trailing_slash(root), system)

@@ -17,7 +17,8 @@ from collections.abc import Iterable
 
 from equipage.core.interrupts import DeferInterrupts
 from equipage.core.source import Source
-from equipage.files.sandbox import is_below, real_path
+from equipage.files import is_below
+from equipage.files.sandbox import real_path
 
 #: Unfinished files older than this, in seconds, were left behind by runs that were killed.
 _STALE_SECONDS = 3600

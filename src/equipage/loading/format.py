@@ -202,10 +202,6 @@ class Together(msgspec.Struct, frozen=True):
     codes: tuple[Code, ...] = ()
     """The codes of both sorts of rules: one load cannot say that a comment ignores them in vain."""
 
-    def key_of(self, outcome: Outcome) -> Hashable:
-        """The key of a file: set rules see files with equal keys together."""
-        return () if self.set_key is None else self.set_key(outcome)
-
 
 class LayerFolder(msgspec.Struct, frozen=True):
     """A folder outside the project whose files take part, such as the user's own."""

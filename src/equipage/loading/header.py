@@ -23,6 +23,7 @@ from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
+from equipage.loading.format import Format
 from equipage.loading.session import Parsed, Session
 from equipage.loading.shared import is_template_or_fixture
 from equipage.loading.tree import Origin, Origins, Tree, attach, put, put_all
@@ -282,10 +283,11 @@ def keep_as_written(
 
 
 def add_body(
-    tree: Tree, grammar: Grammar, *, owner: str, severity: Severity
+    tree: Tree, grammar: Grammar, kind: Format, severity: Severity
 ) -> tuple[Tree, list[Fact]]:
     """Add the text below the header as a field; a key of that name in the header is unknown."""
-    facts = [unknown_key(tree, (BODY,), owner, severity)] if BODY in tree.value else []
+    is_key = BODY in tree.value
+    facts = [unknown_key(tree, (BODY,), kind.model.TITLE, severity)] if is_key else []
     body = body_of(tree.document, grammar)
     return attach(tree, (BODY,), Tree(body.value, Origins(Origin(body)))), facts
 

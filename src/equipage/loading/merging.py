@@ -167,8 +167,6 @@ def _expression(pattern: str) -> re.Pattern[str]:
 def rename_keys(tree: Tree, kind: Format) -> tuple[Tree, list[Fact]]:
     """The tree with the names that keys have now, and a warning for each old one."""
     facts: list[Fact] = []
-    if not kind.renamed:
-        return tree, facts
     for path, _ in [*walk(tree.value)]:
         wanted = next(
             (new for old, new in kind.renamed.items() if matches_path(_expression(old), path)), None

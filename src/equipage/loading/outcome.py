@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -86,16 +86,27 @@ class Outcome(msgspec.Struct, frozen=True):
 
         return Loaded(self)
 
+    @property
+    def path(self) -> str:
+        """The path of the file that was loaded, with `/`; empty if it could not be read."""
+        if not self.sources:
+            return ""
+        return (self.sources[0].filename or self.sources[0].name).replace(os.sep, "/")
+
+    def set_key(self) -> Hashable:
+        """The key of the file: set rules see files of a kind with equal keys together."""
+        key = self.kind.together.set_key
+        return () if key is None else key(self)
+
     def offer(self) -> Offer | None:
         """The names that other files may use for this one; None if it offers none."""
         offers = self.kind.together.offers
         names = tuple(offers(self)) if offers is not None else ()
         if not names or not self.sources:
             return None
-        path = self.sources[0].filename or self.sources[0].name
         weigh = self.kind.together.weigh
         weight = weigh(self) if weigh is not None else (0, 0)
-        return Offer(self.kind.name, path.replace(os.sep, "/"), names, weight)
+        return Offer(self.kind.name, self.path, names, weight)
 
 
 def build_outcome(
@@ -123,7 +134,7 @@ def build_outcome(
         if kind.fold is not None:
             tree, config = kind.fold(tree, config)
         config = kind.build_result(resolved, session) if kind.build_result else freeze(config)
-    documents, found = session.documents, tuple(diagnostics)
+    documents, found = tuple(session.documents), tuple(diagnostics)
     return Outcome(kind, config, found, session, tree, documents, sources, tuple(waiting))
 
 
@@ -199,7 +210,7 @@ def _outcomes_sharing_keys(group: Sequence[Outcome]) -> Sequence[Outcome]:
 
     Set rules have nothing to say about the rest.
     """
-    keys = [each.kind.together.key_of(each) for each in group]
+    keys = [each.set_key() for each in group]
     if None in keys:
         return group
     count = Counter(keys)

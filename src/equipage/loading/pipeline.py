@@ -23,7 +23,7 @@ from equipage.loading.format import Format
 from equipage.loading.merging import merge_layers, place_in_layer, rename_keys
 from equipage.loading.model_classes import build as build_model
 from equipage.loading.outcome import Outcome, build_outcome
-from equipage.loading.project_root import project_root_in
+from equipage.loading.project_root import root_of_folder
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree, punch_holes
 from equipage.syntax.document import Document
@@ -50,7 +50,7 @@ def load_path(
     absolute = os.path.normpath(full)
     if kind.reading.variant is not None:
         kind = kind.reading.variant(absolute.replace(os.sep, "/"), files)
-    root = request.project or project_root_in(run, absolute)
+    root = request.project or root_of_folder(run, os.path.dirname(absolute))
     session = Session(kind, request, run, absolute, root=root, files=files)
     limits = session.limits
     try:
@@ -128,8 +128,9 @@ def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
 
 def resolve(tree: Tree, session: Session, source: Source) -> Tree:
     """The tree after every stage of the kind; a hole if composing made it far too large."""
-    tree, found = rename_keys(tree, session.kind)
-    session.add(found)
+    if session.kind.renamed:
+        tree, found = rename_keys(tree, session.kind)
+        session.add(found)
     is_layer = bool(session.kind.layers)
     for stage in stages_of(session.kind):
         before = tree.value

@@ -11,19 +11,19 @@ from collections.abc import Iterable
 
 from equipage.core.path import get
 from equipage.core.text import lazy_regex
-from equipage.files import System
-from equipage.files.sandbox import is_below, parents_of
+from equipage.files import System, is_below, parents_of
 from equipage.loading.session import Run
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 
-_PROJECT_MARKS = (".git", "equipage.toml")
+#: Where settings are; the second also marks a project, if it has `[tool.equipage]`.
+OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
+_PROJECT_MARKS = (".git", OWN_FILE)
 #: However `tool.equipage` is written in TOML, one of these is in the text: `tool.equipage` with
 #: quotes and blanks, `[tool]`, `tool = {`. It spares most projects a parse of their settings.
 _MAY_HAVE_SETTINGS = lazy_regex(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
-_PYPROJECT = "pyproject.toml"  #: also marks a project, if it has `[tool.equipage]`
 #: What may mark a project, in lower case: some systems ignore case.
-PROJECT_NAMES = frozenset({*_PROJECT_MARKS, _PYPROJECT})
+PROJECT_NAMES = frozenset({*_PROJECT_MARKS, SHARED_FILE})
 
 
 class _WalkedFolders:
@@ -77,13 +77,8 @@ class _ProjectRoots:
         self.marked: dict[str, str | None] = {}  #: folder without links → the nearest project above
 
 
-def project_root_in(run: Run, path: str) -> str:
-    """The project root of an absolute path; each folder is looked up once in a run."""
-    return root_of_folder(run, os.path.dirname(path))
-
-
 def root_of_folder(run: Run, folder: str) -> str:
-    """The project root of the files in an absolute folder; see `project_root_in`."""
+    """The project root of the files in an absolute folder, which is looked up once in a run."""
     known = run.around.cache(_ProjectRoots)
     root = known.by_folder.get(folder)
     if root is None:
@@ -94,6 +89,17 @@ def root_of_folder(run: Run, folder: str) -> str:
         if marked is not None:
             known.by_mark[folder] = root
     return root
+
+
+def settings_file(run: Run, root: str) -> str | None:
+    """The file that holds the settings of the project at `root`; None if there is none."""
+    if run.around.cache(_ProjectRoots).marked.get(root, root) != root:
+        return None  # nothing marks it
+    system, own = run.around.files.system, os.path.join(root, OWN_FILE)
+    if system.exists(own) and not system.is_folder(own):
+        return own
+    # A `pyproject.toml` is parsed only if it names us: most belong to other tools.
+    return os.path.join(root, SHARED_FILE) if has_equipage_table(root, system) else None
 
 
 def _real_folder(known: _ProjectRoots, folder: str, run: Run) -> str:
@@ -160,7 +166,7 @@ def has_equipage_table(folder: str, system: System) -> bool:
 
     One that cannot be parsed counts if it looks like it, so that its error is reported.
     """
-    data = system.peek(os.path.join(folder, _PYPROJECT))
+    data = system.peek(os.path.join(folder, SHARED_FILE))
     if data is None or b"equipage" not in data:
         return False
     if not _MAY_HAVE_SETTINGS.search(data.decode("utf-8", "replace")):

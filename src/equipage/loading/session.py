@@ -199,13 +199,13 @@ class Run:
         self.around = around or self
         self.documents: dict[tuple[int, Syntax, str], Parsed] = {}
         self._prepared: dict[str, tuple[Request, Any, Limits, list[Fact]]] = {}
-        self._caches: dict[type, Any] = {}
+        self._caches: dict[Callable[..., Any], Any] = {}
 
-    def cache(self, cls: type[C]) -> C:
+    def cache(self, cls: Callable[..., C], *arguments: object) -> C:
         """The one object of a class in this run, where directives keep their results."""
         found: C | None = self._caches.get(cls)
         if found is None:
-            found = self._caches[cls] = cls()
+            found = self._caches[cls] = cls(*arguments)
         return found
 
     def adopt(self, other: Run) -> None:
@@ -258,8 +258,8 @@ class Session:
         self._base = base
         self.root = request.project or root or self.base  #: the project root
         self._guesses: Guesses | None = None
-        self._documents: dict[int, Parsed] = {}
-        self._read: tuple[Document, ...] | None = None  #: see `documents`
+        self.documents: list[Document] = []  #: those of this load, in the order of parsing
+        self._parsed: dict[int, Parsed] = {}  #: by source
 
     @property
     def base(self) -> str:
@@ -280,20 +280,11 @@ class Session:
         is_few = len(few) < MAX_FACTS_PER_CODE and not any(each.more for each in few)
         self.facts += few if is_few else limit_facts_per_code(chain(few, facts))
 
-    @property
-    def documents(self) -> tuple[Document, ...]:
-        """Every document of this load, in the order they were parsed."""
-        if self._read is None:  # every rule asks for them
-            parsed = self._documents.values()
-            self._read = tuple([document for document, _ in parsed if document is not None])
-        return self._read
-
     def read(self, source: Source) -> Document | None:
         """The document of the root source; what its text has wrong is added to the facts."""
         reader = self.kind.reading.read
         document, facts = reader(source, self) if reader else self.parse(source, keep=False)
-        if facts:
-            self.add(facts)
+        self.add(facts)
         return document
 
     def parse(
@@ -308,7 +299,7 @@ class Session:
         Without `keep`, other loads of the run parse it again: right for what few others read.
         """
         # By identity: a source is read once in a load, and its text may be large.
-        known = self._documents.get(id(source))
+        known = self._parsed.get(id(source))
         if known is not None:
             return known[0], []
         wanted = format or syntax_of(self.kind, source.name)
@@ -319,8 +310,13 @@ class Session:
             parsed = self._parse(source, wanted)
             if keep:
                 self.run.documents[key] = parsed
-        self._documents[id(source)], self._read = parsed, None
+        self._remember(source, parsed)
         return parsed
+
+    def _remember(self, source: Source, parsed: Parsed) -> None:
+        self._parsed[id(source)] = parsed
+        if parsed[0] is not None:
+            self.documents.append(parsed[0])
 
     def _parse(self, source: Source, wanted: Syntax) -> Parsed:
         try:
@@ -335,8 +331,8 @@ class Session:
 
     def adopt(self, document: Document, facts: list[Fact] | None = None) -> Document:
         """Remember a document that a directive made itself, with its variables and oddities."""
-        self._documents.setdefault(id(document.source), (document, facts or []))
-        self._read = None
+        if id(document.source) not in self._parsed:
+            self._remember(document.source, (document, facts or []))
         return document
 
     def apply_severities(self, facts: list[Fact], format: Syntax) -> list[Fact]:  # noqa: A002

@@ -70,12 +70,6 @@ _END_OF_SCOPE = lazy_regex(
 )
 
 
-def path_of(outcome: Outcome) -> str:
-    """The path of the file that was loaded, with `/`."""
-    source = outcome.sources[0] if outcome.sources else None
-    return (source.filename or source.name).replace(os.sep, "/") if source is not None else ""
-
-
 class KnownNames:
     """The names that files of some kinds define; each is known in its own project or plugin."""
 
@@ -123,16 +117,10 @@ def report_secrets(source: Source) -> Iterator[Fact]:
         yield codes.SECRET_IN_FILE.at(span=Span(source, *each.range), what=each.what)
 
 
-def check_mixed_scripts(name: str) -> Iterator[Fact]:
-    """Report a name that mixes letters of several scripts: it may only look like another."""
-    scripts = mixed_scripts(name)
-    if scripts:
-        yield codes.MIXED_SCRIPTS.at(("name",), name=Shown(name), scripts=", ".join(scripts))
-
-
 def name_by_path(path: str, *, by_folder: bool) -> str:
-    folder, _, file = path.rpartition(os.sep)
-    return folder.rpartition(os.sep)[2] if by_folder else file.partition(".")[0]
+    """The name that a file has by its path with `/`."""
+    folder, _, file = path.rpartition("/")
+    return folder.rpartition("/")[2] if by_folder else file.partition(".")[0]
 
 
 def names_of_file(outcome: Outcome) -> Iterator[str]:
@@ -140,16 +128,19 @@ def names_of_file(outcome: Outcome) -> Iterator[str]:
     name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
     if isinstance(name, str):
         yield name
-    source = outcome.sources[0] if outcome.sources else None
-    if source is not None:
-        by_folder = outcome.kind.name == "skill"
-        yield name_by_path(source.filename or source.name, by_folder=by_folder)
+    if outcome.sources:
+        yield name_by_path(outcome.path, by_folder=outcome.kind.name == "skill")
 
 
 def look_for_suspicious(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """Report secrets, and names whose letters only look alike."""
+    """Report secrets, and a name of letters of several scripts: it may only look like another."""
     source = tree.document.source
     name = get(tree.value, ("name",))
     if not isinstance(name, str):
         name = os.path.basename(source.filename or source.name).partition(".")[0]
-    return tree, [*report_secrets(source), *check_mixed_scripts(name)]
+    facts = [*report_secrets(source)]
+    if scripts := mixed_scripts(name):
+        facts.append(
+            codes.MIXED_SCRIPTS.at(("name",), name=Shown(name), scripts=", ".join(scripts))
+        )
+    return tree, facts

@@ -17,10 +17,9 @@ import msgspec
 from equipage import workspace as core
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import ROOT, Path
-from equipage.files import System
-from equipage.files.disk import Disk
+from equipage.files import System, is_below
 from equipage.files.memory import Overlay
-from equipage.files.sandbox import is_below, real_path
+from equipage.files.sandbox import real_path
 from equipage.files.walking import enters_all_folders
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded
@@ -155,7 +154,8 @@ class Workspace:
             each.real.replace(os.sep, "/"): each.text.text.encode("utf-8", "surrogatepass")
             for each in self.open.values()
         }
-        return Overlay(texts, Disk()) if texts else Disk()
+        disk = self._request.system.fresh_copy()
+        return Overlay(texts, disk) if texts else disk
 
     @property
     def now(self) -> core.Workspace:

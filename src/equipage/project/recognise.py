@@ -33,7 +33,7 @@ from equipage.files import MAX_BYTES, System
 from equipage.files.reading import Files, require_text
 from equipage.files.sandbox import FileProblem
 from equipage.files.walking import GlobRule, PlaceIndex
-from equipage.loading.project_root import project_root_in
+from equipage.loading.project_root import root_of_folder
 from equipage.loading.session import Run
 from equipage.project import registry
 from equipage.project.registry import Recognition, conventions
@@ -68,11 +68,6 @@ class Recognised(msgspec.Struct, frozen=True):
     why: str = ""  #: the same in words, as in “its path matches `.claude/agents/**/*.md`”
     sure: bool = True  #: False for a guess, which gives no errors
     unread: str | None = None  #: what a file is that belongs to a tool and is not read
-
-    @property
-    def is_guess_by_header(self) -> bool:
-        """Whether the kind is a guess by the header, which another load of the file overrules."""
-        return self.by == "header"
 
 
 class Claims(Protocol):
@@ -120,7 +115,7 @@ def _look_around(folder: str, project: Claims, run: Run) -> Surroundings:
     absolute = whole.replace(os.sep, "/").rstrip("/")
     any_file = f"{absolute}/file"
     # From the project on: a folder above it may be called `agents`, too.
-    root = project_root_in(run, any_file).replace(os.sep, "/")
+    root = root_of_folder(run, absolute or "/").replace(os.sep, "/")
     return Surroundings(
         absolute,
         any_file.removeprefix(root)[: -len("file")],
@@ -230,7 +225,7 @@ def recognise_place(path: str, around: Surroundings) -> Recognised | None:
     """The kind of a file by its absolute path with `/`, as the settings and its place say it."""
     if not _may_have_place(path, around):
         return None
-    claimed = around.project.kind_of(path)
+    claimed = around.project.kind_of(path) if around.project.claims_any else None
     if claimed is not None:
         return Recognised(claimed, by="settings", why="the settings of the project say so")
     place = _built_in_places().find(path)

@@ -34,13 +34,19 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severity, Shown
 from equipage.core.path import ROOT, Path, get, mapping_or_empty
 from equipage.directives.composing import codes_of_format
-from equipage.files import System
-from equipage.files.sandbox import FileProblem, is_below
+from equipage.files import is_below
+from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.project_root import has_equipage_table, root_of_folder
+from equipage.loading.project_root import (
+    OWN_FILE,
+    SHARED_FILE,
+    has_equipage_table,
+    root_of_folder,
+    settings_file,
+)
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree
 from equipage.project.recognise import recognise, unrecognised_finding
@@ -53,7 +59,6 @@ from equipage.project.registry import (
     known_kinds,
 )
 
-OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
 #: The name of the baseline where the settings name no other.
 BASELINE_NAME = "equipage-baseline.json"
 #: The error for an option that only layered settings have a use for.
@@ -169,6 +174,8 @@ class Project:
         self.settings = settings
         self.diagnostics = diagnostics  #: what is wrong with the settings themselves
         self.file = file  #: the file they are in
+        #: the file with findings that are known; it need not exist
+        self.baseline = os.path.join(root, settings.baseline or BASELINE_NAME)
         #: glob → schema, as the settings name it
         self._schemas = tuple(
             (glob, each.schema) for each in settings.schemas for glob in each.globs
@@ -195,15 +202,8 @@ class Project:
 
     __hash__ = None  # type: ignore[assignment]
 
-    @property
-    def baseline(self) -> str:
-        """The file with findings that are known; it need not exist."""
-        return os.path.join(self.root, self.settings.baseline or BASELINE_NAME)
-
     def kind_of(self, path: str) -> str | None:
         """The kind the settings give a file, by its absolute path."""
-        if not self._kinds:
-            return None
         relative = self._relative(path)
         return next((kind for glob, kind in self._kinds if glob.fullmatch(relative)), None)
 
@@ -321,14 +321,14 @@ def project_of(path: str, run: Run) -> Project:
 
 def project_in(folder: str, run: Run) -> Project:
     """The project of the files in an absolute folder."""
-    return _project_at(root_of_folder(run, folder), run)
-
-
-def _project_at(root: str, run: Run) -> Project:
+    root = root_of_folder(run, folder)
     by_root = run.around.cache(_Projects).by_root
     if root not in by_root:
-        alone = run.request.isolated
-        by_root[root] = Project(root, ProjectSettings()) if alone else _load_project(root, run)
+        file = None if run.request.isolated else settings_file(run, root)
+        if file is None:
+            by_root[root] = Project(root, ProjectSettings())
+        else:
+            by_root[root] = _load_project(root, file, run)
     return by_root[root]
 
 
@@ -337,34 +337,24 @@ def projects_of(run: Run) -> tuple[Project, ...]:
     return tuple(run.around.cache(_Projects).by_root.values())
 
 
-def _load_project(root: str, run: Run) -> Project:
-    outcome = load_settings(root, run)
-    if outcome is None:
-        return Project(root, ProjectSettings())
+def _load_project(root: str, file: str, run: Run) -> Project:
+    outcome = _load_settings(root, file, run)
     settings = outcome.config if outcome.config is not None else ProjectSettings()
-    file = run.files.name_of(outcome.session.path)
-    return Project(root, settings, outcome.diagnostics, file)
+    return Project(root, settings, outcome.diagnostics, run.files.name_of(outcome.session.path))
 
 
 def load_settings(root: str, run: Run) -> Outcome | None:
     """The load of the settings of the project at `root`; None if it has none."""
-    file = _settings_file(root, run.around.files.system)
-    if file is None:
-        return None
+    file = settings_file(run, root)
+    return None if file is None else _load_settings(root, file, run)
+
+
+def _load_settings(root: str, file: str, run: Run) -> Outcome:
     # Of the run itself: whatever depends on its folders depends on the settings.
     system = run.around.files.system
     request = Request(env={}, system=system, project=root, known_codes=codes_for_comments)
     own = request.new_run(run)
     return load_path(file, FORMAT, request, own, own.files)
-
-
-def _settings_file(root: str, system: System) -> str | None:
-    """The file that holds the settings of the project at `root`; None if there is none."""
-    own = os.path.join(root, OWN_FILE)
-    if system.exists(own) and not system.is_folder(own):
-        return own
-    # A `pyproject.toml` is parsed only if it names us: most belong to other tools.
-    return os.path.join(root, SHARED_FILE) if has_equipage_table(root, system) else None
 
 
 def load_in_project(path: str, request: Request, *, kind: str | Format | None = None) -> Outcome:

@@ -26,9 +26,9 @@ from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import visible_json
-from equipage.files import System
+from equipage.files import System, is_below
 from equipage.files.reading import read_file
-from equipage.files.sandbox import FileProblem, is_below, real_path
+from equipage.files.sandbox import FileProblem, real_path
 from equipage.files.writing import NotWritten, write_or_replace
 from equipage.loading.findings import finding
 from equipage.loading.session import Run

@@ -22,9 +22,9 @@ from equipage.clients.instructions import MAX_IMPORT_DEPTH, transitive_imports
 from equipage.core.diagnostics import EquipageError
 from equipage.core.path import Path
 from equipage.core.source import Source
-from equipage.files.disk import Disk
+from equipage.files import System
 from equipage.files.reading import Files
-from equipage.files.sandbox import FileProblem, PathPolicy, real_path
+from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.files.walking import is_ignored
 from equipage.loading.findings import finding
 from equipage.loading.outcome import Outcome
@@ -112,9 +112,8 @@ class Code(msgspec.Struct, frozen=True):
 class CodeCache:
     """Caches the sources, modules and imports of several tools, which often share modules."""
 
-    def __init__(self) -> None:
-        self.disk = Disk()
-        self.reader = Files(self.disk)
+    def __init__(self, files: Files) -> None:
+        self.disk, self.reader = files.system, files
         self.real: dict[str, str] = {}
         self.sources: dict[tuple[str, str], Source] = {}  #: by base and reference
         self.modules: dict[tuple[str, str], str | None] = {}  #: by root and name: the reference
@@ -122,7 +121,7 @@ class CodeCache:
 
     def real_path(self, path: str) -> str:
         if path not in self.real:
-            self.real[path] = real_path(path)
+            self.real[path] = self.disk.real(path)
         return self.real[path]
 
     def source(self, reference: str, base: str) -> Source:
@@ -157,10 +156,10 @@ class CodeCache:
 def code_of(
     execution: Mapping[str, Any],
     folder: str,
-    roots: Sequence[str] = (),
+    roots: Sequence[str],
+    known: CodeCache,
     *,
     programs: bool = True,
-    known: CodeCache | None = None,
 ) -> Code:
     """The code that the execution of a pack in `folder` runs. Raises `CodeProblem`.
 
@@ -168,9 +167,11 @@ def code_of(
     the programs of the machine are only named: what is found is the same on every machine.
     `known` is shared between tools whose code has files in common.
     """
+
+    def find_program(name: str) -> Program:
+        return program_named(name, known.disk) if programs else Program(name, "", "")
+
     kind = execution["kind"]
-    named = program_named if programs else lambda name: Program(name, "", "")
-    known = known or CodeCache()
     cover = _CodeCollector(known.real_path(folder), tuple(map(known.real_path, roots)), known)
     if kind == "http":
         names = sorted(str(name).lower() for name in execution.get("headers") or {})
@@ -181,7 +182,7 @@ def code_of(
         if "/" in command and not os.path.isabs(command):
             entry = cover.add(command)
             return cover.code(entry, program=None)
-        return cover.code("", named(command))
+        return cover.code("", find_program(command))
     if kind == "python":
         # Both may be given: the module is what a runner looks at first.
         if execution.get("module"):
@@ -191,12 +192,12 @@ def code_of(
         return cover.code(entry, None, cover.sources[entry].data)
     if kind == "php":
         entry = cover.add(execution.get("php") or execution["script"])
-        return cover.code(entry, named(execution.get("phpBinary") or "php"))
+        return cover.code(entry, find_program(execution.get("phpBinary") or "php"))
     entry = cover.add_node(execution)
-    return cover.code(entry, named("node"))
+    return cover.code(entry, find_program("node"))
 
 
-def program_named(name: str) -> Program:
+def program_named(name: str, system: System) -> Program:
     """A program by its name or absolute path. Raises `CodeProblem`."""
     if os.path.isabs(name):
         path = name
@@ -204,8 +205,8 @@ def program_named(name: str) -> Program:
         raise CodeProblem(f"the program `{name}` must be a name or an absolute path")
     else:
         found = (os.path.join(folder, name) for folder in SYSTEM_PATH.split(":"))
-        path = next(filter(Disk().is_file, found), "")
-    digest = Disk().sha256(real_path(path)) if path else None
+        path = next(filter(system.is_file, found), "")
+    digest = system.sha256(system.real(path)) if path else None
     if digest is None:
         raise CodeProblem(f"there is no program `{name}` in {SYSTEM_PATH}")
     return Program(name, path, digest)
@@ -252,7 +253,7 @@ class _CodeCollector:
         path = self.add(reference, base)
         package = name.split(".")[0]
         if self.known.disk.is_folder(os.path.join(base, package)):
-            for inner in _files_below(os.path.join(base, package)):
+            for inner in _files_below(os.path.join(base, package), self.known.disk):
                 self.add(f"{package}/{inner}", base)
         for each in [path, *self.files]:
             self.follow_imports(each)
@@ -314,7 +315,7 @@ class _CodeCollector:
         folder = os.path.dirname(entry)
         base = os.path.relpath(folder, self.folder).replace(os.sep, "/")
         prefix = "" if base == "." else f"{base}/"
-        for inner in _files_below(folder):
+        for inner in _files_below(folder, self.known.disk):
             if inner.endswith((".js", ".cjs", ".mjs", ".json", ".node", ".wasm")):
                 self.add(prefix + inner)
         if self.known.disk.is_folder(os.path.join(folder, "node_modules")):
@@ -327,12 +328,12 @@ class _CodeCollector:
         return entry
 
 
-def _files_below(folder: str) -> Iterator[str]:
+def _files_below(folder: str, system: System) -> Iterator[str]:
     """The files of a folder at any depth, by their paths from there; links are not followed."""
     waiting = [""]
     while waiting:
         here = waiting.pop()
-        for entry in Disk().entries(os.path.join(folder, here)):
+        for entry in system.entries(os.path.join(folder, here)):
             if entry.name.startswith(".") or entry.name in _IGNORED_FOLDERS:
                 continue
             if entry.is_dir(follow_symlinks=False):
@@ -459,8 +460,8 @@ def may_be_path(word: str) -> bool:
 class Lookups:
     """Caches the files that configurations of one run name: many name the same ones."""
 
-    def __init__(self) -> None:
-        self.disk = Disk()
+    def __init__(self, system: System) -> None:
+        self.disk = system
         #: path → the file without links and its hash; empty for a file that is not to be locked,
         #: None where there is no file
         self.files: dict[str, tuple[str, str] | tuple[()] | None] = {}
@@ -538,7 +539,7 @@ class NamedFiles:
         disk = self.known.disk
         if not disk.is_file(path):
             return None
-        real = real_path(path)
+        real = disk.real(path)
         if not real.startswith(self.top):
             return None
         # What belongs to one machine, or holds secrets, is neither locked nor shipped.

@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import repeat
 from typing import Any
 
@@ -33,13 +33,14 @@ from equipage.core.frozen import convert
 from equipage.core.path import Path, PathSyntaxError, format_path, parse_path, walk
 from equipage.core.text import visible_json
 from equipage.effect.reach import reach_of_part
-from equipage.files import System
+from equipage.files import System, is_below, parents_of
 from equipage.files.disk import TooManyFiles, hash_files_below
-from equipage.files.sandbox import is_below, parents_of, real_path
+from equipage.files.sandbox import real_path
 from equipage.loading.outcome import Outcome
+from equipage.loading.project_root import SHARED_FILE
 from equipage.loading.result import CANONICAL_VERSION, canonical_json, portable_data
 from equipage.loading.session import Request, Run
-from equipage.project.settings import SHARED_FILE, load_settings, projects_of
+from equipage.project.settings import load_settings, projects_of
 from equipage.record.dependencies import (
     CodeCache,
     CodeProblem,
@@ -262,7 +263,7 @@ def build_lock(
     kept = [each for each in found.values() if not (each.guessed and each.file in read)]
     kept += links
     if programs:
-        kept = list(_add_programs(kept))
+        kept = list(_add_programs(kept, run.files.system))
     kept += _lock_settings(run, root)
     kept += _lock_parts(kept, root, run)
     problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems]
@@ -276,9 +277,10 @@ def build_lock(
     )
 
 
-def _add_programs(locked: Iterable[LockedFile]) -> Iterator[LockedFile]:
+def _add_programs(locked: Iterable[LockedFile], system: System) -> Iterator[LockedFile]:
     """Add to each tool the program of this machine that it starts."""
-    find_program = lru_cache(None)(program_named)  # many tools start the same program
+    # Many tools start the same program.
+    find_program = lru_cache(None)(partial(program_named, system=system))
     for each in locked:
         code = each.item.code
         if code is None or code.program is None:
@@ -407,7 +409,7 @@ def lock_outcome(outcome: Outcome, file: str, root: str, run: Run) -> LockedFile
     nodes = list(walk(plain))
     commands = [words for _, words in commands_among(nodes)]
     reaches = () if loaded is None else reach_of_value(outcome.kind, plain, name, usual_modes=False)
-    others = NamedFiles(os.path.dirname(real), root, run.cache(Lookups))
+    others = NamedFiles(os.path.dirname(real), root, run.cache(Lookups, run.files.system))
     commands = [*commands, *_commands_of_reaches(reaches, commands)]
     runs = _record_files(others.files_run_by(commands), root, files)
     marked = _record_files(others.executables_run_by(commands), root, {}) if runs else ()
@@ -562,9 +564,9 @@ def _lock_code(outcome: Outcome, root: str, files: dict[str, str], run: Run) -> 
         return None
     assert outcome.session is not None
     folder, roots = os.path.dirname(outcome.session.path), (outcome.session.root,)
-    known = run.cache(CodeCache)
+    known = run.cache(CodeCache, run.files.for_next_load())
     try:
-        code = code_of(outcome.config.execution, folder, roots, programs=False, known=known)
+        code = code_of(outcome.config.execution, folder, roots, known, programs=False)
     except CodeProblem as error:
         return LockedCode("", problem=str(error))
     own = {_real_path_from_root(each.path, root): each.sha256 for each in code.files}

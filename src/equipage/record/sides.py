@@ -27,8 +27,7 @@ from equipage.clients.tables.unread import (
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.effect.reach import Difference, differences, reach_of_part
-from equipage.files import System
-from equipage.files.sandbox import is_below
+from equipage.files import System, is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Run
 from equipage.project.settings import load_settings, projects_of

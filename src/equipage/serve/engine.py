@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any
 
-from equipage.files.disk import Disk, process_variables
+from equipage.files.disk import Disk
 from equipage.serve.cache import Cache, decode_result, encode_result, key_of
 from equipage.serve.children import Children
 from equipage.serve.execution.process import Processes
@@ -61,7 +61,8 @@ class Engine:
     ) -> None:
         self.tools: Mapping[str, Tool] = {each.pack.id: each for each in tools}
         self.settings, self._observer = settings, observer
-        self._env = process_variables() if env is None else dict(env)
+        self._disk = Disk()
+        self._env = dict(self._disk.variables() if env is None else env)
         self._gate = Gate(settings.concurrency, settings.queue)
         self._cache = Cache(settings.cache_bytes, settings.cache_seconds)
         self._children = Children()
@@ -193,12 +194,12 @@ class Engine:
         files = {each.path: each.sha256 for each in tool.code.files}
         if tool.code.program is not None:
             files[tool.code.program.path] = tool.code.program.sha256
-        now: dict[str, object] = {path: Disk().stamp(path) for path in files}
+        now: dict[str, object] = {path: self._disk.stamp(path) for path in files}
         if known == now:
             return
         for path, sha256 in files.items():
             changed = known is None or known.get(path) != now[path]
-            if changed and Disk().sha256(path) != sha256:
+            if changed and self._disk.sha256(path) != sha256:
                 raise Failure("UNAVAILABLE", _CODE_CHANGED)
         self._stamps[tool.key] = now
 

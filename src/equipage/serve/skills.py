@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from equipage.files import System
 from equipage.files.disk import Disk
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
@@ -110,9 +111,10 @@ def freeze_skill(path: str, *, oversize: bool = False) -> ServedSkill:
     folder, main = os.path.split(os.path.abspath(path))
     if main != _MAIN_FILE:
         raise Unservable(f"the file must be named `{_MAIN_FILE}`")
-    reader, left_out = Files(Disk()), list[str]()
+    disk, left_out = Disk(), list[str]()
+    reader = Files(disk)
     contents: dict[str, bytes] = {}
-    for name in _names_below(folder, left_out):
+    for name in _names_below(folder, left_out, disk):
         try:
             source = reader.refer(name, (folder,), (folder,), _POLICY).source
         except FileProblem as problem:
@@ -139,12 +141,12 @@ def freeze_skill(path: str, *, oversize: bool = False) -> ServedSkill:
     return ServedSkill(name, header["description"], header, files, tuple(left_out))
 
 
-def _names_below(folder: str, left_out: list[str]) -> Iterator[str]:
+def _names_below(folder: str, left_out: list[str], system: System) -> Iterator[str]:
     """The files of a folder by their paths from there. Links are left out."""
     waiting = [""]
     while waiting:
         here = waiting.pop()
-        for entry in Disk().entries(os.path.join(folder, here)):
+        for entry in system.entries(os.path.join(folder, here)):
             name = f"{here}{entry.name}"
             # What hides on the disk stays there, and a link may lead out of the skill.
             hidden = entry.name.startswith(".") or entry.name in _IGNORED

@@ -17,8 +17,10 @@ from typing import Any
 
 import msgspec
 
+from equipage.files.disk import Disk
+from equipage.files.reading import Files
 from equipage.formats.toolpack.model import Toolpack
-from equipage.record.dependencies import SYSTEM_PATH, Code, CodeProblem, code_of
+from equipage.record.dependencies import SYSTEM_PATH, Code, CodeCache, CodeProblem, code_of
 from equipage.schemas import SchemaProblem
 from equipage.serve import templates
 from equipage.serve.confinement import (
@@ -101,7 +103,8 @@ def prepare(
     confinement = attempt(
         lambda: confine(kind, pack.caps, folder, platform, settings.isolation), Unservable
     )
-    code = attempt(lambda: code_of(execution, folder, roots), CodeProblem)
+    known = CodeCache(Files(Disk()))
+    code = attempt(lambda: code_of(execution, folder, roots, known), CodeProblem)
     accepts = attempt(lambda: Validator(pack.input_schema), SchemaProblem)
     gives = attempt(lambda: Validator(pack.output_schema), SchemaProblem)
     written = execution.get("args") or execution.get("cmd", ())[1:]

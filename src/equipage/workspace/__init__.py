@@ -207,13 +207,13 @@ class Workspace:
         request = msgspec.structs.replace(self.request, system=self.system)
         run = request.new_run(self.run)
         found = (self._found or Found()) if only_known else self.contents
-        gathering = Gathering(run, found, self.selection, self.kind)
         files = found.files
         if only_known:
             files = [each for each in files if each in self._summaries]
         known = set(files) if about else ()
         files = [*files, *(each for each in about if each not in known)]
         summaries = list(self.summaries(files))
+        gathering = Gathering(run, found, self.selection, self.kind)
         if about:
             gathering.asked = self._names_of(about)
             names = {each.name for each in summaries if each is not None}
@@ -338,18 +338,3 @@ class Workspace:
 
 def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def check_contents(
-    contents: dict[str, bytes], request: Request, *, kind: str | Format | None = None
-) -> Report:
-    """Check files in memory as a check of a folder would, without the disk.
-
-    Raises `UsageError` for an unknown kind.
-    """
-    from equipage.files.memory import Memory
-
-    root = "/project"  # people are not shown it
-    memory = Memory({f"{root}/{path}": data for path, data in contents.items()}, root=root)
-    request = msgspec.structs.replace(request, system=memory)
-    return Workspace([root], request, kind=kind, digests=True).report()

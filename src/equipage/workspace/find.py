@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -96,9 +97,13 @@ class _Search:
     def __init__(self, run: Run, selection: Selection) -> None:
         self.run, self.system = run, run.files.system
         self.selection = selection
-        self.excludes: Callable[[str], bool] = excluded_by(selection.exclude, self.system.cwd)
         self.found = Found()
         self.projects: dict[str, Project] = {}  #: by root
+
+    @cached_property
+    def excludes(self) -> Callable[[str], bool]:
+        """Whether the caller excludes an absolute path."""
+        return excluded_by(self.selection.exclude, self.system.cwd)
 
     def meet(self, project: Project) -> Project:
         """Remember a project of a file or folder that was looked at."""

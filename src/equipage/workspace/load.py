@@ -11,10 +11,9 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError
 from equipage.core.text import describe_exception
-from equipage.files import System
+from equipage.files import System, is_below
 from equipage.files.reading import Files
 from equipage.files.recording import Record
-from equipage.files.sandbox import is_below
 from equipage.loading.format import Format, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
@@ -111,7 +110,7 @@ class _Loading:
             return instead
         unsure = None if found.sure else found.why
         # A file below a folder may be a part of another one of a format of one's own.
-        is_guess = found.is_guess_by_header or (isinstance(self.kind, Format) and not file.named)
+        is_guess = found.by == "header" or (isinstance(self.kind, Format) and not file.named)
         return FileLoad(path, outcome, guessed=is_guess, unsure=unsure)
 
     def belongs_together(self, folder: str, root: str) -> bool:
@@ -288,11 +287,11 @@ def _summary_of_outcome(load: FileLoad, outcome: Outcome, run: Run) -> Summary:
         load.path,
         name,
         kind.name,
-        ok=outcome.ok or load.unsure is not None,
         diagnostics=(*outcome.diagnostics, *_policy_findings(outcome, policy)),
         reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
         real=identity_of(load, outcome),
-        key=together.key_of(outcome) if together.set_rules else None,
+        ok=outcome.ok or load.unsure is not None,
+        key=outcome.set_key() if together.set_rules else None,
         offer=outcome.offer(),
         refers=refers is not None and refers(outcome),
         guessed=load.guessed,

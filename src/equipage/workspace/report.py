@@ -326,13 +326,14 @@ class Gathering:
     def _concerns_several(self) -> bool:
         """Whether anything is left to find that one file alone does not say."""
         configured = bool(self.run.request.options.get("config"))  # for layers, which there must be
-        return bool(self.found.kind_folders or self.layers or configured) or any(
-            each.waiting
-            or each.refers
-            or each.key is not None
-            or (each.offer is not None and any(each.offer.weight))
-            for each in self.files.values()
-        )
+        if self.found.kind_folders or self.layers or configured:
+            return True
+        files = self.files.values()
+        keys = [(each.kind, each.key) for each in files if each.key is not None]
+        weights = [each.offer.weight for each in files if each.offer and any(each.offer.weight)]
+        if len(set(keys)) < len(keys) or len(weights) > 1:
+            return True
+        return any(each.waiting or each.refers for each in files)
 
     def _build(self) -> Report:
         files = list(self._file_reports())

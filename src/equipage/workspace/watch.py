@@ -20,7 +20,6 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.files import System, display_name
-from equipage.files.disk import Disk
 from equipage.files.recording import Changes, Events, Record, Recording, folders_to_watch
 from equipage.loading.result import Loaded
 from equipage.workspace import Workspace
@@ -47,13 +46,14 @@ class Watch(Generic[C]):
         self,
         path: str,
         load: Callable[[System], Loaded[C]],
+        system: System,
         *,
         on_problem: Callable[[LoadError], object] | None = None,
     ) -> None:
         self.current: Loaded[C] | None = None  #: the last good configuration
         self.problem: LoadError | None = None  #: what is wrong with the files as they are now
         self._path = os.path.abspath(path)
-        self._load = load
+        self._load, self._system = load, system
         self._on_problem = on_problem or _log
         self._stop = threading.Event()
         self._events = Events(self._stop)
@@ -74,7 +74,8 @@ class Watch(Generic[C]):
                 self._events.close()
                 raise StopIteration
             # Two edits within one tick of the clock leave the same stamp, but not the same events.
-            changes, record = Changes(touched, Disk()), self._record or Record()
+            changes = Changes(touched, self._system.fresh_copy())
+            record = self._record or Record()
             was_reloaded = not record.is_current(changes)
             loaded = self._reload() if was_reloaded else None
         return loaded
@@ -91,14 +92,14 @@ class Watch(Generic[C]):
 
     def _reload(self) -> Loaded[C] | None:
         """Load again; the configuration, if it is good and another than the last."""
-        system, before = Recording(Disk()), self.current
+        system, before = Recording(self._system.fresh_copy()), self.current
         try:
             self.current = self._load(system)
             self.problem = None
         except LoadError as problem:
             self._report(problem)
         self._record = system.record
-        folders = folders_to_watch(self._record.paths, [os.path.dirname(self._path)], Disk())
+        folders = folders_to_watch(self._record.paths, [os.path.dirname(self._path)], system.of)
         self._events.listen_to(folders)
         now = self.current
         if self.problem is not None or now is None:
@@ -146,13 +147,15 @@ def watch_check(workspace: Workspace, stop: threading.Event | None = None) -> It
         # The disk may have moved on in the meantime, before the folders were listened to.
         is_busy = True
         while (touched := events.wait(briefly=is_busy)) is not None:
-            before, workspace = workspace, workspace.after(touched, system=Disk())
+            before = workspace
+            workspace = before.after(touched, system=before.system.fresh_copy())
             is_busy = not workspace.shares_all_of(before)
             if not is_busy:
                 continue
             known, report = report, workspace.report()
             events.listen_to(_folders_of(workspace))
-            changed = _names_with_new_content(workspace.changed_since(before, touched), contents)
+            looked = workspace.changed_since(before, touched)
+            changed = _names_with_new_content(looked, contents, workspace.system)
             new = _findings_not_in(report.diagnostics, known.diagnostics)
             gone = _findings_not_in(known.diagnostics, report.diagnostics)
             if changed or new or gone:
@@ -173,15 +176,14 @@ def _folders_of(workspace: Workspace) -> set[str]:
 
 
 def _names_with_new_content(
-    changed: Iterable[str], contents: dict[str, str | None]
+    changed: Iterable[str], contents: dict[str, str | None], system: System
 ) -> tuple[str, ...]:
     """The names of the files whose content is new: one save often makes several events."""
     names: set[str] = set()
-    disk = Disk()
-    for path in {disk.real(path) for path in changed if not disk.is_folder(path)}:
-        content = disk.sha256(path)
+    for path in {system.real(path) for path in changed if not system.is_folder(path)}:
+        content = system.sha256(path)
         if path not in contents or contents[path] != content:
-            names.add(display_name(path, disk.real(disk.cwd)))
+            names.add(display_name(path, system.real(system.cwd)))
         contents[path] = content
     return tuple(sorted(names))
 

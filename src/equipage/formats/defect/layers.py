@@ -24,10 +24,10 @@ from equipage.core.diagnostics import Also, Change, Code, Diagnostic, Fact, Labe
 from equipage.core.path import Path, get, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
-from equipage.files import System, is_possible_path
+from equipage.files import System, is_below, is_possible_path
 from equipage.files.arguments import text_argument, wrong_argument
-from equipage.files.disk import Disk
-from equipage.files.sandbox import FileProblem, is_below
+from equipage.files.disk import working_directory
+from equipage.files.sandbox import FileProblem
 from equipage.formats.defect import codes, hooks, mcp
 from equipage.formats.defect.hooks import PROJECT_LAYERS, Layer
 from equipage.formats.defect.mcp import STRICT_MCP_JSON
@@ -132,7 +132,7 @@ class LoadedSettings(Loaded[Settings]):
         if file is None:
             return None
         source = self._tree.provenance(("base_prompt", "file")).origin.document.source
-        base = Disk().cwd if source.filename is None else os.path.dirname(source.filename)
+        base = working_directory() if source.filename is None else os.path.dirname(source.filename)
         return FilePath(base, file)
 
 

@@ -62,7 +62,7 @@ from equipage.loading.layers import (
 )
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
-from equipage.loading.shared import hide_property, known_names, path_of
+from equipage.loading.shared import hide_property, known_names
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
@@ -122,7 +122,7 @@ def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[F
     """The servers whose tools a profile allows are defined, if any server is."""
     defined = known_names(offers, ("mcp", "settings"))
     for outcome in own:
-        known = defined.visible_from(path_of(outcome))
+        known = defined.visible_from(outcome.path)
         if not known:
             continue
         guesses, ordered = Guesses(), sorted(known)

@@ -146,8 +146,8 @@ def _keep_text(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     return keep_as_written(tree, _TEXTS, codes.NUMBER_AS_TEXT)
 
 
-def _add_body(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    return add_body(tree, PROFILE, owner=Skill.TITLE, severity="error")
+def _add_body(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    return add_body(tree, PROFILE, session.kind, "error")
 
 
 def _rename_alias(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:

@@ -22,7 +22,8 @@ from equipage.core.path import Path, get, walk
 from equipage.directives import expand, find, may_mention
 from equipage.directives.file import File
 from equipage.directives.include import Include
-from equipage.files.sandbox import PathPolicy, is_below, parents_of
+from equipage.files import is_below, parents_of
+from equipage.files.sandbox import PathPolicy
 from equipage.formats.server import codes
 from equipage.formats.server.generate import Generate
 from equipage.formats.server.grammar import ITEM_KINDS, Place, implicit_includes, is_free_data

@@ -114,27 +114,3 @@ def scalars_at(text: str, ranges: list[Range]) -> list[ContainingScalar | bool |
     from equipage.syntax.yaml import places
 
     return places.scalars_at(_replace_byte_order_mark(text), ranges)
-
-
-# ----------------------------------------------------------------------------------- the fast lane
-# It exists because importing PyYAML, starting a parser and asking it for events is a fifth of a
-# cold check of a small file, and most configuration is written in the simplest form: block mappings
-# and lists of one-line values, indented with spaces. The files of a project also repeat the same
-# lines, so each line is taken apart once and remembered.
-#
-# It gives up on everything else, and on everything it is not sure about: a key twice, an escape, an
-# anchor, a tab, a value that goes on in the next line. PyYAML then decides, so the lane knows no
-# errors and no oddities. Whatever it does read, it reads exactly as PyYAML would; a test with
-# random texts holds the two together.
-
-
-# The expressions say what ends a part; that a line holds nothing but printable characters is
-# checked first. The possessive quantifiers (`*+`) keep them linear, as do atomic groups (`(?>…)`).
-# Those are for groups that look around or may be taken in two ways: behind a possessive quantifier
-# of such a group, Python before 3.11.5 goes on in the wrong place.
-
-
-# ------------------------------------------------------------------- flow collections on one line
-
-
-# ----------------------------------------------------------------------------------------- places

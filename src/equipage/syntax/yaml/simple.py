@@ -102,11 +102,28 @@ def is_core_tag(tag: str) -> bool:
     return tag.startswith(_CORE_TAG_PREFIX) and tag.removeprefix(_CORE_TAG_PREFIX) in _TYPES
 
 
+# The fast lane.
+#
+# It exists because importing PyYAML, starting a parser and asking it for events is a fifth of a
+# cold check of a small file, and most configuration is written in the simplest form: block mappings
+# and lists of one-line values, indented with spaces. The files of a project also repeat the same
+# lines, so each line is taken apart once and remembered.
+#
+# It gives up on everything else, and on everything it is not sure about: a key twice, an escape, an
+# anchor, a tab, a value that goes on in the next line. PyYAML then decides, so the lane knows no
+# errors and no oddities. Whatever it does read, it reads exactly as PyYAML would; a test with
+# random texts holds the two together.
+
 #: Deeper texts are left to the parser, which bounds nesting: each level of it needs a column.
 _MAX_INDENT = 40
 #: Longer lines are left to the parser, too: the expressions may look at each character twice.
 _MAX_LINE = 4_000
 _MAX_FLOW_DEPTH = 16
+# The expressions say what ends a part; that a line holds nothing but printable characters is
+# checked first. The possessive quantifiers (`*+`) keep them linear, as do atomic groups (`(?>…)`).
+# Those are for groups that look around or may be taken in two ways: behind a possessive quantifier
+# of such a group, Python before 3.11.5 goes on in the wrong place.
+
 #: A name of letters, digits and `_$./-`, or one in quotes that may hold blanks. It starts with a
 #: letter or `$`: what starts with a digit, a dot or a dash may be a number or a list item.
 _WRITTEN_NAME = r"(?:[^\W\d]|\$)[\w$./-]{0,99}+"
