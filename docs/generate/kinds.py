@@ -14,7 +14,7 @@ from msgspec import inspect as types
 from equipage.directives.composing import codes_of_format
 from equipage.loading.editor_schema import meaning_of
 from equipage.loading.format import Format
-from equipage.loading.model import describe, type_info
+from equipage.loading.type_words import describe, type_info
 from equipage.project.registry import built_in_kinds, format_named
 from generate.wording import summary, table
 

@@ -94,7 +94,7 @@ def test_every_field_says_what_it_means() -> None:
     from generate.kinds import structs_of
 
     from equipage.loading.editor_schema import meaning_of
-    from equipage.loading.model import type_info
+    from equipage.loading.type_words import type_info
     from equipage.project.registry import format_named
 
     silent = []

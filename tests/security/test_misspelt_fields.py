@@ -14,9 +14,9 @@ from msgspec import inspect as types
 
 from casefiles import cases_in
 from equipage.files.memory import Memory
-from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_text
 from equipage.loading.session import Request
+from equipage.loading.type_words import type_info
 from equipage.project.registry import format_named
 from lab import CASES
 

@@ -20,9 +20,9 @@ from typing import Any
 
 import equipage
 from equipage.core.diagnostics import Catalogue
-from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_path
 from equipage.loading.session import Request
+from equipage.loading.type_words import type_info
 from equipage.project.registry import built_in_kinds, format_named
 
 EXECUTION = (

@@ -44,10 +44,10 @@ from equipage.loading.header import (
     read_header,
     read_text,
 )
-from equipage.loading.model import describe, type_info
 from equipage.loading.session import Parsed, Session, read_jsonc
 from equipage.loading.shared import is_template_or_fixture, look_for_suspicious, name_by_path
 from equipage.loading.tree import Origins, Tree, put
+from equipage.loading.type_words import describe, title, type_info
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, EntrySpans, load_value
 from equipage.syntax.header import CONVENTION
@@ -394,7 +394,7 @@ def required_fields_are_there(
     if convention.wraps is not None:
         written = {convention.wraps: written} if config else {}
     declared = codex_role(session) if convention.kind == "codex-agent" else {}
-    owner = session.kind.model.TITLE
+    owner = title(session.kind.model)
     missing = [*_missing_fields(fields, {**declared, **written, **config}, owner, ROOT)]
     for group, path, table in _groups_in(convention.fields, written):
         missing += _missing_fields(group.fields, table, group.title, path)

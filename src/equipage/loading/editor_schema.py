@@ -24,8 +24,9 @@ from msgspec import inspect as types
 
 from equipage.directives.composing import stages_of
 from equipage.loading.format import Format
-from equipage.loading.model import Shape, as_struct, type_info, words_of
+from equipage.loading.model import Shape
 from equipage.loading.model_classes import is_pydantic, pydantic_schema, schemas_at, split_pattern
+from equipage.loading.type_words import as_struct, type_info, words_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

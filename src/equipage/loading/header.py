@@ -27,6 +27,7 @@ from equipage.loading.format import Format
 from equipage.loading.session import Parsed, Session
 from equipage.loading.shared import is_template_or_fixture
 from equipage.loading.tree import Origin, Origins, Tree, attach, put, put_all
+from equipage.loading.type_words import title
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, irregularity_facts, parse
 from equipage.syntax.header import (
@@ -287,7 +288,7 @@ def add_body(
 ) -> tuple[Tree, list[Fact]]:
     """Add the text below the header as a field; a key of that name in the header is unknown."""
     is_key = BODY in tree.value
-    facts = [unknown_key(tree, (BODY,), kind.model.TITLE, severity)] if is_key else []
+    facts = [unknown_key(tree, (BODY,), title(kind.model), severity)] if is_key else []
     body = body_of(tree.document, grammar)
     return attach(tree, (BODY,), Tree(body.value, Origins(Origin(body)))), facts
 

@@ -9,13 +9,8 @@ test holds the two together.
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import re
-import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache
-from pathlib import PurePath
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -34,11 +29,24 @@ from equipage.core.diagnostics import (
 from equipage.core.frozen import convert
 from equipage.core.path import HOLE, ROOT, Path, walk
 from equipage.core.text import Guesses, is_likely_typo, nearest, normalise_spelling
-
-#: The type information of a model or of any other type, cached: computing it walks every class of
-#: a model, which takes longer than loading a small file. The lambda delays the lookup, because the
-#: command imports `msgspec.inspect` lazily.
-type_info: Callable[[Any], types.Type] = cache(lambda model: types.type_info(model))
+from equipage.loading.type_words import (
+    ARRAYS,
+    COMMAND_FIELDS,
+    OPEN_TYPES,
+    WRITTEN_AS_TEXT,
+    allowed_values,
+    as_struct,
+    could_be,
+    describe,
+    describe_missing_value,
+    fits,
+    hint_for,
+    join_quoted,
+    remedy_for_hint,
+    takes_null,
+    title,
+    type_info,
+)
 
 _NOTHING: Any = object()
 _INT64 = range(-(2**63), 2**64)
@@ -165,15 +173,6 @@ def is_struct(model: Any) -> bool:
     return isinstance(model, type) and issubclass(model, msgspec.Struct)
 
 
-#: Classes that take any key, as far as msgspec is concerned.
-_OPEN_TYPES = types.DataclassType | types.TypedDictType
-
-
-def as_struct(kind: Any) -> types.StructType:
-    """A dataclass, an attrs class or a TypedDict as a Struct that takes no other keys."""
-    return types.StructType(kind.cls, kind.fields, forbid_unknown_fields=True)
-
-
 def _has_unknown_key(value: Any, kind: types.Type) -> bool:
     """Whether a value that fits a type has a key that the type does not know."""
     if isinstance(kind, types.Metadata):
@@ -182,11 +181,11 @@ def _has_unknown_key(value: Any, kind: types.Type) -> bool:
         for each in _branches_of(kind):
             if isinstance(each, types.DictType):
                 return any(_has_unknown_key(inner, each.value_type) for inner in value.values())
-            if isinstance(each, _OPEN_TYPES | types.StructType):
+            if isinstance(each, OPEN_TYPES | types.StructType):
                 return _has_key_beside(value, each)
     elif isinstance(value, list):
         for each in _branches_of(kind):
-            if isinstance(each, _ARRAYS):
+            if isinstance(each, ARRAYS):
                 return any(_has_unknown_key(inner, each.item_type) for inner in value)
     return False
 
@@ -195,13 +194,10 @@ def _branches_of(kind: types.Type) -> tuple[types.Type, ...]:
     return kind.types if isinstance(kind, types.UnionType) else (kind,)
 
 
-_ARRAYS = types.VarTupleType | types.ListType | types.SetType | types.FrozenSetType
-
-
 def _has_key_beside(value: dict[str, Any], kind: Any) -> bool:
     """Whether a mapping has another key than the fields of a class, or a value of one has."""
     known = {field.encode_name: field.type for field in kind.fields}
-    if isinstance(kind, _OPEN_TYPES) and not known.keys() >= value.keys():
+    if isinstance(kind, OPEN_TYPES) and not known.keys() >= value.keys():
         return True
     return any(
         _has_unknown_key(inner, known[name])
@@ -271,9 +267,9 @@ class Collector:
                 return self._check_dict(value, kind, path)
             case types.LiteralType() | types.EnumType():
                 return self._check_choice(value, kind, path)
-        if type(kind) in _WRITTEN_AS_TEXT:
+        if type(kind) in WRITTEN_AS_TEXT:
             return self._check_written_value(value, kind, path)
-        if not _fits(value, kind):
+        if not fits(value, kind):
             return self._refuse_mismatch(value, describe(kind), path)
         if isinstance(kind, types.IntType | types.FloatType):
             return self._check_number(value, kind, path)
@@ -298,7 +294,7 @@ class Collector:
             given = value.get(name, _NOTHING)
             # `key:` with nothing behind it is `null`, which authors write for “not set”.
             if given is None and self.shape.null_is_absent and not field.required:
-                given = None if _takes_null(field.type) else _NOTHING
+                given = None if takes_null(field.type) else _NOTHING
             expected = getattr(kind.cls, "written_as", {}).get(field.name)
             if given is not _NOTHING:
                 before = len(self.facts)
@@ -308,7 +304,7 @@ class Collector:
                 entry = getattr(kind.cls, "entries_as", {}).get(field.name)
                 self._reword_expectations(expected, entry, (*path, name), before)
             elif field.required:
-                words = expected or _describe_missing_value(field.type)
+                words = expected or describe_missing_value(field.type)
                 self._refuse_missing(name, title(kind.cls), words, path)
             if given is not _NOTHING:
                 result[name] = given
@@ -511,16 +507,16 @@ class Collector:
 
     def _check_union(self, value: Any, kind: types.UnionType, path: Path) -> Any:
         """Check against the one branch the value is meant for: by its tag, else by its type."""
-        if value is None and _takes_null(kind):
+        if value is None and takes_null(kind):
             return None
         structs = [each for each in kind.types if isinstance(each, types.StructType)]
         # Comparing with every class would report the mismatches of all of them.
         if isinstance(value, dict) and len(structs) > 1:
             return self._check_tagged_union(value, structs, path)
         for each in kind.types:
-            if _fits(value, each):
+            if fits(value, each):
                 return self.check(value, each, path)
-        written = [each for each in kind.types if type(each) in _WRITTEN_AS_TEXT]
+        written = [each for each in kind.types if type(each) in WRITTEN_AS_TEXT]
         if written and isinstance(value, str):
             return self.check(value, written[0], path)
         return self._refuse_mismatch(value, describe(kind), path, *kind.types)
@@ -534,7 +530,7 @@ class Collector:
         given = value.get(tag, _NOTHING)
         if given is _NOTHING:
             return self._refuse_missing(
-                tag, "this mapping", f"one of {_join_quoted(branches)}", path
+                tag, "this mapping", f"one of {join_quoted(branches)}", path
             )
         if given is HOLE:
             self.holes = True
@@ -548,7 +544,7 @@ class Collector:
     def _check_choice(
         self, value: Any, kind: types.LiteralType | types.EnumType, path: Path
     ) -> Any:
-        allowed = _allowed_values(kind)
+        allowed = allowed_values(kind)
         # To Python `true` equals 1, which may be among the values.
         if value in allowed and not isinstance(value, bool):
             return value
@@ -580,7 +576,7 @@ class Collector:
 
     def _check_written_value(self, value: Any, kind: types.Type, path: Path) -> Any:
         """Check a value that is written as text, such as a date."""
-        wanted, words = _WRITTEN_AS_TEXT[type(kind)]
+        wanted, words = WRITTEN_AS_TEXT[type(kind)]
         target = kind.cls if isinstance(kind, types.CustomType) else wanted
         if isinstance(value, target) or _converts(value, target):
             return value
@@ -597,19 +593,19 @@ class Collector:
         return self._refuse(fact)
 
     def _refuse_mismatch(self, value: Any, expected: str, path: Path, *kinds: types.Type) -> Any:
-        hint = _hint(value, expected)
+        hint = hint_for(value, expected)
         lists = [each for each in kinds if isinstance(each, types.VarTupleType | types.ListType)]
         # Brackets help only if the value could be an entry.
-        if hint is None and any(_could_be(value, each.item_type) for each in lists):
+        if hint is None and any(could_be(value, each.item_type) for each in lists):
             hint = "write it as a list: put brackets around it"
             is_line = isinstance(value, str) and " " in value.strip()
-            if is_line and path and path[-1] in _COMMAND_FIELDS:
+            if is_line and path and path[-1] in COMMAND_FIELDS:
                 # Brackets would make a program of the whole line.
                 hint = 'write a list with an entry for each word, as in `["ls", "-l"]`'
         elif hint is None and lists and isinstance(value, dict) and value:
             hint = "write a list with one entry for each"
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
-        remedy = _remedy_for_hint(path, hint)
+        remedy = remedy_for_hint(path, hint)
         return self._refuse(
             codes.WRONG_TYPE.at(path, remedy=remedy, expected=expected, found=found, hint=hint)
         )
@@ -635,18 +631,6 @@ def _converts(value: Any, cls: type[Any]) -> bool:
     return True
 
 
-#: Types whose values are written as text, with the class of a value and words for it.
-_WRITTEN_AS_TEXT: Mapping[type[types.Type], tuple[type[Any], str]] = {
-    types.DateTimeType: (datetime.datetime, "a date and time, as in `2026-01-31T12:00:00Z`"),
-    types.DateType: (datetime.date, "a date, as in `2026-01-31`"),
-    types.TimeType: (datetime.time, "a time, as in `12:00:00`"),
-    types.TimeDeltaType: (datetime.timedelta, "a duration, as in `PT30S`, or a number of seconds"),
-    types.UUIDType: (uuid.UUID, "a UUID"),
-    types.DecimalType: (decimal.Decimal, "a number"),
-    types.CustomType: (PurePath, "text"),
-}
-
-
 def _ignored_keys_note(place: Path, names: list[str], cls: type) -> Fact:
     """One note for all keys of a mapping that nothing reads."""
     first, more = Shown(names[0]), len(names) - 1
@@ -654,167 +638,3 @@ def _ignored_keys_note(place: Path, names: list[str], cls: type) -> Fact:
     return codes.IGNORED_FIELD.at(
         place, part="key", severity="note", owner=title(cls), field=first, more=others
     )
-
-
-def _takes_null(kind: types.Type) -> bool:
-    if isinstance(kind, types.UnionType):
-        return any(isinstance(each, types.NoneType) for each in kind.types)
-    return isinstance(kind, types.AnyType | types.NoneType)
-
-
-@cache
-def _python_types() -> tuple[tuple[Any, Any], ...]:
-    """The Python types of a value that fits a type of a model; a bool is never a number."""
-    return (
-        (types.StrType | types.LiteralType | types.EnumType, str),
-        (types.BoolType, bool),
-        (types.IntType, int),
-        (types.FloatType, int | float),
-        (types.VarTupleType | types.ListType, list),
-        (types.DictType, dict),
-    )
-
-
-def _fits(value: Any, kind: types.Type) -> bool:
-    """Whether a value has the outer type of `kind`."""
-    if isinstance(kind, types.AnyType):
-        return True
-    if isinstance(kind, types.NoneType):
-        return value is None
-    if isinstance(kind, types.StructType | _OPEN_TYPES):
-        return type(value) is kind.cls or (
-            isinstance(value, dict) and _directive_value_name(kind) is None
-        )
-    if isinstance(kind, types.CustomType):
-        return isinstance(value, kind.cls)
-    if isinstance(value, bool):
-        return isinstance(kind, types.BoolType)
-    return any(isinstance(kind, sort) and isinstance(value, own) for sort, own in _python_types())
-
-
-def _could_be(value: Any, kind: types.Type) -> bool:
-    """Whether a value fits, and a mapping has at least one of the fields that are expected."""
-    if isinstance(value, dict) and isinstance(kind, types.StructType | _OPEN_TYPES):
-        fields = {each.encode_name for each in kind.fields}
-        return _fits(value, kind) and any(key in fields for key in value)
-    if isinstance(kind, types.UnionType):
-        return any(_could_be(value, each) for each in kind.types)
-    return _fits(value, kind)
-
-
-def _allowed_values(kind: types.LiteralType | types.EnumType) -> list[Any]:
-    if isinstance(kind, types.LiteralType):
-        return list(kind.values)
-    return [each.value for each in kind.cls]
-
-
-def _join_quoted(names: Iterable[object]) -> str:
-    return ", ".join(f"`{each}`" for each in names)
-
-
-def describe(kind: types.Type) -> str:
-    """A type in words, as in “expected a whole number”."""
-    match kind:
-        case types.UnionType():
-            words = [describe(each) for each in kind.types if not isinstance(each, types.NoneType)]
-            if "a number" in words:  # whole ones are among them
-                words = [word for word in words if word != "a whole number"]
-            return " or ".join(dict.fromkeys(words))
-        case types.LiteralType() | types.EnumType():
-            return f"one of {_join_quoted(_allowed_values(kind))}"
-        case types.IntType():
-            return f"a whole number{range_in_words(kind.ge, kind.gt, kind.le)}"
-        case types.FloatType():
-            return f"a number{range_in_words(kind.ge, kind.gt, kind.le)}"
-        case types.StrType(min_length=None | 0):
-            return "text"
-        case types.StrType(min_length=low, max_length=high):
-            exact = "one character" if low == 1 else f"{low} characters"
-            return f"exactly {exact}" if low == high else "non-empty text"
-        case types.StructType() | types.DictType() | types.DataclassType() | types.TypedDictType():
-            return _directive_value_name(kind) or "a mapping"
-        case types.VarTupleType() | types.ListType():
-            return "a list"
-        case types.BoolType():
-            return "`true` or `false`"
-    if type(kind) in _WRITTEN_AS_TEXT:
-        return _WRITTEN_AS_TEXT[type(kind)][1]
-    return "a value" if isinstance(kind, types.AnyType) else "another value"
-
-
-def _describe_missing_value(kind: types.Type) -> str:
-    """Describe a missing value; for a mapping, name the fields that it requires."""
-    if isinstance(kind, types.VarTupleType | types.ListType) and kind.min_length:
-        return "a list of one or more"
-    if isinstance(kind, _OPEN_TYPES):
-        kind = as_struct(kind)
-    if not isinstance(kind, types.StructType) or _directive_value_name(kind) is not None:
-        return describe(kind)
-    names = [each.encode_name for each in kind.fields if each.required]
-    if kind.tag_field is not None:
-        names.insert(0, kind.tag_field)
-    if not names:
-        return "a mapping"
-    *most, last = [f"`{name}`" for name in names]
-    return f"a mapping of {', '.join(most)} and {last}" if most else f"a mapping with {last}"
-
-
-def range_in_words(low: float | None, above: float | None, high: float | None) -> str:
-    """The bounds of a number in words, for the end of a phrase; empty if it has none."""
-    low = low if above is None else above + 1
-    if low is not None and high is not None:
-        return f" from {low} to {high}"
-    if low is not None:
-        return f" of at least {low}"
-    return f" of at most {high}" if high is not None else ""
-
-
-#: Fields that hold a command, or what follows one, word by word.
-_COMMAND_FIELDS = frozenset({"args", "arguments", "argv", "cmd", "command"})
-#: Hints that a fix can follow → the value it writes; None keeps the value, as text.
-_TEXT_BY_HINT: dict[str, bool | None] = {
-    "put quotes around it": None,
-    "write `true`": True,
-    "write `false`": False,
-}
-
-
-def _remedy_for_hint(path: Path, hint: str | None) -> Remedy | None:
-    """The fix that does what a hint says, if nothing is left to decide."""
-    if hint not in _TEXT_BY_HINT or not path:
-        return None
-    text = _TEXT_BY_HINT[hint]
-    change = Change(path, "", as_written=True) if text is None else Change(path, text)
-    return Remedy(hint, (change,))
-
-
-def _hint(value: Any, expected: str) -> str | None:
-    """What to write instead, where the slip is a common one."""
-    if expected.startswith(("text", "non-empty text")) and isinstance(value, bool | int | float):
-        return "put quotes around it"
-    if not isinstance(value, str):
-        return None
-    if "true" in expected and value.lower() in ("yes", "on", "y"):
-        return "write `true`"
-    if "true" in expected and value.lower() in ("no", "off", "n"):
-        return "write `false`"
-    is_number = re.fullmatch(r"[-+]?\d+(\.\d+)?", value) is not None
-    return "remove the quotes" if "number" in expected and is_number else None
-
-
-def _directive_value_name(kind: types.Type) -> str | None:
-    """The name of a value that only a directive makes: a mapping cannot take its place."""
-    words: str | None = getattr(getattr(kind, "cls", None), "made_by_directive", None)
-    return words
-
-
-def title(cls: type) -> str:
-    """A Struct's name as words: `ToolResponse` is “tool response”. It may bring its own `TITLE`."""
-    if isinstance(given := getattr(cls, "TITLE", None), str):
-        return given
-    return f"`{words_of(cls.__name__)}`"
-
-
-def words_of(name: str) -> str:
-    """The words of a name in camel case."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()

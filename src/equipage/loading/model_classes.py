@@ -25,7 +25,8 @@ from equipage.core.path import HOLE, ROOT, Path, get, walk
 from equipage.core.text import Guesses, nearest
 from equipage.loading import model as structs
 from equipage.loading.format import Format
-from equipage.loading.model import Shape, refusal, title, type_info, words_of
+from equipage.loading.model import Shape, refusal
+from equipage.loading.type_words import title, type_info, words_of
 
 _Built = tuple[Any, Any, list[Fact]]
 

@@ -15,7 +15,7 @@ import msgspec
 from equipage.core.path import Path, get
 from equipage.loading.editor_schema import VARIABLE, Schema, schema_for
 from equipage.loading.format import Format
-from equipage.loading.model import range_in_words
+from equipage.loading.type_words import range_in_words
 from equipage.project.registry import format_named
 
 #: How deep branches of a schema are followed: a model may contain itself.

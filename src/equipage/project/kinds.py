@@ -8,7 +8,7 @@ from msgspec import inspect as types
 from equipage.clients.file_grants import program_of
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.loading.format import Format
-from equipage.loading.model import describe, type_info
+from equipage.loading.type_words import describe, type_info
 from equipage.project.registry import BUILT_IN, conventions, format_named, known_kinds
 
 _BY_CONTENT = "any file, by its content"

@@ -17,7 +17,7 @@ from equipage.core.diagnostics import LoadError
 from equipage.formats.server.generate import Generated
 from equipage.formats.server.model import ServerConfig, ServerFile
 from equipage.formats.server.payloads.base import Buffered, Streamed
-from equipage.loading.model import type_info
+from equipage.loading.type_words import type_info
 from equipage.project.registry import format_named
 from lab import EXAMPLES, command
 

@@ -21,8 +21,8 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import lazy_regex, nearest
-from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
+from equipage.loading.type_words import describe, type_info
 
 # fmt: off
 EVENTS = (

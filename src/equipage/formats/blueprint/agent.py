@@ -31,9 +31,10 @@ from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.model import DEFAULT_KIND, LINT_LEVELS, Agent, AgentKind, Blueprint
 from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive
-from equipage.loading.model import Shape, describe, type_info
+from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, merge, remove
+from equipage.loading.type_words import describe, type_info
 from equipage.syntax.document import Document, parse
 from equipage.syntax.header import AGENT_MD, WHITE_SPACE, Header, NoHeader, body_range, split
 

@@ -25,8 +25,8 @@ from equipage.core.path import HOLE, Path, get, mapping_or_empty, walk
 from equipage.core.text import lazy_regex, nearest
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.model import Blueprint, Step
-from equipage.loading.model import type_info
 from equipage.loading.session import Session
+from equipage.loading.type_words import type_info
 
 # Walks over lists and their names.
 
