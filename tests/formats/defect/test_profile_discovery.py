@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.formats.defect.profile import find_profiles
+from equipage.formats.defect.profile import profiles_of
 from equipage.loading.layers import find_layer_folders
 
 SINGLE = "+++\ndescription = '{}'\n+++\nbody\n"
@@ -144,7 +144,7 @@ def test_a_pipe_does_not_block(name: str, agents: Path, tmp_path: Path) -> None:
     target = agents / name
     target.parent.mkdir(exist_ok=True)
     os.mkfifo(target)
-    discovery = find_profiles(find_layer_folders(tmp_path, env={}))
+    discovery = profiles_of(find_layer_folders(tmp_path, env={}))
     assert [each.code for each in discovery.diagnostics] in (
         ["file-not-regular"],
         ["profile-overlooked"],
@@ -154,7 +154,7 @@ def test_a_pipe_does_not_block(name: str, agents: Path, tmp_path: Path) -> None:
 @pytest.mark.requirement("PR-18")
 def test_a_dangling_link_is_an_error(agents: Path, tmp_path: Path) -> None:
     (agents / "x.md").symlink_to("nowhere")
-    assert [each.code for each in find_profiles(find_layer_folders(tmp_path, env={})).errors] == [
+    assert [each.code for each in profiles_of(find_layer_folders(tmp_path, env={})).errors] == [
         "file-missing"
     ]
 

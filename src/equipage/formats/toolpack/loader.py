@@ -55,6 +55,8 @@ class ToolpackValidationError(LoadError):
     """
 
     def __str__(self) -> str:
+        if self._text is not None:
+            return self._text
         lines = []
         for each in self.errors or self.diagnostics:  # a strict loader raises warnings alone
             rule = original_phrase(each)
