@@ -433,6 +433,9 @@ SENTENCES: list[tuple[str, Any, str]] = [
     ("L82", pack(env={"passthrough": ["TOKEN", 123]}), "env.passthrough[1]"),
     ("L83", pack(version="1.0"), "major.minor.patch"),
     ("L84", pack(execution=DROP), "execution"),
+    ("limits", pack(limits=[]), "field 'limits' must be a mapping"),
+    ("set", pack(env={"set": []}), "field 'env.set' must be a mapping"),
+    ("version", pack(version=1.0), "Field 'version' in toolpack must be a non-empty string"),
     ("L85", pack(timeoutMs=DROP, timeout_ms=5), "timeoutMs"),
 ]
 
