@@ -78,6 +78,7 @@ class _ProjectRoots:
         self.real: dict[str, str] = {}  #: folder → the folder without links
         self.marked: dict[str, str | None] = {}  #: folder without links → the nearest project above
         self.python: dict[str, str | None] = {}  #: the same for any `pyproject.toml`
+        self.above: dict[str, str | None] = {}  #: see `folder_above_given`
 
 
 def project_root_in(run: Run, path: str) -> str:
@@ -144,14 +145,19 @@ def _nearest(
 
 def folder_above_given(run: Run, folder: str) -> str | None:
     """The folder above one that the caller named and that no project holds; None for others."""
-    root, system = root_of_folder(run, folder), run.around.files.system
-    real = _real_folder(run.around.cache(_ProjectRoots), folder, run)
-    if root != real or is_project_root(root, system) or _is_python_project(root, system):
+    if not run.request.folders:
         return None
-    if root not in map(system.real, run.request.folders):
-        return None
-    above = os.path.dirname(root)
-    return None if is_common_folder(above, system) else above
+    known = run.around.cache(_ProjectRoots)
+    if folder not in known.above:
+        root, system = root_of_folder(run, folder), run.around.files.system
+        above = os.path.dirname(root)
+        is_given = root == _real_folder(known, folder, run) and root in map(
+            system.real, run.request.folders
+        )
+        is_project = is_project_root(root, system) or _is_python_project(root, system)
+        is_beside = is_given and not is_project and not is_common_folder(above, system)
+        known.above[folder] = above if is_beside else None
+    return known.above[folder]
 
 
 def is_project_root(folder: str, system: System) -> bool:
