@@ -8,7 +8,6 @@ The project is the nearest folder above the file with a mark: `.git`, `equipage.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterable
 
 from equipage.core.path import get
@@ -91,8 +90,7 @@ def root_of_folder(run: Run, folder: str) -> str:
     known = run.around.cache(_ProjectRoots)
     root = known.by_folder.get(folder)
     if root is None:
-        real = _real_folder(known, folder, run)
-        marked = _nearest(known.marked, real, run, is_project_root)
+        real, marked = _real_folder(known, folder, run), marked_project(run, folder)
         root = marked or _unmarked_root(
             real,
             _nearest(known.python, real, run, _is_python_project),
@@ -103,6 +101,12 @@ def root_of_folder(run: Run, folder: str) -> str:
         if marked is not None:
             known.by_mark[folder] = root
     return root
+
+
+def marked_project(run: Run, folder: str) -> str | None:
+    """The root of the project around an absolute folder, if something marks it."""
+    known = run.around.cache(_ProjectRoots)
+    return _nearest(known.marked, _real_folder(known, folder, run), run, is_project_root)
 
 
 def _real_folder(known: _ProjectRoots, folder: str, run: Run) -> str:
@@ -155,7 +159,7 @@ def folder_above_given(run: Run, folder: str) -> str | None:
             system.real, run.request.folders
         )
         is_project = is_project_root(root, system) or _is_python_project(root, system)
-        is_beside = is_given and not is_project and not is_common_folder(above, system)
+        is_beside = is_given and not is_project and not _is_common(above, root, system)
         known.above[folder] = above if is_beside else None
     return known.above[folder]
 
@@ -168,17 +172,16 @@ def is_project_root(folder: str, system: System) -> bool:
 
 def _is_python_project(folder: str, system: System) -> bool:
     marked = system.is_file(os.path.join(folder, _PYPROJECT))
-    return marked and not is_common_folder(folder, system)
+    return marked and not _is_common(folder, folder, system)
 
 
-def is_common_folder(folder: str, system: System) -> bool:
-    """Whether a folder holds more than one project: `/`, the home folder, or one that others may
-    write to."""
-    home = system.variables().get("HOME")
+def _is_common(folder: str, inside: str, system: System) -> bool:
+    """Whether a folder is for more than the project `inside` it: `/`, the home folder, or one where
+    others than the owner of the project may write."""
+    home, project = system.variables().get("HOME"), system.status(inside)
     if folder == os.path.dirname(folder) or (home and folder == system.real(home)):
         return True
-    status = system.status(folder)
-    return status is not None and bool(status.st_mode & stat.S_IWOTH)
+    return project is not None and system.others_may_write(folder, project.st_uid)
 
 
 def project_of_folder(folder: str, system: System, named: Iterable[str] = ()) -> str:
