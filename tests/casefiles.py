@@ -58,7 +58,7 @@ import lab
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.frozen import plain_data
 from equipage.formats.defect.layers import find_settings
-from equipage.formats.defect.profile import Profiles, find_profiles
+from equipage.formats.defect.profile import Profiles, profiles_of
 from equipage.loading.layers import find_layer_folders
 from equipage.loading.outcome import Outcome
 from equipage.workspace.report import Report
@@ -115,7 +115,7 @@ class Case:
             cwd, xdg_config_home=layers.get("xdg"), home=layers.get("home"), env=env, local=local
         )
         if self.kind == "profile":
-            discovery = find_profiles(places)
+            discovery = profiles_of(places)
             profiles = {} if discovery.errors else dict(Profiles(discovery))
             return discovery.diagnostics, plain_data(profiles) if profiles else None
         found = find_settings(places, layers.get("overrides", ()))

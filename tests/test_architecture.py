@@ -299,6 +299,7 @@ def test_public_exports_are_exact() -> None:
         "Watch", "__version__", "by", "check", "check_files", "discover", "discover_profiles",
         "discover_skills", "example", "expand", "load", "load_settings", "loads",
         "pre_read_default_agent_kind", "project_layer", "schema", "user_layer", "watch",
+        "FoundProfiles", "find_profiles",
     }
     # fmt: on
     assert [name for name in equipage.__all__ if not hasattr(equipage, name)] == []

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from equipage.core.source import Source, Span
     from equipage.directives.composing import Directives, Files, Includes, Refs
     from equipage.formats.defect.layers import LoadedSettings, SettingsLayer, load_settings
-    from equipage.formats.defect.profile import Profile, Profiles, discover_profiles
+    from equipage.formats.defect.profile import (
+        FoundProfiles,
+        Profile,
+        Profiles,
+        discover_profiles,
+        find_profiles,
+    )
     from equipage.formats.defect.skill import (
         DiscoveredSkill,
         FoundSkill,
@@ -66,7 +72,9 @@ _HOMES = {
     "formats.defect.skill": (
         "DiscoveredSkill", "FoundSkill", "Skill", "Skills", "discover_skills",
     ),
-    "formats.defect.profile": ("Profile", "Profiles", "discover_profiles"),
+    "formats.defect.profile": (
+        "FoundProfiles", "Profile", "Profiles", "discover_profiles", "find_profiles",
+    ),
     "formats.defect.layers": ("LoadedSettings", "SettingsLayer", "load_settings"),
     "directives.composing": ("Directives", "Files", "Includes", "Refs"),
     "loading.format": (
@@ -81,14 +89,13 @@ _HOMES = {
 
 __all__ = [
     "FILE", "Diagnostic", "Directives", "DiscoveredSkill", "Edit", "EquipageError", "Explanation",
-    "FileReport", "Files", "Fix", "Format", "FoundSkill", "Includes", "Label", "Layer", "Limits",
-    "LoadError", "Loaded", "LoadedSettings", "Problem", "Profile", "Profiles", "Reading", "Refs",
-    "Renamed", "Report", "SettingsLayer", "Skill", "Skills", "Source", "Span", "Toolpack",
-    "ToolpackLoader", "ToolpackValidationError", "UsageError", "Watch", "__version__", "by",
-    "check", "check_files", "discover", "discover_profiles", "discover_skills", "example", "expand",
-    "load",
-    "load_settings", "loads", "pre_read_default_agent_kind", "project_layer",
-    "schema", "user_layer", "watch",
+    "FileReport", "Files", "Fix", "Format", "FoundProfiles", "FoundSkill", "Includes", "Label",
+    "Layer", "Limits", "LoadError", "Loaded", "LoadedSettings", "Problem", "Profile", "Profiles",
+    "Reading", "Refs", "Renamed", "Report", "SettingsLayer", "Skill", "Skills", "Source", "Span",
+    "Toolpack", "ToolpackLoader", "ToolpackValidationError", "UsageError", "Watch", "__version__",
+    "by", "check", "check_files", "discover", "discover_profiles", "discover_skills", "example",
+    "expand", "find_profiles", "load", "load_settings", "loads", "pre_read_default_agent_kind",
+    "project_layer", "schema", "user_layer", "watch",
 ]  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""Without a marker, the sandbox is the folder that was given: never a working directory above it."""
+"""Without a marker, the sandbox is the folder that was given: never a working directory above it.
+Packs directly in it may refer to what lies beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ PACK = """\
 id: a.b
 version: 1.0.0
 description: d
-kind: cli
+deterministic: true
 timeoutMs: 1
 limits: {maxInputBytes: 1, maxOutputBytes: 1}
 inputSchema: {$ref: REF}
@@ -71,6 +72,73 @@ def test_a_file_alone_may_read_its_own_folder_and_no_more(
     with pytest.raises(equipage.LoadError) as caught:
         equipage.load("core/a.tool.yaml", env={})
     assert "reference-escapes" in [each.code for each in caught.value.errors]
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """A folder of packs beside their schemas; no `.git` anywhere."""
+    write(
+        tmp_path,
+        {
+            "toolpacks/a.tool.yaml": PACK.replace("REF", "../schemas/x.json"),
+            "schemas/x.json": '{"$ref": "more/y.json"}',
+            "schemas/more/y.json": '{"type": "object"}',
+        },
+    )
+    return tmp_path / "toolpacks"
+
+
+def _escapes(folder: Path) -> list[bool]:
+    """Whether a reference leads outside: what the loader says, and what a check says."""
+    found = ToolpackLoader().find(folder).errors, equipage.check(folder, env={}).errors
+    return ["reference-escapes" in [each.code for each in errors] for errors in found]
+
+
+def test_packs_may_refer_to_what_lies_beside_the_folder_that_was_given(beside: Path) -> None:
+    assert _escapes(beside) == [False, False]
+    assert equipage.check(beside / "a.tool.yaml", env={}).errors[0].code == "reference-escapes"
+    (beside.parent / "schemas/x.json").write_text('{"$ref": "../../far.json"}')
+    assert _escapes(beside) == [True, True]
+
+
+@pytest.mark.parametrize("mark", [".git/HEAD", "equipage.toml", "pyproject.toml"])
+def test_a_project_is_not_left_even_to_what_lies_beside_it(beside: Path, mark: str) -> None:
+    write(beside, {mark: ""})
+    assert _escapes(beside) == [True, True]
+
+
+def test_nothing_is_beside_a_folder_in_the_home_folder_or_one_for_all(
+    beside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(beside.parent))
+    assert _escapes(beside) == [True, True]
+    monkeypatch.delenv("HOME")
+    assert _escapes(beside) == [False, False]
+    beside.parent.chmod(0o777)
+    assert _escapes(beside) == [True, True]
+
+
+def test_a_pyproject_marks_a_project_where_no_git_does(
+    packs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = packs.parent
+    (packs / "core" / "a.tool.yaml").write_text(PACK.replace("REF", "../../outside.json"))
+    (folder / "pyproject.toml").write_text('[project]\nname = "p"\n')
+    for given in (folder, packs, packs / "core"):
+        assert _escapes(given) == [False, False]
+    assert equipage.load(packs / "core" / "a.tool.yaml", env={}).config.id == "a.b"
+    monkeypatch.setenv("HOME", str(folder))  # what lies there is of no single project
+    assert _escapes(packs) == [True, True]
+
+
+def test_the_pyproject_of_a_part_does_not_end_a_project(packs: Path) -> None:
+    folder = packs.parent
+    (packs / "core" / "a.tool.yaml").write_text(PACK.replace("REF", "../../outside.json"))
+    (packs / "pyproject.toml").write_text("")
+    assert _escapes(packs) == [True, True]
+    assert _escapes(folder) == [False, False]
+    write(folder, {".git/HEAD": ""})
+    assert _escapes(packs) == [False, False]
 
 
 # The library of a server.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.formats.defect.profile import find_profiles
+from equipage.formats.defect.profile import profiles_of
 from equipage.loading.layers import find_layer_folders
 from equipage.loading.session import Request
 from equipage.render.text import Style, summary
@@ -173,7 +173,7 @@ def test_what_an_agents_folder_holds_beside_profiles(agents: Path, tmp_path: Pat
     assert told() == told(".", ".defect/agents") == told(jobs=2) == expected
     assert not [each for each in told(kind="toolpack") if "profile-" in each]
     assert told(".defect/agents/good.md") == []
-    found = find_profiles(find_layer_folders(".", env={})).diagnostics
+    found = profiles_of(find_layer_folders(".", env={})).diagnostics
     assert [f"{each.name.removeprefix('.defect/')}: {each.code}" for each in found] == expected
     Path(".gitignore").write_text("*.MD\n*.markdown\n")
     assert told() == [each for each in expected if "long" not in each and "loud" not in each]
@@ -203,7 +203,7 @@ def test_a_link_in_the_place_of_the_agents_folder(agents: Path, tmp_path: Path) 
     (tmp_path / "outside/a.md").write_text(AGENT)
     agents.symlink_to("../../outside")
     assert told() == ["agents/a.md: profile-link-outside"]
-    found = find_profiles(find_layer_folders(".", env={})).diagnostics
+    found = profiles_of(find_layer_folders(".", env={})).diagnostics
     assert [each.code for each in found] == ["profile-link-outside"]
 
 

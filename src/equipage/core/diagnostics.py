@@ -371,17 +371,22 @@ class LoadError(EquipageError):
     ... except equipage.LoadError as error:
     ...     print([each.code for each in error.errors])
     ['wrong-type']
+
+    A program that raises one itself may give a text in place of findings.
     """
 
-    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        self.diagnostics = tuple(diagnostics)
-        super().__init__(self.diagnostics)
+    def __init__(self, diagnostics: Iterable[Diagnostic] | str = ()) -> None:
+        self._text = diagnostics if isinstance(diagnostics, str) else None
+        self.diagnostics = () if isinstance(diagnostics, str) else tuple(diagnostics)
+        super().__init__(self.diagnostics if self._text is None else self._text)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         return tuple(each for each in self.diagnostics if each.severity == "error")
 
     def __str__(self) -> str:
+        if self._text is not None:
+            return self._text
         return "\n".join(map(str, self.errors or self.diagnostics))  # strict: warnings alone
 
 

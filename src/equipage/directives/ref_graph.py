@@ -189,7 +189,8 @@ class Linker:
         # References in the root document start at the folder of the load, which may be reached
         # through a link: two loads of one text are then two parts.
         base = self.session.base if place.document.source is self.home else None
-        key = (id(place.document), place.base, place.path, draft.name, self.session.root, base)
+        roots = (self.session.root, *self.session.roots)
+        key = (id(place.document), place.base, place.path, draft.name, roots, base)
         known = self.known.parts.get(key)
         if known is None:
             known = self.known.parts[key] = Part(place, place.value, draft)

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from equipage.core import codes
 from equipage.core.codes import VARIABLE_IGNORED
-from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
+from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError, UsageError
 from equipage.core.source import Source
 from equipage.files import Entry as FolderEntry
 from equipage.files import System
@@ -62,15 +62,19 @@ def find_layer_folders(
     local: bool = False,
     xdg_config_home: StrPath | None = None,
     home: StrPath | None = None,
+    home_dir: StrPath | None = None,
     env: Mapping[str, str] | None = None,
     system: System | None = None,
 ) -> LayerFolders:
     """The layers seen from `cwd`. With `local`, the user's is left out.
 
     The first of these gives the config home: the argument `xdg_config_home`, the variable
-    `XDG_CONFIG_HOME`, the argument `home`, the variable `HOME`. With none of them there is no user
-    layer.
+    `XDG_CONFIG_HOME`, the argument `home` (`home_dir` is another name for it), the variable `HOME`.
+    With none of them there is no user layer.
     """
+    if home is not None and home_dir is not None:
+        raise UsageError("`home` and `home_dir` are one argument: leave one out")
+    home = home_dir if home is None else home
     system = system or Disk()
     # Links are resolved once, so that every part of a configuration agrees on the root.
     here = system.real(folder_argument("cwd", cwd))

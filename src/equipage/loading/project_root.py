@@ -1,13 +1,14 @@
 """The project that a file belongs to: its references may not leave it.
 
 The project is the nearest folder above the file with a mark: `.git`, `equipage.toml`, or a
-`pyproject.toml` with `[tool.equipage]`.
+`pyproject.toml` with `[tool.equipage]`. Without one it is the nearest folder with any
+`pyproject.toml`, or the innermost folder that the caller named, whichever is further out.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from equipage.core.path import get
 from equipage.core.text import lazy_regex
@@ -75,6 +76,8 @@ class _ProjectRoots:
         self.by_mark: dict[str, str] = {}  #: only those that something in a folder marks
         self.real: dict[str, str] = {}  #: folder → the folder without links
         self.marked: dict[str, str | None] = {}  #: folder without links → the nearest project above
+        self.python: dict[str, str | None] = {}  #: the same for any `pyproject.toml`
+        self.above: dict[str, str | None] = {}  #: see `folder_above_given`
 
 
 def root_of_folder(run: Run, folder: str) -> str:
@@ -82,9 +85,13 @@ def root_of_folder(run: Run, folder: str) -> str:
     known = run.around.cache(_ProjectRoots)
     root = known.by_folder.get(folder)
     if root is None:
-        real = _real_folder(known, folder, run)
-        marked = _nearest_marked(known, real, run)
-        root = marked or _innermost(real, run.request.folders, run.around.files.system)
+        real, marked = _real_folder(known, folder, run), marked_project(run, folder)
+        root = marked or _unmarked_root(
+            real,
+            _nearest(known.python, real, run, _is_python_project),
+            run.request.folders,
+            run.around.files.system,
+        )
         known.by_folder[folder] = root
         if marked is not None:
             known.by_mark[folder] = root
@@ -100,6 +107,12 @@ def settings_file(run: Run, root: str) -> str | None:
         return own
     # A `pyproject.toml` is parsed only if it names us: most belong to other tools.
     return os.path.join(root, SHARED_FILE) if has_equipage_table(root, system) else None
+
+
+def marked_project(run: Run, folder: str) -> str | None:
+    """The root of the project around an absolute folder, if something marks it."""
+    known = run.around.cache(_ProjectRoots)
+    return _nearest(known.marked, _real_folder(known, folder, run), run, is_project_root)
 
 
 def _real_folder(known: _ProjectRoots, folder: str, run: Run) -> str:
@@ -119,22 +132,42 @@ def _real_folder(known: _ProjectRoots, folder: str, run: Run) -> str:
     return known.real[folder]
 
 
-def _nearest_marked(known: _ProjectRoots, folder: str, run: Run) -> str | None:
+def _nearest(
+    known: dict[str, str | None], folder: str, run: Run, is_root: Callable[[str, System], bool]
+) -> str | None:
+    """The nearest folder above, or the folder itself, that is a root. `known` remembers it."""
     unknown: list[str] = []
     seen = run.around.cache(_WalkedFolders).names
-    while folder not in known.marked:
+    while folder not in known:
         above = os.path.dirname(folder)
         is_bare = folder in seen and _has_no_project_mark(seen[folder])
-        if not is_bare and is_project_root(folder, run.around.files.system):
-            known.marked[folder] = folder
+        if not is_bare and is_root(folder, run.around.files.system):
+            known[folder] = folder
         elif above == folder:
-            known.marked[folder] = None
+            known[folder] = None
         else:
             unknown.append(folder)
             folder = above
     for each in unknown:
-        known.marked[each] = known.marked[folder]
-    return known.marked[folder]
+        known[each] = known[folder]
+    return known[folder]
+
+
+def folder_above_given(run: Run, folder: str) -> str | None:
+    """The folder above one that the caller named and that no project holds; None for others."""
+    if not run.request.folders:
+        return None
+    known = run.around.cache(_ProjectRoots)
+    if folder not in known.above:
+        root, system = root_of_folder(run, folder), run.around.files.system
+        above = os.path.dirname(root)
+        is_given = root == _real_folder(known, folder, run) and root in map(
+            system.real, run.request.folders
+        )
+        is_project = is_project_root(root, system) or _is_python_project(root, system)
+        is_beside = is_given and not is_project and not _is_common(above, root, system)
+        known.above[folder] = above if is_beside else None
+    return known.above[folder]
 
 
 def is_project_root(folder: str, system: System) -> bool:
@@ -143,16 +176,37 @@ def is_project_root(folder: str, system: System) -> bool:
     return marked or has_equipage_table(folder, system)
 
 
+def _is_python_project(folder: str, system: System) -> bool:
+    marked = system.is_file(os.path.join(folder, SHARED_FILE))
+    return marked and not _is_common(folder, folder, system)
+
+
+def _is_common(folder: str, inside: str, system: System) -> bool:
+    """Whether a folder is for more than the project `inside` it: `/`, the home folder, or one where
+    others than the owner of the project may write."""
+    home, project = system.variables().get("HOME"), system.status(inside)
+    if folder == os.path.dirname(folder) or (home and folder == system.real(home)):
+        return True
+    return project is not None and system.others_may_write(folder, project.st_uid)
+
+
 def project_of_folder(folder: str, system: System, named: Iterable[str] = ()) -> str:
     """The project that a folder belongs to.
 
-    It is the nearest parent with `.git`, `equipage.toml` or a `pyproject.toml` that has
-    `[tool.equipage]`; else the innermost folder that the caller `named` and that contains it; else
-    the folder itself. The working directory does not matter: a verdict must not depend on it.
+    The working directory does not matter: a verdict must not depend on it.
     """
     folder = system.real(folder)
-    marked = (each for each in (folder, *parents_of(folder)) if is_project_root(each, system))
-    return next(marked, None) or _innermost(folder, named, system)
+    above = (folder, *parents_of(folder))
+    marked = next((each for each in above if is_project_root(each, system)), None)
+    python = next((each for each in above if _is_python_project(each, system)), None)
+    return marked or _unmarked_root(folder, python, named, system)
+
+
+def _unmarked_root(folder: str, python: str | None, named: Iterable[str], system: System) -> str:
+    """The root without a mark: a Python project or the innermost named folder that contains a
+    folder, whichever is further out; else that folder."""
+    given = _innermost(folder, named, system)
+    return python if python is not None and is_below(given, python) else given
 
 
 def _innermost(folder: str, named: Iterable[str], system: System) -> str:

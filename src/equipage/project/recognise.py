@@ -26,7 +26,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 
 from equipage.clients.plugins import Plugins, is_below_skill, kind_of_plugin_part, plugins_around
-from equipage.core.codes import NOT_READ, POSSIBLE_KIND, UNRECOGNISED
+from equipage.core.codes import FIXTURE_SKIPPED, NOT_READ, POSSIBLE_KIND, UNRECOGNISED
 from equipage.core.diagnostics import Code, Diagnostic
 from equipage.core.text import lazy_regex
 from equipage.files import MAX_BYTES, System
@@ -158,7 +158,8 @@ def recognise(
         name = slashed[len(around.folder) + 1 :]
         return _recognise_header(path, around.inside + name, files, named=named)
     if extension in _FORMATS:
-        found = _recognise_file_content(path, _FORMATS[extension], files, named=named)
+        walked = run.request.folders
+        found = _recognise_file_content(path, _FORMATS[extension], files, walked, named=named)
         return found if is_part or found.unread is None else Recognised()
     if named:  # the caller may have a reason for another name: what the file holds decides
         found = (
@@ -360,7 +361,9 @@ def _is_foreign_file(path: str, syntax: Syntax, files: Files) -> bool:
     return beginning is not None and begins_as_foreign_file(beginning, syntax)
 
 
-def _recognise_file_content(path: str, syntax: Syntax, files: Files, *, named: bool) -> Recognised:
+def _recognise_file_content(
+    path: str, syntax: Syntax, files: Files, walked: Iterable[str] = (), *, named: bool
+) -> Recognised:
     if not named and _is_foreign_file(path, syntax, files):
         return Recognised()
     data = None if named else files.peek(path)
@@ -383,18 +386,24 @@ def _recognise_file_content(path: str, syntax: Syntax, files: Files, *, named: b
         # A walk does not check what only may be of a kind; a note says so.
         return Recognised(problem=_finding(POSSIBLE_KIND, path, files.system, kind=maybe.kind))
     row = sure or maybe
-    # Material of tests is put beside other files before it is used.
-    is_fixture = not named and FIXTURES.search(path.replace(os.sep, "/")) is not None
-    return Recognised(
-        None if row is None else row.kind,
-        by="content",
-        why="of what the file holds",
-        sure=not is_fixture,
-    )
+    if row is not None and not named and is_fixture(path, files.system, walked):
+        # Material of tests is put beside other files before it is used, and wrong on purpose.
+        return Recognised(problem=_finding(FIXTURE_SKIPPED, path, files.system, kind=row.kind))
+    return Recognised(None if row is None else row.kind, by="content")
 
 
-#: Folders with material of tests.
-FIXTURES = lazy_regex(r"/(?:fixtures?|testdata)/", re.IGNORECASE)
+def is_fixture(path: str, system: System, walked: Iterable[str]) -> bool:
+    """Whether a walk through these folders met a file in a folder with material of tests.
+
+    A folder that the caller named is not among them, whatever its name.
+    """
+    path = system.absolute(path)
+    above = [each for each in walked if path.startswith(each.rstrip(os.sep) + os.sep)]
+    inside = path.removeprefix(max(above, key=len, default=os.path.dirname(path)))
+    return _FIXTURES.search(inside.replace(os.sep, "/")) is not None
+
+
+_FIXTURES = lazy_regex(r"/(?:fixtures?|testdata)/", re.IGNORECASE)
 
 
 def _read_text(path: str, files: Files) -> tuple[str, Diagnostic | None]:

@@ -317,6 +317,8 @@ def summary_of_dead_process(file: File, reason: str, system: System) -> Summary:
     return Summary(file.path, system.name_of(file.path), None, ok=False, diagnostics=(problem,))
 
 
+#: Why a walk leaves a file alone that may be of a kind.
+NOT_CHECKED = (codes.POSSIBLE_KIND, codes.FIXTURE_SKIPPED, codes.NOT_READ)
 #: Problems that are reported for files which only a walk met.
 _WORTH_SAYING = (codes.NOT_UTF8, codes.LINK_BROKEN, codes.INTERNAL_ERROR, codes.CHECK_ENDED)
 
@@ -334,7 +336,7 @@ def _summary_of_problem(load: FileLoad, system: System, *, named: bool) -> Summa
     if problem is None:
         return None
     name = system.name_of(load.path)
-    if problem.code in (codes.LINK_OUTSIDE, codes.POSSIBLE_KIND, codes.NOT_READ):
+    if problem.code in (codes.LINK_OUTSIDE, *NOT_CHECKED):
         guessed = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
         return Summary(load.path, name, None, ok=True, diagnostics=(problem,), guessed=guessed)
     if named or problem.code in _WORTH_SAYING:

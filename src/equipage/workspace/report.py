@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,12 +15,12 @@ from equipage.core.diagnostics import Diagnostic, Label, UsageError
 from equipage.core.source import pickle_with_text
 from equipage.loading.format import Format
 from equipage.loading.session import Run
-from equipage.project.recognise import FIXTURES
+from equipage.project.recognise import is_fixture
 from equipage.project.registry import format_named, is_convention
 from equipage.project.settings import FORMAT as SETTINGS_KIND
 from equipage.project.settings import Selection, project_of
 from equipage.workspace.find import Found
-from equipage.workspace.load import Summary
+from equipage.workspace.load import NOT_CHECKED, Summary
 
 if TYPE_CHECKING:
     import pyarrow
@@ -182,7 +181,9 @@ def _replace_surrogates(value: Any) -> Any:
 # From what is kept of each file to a report.
 
 #: Findings that are reported once for each sort of file and project.
-_GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name, codes.LINK_BROKEN.name})
+_GROUPED = frozenset(each.name for each in (*NOT_CHECKED, codes.LINK_BROKEN))
+#: Findings about files that are none of those a report counts.
+_NOT_COUNTED = frozenset({codes.FIXTURE_SKIPPED.name, codes.NOT_READ.name})
 
 
 class Gathering:
@@ -246,7 +247,7 @@ class Gathering:
         is_grouped = any(each.code in _GROUPED for each in summary.diagnostics)
         if is_grouped:
             self._group(summary)
-        if is_grouped and summary.diagnostics[0].code == codes.NOT_READ:
+        if is_grouped and summary.diagnostics[0].code in _NOT_COUNTED:
             return
         self.files[summary.name] = summary
         if summary.layered:
@@ -302,10 +303,7 @@ class Gathering:
         is_ours = summary.kind is not None and not is_convention(summary.kind)
         if summary.kind is None or (is_ours and summary.unsure is None):
             return False
-        path, folders = self.system.absolute(path), self.run.request.folders
-        above = [each for each in folders if path.startswith(each.rstrip(os.sep) + os.sep)]
-        inside = path.removeprefix(max(above, key=len, default=os.path.dirname(path)))
-        return FIXTURES.search(inside.replace(os.sep, "/")) is not None
+        return is_fixture(path, self.system, self.run.request.folders)
 
     # The report.
 

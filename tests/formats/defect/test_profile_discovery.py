@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import equipage
-from equipage.formats.defect.profile import find_profiles
+from equipage.formats.defect.profile import profiles_of
 from equipage.loading.layers import find_layer_folders
 
 SINGLE = "+++\ndescription = '{}'\n+++\nbody\n"
@@ -132,6 +133,44 @@ def test_what_counts_as_a_profile(
     assert list(equipage.discover_profiles(tmp_path, env={})) == ([name] if name else [])
 
 
+@pytest.mark.requirement("PR-16")
+def test_good_profiles_are_found_beside_broken_ones(agents: Path, tmp_path: Path) -> None:
+    user = tmp_path / "home/.config/defect/agents"
+    user.mkdir(parents=True)
+    for file in (agents / "good.md", agents / "twice.md", user / "broken.md", user / "own.md"):
+        file.write_text(SINGLE.format(file.stem))
+    (agents / "broken.md").write_text("+++\nmodel = 'm'\n+++\n")
+    (agents / "twice").mkdir()
+    (agents / "twice/config.toml").write_text("description = 'd'\nprompt = {text = 't'}\n")
+    found = equipage.find_profiles(tmp_path, home_dir=tmp_path / "home", env={})
+    # The user's profile does not take the place of a broken one, and no one chooses between two.
+    assert [(each.name, each.layer) for each in found.profiles] == [
+        ("good", "project"),
+        ("own", "user"),
+    ]
+    assert [each.code for each in found.errors] == ["missing-field", "duplicate-profile"]
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.discover_profiles(tmp_path, home_dir=tmp_path / "home", env={})
+    assert str(caught.value) == "\n".join(map(str, found.errors))
+
+
+@pytest.mark.requirement("PR-19")
+@pytest.mark.parametrize(
+    "find",
+    [
+        equipage.discover_profiles,
+        equipage.find_profiles,
+        equipage.discover_skills,
+        equipage.load_settings,
+    ],
+)
+def test_the_home_folder_has_the_name_of_the_seed_too(find: Any, tmp_path: Path) -> None:
+    project(tmp_path)
+    find(tmp_path, home_dir=tmp_path, env={})
+    with pytest.raises(equipage.UsageError, match="one argument"):
+        find(tmp_path, home=tmp_path, home_dir=tmp_path, env={})
+
+
 @pytest.mark.requirement("PR-18")
 def test_a_folder_called_like_a_file_is_not_a_profile(agents: Path, tmp_path: Path) -> None:
     (agents / "x.md").mkdir()
@@ -144,7 +183,7 @@ def test_a_pipe_does_not_block(name: str, agents: Path, tmp_path: Path) -> None:
     target = agents / name
     target.parent.mkdir(exist_ok=True)
     os.mkfifo(target)
-    discovery = find_profiles(find_layer_folders(tmp_path, env={}))
+    discovery = profiles_of(find_layer_folders(tmp_path, env={}))
     assert [each.code for each in discovery.diagnostics] in (
         ["file-not-regular"],
         ["profile-overlooked"],
@@ -154,7 +193,7 @@ def test_a_pipe_does_not_block(name: str, agents: Path, tmp_path: Path) -> None:
 @pytest.mark.requirement("PR-18")
 def test_a_dangling_link_is_an_error(agents: Path, tmp_path: Path) -> None:
     (agents / "x.md").symlink_to("nowhere")
-    assert [each.code for each in find_profiles(find_layer_folders(tmp_path, env={})).errors] == [
+    assert [each.code for each in profiles_of(find_layer_folders(tmp_path, env={})).errors] == [
         "file-missing"
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from equipage.formats.defect.layers import find_settings
-from equipage.formats.defect.profile import find_profiles
+from equipage.formats.defect.profile import profiles_of
 from equipage.loading.layers import find_layer_folders
 from lab import shared_probes, write_probe
 
@@ -31,7 +31,7 @@ def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     places = find_layer_folders(repository, xdg_config_home=tmp_path / "xdg", env={})
     if probe["kind"] == "profiles":
-        errors = find_profiles(places).errors
+        errors = profiles_of(places).errors
     else:
         overrides = [each.strip() for each in probe["cli_overrides"].split(" | ") if each.strip()]
         errors = find_settings(places, overrides).outcome.errors

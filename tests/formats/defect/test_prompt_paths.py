@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from equipage.files.sandbox import MAX_BYTES
-from equipage.formats.defect.profile import find_profiles
+from equipage.formats.defect.profile import profiles_of
 from equipage.loading.layers import find_layer_folders
 from lab import TESTS
 
@@ -47,7 +47,7 @@ def test_prompt_file(case: dict[str, Any], tmp_path: Path) -> None:
     requested = case["requested"].replace("<W>", str(tmp_path / ".defect"))
     config = f"description = 'x'\nprompt = {{ file = {json.dumps(requested)} }}\n"
     (root / "config.toml").write_text(config)
-    (found,) = find_profiles(find_layer_folders(tmp_path, env={})).found
+    (found,) = profiles_of(find_layer_folders(tmp_path, env={})).found
     reads = case["read"] == 'Ok("SYS")' and case["requested"] not in STRICTER
     assert (found.outcome.config is not None) == reads
     if found.outcome.config is not None:
@@ -110,7 +110,7 @@ def test_a_path_that_cannot_be_a_prompt(
     (root / "config.toml").write_text(
         f"description = 'x'\nprompt = {{ file = {json.dumps(requested)} }}\n"
     )
-    (problem,) = find_profiles(find_layer_folders(tmp_path, env={})).errors
+    (problem,) = profiles_of(find_layer_folders(tmp_path, env={})).errors
     assert problem.code == "prompt-file-unusable"
     assert problem.message.startswith(f"invalid `prompt.file` `{requested.partition(NUL)[0][:60]}")
     assert problem.message.endswith(f"`: {reason}")

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equipage.formats.defect.layers import find_settings
-from equipage.formats.defect.profile import find_profiles
+from equipage.formats.defect.profile import profiles_of
 from equipage.loading.layers import find_layer_folders
 from lab import tries
 
@@ -87,7 +87,7 @@ def test_any_input(
         (root / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
         (root / ".defect" / "agents" / "a.md").write_text(f"---\n{json.dumps(header)}\n---\n")
         places = find_layer_folders(root, xdg_config_home=root / "xdg", env={})
-        found, discovery = find_settings(places, overrides), find_profiles(places)
+        found, discovery = find_settings(places, overrides), profiles_of(places)
         for each in (*found.outcome.diagnostics, *discovery.diagnostics):
             assert each.count == 1, str(each)
         assert (found.outcome.config is None) == bool(found.outcome.errors)

@@ -14,6 +14,7 @@ import pytest
 
 import equipage
 from equipage.core.frozen import FrozenDict, FrozenList
+from equipage.formats.toolpack import loader as toolpack_loader
 from equipage.formats.toolpack.loader import Toolpack, ToolpackLoader, ToolpackValidationError
 from formats.toolpack.making import DROP, MINIMAL, pack
 from lab import repository
@@ -195,6 +196,19 @@ def test_packs_are_found_at_any_depth_and_sorted_by_id(tmp_path: Path) -> None:
         "z.hidden",
     ]
     assert loader.list() is not loader.list()
+
+
+@pytest.mark.requirement("TP-01")
+def test_a_check_looks_where_people_write_and_a_loader_everywhere(tmp_path: Path) -> None:
+    files = {
+        f"packs/{name}/p.tool.yaml": pack(id=f"in.{number}", timeoutMs=0)
+        for number, name in enumerate([".hidden", "ignored", ".venv/x", "node_modules/y"])
+    }
+    folder = repository(tmp_path, {".gitignore": "ignored/\n", **files}) / "packs"
+    assert [each.path for each in equipage.check(folder, env={}).files] == [
+        f"{folder}/.hidden/p.tool.yaml"
+    ]
+    assert len(ToolpackLoader().find(folder).errors) == len(files)
 
 
 @pytest.mark.requirement("TP-05")
@@ -419,6 +433,9 @@ SENTENCES: list[tuple[str, Any, str]] = [
     ("L82", pack(env={"passthrough": ["TOKEN", 123]}), "env.passthrough[1]"),
     ("L83", pack(version="1.0"), "major.minor.patch"),
     ("L84", pack(execution=DROP), "execution"),
+    ("limits", pack(limits=[]), "field 'limits' must be a mapping"),
+    ("set", pack(env={"set": []}), "field 'env.set' must be a mapping"),
+    ("version", pack(version=1.0), "Field 'version' in toolpack must be a non-empty string"),
     ("L85", pack(timeoutMs=DROP, timeout_ms=5), "timeoutMs"),
 ]
 
@@ -496,10 +513,36 @@ def test_a_rule_has_the_name_of_today_whatever_was_written(tmp_path: Path) -> No
     assert "non-empty string" not in text
 
 
+def test_a_snapshot_is_of_one_load_whatever_other_threads_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"packs/a.tool.yaml": pack(id="old.a"), "packs/b.tool.yaml": pack(id="old.b")}
+    loader = load(tmp_path, {**files, "other/c.tool.yaml": pack(id="new.c")})
+    expected = loader.snapshot()
+
+    def load_meanwhile(*arguments: Any) -> str:
+        loader.load_dir(tmp_path / "other")
+        return relative(*arguments)
+
+    relative = toolpack_loader._relative
+    monkeypatch.setattr(toolpack_loader, "_relative", load_meanwhile)
+    assert loader.snapshot() == expected
+    assert [each.id for each in loader] == ["new.c"]
+
+
+@pytest.mark.parametrize("error", [ToolpackValidationError, equipage.LoadError])
+def test_a_program_may_raise_the_exception_with_a_text(error: type[equipage.LoadError]) -> None:
+    for raised in (error("packs/a.tool.yaml: no"), error("two\nlines"), error("")):
+        assert str(raised) == raised.args[0] == str(pickle.loads(pickle.dumps(raised)))
+        assert raised.diagnostics == raised.errors == ()
+
+
 def test_further_roots_can_be_allowed(tmp_path: Path) -> None:
     repository(tmp_path / "lib", {"s.json": {"title": "elsewhere"}})
     files = {"packs/a.tool.yaml": pack(inputSchema={"$ref": "../../lib/s.json"})}
-    assert "outside" in failure(tmp_path / "project", files)
+    with pytest.raises(ToolpackValidationError) as caught:
+        load(tmp_path / "project", files)
+    assert "`--root DIR`, in Python `roots`" in (caught.value.errors[0].help or "")
     for root in (tmp_path, tmp_path / "lib"):
         loader = load(tmp_path / "project", files, roots=(str(root),))
         assert loader.get("tool.echo").input_schema == {"title": "elsewhere"}

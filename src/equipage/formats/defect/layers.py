@@ -143,6 +143,7 @@ def load_settings(
     overrides: Iterable[str] = (),
     xdg_config_home: StrPath | None = None,
     home: StrPath | None = None,
+    home_dir: StrPath | None = None,
     env: Mapping[str, str] | None = None,
     strict: bool = False,
 ) -> LoadedSettings:
@@ -159,7 +160,7 @@ def load_settings(
     5
     """
     places = find_layer_folders(
-        cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env
+        cwd, local=local, xdg_config_home=xdg_config_home, home=home, home_dir=home_dir, env=env
     )
     # A text is a list of letters to Python; taken as one it would give many odd findings.
     if isinstance(overrides, str) or not isinstance(overrides, Iterable):

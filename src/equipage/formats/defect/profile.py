@@ -1,7 +1,7 @@
 """The kind `profile`: its rules, and the agents of all layers.
 
 `discover_profiles` returns a mapping of names to profiles, or raises every error. `find_profiles`
-returns each profile with its layer, its findings and what shadows it, whatever is wrong with it.
+returns the good ones beside every finding.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path as FilePath
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Fact, Shown
+from equipage.core.diagnostics import Also, Diagnostic, Fact, Shown
 from equipage.core.frozen import FrozenDict
 from equipage.core.path import Path, entries_at, get
 from equipage.core.source import Span
@@ -417,6 +418,7 @@ def discover_profiles(
     local: bool = False,
     xdg_config_home: StrPath | None = None,
     home: StrPath | None = None,
+    home_dir: StrPath | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Profiles:
     """The agents that can be called from `cwd`: the user's, and over them the project's.
@@ -431,12 +433,60 @@ def discover_profiles(
     'You write.'
     """
     places = find_layer_folders(
-        cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env
+        cwd, local=local, xdg_config_home=xdg_config_home, home=home, home_dir=home_dir, env=env
     )
-    return Profiles(find_profiles(places))
+    return Profiles(profiles_of(places))
 
 
-def find_profiles(places: LayerFolders) -> Discovery:
+class FoundProfiles(msgspec.Struct, frozen=True):
+    """The profiles that can be used, and every finding.
+
+    >>> found = equipage.find_profiles(".", local=True)
+    >>> [each.name for each in found.profiles], found.errors
+    (['writer'], ())
+    """
+
+    profiles: tuple[Profile, ...]
+    """Those without errors, sorted by name."""
+    diagnostics: tuple[Diagnostic, ...]
+    """Every finding of every profile."""
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The findings that keep a profile from being used."""
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
+
+def find_profiles(
+    cwd: StrPath = ".",
+    *,
+    local: bool = False,
+    xdg_config_home: StrPath | None = None,
+    home: StrPath | None = None,
+    home_dir: StrPath | None = None,
+    env: Mapping[str, str] | None = None,
+) -> FoundProfiles:
+    """The agents that can be called from `cwd`, and what is wrong with the others.
+
+    Looks where `discover_profiles` looks, and never raises on bad files. A name whose profile is
+    broken, or that a layer has twice, is left out: the user's profile does not take the place of a
+    broken one of the project.
+
+    >>> equipage.find_profiles(".", local=True).profiles[0].description
+    'Writes'
+    """
+    places = find_layer_folders(
+        cwd, local=local, xdg_config_home=xdg_config_home, home=home, home_dir=home_dir, env=env
+    )
+    discovery = profiles_of(places)
+    winning = [each for each in discovery.found if each.shadowed_by is None]
+    count = Counter(each.name for each in winning)
+    good = [each for each in winning if each.outcome.ok and count[each.name] == 1]
+    profiles = map(_build_profile, sorted(good, key=lambda each: each.name))
+    return FoundProfiles(tuple(profiles), discovery.diagnostics)
+
+
+def profiles_of(places: LayerFolders) -> Discovery:
     """Every profile of every layer, checked. Never raises on bad files."""
     return discover(AGENTS, FORMAT, places)
 

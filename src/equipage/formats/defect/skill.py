@@ -280,6 +280,7 @@ def discover_skills(
     local: bool = False,
     xdg_config_home: StrPath | None = None,
     home: StrPath | None = None,
+    home_dir: StrPath | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Skills:
     """The skills that count in `cwd`: the user's, and over them the project's.
@@ -291,7 +292,7 @@ def discover_skills(
     ('Says hello', 'project', 'SKILL.md')
     """
     places = find_layer_folders(
-        cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env
+        cwd, local=local, xdg_config_home=xdg_config_home, home=home, home_dir=home_dir, env=env
     )
     return Skills(find_skills(places))
 

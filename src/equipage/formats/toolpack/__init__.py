@@ -30,6 +30,7 @@ from equipage.loading.format import (
     Together,
 )
 from equipage.loading.model import Shape
+from equipage.loading.project_root import folder_above_given
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
 from equipage.schemas.codes import CODES as SCHEMA_CODES
@@ -125,7 +126,14 @@ class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def resolve_schemas(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
-    """Both schemas, checked, with their references resolved."""
+    """Both schemas, checked, with their references resolved.
+
+    Packs often lie beside their schemas. Without a project, a folder of packs that was named may
+    refer to what is beside it; one pack alone may not.
+    """
+    beside = None if session.embedded else folder_above_given(session.run, session.base)
+    if beside is not None:
+        session.roots += (beside,)
     return Ref().resolve(tree, session, (("inputSchema",), ("outputSchema",)))
 
 

@@ -55,6 +55,8 @@ class ToolpackValidationError(LoadError):
     """
 
     def __str__(self) -> str:
+        if self._text is not None:
+            return self._text
         lines = []
         for each in self.errors or self.diagnostics:  # a strict loader raises warnings alone
             rule = original_phrase(each)
@@ -99,6 +101,23 @@ class FoundToolpacks(msgspec.Struct, frozen=True):
         return tuple(each for each in self.diagnostics if each.severity == "error")
 
 
+class _Loaded(msgspec.Struct, frozen=True):
+    """What a loader holds; replaced as a whole, so that threads see the old or the new."""
+
+    folder: str = os.curdir
+    packs: dict[str, Toolpack] = {}
+    """By id, in order of the ids."""
+    sources: dict[str, tuple[Source, ...]] = {}
+    warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        pairs = [[pack.id, pack.digest] for pack in self.packs.values()]
+        return hashlib.sha256(
+            canonical_json({"canonical": CANONICAL_VERSION, "packs": pairs})
+        ).hexdigest()
+
+
 class ToolpackLoader:
     """The toolpacks of a folder. Loading either succeeds as a whole or changes nothing.
 
@@ -122,10 +141,7 @@ class ToolpackLoader:
         options_of(FORMAT, Request(env={}, options=self._options))  # now, not at the first folder
         self._roots = folders_argument("roots", roots)
         self._strict = strict
-        self._folder: str | None = None
-        self._packs: dict[str, Toolpack] = {}
-        self._sources: dict[str, tuple[Source, ...]] = {}
-        self.warnings: tuple[Diagnostic, ...] = ()
+        self._loaded = _Loaded()
 
     def load_dir(self, path: str | os.PathLike[str]) -> None:
         """Load every `*.tool.yaml` below `path`, at any depth, in place of what was loaded before.
@@ -137,9 +153,12 @@ class ToolpackLoader:
         if any(each.severity in fails for each in found):
             raise ToolpackValidationError(found)
         packs = {each.pack.id: (each.pack, each.sources) for each in entries if each.pack}
-        self._folder, self.warnings = folder, tuple(found)
-        self._packs = {name: packs[name][0] for name in sorted(packs)}
-        self._sources = {name: sources for name, (_, sources) in packs.items()}
+        self._loaded = _Loaded(
+            folder,
+            {name: packs[name][0] for name in sorted(packs)},
+            {name: sources for name, (_, sources) in packs.items()},
+            tuple(found),
+        )
 
     def find(self, path: str | os.PathLike[str]) -> FoundToolpacks:
         """Every pack below `path` that can be used, beside the errors of the others.
@@ -184,35 +203,38 @@ class ToolpackLoader:
 
     def list(self) -> list[Toolpack]:
         """The packs, sorted by id."""
-        return [*self._packs.values()]
+        return [*self._loaded.packs.values()]
 
     def get(self, tool_id: str) -> Toolpack:
         """The pack with that id. Raises `KeyError`, which names the nearest id."""
-        if tool_id not in self._packs:
-            guess = nearest(str(tool_id), self._packs)
+        packs = self._loaded.packs
+        if tool_id not in packs:
+            guess = nearest(str(tool_id), packs)
             hint = f"; did you mean {guess!r}?" if guess else ""
             raise KeyError(f"there is no toolpack {tool_id!r}{hint}")
-        return self._packs[tool_id]
+        return packs[tool_id]
 
     def __len__(self) -> int:
-        return len(self._packs)
+        return len(self._loaded.packs)
 
     def __contains__(self, tool_id: object) -> bool:
-        return tool_id in self._packs
+        return tool_id in self._loaded.packs
 
     def __iter__(self) -> Iterator[Toolpack]:
         return iter(self.list())
 
     def __repr__(self) -> str:
-        return f"ToolpackLoader({', '.join(self._packs)})"
+        return f"ToolpackLoader({', '.join(self._loaded.packs)})"
 
     @property
     def digest(self) -> str:
         """sha256 over the ids and digests of the packs, wherever their files are."""
-        pairs = [[pack.id, pack.digest] for pack in self.list()]
-        return hashlib.sha256(
-            canonical_json({"canonical": CANONICAL_VERSION, "packs": pairs})
-        ).hexdigest()
+        return self._loaded.digest
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What was found in the packs that were loaded; errors would have been raised."""
+        return self._loaded.warnings
 
     def snapshot(self, root: str | os.PathLike[str] | None = None) -> dict[str, Any]:
         """Everything that was loaded, as plain data: each pack, its digest, the hash of every file.
@@ -221,10 +243,11 @@ class ToolpackLoader:
         headers that a pack sets, the snapshot has only the names, and addresses come without user
         and password, because it is kept and passed on. A change of a value changes the digest.
         """
-        base = real_path(os.fspath(root) if root is not None else self._folder or os.curdir)
+        loaded = self._loaded
+        base = real_path(loaded.folder if root is None else path_argument("root", root))
         packs = []
-        for pack in self.list():
-            sources = sorted(self._sources[pack.id], key=lambda source: source.filename or "")
+        for pack in loaded.packs.values():
+            sources = sorted(loaded.sources[pack.id], key=lambda source: source.filename or "")
             hashes = {_relative(each.filename or each.name, base): each.sha256 for each in sources}
             plain = pack.to_dict()
             for block, name in _SECRET_MAPPINGS:
@@ -241,7 +264,7 @@ class ToolpackLoader:
                     "pack": plain,
                 }
             )
-        return {"canonical": CANONICAL_VERSION, "digest": self.digest, "packs": packs}
+        return {"canonical": CANONICAL_VERSION, "digest": loaded.digest, "packs": packs}
 
 
 #: Mappings whose values may be secrets.
@@ -315,17 +338,19 @@ _KEY_PHRASES: dict[Path, str] = {
 _SHAPE_PHRASES = (
     (r"", "Expected mapping at the top"),
     (r"(?:.*\.)?<<", "Failed to parse YAML"),
-    (r"id", "Field 'id' in toolpack must be a non-empty string"),
+    (r"(id|version)", "Field '{1}' in toolpack must be a non-empty string"),
     (r"deterministic|caps\.subprocess", "{0} must be a boolean"),
     (r"timeoutMs|execution\.timeoutMs", "{0} must be a positive integer"),
     (r"limits\.(.+)", "limits['{1}'] must be a positive integer"),
-    (r"(caps|env|templating)", "field '{1}' must be a mapping"),
-    (r"limits|execution|inputSchema|outputSchema", "{0} must be a mapping"),
-    (r"caps\.filesystem|env\.set|execution\.headers|templating\.context", "{0} must be a mapping"),
-    (r"caps\.network", "{0} must be a string or list"),
+    (
+        r"(limits|(?:caps|env|templating|execution)(?:\.(?:filesystem|set|context|headers))?)",
+        "field '{1}' must be a mapping",
+    ),
+    (r"inputSchema|outputSchema", "{0} must be a mapping"),
+    (r"caps\.network", "{0} must be a string or list of strings"),
     (r"caps\.filesystem\.\w+|env\.passthrough", "{0} must be a list"),
     (r"env\.set\.(.+)", "env.set['{1}'] must be a string"),
-    (r"templating\.engine", "templating.engine must be 'jinja2'"),
+    (r"templating\.engine", "templating.engine must be one of {{'jinja2'}}"),
     (r"execution\.kind", "unsupported execution.kind"),
     (r"execution\.cmd", "cli execution requires 'cmd' list"),
     (r"execution\.args", "node execution args must be a list"),

@@ -107,12 +107,12 @@ def _normalise_protocol(each: Any) -> Any:
 _ID = lazy_regex(r"[a-z0-9]+(?:\.[a-z0-9]+)+")
 _PLAIN_VERSION = lazy_regex(r"(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}")
 # Numbers without leading zeros.
-_THREE_NUMBERS = r"(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2}"
+_NUMBERS = r"(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2}"
 # A part of a pre-release: a number without leading zeros, or a word with at least one letter.
 _LABEL = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
 _BUILD = r"[0-9A-Za-z-]+"
 _SEMVER = lazy_regex(
-    rf"{_THREE_NUMBERS}(?:-{_LABEL}(?:\.{_LABEL})*)?(?:\+{_BUILD}(?:\.{_BUILD})*)?", re.ASCII
+    rf"{_NUMBERS}(?:-{_LABEL}(?:\.{_LABEL})*)?(?:\+{_BUILD}(?:\.{_BUILD})*)?", re.ASCII
 )
 
 
@@ -138,7 +138,7 @@ _THREE_NUMBERS = "write exactly three numbers, such as `1.4.0`"
 
 
 def version_is_semantic(pack: Any, _session: Session) -> Iterator[Fact]:
-    """`version` has three numbers and is valid in SemVer 2.0 or in Python; best in both."""
+    """`version` has three numbers and is valid in Python; best in SemVer 2.0, too."""
     version, place = get(pack, ("version",)), ("version",)
     if not isinstance(version, str) or not version or _PLAIN_VERSION.fullmatch(version):
         return
