@@ -91,6 +91,7 @@ OPENS = {
     "equipage.serve.supervisor",  # its own children, in /proc
     "equipage.serve.worker",  # compiled code of a tool, to compare it
     "equipage.serve.faults.run",  # traces and logs, which it only writes
+    "equipage.integrations.pytest",  # the files of a test
     "equipage.serve.testing",  # the traces again, for tests of clients
 }
 

@@ -29,6 +29,8 @@ def expressions() -> Iterator[tuple[str, Any, int]]:
     """Every expression of a module, with the module's name."""
     root = Path(equipage.__file__).parent
     for path in matching(root, "**/*.py"):
+        if path.parent.name == "integrations":
+            continue  # it needs the program that it is for
         parts = path.relative_to(root.parent).with_suffix("").parts
         name = ".".join(parts).removesuffix(".__init__")
         for value in vars(importlib.import_module(name)).values():

@@ -115,7 +115,7 @@ def test_an_unknown_path_is_an_error_for_locate_as_for_explain() -> None:
 def test_a_result_shows_what_users_need() -> None:
     shown = {name for name in dir(Loaded) if not name.startswith("_")}
     shown |= {name for name in Loaded.__annotations__ if not name.startswith("_")}
-    asked = {"digest", "explain", "locate", "to_dict", "variables"}
+    asked = {"digest", "explain", "locate", "lock", "to_dict", "value", "variables"}
     assert shown == {"config", "kind", "sources", "warnings", *asked}
 
 

@@ -50,7 +50,8 @@ def warm_up() -> None:
     looked at once.
     """
     for module in pkgutil.walk_packages(equipage.__path__, "equipage."):
-        if module.name != "equipage.__main__":
+        # An integration needs the program that it is for, and no load imports it.
+        if not module.name.startswith(("equipage.__main__", "equipage.integrations")):
             imported = importlib.import_module(module.name)
             for each in vars(imported).values():
                 if isinstance(each, Catalogue):  # the words of the package are read once, too

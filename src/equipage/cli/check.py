@@ -263,7 +263,7 @@ def _check(
 
 
 def _progress_on_terminal(output: Output) -> Progress | None:
-    """A bar for people who watch; None if standard error is no terminal."""
+    """A bar for people who watch; None without a terminal."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     return Progress("checking", output.width) if is_terminal else None
 

@@ -193,7 +193,7 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
             if new is not default:
                 force_setattr(value, name, new)
         return value
-    if getattr(kind, "__dataclass_params__", _OPEN).frozen or hasattr(kind, "__attrs_attrs__"):
+    if getattr(kind, "__dataclass_params__", _NotFrozen).frozen or hasattr(kind, "__attrs_attrs__"):
         return _freeze_fields(value, memo)
     if kind is tuple:
         if _ATOMS.issuperset(map(type, value)):
@@ -205,8 +205,8 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
     return freeze_plain(value, memo)
 
 
-class _OPEN:
-    """What a class that is no dataclass has in place of its parameters."""
+class _NotFrozen:
+    """What other classes have in place of the parameters of a dataclass."""
 
     frozen = False
 

@@ -26,7 +26,7 @@ from equipage.directives.composing import stages_of
 from equipage.loading.format import Format
 from equipage.loading.model import Shape
 from equipage.loading.model_classes import is_pydantic, pydantic_schema, schemas_at, split_pattern
-from equipage.loading.type_words import as_struct, type_info, words_of
+from equipage.loading.type_words import closed_struct, type_info, words_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -52,7 +52,7 @@ def schema_for(kind: Format) -> Schema:
     for pattern, new in kind.renamed.items():
         _accept_old_key(schema, pattern, new if isinstance(new, str) else new.to)
     if kind.layers:
-        schema = _without_required(schema)  # what one layer lacks, another has
+        schema = _drop_required(schema)  # what one layer lacks, another has
     for stage in stages_of(kind):
         if hasattr(stage, "fragment"):
             schema = accept(schema, *stage.fragment())
@@ -85,13 +85,13 @@ def _accept_old_key(schema: Schema, pattern: str, new: str) -> None:
             holder |= {"required": required} if "required" in holder else {}
 
 
-def _without_required(schema: Any) -> Any:
+def _drop_required(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_without_required(each) for each in schema]
+        return [_drop_required(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: _without_required(each)
+        key: _drop_required(each)
         for key, each in schema.items()
         if not (key == "required" and isinstance(each, list))
     }
@@ -149,7 +149,7 @@ class _SchemaWriter:
         if isinstance(kind, types.UnionType):
             return self._union(kind, strict=strict)
         if isinstance(kind, types.DataclassType | types.TypedDictType):
-            kind = as_struct(kind)
+            kind = closed_struct(kind)
         if isinstance(kind, types.StructType):
             return {"$ref": f"#/$defs/{self._definition(kind, strict=strict)}"}
         if isinstance(kind, _ARRAYS):

@@ -50,10 +50,10 @@ def merge_layers(tree: Tree, session: Session, root: Source, compose: Compose) -
             part = compose(part)
             merged = part if merged is None else merge(merged, part, choose)
             own = part if layer.at == "file" else own
-    return own if merged is None else _at_place_of(merged, own)
+    return own if merged is None else _move_to_place_of(merged, own)
 
 
-def _at_place_of(merged: Tree, own: Tree) -> Tree:
+def _move_to_place_of(merged: Tree, own: Tree) -> Tree:
     """The merged value at the place of the file itself: what it lacks is missing there."""
     if not isinstance(merged.value, dict):
         return merged

@@ -35,7 +35,7 @@ from equipage.loading.type_words import (
     OPEN_TYPES,
     WRITTEN_AS_TEXT,
     allowed_values,
-    as_struct,
+    closed_struct,
     could_be,
     describe,
     describe_missing_value,
@@ -139,7 +139,7 @@ def build(
     except MemoryError:
         raise
     except Exception:
-        pass  # also what a class of somebody raises: the slow way says where
+        pass  # also what the class of a caller raises: the slow way says where
     else:
         if is_struct(model) or not _has_unknown_key(value, type_info(model)):
             return config, value, []
@@ -158,7 +158,7 @@ def build(
 
 
 def refusal(error: Exception, model: Any, path: Path) -> Fact:
-    """The finding that a class of somebody refuses a value, in its own words if it has any."""
+    """The finding that the class of a caller refuses a value, in its own words if it has any."""
     # msgspec hands on what a class says of a value, and where.
     cause = error.__cause__ if isinstance(error, msgspec.ValidationError) else error
     error = cause if isinstance(cause, Exception) else error
@@ -318,9 +318,9 @@ class Collector:
     def _check_class(
         self, value: Any, kind: types.DataclassType | types.TypedDictType, path: Path
     ) -> Any:
-        """Check against a class of somebody, who may refuse what fits every field."""
+        """Check against the class of a caller, which may refuse what fits every field."""
         before = len(self.facts), self.holes
-        result = self._check_struct(value, as_struct(kind), path)
+        result = self._check_struct(value, closed_struct(kind), path)
         if result is not _NOTHING and (len(self.facts), self.holes) == before:
             try:
                 convert(result, kind.cls)

@@ -61,7 +61,7 @@ def is_pydantic(model: Any) -> bool:
 
 
 def require_format(kind: Format) -> Format:
-    """Return a format. Raises `UsageError` if its model, its layers or its patterns are no good."""
+    """Return a format. Raises `UsageError` if its model, its layers or its patterns cannot be used."""
     require_model(kind.model)
     for layer in kind.layers:
         name = layer if isinstance(layer, str) else layer.name
@@ -299,7 +299,7 @@ def _facts_of(errors: Iterable[Any], value: Any, model: Any, shape: Shape) -> It
     """What pydantic says, at the places of the values; of a choice, about the nearest branch."""
     guesses = Guesses()
     placed = [_Placed(each, value) for each in errors]
-    for each in _without_other_branches(placed):
+    for each in _keep_nearest_branches(placed):
         path = each.path
         owner = _title_at(model, path if each.sort == "missing" else path[:-1])
         if each.sort == "missing":
@@ -350,7 +350,7 @@ class _Placed:
                 self.branches.append((self.path, step))
 
 
-def _without_other_branches(placed: list[_Placed]) -> Iterator[_Placed]:
+def _keep_nearest_branches(placed: list[_Placed]) -> Iterator[_Placed]:
     """The errors without those of branches that the value is farther from than from another."""
     counts: dict[Path, Counter[Any]] = {}
     for each in placed:

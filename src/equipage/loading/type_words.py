@@ -25,7 +25,7 @@ type_info: Callable[[Any], types.Type] = cache(lambda model: types.type_info(mod
 OPEN_TYPES = types.DataclassType | types.TypedDictType
 
 
-def as_struct(kind: Any) -> types.StructType:
+def closed_struct(kind: Any) -> types.StructType:
     """A dataclass, an attrs class or a TypedDict as a Struct that takes no other keys."""
     return types.StructType(kind.cls, kind.fields, forbid_unknown_fields=True)
 
@@ -136,7 +136,7 @@ def describe_missing_value(kind: types.Type) -> str:
     if isinstance(kind, types.VarTupleType | types.ListType) and kind.min_length:
         return "a list of one or more"
     if isinstance(kind, OPEN_TYPES):
-        kind = as_struct(kind)
+        kind = closed_struct(kind)
     if not isinstance(kind, types.StructType) or directive_value_name(kind) is not None:
         return describe(kind)
     names = [each.encode_name for each in kind.fields if each.required]
