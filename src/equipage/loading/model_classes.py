@@ -61,7 +61,7 @@ def is_pydantic(model: Any) -> bool:
 
 
 def require_format(kind: Format) -> Format:
-    """Return a format. Raises `UsageError` if its model, its layers or its patterns cannot be used."""
+    """Return a format. Raises `UsageError` if its model, layers or patterns cannot be used."""
     require_model(kind.model)
     for layer in kind.layers:
         name = layer if isinstance(layer, str) else layer.name
