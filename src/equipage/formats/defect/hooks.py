@@ -15,24 +15,32 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.codes import INVALID_GLOB
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.frozen import EMPTY, convert, plain_data
-from equipage.core.path import HOLE, Path, entries_at, get, table_at, walk
-from equipage.core.text import glob_hint, glob_problem, nearest
+from equipage.core.path import table_at
+from equipage.core.text import glob_hint, glob_problem
 from equipage.formats.defect import codes
 from equipage.loading.header import unknown_key
 from equipage.loading.shared import StrictTable
-from equipage.loading.tree import (
+from equipage.loading.tree import punch_holes, remove_all, select_entries
+from equipage.plugin import (
+    HOLE,
+    Also,
+    Change,
+    Document,
+    Fact,
     Origin,
     Origins,
+    Path,
+    Remedy,
+    Shown,
     Tree,
+    entries_at,
+    get,
     graft,
-    punch_holes,
+    nearest,
     remove,
-    remove_all,
-    select_entries,
+    walk,
 )
-from equipage.syntax.document import Document
 
 Layer = Literal["user", "project", "project-local", "command line"]
 #: The layers that a repository brings or that lie in it.

@@ -11,19 +11,37 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import EMPTY
-from equipage.core.path import HOLE, Path, get, table_at
-from equipage.core.text import Guesses
+from equipage.core.path import table_at
 from equipage.formats.defect import codes
-from equipage.loading.format import Format, Item, Presentation, Reading, Together
-from equipage.loading.model import Shape
-from equipage.loading.session import Session
 from equipage.loading.shared import StrictTable
-from equipage.loading.tree import Origin, Origins, Tree, Via, graft, merge, move, remove_all
+from equipage.loading.tree import remove_all
+from equipage.plugin import (
+    HOLE,
+    Also,
+    Fact,
+    Format,
+    Guesses,
+    Item,
+    Origin,
+    Origins,
+    Path,
+    Presentation,
+    Reading,
+    Session,
+    Shape,
+    Shown,
+    Together,
+    Tree,
+    Via,
+    get,
+    graft,
+    merge,
+    move,
+)
 
 if TYPE_CHECKING:
-    from equipage.loading.outcome import Outcome
+    from equipage.plugin import Outcome
 
 Transport = Literal["stdio", "http", "sse"]
 SERVERS_PATH: Path = ("mcp", "servers")

@@ -16,10 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import ROOT, Path, get, table_at, walk
-from equipage.core.text import nearest
-from equipage.files import System
+from equipage.core.path import table_at
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect.codes import SETTINGS_CODES
 from equipage.formats.defect.hooks import Layer
@@ -31,24 +28,34 @@ from equipage.formats.defect.settings_model import (
     Settings,
     Turn,
 )
-from equipage.loading.format import (
+from equipage.loading.format import LayerFolder
+from equipage.loading.layers import find_layer_folders
+from equipage.loading.shared import hide_property
+from equipage.loading.tree import punch_holes
+from equipage.plugin import (
+    ROOT,
+    Also,
+    Fact,
     Format,
     Item,
-    LayerFolder,
     Layering,
+    Path,
     Presentation,
     Reading,
     Sensitive,
+    Session,
+    Shape,
+    Shown,
+    System,
     Together,
+    Tree,
+    get,
+    nearest,
+    walk,
 )
-from equipage.loading.layers import find_layer_folders
-from equipage.loading.model import Shape
-from equipage.loading.session import Session
-from equipage.loading.shared import hide_property
-from equipage.loading.tree import Tree, punch_holes
 
 if TYPE_CHECKING:
-    from equipage.loading.outcome import Outcome
+    from equipage.plugin import Outcome
 
 #: The modes of the sandbox, from the narrowest to the widest.
 SANDBOXES = ("deny-all", "read-only", "ask-writes", "open")

@@ -22,29 +22,33 @@ from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact, Severity, Shown
-from equipage.core.path import HOLE, Hole, Path, get, mapping_or_empty, walk
-from equipage.core.text import nearest
+from equipage.core.path import Hole
 from equipage.formats.server import codes, grammar
 from equipage.formats.server.compose import Rewrite, apply_rewrite
 from equipage.formats.server.generate import Generated
 from equipage.formats.server.grammar import BRANCH_KEYS, Place, find_places, follow, is_free_data
 from equipage.formats.server.model import MAX_UINT64, Delivery, SideEffect, Unsigned
-from equipage.loading.session import Session
-from equipage.loading.tree import (
-    MADE_ABSOLUTE,
+from equipage.loading.tree import MADE_ABSOLUTE, attach, put_all, remove_all
+from equipage.plugin import (
+    HOLE,
+    Document,
+    Fact,
     Origins,
+    Path,
+    Session,
+    Severity,
+    Shown,
     Tree,
     Via,
-    attach,
+    get,
     graft,
+    mapping_or_empty,
     move,
+    nearest,
     put,
-    put_all,
     remove,
-    remove_all,
+    walk,
 )
-from equipage.syntax.document import Document
 
 
 def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:

@@ -13,9 +13,8 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import HOLE, Hole, Path, get, mapping_or_empty
-from equipage.core.text import Guesses, lazy_regex, nearest
+from equipage.core.path import Hole
+from equipage.core.text import lazy_regex
 from equipage.formats.server import codes, grammar
 from equipage.formats.server.compose import LIMITS, ServerOptions
 from equipage.formats.server.grammar import (
@@ -32,8 +31,19 @@ from equipage.formats.server.grammar import (
 )
 from equipage.formats.server.model import MAX_UINT64, Condition
 from equipage.formats.server.normal_form import OPERATORS, TEXT_OPERATORS
-from equipage.loading.format import Check
-from equipage.loading.session import Session
+from equipage.plugin import (
+    HOLE,
+    Also,
+    Check,
+    Fact,
+    Guesses,
+    Path,
+    Session,
+    Shown,
+    get,
+    mapping_or_empty,
+    nearest,
+)
 from equipage.schemas.checking import check
 
 # The server, and the two forms of a configuration.

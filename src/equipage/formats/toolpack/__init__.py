@@ -8,8 +8,6 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact, Severity
-from equipage.directives.ref import Ref
 from equipage.formats.toolpack import codes
 from equipage.formats.toolpack.codes import CODES
 from equipage.formats.toolpack.model import CLOSED_BLOCKS, Block, Limits, ToolpackFile, build_pack
@@ -20,18 +18,21 @@ from equipage.formats.toolpack.rules import (
     normalise_network,
     rename_snake_case,
 )
-from equipage.loading.format import (
+from equipage.plugin import (
     YAML_ONLY,
+    Fact,
     Format,
     Item,
     Presentation,
     Reading,
+    Ref,
     Sensitive,
+    Session,
+    Severity,
+    Shape,
     Together,
+    Tree,
 )
-from equipage.loading.model import Shape
-from equipage.loading.session import Session
-from equipage.loading.tree import Tree
 from equipage.schemas.codes import CODES as SCHEMA_CODES
 
 # What commands show of a toolpack.

@@ -21,22 +21,30 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Diagnostic, LoadError
-from equipage.core.path import Path, PathSyntaxError, parse_path
-from equipage.core.source import Source
-from equipage.core.text import nearest, visible
+from equipage.core.path import PathSyntaxError
+from equipage.core.text import visible
 from equipage.directives import codes as directive_codes
-from equipage.files import System
 from equipage.files.arguments import expand_home, folders_argument, path_argument
 from equipage.files.sandbox import real_path
 from equipage.formats.toolpack import FORMAT
 from equipage.formats.toolpack.model import Toolpack
 from equipage.formats.toolpack.rules import SUFFIX, file_name_problem, group_key, path_in_camel_case
 from equipage.loading.findings import finding, merge_across_loads
-from equipage.loading.outcome import Outcome, findings_about_sets
+from equipage.loading.outcome import findings_about_sets
 from equipage.loading.pipeline import load_path
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
-from equipage.loading.session import Request, options_of
+from equipage.loading.session import options_of
+from equipage.plugin import (
+    Diagnostic,
+    LoadError,
+    Outcome,
+    Path,
+    Request,
+    Source,
+    System,
+    nearest,
+    parse_path,
+)
 
 __all__ = ["FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationError"]
 
