@@ -1,9 +1,9 @@
 """Everything a format of your own needs beyond `equipage.Format`, under one name.
 
-`equipage` itself has what most formats need: `Format`, layers, rules. Here is the rest: stages that
-rewrite values and remember where they came from, directives, codes with words of their own, and what
-commands show. The four formats of the seeds are made of these names. What is listed here changes
-only with a new major version; each name is imported when it is first used.
+`equipage` itself has what most formats need: `Format`, layers, rules. Here is the rest: stages
+that rewrite values and remember where they came from, directives, codes with words of their own,
+and what commands show. The formats of the four seeds are made of these names. What is listed here
+changes only with a new major version; each name is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
         Code,
         Diagnostic,
         Fact,
-        LoadError,
-        Part,
         Remedy,
         Severity,
         Shown,
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     )
     from equipage.core.source import Source, Span
     from equipage.core.text import Guesses, nearest
-    from equipage.directives import Directive, Expansion, Node, expand
+    from equipage.directives import Directive, Expansion, Node, expand, find
     from equipage.directives.file import File
     from equipage.directives.include import Include
     from equipage.directives.ref import Ref
@@ -48,6 +46,7 @@ if TYPE_CHECKING:
         Check,
         Format,
         Item,
+        LayerFolder,
         Layering,
         Limits,
         NoOptions,
@@ -65,18 +64,19 @@ if TYPE_CHECKING:
 
 #: The modules that the names are imported from.
 _HOMES = {
-    "core.diagnostics": "Also Catalogue Change Code Diagnostic Fact LoadError Part Remedy Severity Shown",
+    "core.diagnostics": "Also Catalogue Change Code Diagnostic Fact Remedy Severity Shown",
     "core.path": "HOLE ROOT Path entries_at get mapping_or_empty parse_path walk",
     "core.source": "Source Span",
     "core.text": "Guesses nearest",
-    "directives": "Directive Expansion Node expand",
+    "directives": "Directive Expansion Node expand find",
     "directives.file": "File",
     "directives.include": "Include",
     "directives.ref": "Ref",
     "files": "System",
     "files.sandbox": "FileProblem PathPolicy",
     "loading.editor_schema": "accept",
-    "loading.format": "YAML_ONLY Check Format Item Layering Limits NoOptions Offer Presentation Reading Sensitive Together",
+    "loading.format": "YAML_ONLY Check Format Item LayerFolder Layering "
+    "Limits NoOptions Offer Presentation Reading Sensitive Together",
     "loading.model": "Shape",
     "loading.outcome": "Outcome",
     "loading.session": "Request Session",
@@ -87,11 +87,12 @@ _HOMES = {
 __all__ = [
     "HOLE", "ROOT", "YAML_ONLY", "Also", "Catalogue", "Change", "Check", "Code", "Diagnostic",
     "Directive", "Document", "Expansion", "Fact", "File", "FileProblem", "Format", "Guesses",
-    "Include", "Item", "Layering", "Limits", "LoadError", "NoOptions", "Node", "Offer", "Origin",
-    "Origins", "Outcome", "Part", "Path", "PathPolicy", "Presentation", "Reading", "Ref",
+    "Include", "Item", "LayerFolder", "Layering", "Limits", "NoOptions", "Node", "Offer",
+    "Origin", "Origins", "Outcome", "Path", "PathPolicy", "Presentation", "Reading", "Ref",
     "Remedy", "Request", "Sensitive", "Session", "Severity", "Shape", "Shown", "Source", "Span",
-    "System", "Together", "Tree", "Via", "accept", "entries_at", "expand", "get", "graft",
-    "mapping_or_empty", "merge", "move", "nearest", "parse_path", "put", "remove", "walk",
+    "System", "Together", "Tree", "Via", "accept", "entries_at", "expand", "find", "get",
+    "graft", "mapping_or_empty", "merge", "move", "nearest", "parse_path", "put", "remove",
+    "walk",
 ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import UsageError
+from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.frozen import MAX_ADDED_NODES, is_deeper_than, levels, outweighs, plain_data
 from equipage.core.text import lazy_regex
 from equipage.files import display_name
@@ -32,7 +32,6 @@ from equipage.plugin import (
     Fact,
     Format,
     Item,
-    LoadError,
     Origin,
     Origins,
     Presentation,

@@ -19,6 +19,7 @@ import msgspec
 from msgspec import inspect as types
 
 from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Part
 from equipage.core.frozen import plain_data
 from equipage.core.text import edit_distance, lazy_regex
 from equipage.files.reading import require_text
@@ -40,7 +41,6 @@ from equipage.plugin import (
     Node,
     Origin,
     Origins,
-    Part,
     Path,
     PathPolicy,
     Presentation,

@@ -20,6 +20,7 @@ import msgspec
 from msgspec import inspect as types
 
 from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Part
 from equipage.core.text import lazy_regex
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.model import Blueprint, Step
@@ -28,7 +29,6 @@ from equipage.plugin import (
     HOLE,
     Change,
     Fact,
-    Part,
     Path,
     Remedy,
     Session,

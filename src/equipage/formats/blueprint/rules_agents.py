@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from equipage.core.diagnostics import Part
 from equipage.core.text import lazy_regex
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.model import AGENT_KINDS
@@ -34,7 +35,6 @@ from equipage.plugin import (
     Code,
     Fact,
     Guesses,
-    Part,
     Path,
     Remedy,
     Session,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Part
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.rules import (
     canonical_path,
@@ -27,7 +28,6 @@ from equipage.plugin import (
     Change,
     Fact,
     Guesses,
-    Part,
     Path,
     Remedy,
     Session,

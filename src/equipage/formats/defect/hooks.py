@@ -16,7 +16,6 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.codes import INVALID_GLOB
 from equipage.core.frozen import EMPTY, convert, plain_data
-from equipage.core.path import table_at
 from equipage.core.text import glob_hint, glob_problem
 from equipage.formats.defect import codes
 from equipage.loading.header import unknown_key
@@ -37,6 +36,7 @@ from equipage.plugin import (
     entries_at,
     get,
     graft,
+    mapping_or_empty,
     nearest,
     remove,
     walk,
@@ -260,7 +260,7 @@ def _stamp_layer(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact])
 
 def check(config: Any) -> Iterator[Fact]:
     """What is wrong with the hooks of a plain configuration."""
-    for event in table_at(config, HOOKS):
+    for event in mapping_or_empty(get(config, HOOKS)):
         for path, entry in entries_at(config, (*HOOKS, event)):
             if isinstance(entry, dict):
                 # An entry of `disable` has the form of a hook, and names the event itself.

@@ -20,11 +20,10 @@ from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.codes import VARIABLE_IGNORED
-from equipage.core.diagnostics import Label
+from equipage.core.diagnostics import Label, LoadError
 from equipage.core.text import lazy_regex
 from equipage.files import is_below, is_possible_path
-from equipage.files.arguments import text_argument, wrong_argument
-from equipage.files.disk import working_directory
+from equipage.files.arguments import folder_argument, text_argument, wrong_argument
 from equipage.formats.defect import codes, hooks, mcp
 from equipage.formats.defect.hooks import PROJECT_LAYERS, Layer
 from equipage.formats.defect.mcp import STRICT_MCP_JSON
@@ -52,7 +51,6 @@ from equipage.plugin import (
     Fact,
     FileProblem,
     Format,
-    LoadError,
     Origin,
     Origins,
     Outcome,
@@ -143,7 +141,8 @@ class LoadedSettings(Loaded[Settings]):
         if file is None:
             return None
         source = self._tree.provenance(("base_prompt", "file")).origin.document.source
-        base = working_directory() if source.filename is None else os.path.dirname(source.filename)
+        given = source.filename is None  # on the command line
+        base = folder_argument("base", ".") if given else os.path.dirname(source.filename or "")
         return FilePath(base, file)
 
 

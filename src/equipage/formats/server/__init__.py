@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipage.core import codes as core_codes
-from equipage.directives import codes as directive_codes
-from equipage.directives.include import OVERRIDE
 from equipage.formats.server import compose as composing
 from equipage.formats.server.codes import CODES
 from equipage.formats.server.compose import fold, limits_of
@@ -28,7 +26,7 @@ from equipage.plugin import (
     Shape,
     mapping_or_empty,
 )
-from equipage.schemas.codes import CODES as SCHEMA_CODES
+from equipage.schemas import codes as schema_codes
 
 # What commands show of a server.
 
@@ -147,7 +145,7 @@ FORMAT = Format(
         unknown="warning",
         null_is_absent=True,
         exempt=("$",),
-        own_codes={OVERRIDE: directive_codes.ORPHAN_OVERRIDE},
+        own_codes={"override": Include.orphan},
     ),
     stages=(
         composing.include,
@@ -159,7 +157,7 @@ FORMAT = Format(
     ),
     checks=RULES,
     fold=fold,
-    codes=(*CODES, *Include.codes, *File.codes, *Generate.codes, *SCHEMA_CODES),
+    codes=(*CODES, *Include.codes, *File.codes, *Generate.codes, *schema_codes.CODES),
     presentation=Presentation(
         schema=author_schema, example=EXAMPLE, listing=listing, sensitive=SENSITIVE
     ),

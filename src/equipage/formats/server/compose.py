@@ -17,7 +17,6 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.frozen import levels
-from equipage.directives import find, may_mention
 from equipage.files import is_below, parents_of
 from equipage.formats.server import codes
 from equipage.formats.server.generate import Generate
@@ -35,6 +34,7 @@ from equipage.plugin import (
     Session,
     Tree,
     expand,
+    find,
     get,
     graft,
     move,
@@ -284,7 +284,7 @@ def move_into_content(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     The same holds for images and for payloads.
     """
     for key in (File.key, Generate.key):
-        if any(may_mention(document, key) for document in session.documents):
+        if any(document.may_mention(key) for document in session.documents):
             rewrite = Rewrite(
                 partial(_mappings_with_key, key), _lacks_content, _move_to_content_key
             )

@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
 from equipage.core import codes as core_codes
-from equipage.core.path import Hole
 from equipage.formats.server import codes, grammar
 from equipage.formats.server.compose import Rewrite, apply_rewrite
 from equipage.formats.server.generate import Generated
@@ -133,7 +132,7 @@ def _misfit_parameters(effect: dict[str, Any]) -> Iterator[tuple[str, str]]:
             fits = type(value) is int and 0 <= value <= MAX_UINT64
         else:
             fits = isinstance(value, kind)
-        if not fits and not isinstance(value, Hole | None):
+        if not fits and value is not None and value is not HOLE:
             yield name, _EXPECTED_WORDS[kind]
 
 
@@ -193,7 +192,7 @@ def _hoist_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
 
 def _lacks_content_item(message: Any) -> bool:
     """Whether a message has no content item. The reason for a hole was reported before."""
-    return isinstance(message, dict) and not isinstance(message.get("content"), dict | Hole)
+    return isinstance(message, dict) and not _is_mapping_or_hole(message.get("content"))
 
 
 def _wrap_message_text(part: Tree, path: Path, facts: list[Fact]) -> Tree:
@@ -399,3 +398,7 @@ _REWRITES: tuple[Rewrite, ...] = (
     ),
     Rewrite(grammar.triggers, _needs_flattening, _flatten_matchers),
 )
+
+
+def _is_mapping_or_hole(value: Any) -> bool:
+    return value is HOLE or isinstance(value, dict)

@@ -13,7 +13,6 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
-from equipage.core.path import Hole
 from equipage.core.text import lazy_regex
 from equipage.formats.server import codes, grammar
 from equipage.formats.server.compose import LIMITS, ServerOptions
@@ -424,12 +423,13 @@ def matcher_can_match(path: Path, matcher: dict[str, Any]) -> Iterator[Fact]:
         yield codes.MATCHER_EMPTY.at(path, operators=OPERATORS)
     written = [operator for operator in TEXT_OPERATORS if operator in matcher]
     for operator in written:
-        if not isinstance(matcher[operator], str | Hole):
+        if matcher[operator] is not HOLE and not isinstance(matcher[operator], str):
             yield _wrong_operand((*path, operator), operator, "text", matcher[operator])
     pattern = matcher.get("regex")
     if isinstance(pattern, str) and (problem := grammar.regex_problem(pattern)) is not None:
         yield codes.REGEX_INVALID.at((*path, "regex"), pattern=Shown(pattern), problem=problem)
-    if not isinstance(matcher.get("any_of", HOLE), list | Hole):
+    choices = matcher.get("any_of", HOLE)
+    if choices is not HOLE and not isinstance(choices, list):
         yield _wrong_operand(
             (*path, "any_of"), "any_of", "a list of plain values", matcher["any_of"]
         )

@@ -33,7 +33,6 @@ from equipage.plugin import (
     Together,
     Tree,
 )
-from equipage.schemas.codes import CODES as SCHEMA_CODES
 
 # What commands show of a toolpack.
 
@@ -160,7 +159,7 @@ FORMAT = Format(
     together=Together(
         set_rules=(ids_are_unique,), set_key=group_key, codes=(codes.DUPLICATE_ID, codes.SIMILAR_ID)
     ),
-    codes=(*SCHEMA_CODES, *Ref.codes, *CODES),
+    codes=(*Ref.codes, *CODES),
     build_result=build_pack,
     presentation=Presentation(
         schema=author_schema,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from equipage.core.diagnostics import Part
 from equipage.core.text import lazy_regex
 from equipage.formats.toolpack import codes
 from equipage.formats.toolpack.model import BLOCKS, EXECUTIONS, Block, ToolpackFile
@@ -22,7 +23,6 @@ from equipage.plugin import (
     Change,
     Fact,
     Origin,
-    Part,
     Path,
     Remedy,
     Session,
