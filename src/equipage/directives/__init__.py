@@ -158,7 +158,7 @@ class Expansion:
             directive.matches
             for directive in self.directives
             if not self.documents
-            or any(may_mention(document, directive.key) for document in self.documents)
+            or any(document.may_mention(directive.key) for document in self.documents)
         ]
         if len(tests) <= 1:  # the usual case, without a call in between for every mapping
             return find(tree.value, tests[0]) if tests else []
@@ -228,12 +228,6 @@ def expand(
 def related_places(via: tuple[Via, ...]) -> tuple[Also, ...]:
     """The directives that brought a part, as related places of a finding, innermost first."""
     return tuple(Also(each.how, origin=each.at) for each in reversed(via) if each.at is not None)
-
-
-def may_mention(document: Document, key: str) -> bool:
-    """Whether the text of a document may hold `key`. An escape could spell it in another way."""
-    text = document.parsed_text()
-    return key in text or "\\" in text
 
 
 def find(value: Any, test: Callable[[dict[str, Any]], bool]) -> list[Path]:

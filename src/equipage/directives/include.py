@@ -76,6 +76,7 @@ class Include(Directive):
     """What a kind decides about includes, and the files that one load included so far."""
 
     key: ClassVar[str] = "$include"
+    orphan: ClassVar[Code] = codes.ORPHAN_OVERRIDE  #: an override beside no include
     codes: ClassVar[tuple[Code, ...]] = codes.INCLUDE_CODES
 
     library: str | None  #: where paths start; None: at the folder of the file that includes

@@ -31,6 +31,7 @@ from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, Via, graft
 from equipage.schemas import Draft, draft_named, written_draft
 from equipage.schemas import codes as schema_codes
+from equipage.schemas.codes import CODES as SCHEMA_CODES
 from equipage.syntax.document import Document
 
 #: How many nodes references may add to what the texts hold, and how deep a schema may become.
@@ -46,7 +47,7 @@ class Ref(Directive):
     """The references of one load. A kind decides what they may read and the draft by default."""
 
     key: ClassVar[str] = REF
-    codes: ClassVar[tuple[Code, ...]] = codes.REF_CODES
+    codes: ClassVar[tuple[Code, ...]] = (*SCHEMA_CODES, *codes.REF_CODES)
 
     policy: PathPolicy = PathPolicy(absolute="refuse", parents="inside")
     default_draft: str = "2020-12"

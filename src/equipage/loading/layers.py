@@ -32,8 +32,8 @@ from equipage.files.disk import Disk
 from equipage.loading.findings import merge_duplicates
 from equipage.loading.format import Format, LayerFolder
 from equipage.loading.merging import config_home
-from equipage.loading.outcome import Outcome, findings_about_sets, place_without_outcome
-from equipage.loading.pipeline import load_path
+from equipage.loading.outcome import Outcome, place_without_outcome
+from equipage.loading.pipeline import findings_about_sets, load_path
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request
 

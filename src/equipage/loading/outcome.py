@@ -199,12 +199,6 @@ def place_without_outcome(fact: Fact, file: str | None = None) -> Diagnostic:
 # ------------------------------------------------------------------------------------ several loads
 
 
-def findings_about_sets(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
-    """The findings of set rules and cross rules about loads that belong together."""
-    offers = [offer for each in outcomes if (offer := each.offer()) is not None]
-    return [each for _, each in findings_by_load(outcomes, offers)]
-
-
 def _outcomes_sharing_keys(group: Sequence[Outcome]) -> Sequence[Outcome]:
     """The outcomes that share their set key with another; all of them if one has no key.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from equipage.core import codes
-from equipage.core.diagnostics import Fact
+from equipage.core.diagnostics import Diagnostic, Fact
 from equipage.core.frozen import MAX_ADDED_NODES, WeightCache, outweighs
 from equipage.core.path import HOLE, Path, get
 from equipage.core.source import Source, Span
@@ -22,7 +22,7 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading.format import Format
 from equipage.loading.merging import merge_layers, place_in_layer, rename_keys
 from equipage.loading.model_classes import build as build_model
-from equipage.loading.outcome import Outcome, build_outcome
+from equipage.loading.outcome import Outcome, build_outcome, findings_by_load
 from equipage.loading.project_root import root_of_folder
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree, punch_holes
@@ -200,6 +200,12 @@ def _invisible_characters(session: Session, root: Source) -> Iterator[Fact]:
             )
             if fact is not None:
                 yield fact
+
+
+def findings_about_sets(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
+    """The findings of set rules and cross rules about loads that belong together."""
+    offers = [offer for each in outcomes if (offer := each.offer()) is not None]
+    return [each for _, each in findings_by_load(outcomes, offers)]
 
 
 def run_with_stack_headroom(run: Callable[[], T]) -> T:

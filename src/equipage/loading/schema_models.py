@@ -171,7 +171,7 @@ FORMAT = Format(
     ),
     stages=(),
     checks=(fits_its_schema,),
-    codes=(*codes.CODES, *Ref.codes, *codes.MATCHING_CODES),
+    codes=(*Ref.codes, *codes.MATCHING_CODES),
     build_result=lambda value, _session: freeze_plain(value),
 )
 

@@ -164,6 +164,11 @@ class Document(msgspec.Struct, eq=False, gc=False):
             for each in facts
         ]
 
+    def may_mention(self, key: str) -> bool:
+        """Whether the text may hold a key. An escape could spell it in another way."""
+        text = self.parsed_text()
+        return key in text or "\\" in text
+
     def failed_paths(self) -> list[Path]:
         """The paths of values that have no text because a required variable is not set."""
         if self.substituted_text is None:

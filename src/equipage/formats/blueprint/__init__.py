@@ -15,10 +15,8 @@ from typing import Any, cast
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Severity, Shown, UsageError
+from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.frozen import MAX_ADDED_NODES, is_deeper_than, levels, outweighs, plain_data
-from equipage.core.path import ROOT, mapping_or_empty
-from equipage.core.source import Source, Span
 from equipage.core.text import lazy_regex
 from equipage.files import display_name
 from equipage.files.arguments import folder_argument, folders_argument
@@ -27,11 +25,29 @@ from equipage.formats.blueprint.agent import AGENT_MD_KEY, FILE, ReferenceContex
 from equipage.formats.blueprint.model import AGENT_KINDS, DEFAULT_KIND, AgentKind, Blueprint
 from equipage.formats.blueprint.rules import canonical_path, expressions
 from equipage.loading.findings import Placer
-from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive
-from equipage.loading.session import Request, Session
-from equipage.loading.tree import Origin, Origins, Tree
+from equipage.plugin import (
+    ROOT,
+    Diagnostic,
+    Document,
+    Fact,
+    Format,
+    Item,
+    Origin,
+    Origins,
+    Presentation,
+    Reading,
+    Request,
+    Sensitive,
+    Session,
+    Severity,
+    Shown,
+    Source,
+    Span,
+    Tree,
+    mapping_or_empty,
+)
 from equipage.syntax import MAX_DEPTH
-from equipage.syntax.document import Document, Syntax
+from equipage.syntax.document import Syntax
 
 __all__ = ["FORMAT", "expand", "expand_and_report", "pre_read_default_agent_kind"]
 

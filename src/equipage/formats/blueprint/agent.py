@@ -19,23 +19,47 @@ import msgspec
 from msgspec import inspect as types
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Code, Fact, Part, Severity, Shown
+from equipage.core.diagnostics import Part
 from equipage.core.frozen import plain_data
-from equipage.core.path import HOLE, ROOT, Path, get
-from equipage.core.source import Source, Span
-from equipage.core.text import edit_distance, lazy_regex, nearest
-from equipage.directives import Directive, Expansion, Node
-from equipage.directives import expand as expand_tree
+from equipage.core.text import edit_distance, lazy_regex
 from equipage.files.reading import require_text
-from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.model import DEFAULT_KIND, LINT_LEVELS, Agent, AgentKind, Blueprint
-from equipage.loading.format import Format, Item, Presentation, Reading, Sensitive
-from equipage.loading.model import Shape
-from equipage.loading.session import Session
-from equipage.loading.tree import Origin, Origins, Tree, merge, remove
 from equipage.loading.type_words import describe, type_info
-from equipage.syntax.document import Document, parse
+from equipage.plugin import (
+    HOLE,
+    ROOT,
+    Also,
+    Code,
+    Directive,
+    Document,
+    Expansion,
+    Fact,
+    FileProblem,
+    Format,
+    Item,
+    Node,
+    Origin,
+    Origins,
+    Path,
+    PathPolicy,
+    Presentation,
+    Reading,
+    Sensitive,
+    Session,
+    Severity,
+    Shape,
+    Shown,
+    Source,
+    Span,
+    Tree,
+    get,
+    merge,
+    nearest,
+    remove,
+)
+from equipage.plugin import expand as expand_tree
+from equipage.syntax.document import parse
 from equipage.syntax.header import AGENT_MD, WHITE_SPACE, Header, NoHeader, body_range, split
 
 _TEXT_KEYS = ("model", "effort", "description", "worker_binding")

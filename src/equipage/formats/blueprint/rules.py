@@ -20,13 +20,24 @@ import msgspec
 from msgspec import inspect as types
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
-from equipage.core.path import HOLE, Path, get, mapping_or_empty, walk
-from equipage.core.text import lazy_regex, nearest
+from equipage.core.diagnostics import Part
+from equipage.core.text import lazy_regex
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.model import Blueprint, Step
-from equipage.loading.session import Session
 from equipage.loading.type_words import type_info
+from equipage.plugin import (
+    HOLE,
+    Change,
+    Fact,
+    Path,
+    Remedy,
+    Session,
+    Shown,
+    get,
+    mapping_or_empty,
+    nearest,
+    walk,
+)
 
 # Walks over lists and their names.
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Change, Code, Fact, Part, Remedy, Shown
-from equipage.core.path import HOLE, Path, get, mapping_or_empty
-from equipage.core.text import Guesses, lazy_regex, nearest
+from equipage.core.diagnostics import Part
+from equipage.core.text import lazy_regex
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.model import AGENT_KINDS
 from equipage.formats.blueprint.rules import (
@@ -29,7 +28,21 @@ from equipage.formats.blueprint.rules import (
     names_in,
     nodes,
 )
-from equipage.loading.session import Session
+from equipage.plugin import (
+    HOLE,
+    Also,
+    Change,
+    Code,
+    Fact,
+    Guesses,
+    Path,
+    Remedy,
+    Session,
+    Shown,
+    get,
+    mapping_or_empty,
+    nearest,
+)
 
 #: Lists whose entries are found by name, and what one entry is called.
 NAMED_LISTS = {

@@ -9,9 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Severity, Shown
-from equipage.core.path import Path, get, mapping_or_empty
-from equipage.core.text import Guesses
+from equipage.core.diagnostics import Part
 from equipage.formats.blueprint import codes
 from equipage.formats.blueprint.rules import (
     canonical_path,
@@ -25,7 +23,19 @@ from equipage.formats.blueprint.rules import (
     names_in,
     nodes,
 )
-from equipage.loading.session import Session
+from equipage.plugin import (
+    Also,
+    Change,
+    Fact,
+    Guesses,
+    Path,
+    Remedy,
+    Session,
+    Severity,
+    Shown,
+    get,
+    mapping_or_empty,
+)
 
 # The wire forms. The older one writes `le`, `ge`, `operand`, `operands`, `of` and `exists` with a
 # path. The newer one writes `lte`, `gte`, `arg` and `args`, adds `mod` and `call_extern`, and reads

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from equipage.core.codes import HEADER_CODES, INVALID_GLOB, LAYER_UNREADABLE, VARIABLE_IGNORED
-from equipage.core.diagnostics import Catalogue
+from equipage.plugin import Catalogue
 
 _codes = Catalogue(__file__)
 

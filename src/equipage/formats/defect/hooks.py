@@ -15,24 +15,32 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.codes import INVALID_GLOB
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.frozen import EMPTY, convert, plain_data
-from equipage.core.path import HOLE, Path, entries_at, get, table_at, walk
-from equipage.core.text import glob_hint, glob_problem, nearest
+from equipage.core.text import glob_hint, glob_problem
 from equipage.formats.defect import codes
 from equipage.loading.header import unknown_key
 from equipage.loading.shared import StrictTable
-from equipage.loading.tree import (
+from equipage.loading.tree import punch_holes, remove_all, select_entries
+from equipage.plugin import (
+    HOLE,
+    Also,
+    Change,
+    Document,
+    Fact,
     Origin,
     Origins,
+    Path,
+    Remedy,
+    Shown,
     Tree,
+    entries_at,
+    get,
     graft,
-    punch_holes,
+    mapping_or_empty,
+    nearest,
     remove,
-    remove_all,
-    select_entries,
+    walk,
 )
-from equipage.syntax.document import Document
 
 Layer = Literal["user", "project", "project-local", "command line"]
 #: The layers that a repository brings or that lie in it.
@@ -252,7 +260,7 @@ def _stamp_layer(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact])
 
 def check(config: Any) -> Iterator[Fact]:
     """What is wrong with the hooks of a plain configuration."""
-    for event in table_at(config, HOOKS):
+    for event in mapping_or_empty(get(config, HOOKS)):
         for path, entry in entries_at(config, (*HOOKS, event)):
             if isinstance(entry, dict):
                 # An entry of `disable` has the form of a hook, and names the event itself.

@@ -20,14 +20,10 @@ from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.codes import VARIABLE_IGNORED
-from equipage.core.diagnostics import Also, Change, Code, Diagnostic, Fact, Label, LoadError, Shown
-from equipage.core.path import Path, get, parse_path
-from equipage.core.source import Source, Span
+from equipage.core.diagnostics import Label, LoadError
 from equipage.core.text import lazy_regex
-from equipage.files import System, is_below, is_possible_path
-from equipage.files.arguments import text_argument, wrong_argument
-from equipage.files.disk import working_directory
-from equipage.files.sandbox import FileProblem
+from equipage.files import is_below, is_possible_path
+from equipage.files.arguments import folder_argument, text_argument, wrong_argument
 from equipage.formats.defect import codes, hooks, mcp
 from equipage.formats.defect.hooks import PROJECT_LAYERS, Layer
 from equipage.formats.defect.mcp import STRICT_MCP_JSON
@@ -40,25 +36,38 @@ from equipage.formats.defect.settings import (
     replace_infinities_with_holes,
 )
 from equipage.formats.defect.settings_model import Effective, Settings, derive_effective
-from equipage.loading.format import Format
 from equipage.loading.layers import LayerFolders, StrPath, find_layer_folders
 from equipage.loading.model_classes import build
-from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import check_tree
 from equipage.loading.result import Explanation, Loaded
-from equipage.loading.session import Request, Session, syntax_of
-from equipage.loading.tree import (
+from equipage.loading.session import syntax_of
+from equipage.loading.tree import Strategy, punch_holes, remove_all
+from equipage.plugin import (
+    Also,
+    Change,
+    Code,
+    Diagnostic,
+    Document,
+    Fact,
+    FileProblem,
+    Format,
     Origin,
     Origins,
-    Strategy,
+    Outcome,
+    Path,
+    Request,
+    Session,
+    Shown,
+    Source,
+    Span,
+    System,
     Tree,
     Via,
+    get,
     merge,
-    punch_holes,
-    remove_all,
+    parse_path,
 )
 from equipage.syntax import SyntaxProblem, toml
-from equipage.syntax.document import Document
 
 T = TypeVar("T", Fact, Also, Change)
 CONFIG, LOCAL_CONFIG, MCP_JSON = "config.toml", "config.local.toml", ".mcp.json"
@@ -132,7 +141,8 @@ class LoadedSettings(Loaded[Settings]):
         if file is None:
             return None
         source = self._tree.provenance(("base_prompt", "file")).origin.document.source
-        base = working_directory() if source.filename is None else os.path.dirname(source.filename)
+        given = source.filename is None  # on the command line
+        base = folder_argument("base", ".") if given else os.path.dirname(source.filename or "")
         return FilePath(base, file)
 
 

@@ -11,19 +11,37 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import EMPTY
-from equipage.core.path import HOLE, Path, get, table_at
-from equipage.core.text import Guesses
 from equipage.formats.defect import codes
-from equipage.loading.format import Format, Item, Presentation, Reading, Together
-from equipage.loading.model import Shape
-from equipage.loading.session import Session
 from equipage.loading.shared import StrictTable
-from equipage.loading.tree import Origin, Origins, Tree, Via, graft, merge, move, remove_all
+from equipage.loading.tree import remove_all
+from equipage.plugin import (
+    HOLE,
+    Also,
+    Fact,
+    Format,
+    Guesses,
+    Item,
+    Origin,
+    Origins,
+    Path,
+    Presentation,
+    Reading,
+    Session,
+    Shape,
+    Shown,
+    Together,
+    Tree,
+    Via,
+    get,
+    graft,
+    mapping_or_empty,
+    merge,
+    move,
+)
 
 if TYPE_CHECKING:
-    from equipage.loading.outcome import Outcome
+    from equipage.plugin import Outcome
 
 Transport = Literal["stdio", "http", "sse"]
 SERVERS_PATH: Path = ("mcp", "servers")
@@ -206,7 +224,7 @@ def servers_are_complete(tree: Tree, height: Callable[[Origin], int]) -> Iterato
     `height` tells the layers apart. Of two values that do not go together, the one in the higher
     layer is at fault: its author could see the other.
     """
-    for name, server in table_at(tree.value, SERVERS_PATH).items():
+    for name, server in mapping_or_empty(get(tree.value, SERVERS_PATH)).items():
         if not isinstance(server, dict):
             continue
         path, transport = (*SERVERS_PATH, name), server.get("transport")
@@ -263,7 +281,7 @@ def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fa
 def _find_servers(value: Any) -> tuple[str, dict[str, Any]]:
     """The servers of a file as loaded, and the key they are under, which the strict kind keeps."""
     key = "servers" if isinstance(value, dict) and "servers" in value else "mcpServers"
-    return key, table_at(value, (key,))
+    return key, mapping_or_empty(get(value, (key,)))
 
 
 def list_servers(plain: Any, _file: str) -> Iterator[Item]:

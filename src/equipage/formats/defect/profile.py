@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Diagnostic, Fact, Shown
+from equipage.core.diagnostics import Diagnostic
 from equipage.core.frozen import FrozenDict
-from equipage.core.path import Path, entries_at, get
-from equipage.core.source import Span
-from equipage.core.text import Guesses, glob_covers, is_literal, lazy_regex, nearest
+from equipage.core.text import glob_covers, is_literal, lazy_regex
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect import profile_model as stages
 from equipage.formats.defect.codes import PROFILE_CODES
@@ -40,16 +38,6 @@ from equipage.formats.defect.profile_model import (
     sampling_facts,
     variant_of,
 )
-from equipage.loading.format import (
-    Format,
-    Item,
-    Layering,
-    Offer,
-    Presentation,
-    Reading,
-    Sensitive,
-    Together,
-)
 from equipage.loading.header import STRICT_YAML
 from equipage.loading.layers import (
     Discovery,
@@ -61,12 +49,31 @@ from equipage.loading.layers import (
     discover,
     find_layer_folders,
 )
-from equipage.loading.model import Shape
-from equipage.loading.session import Session
 from equipage.loading.shared import hide_property, known_names
+from equipage.plugin import (
+    Also,
+    Fact,
+    Format,
+    Guesses,
+    Item,
+    Layering,
+    Offer,
+    Path,
+    Presentation,
+    Reading,
+    Sensitive,
+    Session,
+    Shape,
+    Shown,
+    Span,
+    Together,
+    entries_at,
+    get,
+    nearest,
+)
 
 if TYPE_CHECKING:
-    from equipage.loading.outcome import Outcome
+    from equipage.plugin import Outcome
 
 
 Finding = tuple["Outcome", Fact]

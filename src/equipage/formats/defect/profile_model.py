@@ -18,21 +18,38 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import HOLE, ROOT, Path, entries_at, get
-from equipage.core.source import Source
 from equipage.files import Entry as FolderEntry
-from equipage.files import System, leads_to_folder
+from equipage.files import leads_to_folder
 from equipage.files.reading import require_text
-from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect.hooks import Hooks, Layer
 from equipage.loading.header import HeaderStyle, body_of, keep_as_written, read_header
 from equipage.loading.layers import Entry, LayeredFolder, resolve_parent_links
-from equipage.loading.session import Parsed, Session
+from equipage.loading.session import Parsed
 from equipage.loading.shared import StrictTable
-from equipage.loading.tree import Origin, Origins, Tree, Via, attach, move, remove
-from equipage.syntax.document import Document
+from equipage.loading.tree import attach
+from equipage.plugin import (
+    HOLE,
+    ROOT,
+    Also,
+    Document,
+    Fact,
+    FileProblem,
+    Origin,
+    Origins,
+    Path,
+    PathPolicy,
+    Session,
+    Shown,
+    Source,
+    System,
+    Tree,
+    Via,
+    entries_at,
+    get,
+    move,
+    remove,
+)
 
 U32 = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 RequestLimitMode = Literal["fixed", "adaptive", "unbounded"]

@@ -16,10 +16,6 @@ import msgspec
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import ROOT, Path, get, table_at, walk
-from equipage.core.text import nearest
-from equipage.files import System
 from equipage.formats.defect import codes, hooks
 from equipage.formats.defect.codes import SETTINGS_CODES
 from equipage.formats.defect.hooks import Layer
@@ -31,24 +27,35 @@ from equipage.formats.defect.settings_model import (
     Settings,
     Turn,
 )
-from equipage.loading.format import (
+from equipage.loading.layers import find_layer_folders
+from equipage.loading.shared import hide_property
+from equipage.loading.tree import punch_holes
+from equipage.plugin import (
+    ROOT,
+    Also,
+    Fact,
     Format,
     Item,
     LayerFolder,
     Layering,
+    Path,
     Presentation,
     Reading,
     Sensitive,
+    Session,
+    Shape,
+    Shown,
+    System,
     Together,
+    Tree,
+    get,
+    mapping_or_empty,
+    nearest,
+    walk,
 )
-from equipage.loading.layers import find_layer_folders
-from equipage.loading.model import Shape
-from equipage.loading.session import Session
-from equipage.loading.shared import hide_property
-from equipage.loading.tree import Tree, punch_holes
 
 if TYPE_CHECKING:
-    from equipage.loading.outcome import Outcome
+    from equipage.plugin import Outcome
 
 #: The modes of the sandbox, from the narrowest to the widest.
 SANDBOXES = ("deny-all", "read-only", "ask-writes", "open")
@@ -135,7 +142,7 @@ def numbers_are_plausible(config: Any, _session: Session) -> Iterator[Fact]:
 
 def models_are_named(config: Any, _session: Session) -> Iterator[Fact]:
     """The name of a model is not empty: it would hide the layer below, and no model has it."""
-    names = table_at(config, ("providers",))
+    names = mapping_or_empty(get(config, ("providers",)))
     paths = (("default", "model"), *(("providers", name, "default_model") for name in names))
     for path in paths:
         model = get(config, path)
@@ -252,7 +259,8 @@ _PROMPTS = ("base_prompt.*", "turn.system_prompt", "prompt.**")
 
 def _server_names(outcome: Outcome) -> Iterator[str]:
     """The MCP servers that a file of settings defines."""
-    yield from table_at(outcome.tree.value, SERVERS_PATH) if outcome.tree is not None else ()
+    if outcome.tree is not None:
+        yield from mapping_or_empty(get(outcome.tree.value, SERVERS_PATH))
 
 
 def _list_settings(_plain: Any, file: str) -> Iterator[Item]:

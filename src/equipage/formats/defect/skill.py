@@ -15,14 +15,9 @@ from typing import Any, ClassVar
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
-from equipage.core.path import Path, entries_at, get
-from equipage.core.source import Source
 from equipage.core.text import glob_problem
 from equipage.files import Entry as FolderEntry
-from equipage.files import System
 from equipage.formats.defect import codes
-from equipage.loading.format import Format, Item, Layering, Presentation, Reading, Together
 from equipage.loading.header import (
     BODY,
     STRICT_YAML,
@@ -45,8 +40,7 @@ from equipage.loading.layers import (
     find_layer_folders,
     resolve_parent_links,
 )
-from equipage.loading.model import Shape
-from equipage.loading.session import Parsed, Session
+from equipage.loading.session import Parsed
 from equipage.loading.shared import (
     StrictTable,
     hide_property,
@@ -54,7 +48,29 @@ from equipage.loading.shared import (
     look_for_suspicious,
     names_of_file,
 )
-from equipage.loading.tree import Tree, move, remove
+from equipage.plugin import (
+    Also,
+    Change,
+    Fact,
+    Format,
+    Item,
+    Layering,
+    Path,
+    Presentation,
+    Reading,
+    Remedy,
+    Session,
+    Shape,
+    Shown,
+    Source,
+    System,
+    Together,
+    Tree,
+    entries_at,
+    get,
+    move,
+    remove,
+)
 from equipage.syntax.header import PROFILE
 
 

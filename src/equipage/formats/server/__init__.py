@@ -6,10 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipage.core import codes as core_codes
-from equipage.core.path import mapping_or_empty
-from equipage.directives import codes as directive_codes
-from equipage.directives.file import File
-from equipage.directives.include import OVERRIDE, Include
 from equipage.formats.server import compose as composing
 from equipage.formats.server.codes import CODES
 from equipage.formats.server.compose import fold, limits_of
@@ -18,9 +14,19 @@ from equipage.formats.server.grammar import ITEM_KINDS, base_items
 from equipage.formats.server.model import ServerFile
 from equipage.formats.server.normal_form import DELIVERY_PARAMETERS, SPELLINGS, normalise
 from equipage.formats.server.rules import RULES
-from equipage.loading.format import YAML_ONLY, Format, Item, Presentation, Reading, Sensitive
-from equipage.loading.model import Shape
-from equipage.schemas.codes import CODES as SCHEMA_CODES
+from equipage.plugin import (
+    YAML_ONLY,
+    File,
+    Format,
+    Include,
+    Item,
+    Presentation,
+    Reading,
+    Sensitive,
+    Shape,
+    mapping_or_empty,
+)
+from equipage.schemas import codes as schema_codes
 
 # What commands show of a server.
 
@@ -97,7 +103,7 @@ _INCLUDE_PLACES = tuple(
 
 def author_schema(schema: Schema) -> Schema:
     """The schema of the model with everything else an author may write."""
-    from equipage.loading.editor_schema import accept  # no load needs it
+    from equipage.plugin import accept  # no load needs it
 
     _add_keys(schema["$defs"])
     names = {"enum": [*DELIVERY_PARAMETERS]}
@@ -139,7 +145,7 @@ FORMAT = Format(
         unknown="warning",
         null_is_absent=True,
         exempt=("$",),
-        own_codes={OVERRIDE: directive_codes.ORPHAN_OVERRIDE},
+        own_codes={"override": Include.orphan},
     ),
     stages=(
         composing.include,
@@ -151,7 +157,7 @@ FORMAT = Format(
     ),
     checks=RULES,
     fold=fold,
-    codes=(*CODES, *Include.codes, *File.codes, *Generate.codes, *SCHEMA_CODES),
+    codes=(*CODES, *Include.codes, *File.codes, *Generate.codes, *schema_codes.CODES),
     presentation=Presentation(
         schema=author_schema, example=EXAMPLE, listing=listing, sensitive=SENSITIVE
     ),

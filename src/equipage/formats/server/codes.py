@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipage.core.diagnostics import Catalogue
+from equipage.plugin import Catalogue
 
 _codes = Catalogue(__file__)
 

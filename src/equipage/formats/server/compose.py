@@ -16,23 +16,31 @@ from typing import Any, Literal, cast
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact
 from equipage.core.frozen import levels
-from equipage.core.path import Path, get, walk
-from equipage.directives import expand, find, may_mention
-from equipage.directives.file import File
-from equipage.directives.include import Include
 from equipage.files import is_below, parents_of
-from equipage.files.sandbox import PathPolicy
 from equipage.formats.server import codes
 from equipage.formats.server.generate import Generate
 from equipage.formats.server.grammar import ITEM_KINDS, Place, implicit_includes, is_free_data
 from equipage.formats.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from equipage.formats.server.payloads.base import GeneratorLimits, format_size, read_limit
-from equipage.loading.format import Limits
 from equipage.loading.project_root import is_project_root
-from equipage.loading.session import Session
-from equipage.loading.tree import Tree, graft, move, remove
+from equipage.plugin import (
+    Fact,
+    File,
+    Include,
+    Limits,
+    Path,
+    PathPolicy,
+    Session,
+    Tree,
+    expand,
+    find,
+    get,
+    graft,
+    move,
+    remove,
+    walk,
+)
 
 #: Where the content of a content item goes, by its type.
 CONTENT_KEYS = {"text": "text", "image": "data"}
@@ -276,7 +284,7 @@ def move_into_content(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     The same holds for images and for payloads.
     """
     for key in (File.key, Generate.key):
-        if any(may_mention(document, key) for document in session.documents):
+        if any(document.may_mention(key) for document in session.documents):
             rewrite = Rewrite(
                 partial(_mappings_with_key, key), _lacks_content, _move_to_content_key
             )

@@ -14,10 +14,8 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from equipage.core.diagnostics import Code, Shown
 from equipage.core.frozen import freeze_plain
-from equipage.core.path import HOLE, Path, walk
-from equipage.directives import Directive, Expansion, Node, codes
+from equipage.directives import codes
 from equipage.formats.server import payloads as generators
 from equipage.formats.server.payloads import build
 from equipage.formats.server.payloads.base import (
@@ -28,7 +26,7 @@ from equipage.formats.server.payloads.base import (
     Streamed,
 )
 from equipage.formats.server.payloads.codes import CODES as GENERATOR_CODES
-from equipage.loading.tree import Tree
+from equipage.plugin import HOLE, Code, Directive, Expansion, Node, Path, Shown, Tree, walk
 
 KEY = "$generate"
 #: For a configuration that was checked before, in another process.

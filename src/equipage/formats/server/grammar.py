@@ -13,13 +13,10 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Code, Fact
-from equipage.core.path import Path, get
 from equipage.core.text import lazy_regex
 from equipage.formats.server import codes
 from equipage.formats.server.model import MAX_UINT64, MatchBranch
-from equipage.loading.format import Check
-from equipage.loading.session import Session
+from equipage.plugin import Check, Code, Fact, Path, Session, get
 
 # Durations: duration = blank* "+"? digits blank* unit blank*
 

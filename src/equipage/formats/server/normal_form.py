@@ -22,29 +22,32 @@ from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact, Severity, Shown
-from equipage.core.path import HOLE, Hole, Path, get, mapping_or_empty, walk
-from equipage.core.text import nearest
 from equipage.formats.server import codes, grammar
 from equipage.formats.server.compose import Rewrite, apply_rewrite
 from equipage.formats.server.generate import Generated
 from equipage.formats.server.grammar import BRANCH_KEYS, Place, find_places, follow, is_free_data
 from equipage.formats.server.model import MAX_UINT64, Delivery, SideEffect, Unsigned
-from equipage.loading.session import Session
-from equipage.loading.tree import (
-    MADE_ABSOLUTE,
+from equipage.loading.tree import MADE_ABSOLUTE, attach, put_all, remove_all
+from equipage.plugin import (
+    HOLE,
+    Document,
+    Fact,
     Origins,
+    Path,
+    Session,
+    Severity,
+    Shown,
     Tree,
     Via,
-    attach,
+    get,
     graft,
+    mapping_or_empty,
     move,
+    nearest,
     put,
-    put_all,
     remove,
-    remove_all,
+    walk,
 )
-from equipage.syntax.document import Document
 
 
 def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -129,7 +132,7 @@ def _misfit_parameters(effect: dict[str, Any]) -> Iterator[tuple[str, str]]:
             fits = type(value) is int and 0 <= value <= MAX_UINT64
         else:
             fits = isinstance(value, kind)
-        if not fits and not isinstance(value, Hole | None):
+        if not fits and value is not None and value is not HOLE:
             yield name, _EXPECTED_WORDS[kind]
 
 
@@ -189,7 +192,7 @@ def _hoist_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
 
 def _lacks_content_item(message: Any) -> bool:
     """Whether a message has no content item. The reason for a hole was reported before."""
-    return isinstance(message, dict) and not isinstance(message.get("content"), dict | Hole)
+    return isinstance(message, dict) and not _is_mapping_or_hole(message.get("content"))
 
 
 def _wrap_message_text(part: Tree, path: Path, facts: list[Fact]) -> Tree:
@@ -395,3 +398,7 @@ _REWRITES: tuple[Rewrite, ...] = (
     ),
     Rewrite(grammar.triggers, _needs_flattening, _flatten_matchers),
 )
+
+
+def _is_mapping_or_hole(value: Any) -> bool:
+    return value is HOLE or isinstance(value, dict)

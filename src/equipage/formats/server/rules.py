@@ -13,9 +13,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import HOLE, Hole, Path, get, mapping_or_empty
-from equipage.core.text import Guesses, lazy_regex, nearest
+from equipage.core.text import lazy_regex
 from equipage.formats.server import codes, grammar
 from equipage.formats.server.compose import LIMITS, ServerOptions
 from equipage.formats.server.grammar import (
@@ -32,8 +30,19 @@ from equipage.formats.server.grammar import (
 )
 from equipage.formats.server.model import MAX_UINT64, Condition
 from equipage.formats.server.normal_form import OPERATORS, TEXT_OPERATORS
-from equipage.loading.format import Check
-from equipage.loading.session import Session
+from equipage.plugin import (
+    HOLE,
+    Also,
+    Check,
+    Fact,
+    Guesses,
+    Path,
+    Session,
+    Shown,
+    get,
+    mapping_or_empty,
+    nearest,
+)
 from equipage.schemas.checking import check
 
 # The server, and the two forms of a configuration.
@@ -414,12 +423,13 @@ def matcher_can_match(path: Path, matcher: dict[str, Any]) -> Iterator[Fact]:
         yield codes.MATCHER_EMPTY.at(path, operators=OPERATORS)
     written = [operator for operator in TEXT_OPERATORS if operator in matcher]
     for operator in written:
-        if not isinstance(matcher[operator], str | Hole):
+        if matcher[operator] is not HOLE and not isinstance(matcher[operator], str):
             yield _wrong_operand((*path, operator), operator, "text", matcher[operator])
     pattern = matcher.get("regex")
     if isinstance(pattern, str) and (problem := grammar.regex_problem(pattern)) is not None:
         yield codes.REGEX_INVALID.at((*path, "regex"), pattern=Shown(pattern), problem=problem)
-    if not isinstance(matcher.get("any_of", HOLE), list | Hole):
+    choices = matcher.get("any_of", HOLE)
+    if choices is not HOLE and not isinstance(choices, list):
         yield _wrong_operand(
             (*path, "any_of"), "any_of", "a list of plain values", matcher["any_of"]
         )

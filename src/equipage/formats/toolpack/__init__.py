@@ -8,8 +8,6 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact, Severity
-from equipage.directives.ref import Ref
 from equipage.formats.toolpack import codes
 from equipage.formats.toolpack.codes import CODES
 from equipage.formats.toolpack.model import CLOSED_BLOCKS, Block, Limits, ToolpackFile, build_pack
@@ -20,20 +18,22 @@ from equipage.formats.toolpack.rules import (
     normalise_network,
     rename_snake_case,
 )
-from equipage.loading.format import (
+from equipage.loading.project_root import folder_above_given
+from equipage.plugin import (
     YAML_ONLY,
+    Fact,
     Format,
     Item,
     Presentation,
     Reading,
+    Ref,
     Sensitive,
+    Session,
+    Severity,
+    Shape,
     Together,
+    Tree,
 )
-from equipage.loading.model import Shape
-from equipage.loading.project_root import folder_above_given
-from equipage.loading.session import Session
-from equipage.loading.tree import Tree
-from equipage.schemas.codes import CODES as SCHEMA_CODES
 
 # What commands show of a toolpack.
 
@@ -167,7 +167,7 @@ FORMAT = Format(
     together=Together(
         set_rules=(ids_are_unique,), set_key=group_key, codes=(codes.DUPLICATE_ID, codes.SIMILAR_ID)
     ),
-    codes=(*SCHEMA_CODES, *Ref.codes, *CODES),
+    codes=(*Ref.codes, *CODES),
     build_result=build_pack,
     presentation=Presentation(
         schema=author_schema,

@@ -21,22 +21,17 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Diagnostic, LoadError
-from equipage.core.path import Path, PathSyntaxError, parse_path
-from equipage.core.source import Source
-from equipage.core.text import nearest, visible
-from equipage.directives import codes as directive_codes
-from equipage.files import System
+from equipage.core.diagnostics import LoadError
+from equipage.core.text import visible
 from equipage.files.arguments import expand_home, folders_argument, path_argument
-from equipage.files.sandbox import real_path
 from equipage.formats.toolpack import FORMAT
 from equipage.formats.toolpack.model import Toolpack
 from equipage.formats.toolpack.rules import SUFFIX, file_name_problem, group_key, path_in_camel_case
 from equipage.loading.findings import finding, merge_across_loads
-from equipage.loading.outcome import Outcome, findings_about_sets
-from equipage.loading.pipeline import load_path
+from equipage.loading.pipeline import findings_about_sets, load_path
 from equipage.loading.result import CANONICAL_VERSION, canonical_json
-from equipage.loading.session import Request, options_of
+from equipage.loading.session import options_of
+from equipage.plugin import Diagnostic, Outcome, Path, Request, Source, System, nearest, parse_path
 
 __all__ = ["FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationError"]
 
@@ -243,12 +238,14 @@ class ToolpackLoader:
         headers that a pack sets, the snapshot has only the names, and addresses come without user
         and password, because it is kept and passed on. A change of a value changes the digest.
         """
-        loaded = self._loaded
-        base = real_path(loaded.folder if root is None else path_argument("root", root))
+        loaded, system = self._loaded, Request(env={}).system
+        base = system.real(loaded.folder if root is None else path_argument("root", root))
         packs = []
         for pack in loaded.packs.values():
             sources = sorted(loaded.sources[pack.id], key=lambda source: source.filename or "")
-            hashes = {_relative(each.filename or each.name, base): each.sha256 for each in sources}
+            hashes = {
+                _relative(each.filename or each.name, base, system): each.sha256 for each in sources
+            }
             plain = pack.to_dict()
             for block, name in _SECRET_MAPPINGS:
                 if plain.get(block, {}).get(name):
@@ -259,7 +256,7 @@ class ToolpackLoader:
                 {
                     "id": pack.id,
                     "digest": pack.digest,
-                    "path": _relative(str(pack.source_path), base),
+                    "path": _relative(str(pack.source_path), base, system),
                     "sources": hashes,
                     "pack": plain,
                 }
@@ -276,9 +273,9 @@ def _strip_credentials(url: Any) -> Any:
     return re.sub(r"(?<=://)[^/?#\\]*@", "", url) if isinstance(url, str) else url
 
 
-def _relative(path: str, base: str) -> str:
+def _relative(path: str, base: str, system: System) -> str:
     """A path from `base`. Links in its folder are followed; the file itself keeps its name."""
-    real = os.path.join(real_path(os.path.dirname(path)), os.path.basename(path))
+    real = os.path.join(system.real(os.path.dirname(path)), os.path.basename(path))
     return os.path.relpath(real, base).replace(os.sep, "/")
 
 
@@ -376,12 +373,12 @@ def original_phrase(each: Diagnostic) -> str | None:
     if each.code in _SYNTAX_CODES:
         return _syntax_phrase(each)
     if each.code.startswith("schema-") and not each.code.startswith(
-        ("schema-ref", directive_codes.SCHEMA_NOT_MAPPING)
+        ("schema-ref", "schema-not-mapping")
     ):
         return "schema failed validation"
     try:
         path = parse_path(each.path)
-    except PathSyntaxError:
+    except ValueError:
         return None
     if each.code == core_codes.NON_STRING_KEY:
         return _KEY_PHRASES.get(path[:2])

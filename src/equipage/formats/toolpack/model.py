@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 
 from equipage.core.frozen import freeze_plain, unfreeze
 from equipage.loading.result import canonical_json
-from equipage.loading.session import Session
+from equipage.plugin import Session
 
 NonEmpty = Annotated[str, Meta(min_length=1)]
 PositiveInt = Annotated[int, Meta(gt=0)]

@@ -13,16 +13,30 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Shown
-from equipage.core.path import Path, get, mapping_or_empty
+from equipage.core.diagnostics import Part
 from equipage.core.text import lazy_regex
 from equipage.formats.toolpack import codes
 from equipage.formats.toolpack.model import BLOCKS, EXECUTIONS, Block, ToolpackFile
-from equipage.loading.session import Session
-from equipage.loading.tree import Origin, Tree, move, put, put_all, remove
+from equipage.loading.tree import put_all
+from equipage.plugin import (
+    Also,
+    Change,
+    Fact,
+    Origin,
+    Path,
+    Remedy,
+    Session,
+    Shown,
+    Tree,
+    get,
+    mapping_or_empty,
+    move,
+    put,
+    remove,
+)
 
 if TYPE_CHECKING:
-    from equipage.loading.outcome import Outcome
+    from equipage.plugin import Outcome
 
 # Names and shorthands.
 

@@ -11,9 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from equipage.core.diagnostics import Fact, Shown
-from equipage.core.path import Path
-from equipage.core.text import nearest
 from equipage.formats.server.payloads import codes
 from equipage.formats.server.payloads.base import (
     REFUSED,
@@ -23,6 +20,7 @@ from equipage.formats.server.payloads.base import (
     replacement_remedy,
     too_large_fact,
 )
+from equipage.plugin import Fact, Path, Shown, nearest
 
 _registered: dict[str, type[Generator]] = {}
 

@@ -19,10 +19,10 @@ from typing import Any, ClassVar, Final, Protocol, TypeGuard, cast
 
 import msgspec
 
-from equipage.core.diagnostics import Change, Code, EquipageError, Fact, Part, Remedy, Shown
-from equipage.core.path import Path
-from equipage.core.text import lazy_regex, nearest
+from equipage.core.diagnostics import EquipageError, Part
+from equipage.core.text import lazy_regex
 from equipage.formats.server.payloads import codes
+from equipage.plugin import Change, Code, Fact, Path, Remedy, Shown, nearest
 
 # Two generators have a parameter called `bytes`, which hides that type inside their classes.
 Octets = bytes
