@@ -22,7 +22,7 @@ _LINES_WITH_BREAKS = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _LINE = re.compile(r"(?P<indent>[ ]*)(?P<rest>[^\r\n]*)")
 #: A key of a block and its colon: in quotes, a plain word, or one that starts with a dash.
 _KEY = re.compile(
-    r"""(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"{\[\-][^:#]*?|-[^\s:#]+)[ ]*:(?=\s|\Z)"""
+    r"""(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"{\[\-][^:#]*?|-[^\s:#]+)[ ]*:(?=[ \t\r\n]|\Z)"""
 )
 #: How a block of text begins: `|`, `>`, with signs behind it.
 _BLOCK = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?\Z")
