@@ -7,7 +7,7 @@ INSTALL := tools/install.py --editable
 PIP := -m pip install --quiet --disable-pip-version-check
 # Every process would compile all of its modules if it could not keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo test test-serve test-bytes test-lsp test-typing test-scale test-pythons lint types unit cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
+.PHONY: help demo test test-serve test-bytes test-lsp test-typing test-scale test-yaml test-pythons lint types unit cases stubs conformance bench fuzz mutants clients peers clients-under-fault conformance-suite action soak browser test-opencode comparison docs pages pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-bytes  one changed byte in each of two thousand locked files"
 	@echo "make test-lsp  the language server with real editors, and how fast it is"
 	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
+	@echo "make test-yaml  YAML as a second reader reads it; needs Python 3.12"
 	@echo "make test-pythons [PYTHONS='3.14 3.15']   every test on other Pythons; 3.12 and 3.13 unless you say which"
 	@echo "make bench [ROWS='servers linters']   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz [INPUTS=100000]   random input for every surface; twenty minutes of two cores"
@@ -81,6 +82,13 @@ test-typing: $(VENV)/.ready
 	$(PY) $(PIP) "pyright[nodejs]"
 	$(PY) -m pytest -q -rs tests/typing | tee .typing.log; ! grep -Eq 'pyright is not installed|failed|error' .typing.log
 	@rm -f .typing.log
+
+# A second reader of YAML, which needs Python 3.12. Nothing may be skipped.
+test-yaml:
+	@test -n "$(call found,3.12)" || { echo "Python 3.12 is not here"; exit 1; }
+	@test -e .venv-yaml/.ready || { "$(call found,3.12)" -m venv .venv-yaml && .venv-yaml/bin/python $(INSTALL) --dev && .venv-yaml/bin/python $(PIP) yamlrocks==0.7.1 && touch .venv-yaml/.ready; }
+	.venv-yaml/bin/python -m pytest -q -rs -p no:cacheprovider tests/syntax/test_yaml_differential.py | tee .yaml.log; grep -q ' passed' .yaml.log && ! grep -Eq 'skipped|failed|error' .yaml.log
+	@rm -f .yaml.log
 
 # Dask and Ray are large, so their examples are tried in an environment of their own.
 test-scale:
@@ -194,4 +202,4 @@ dist reproducible: $(VENV)/.ready
 	$(PY) tools/release.py $@
 
 clean:
-	rm -rf dist .venv .venv-3.* .venv-lsp .venv-mutants .clients .peers .mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*
+	rm -rf dist .venv .venv-3.* .venv-lsp .venv-yaml .venv-mutants .clients .peers .mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from equipage.core.source import Source, Span
+from equipage.core.text import split_lines
 
 TEXT = "one\r\ntwo 😀 x\rthree\n\nfive"
 
@@ -41,8 +42,15 @@ def test_lines() -> None:
 
 
 def test_line_separators_that_are_no_breaks() -> None:
-    """YAML's parser counts U+2028 as a line break; editors do not."""
+    """`str.splitlines` breaks lines at U+2028; editors and YAML do not."""
     assert Source.of_text("a", "a\u2028b\x85c").position(4) == (1, 5)
+    assert split_lines("a\u2028b\x85c\rd\r\n\ne") == ["a\u2028b\x85c", "d", "", "e"]
+
+
+def test_a_byte_order_mark_is_no_column() -> None:
+    source = Source.of_text("a", "\ufeffab\ncd")
+    assert [source.position(offset) for offset in (0, 1, 2, 4)] == [(1, 1), (1, 1), (1, 2), (2, 1)]
+    assert [source.line(1), source.line(2)] == ["ab", "cd"]
 
 
 def test_a_source_pickles() -> None:

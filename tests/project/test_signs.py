@@ -77,7 +77,7 @@ def test_no_key_of_yaml_is_missed(text: str) -> None:
 def test_a_look_at_each_line_finds_what_the_expressions_do(
     text: str, keys: tuple[str, ...]
 ) -> None:
-    data = signs._normalise_line_breaks(text.encode())
+    data = text.encode().replace(b"\r", b"\n")
     found = signs._lines_have_key(keys, data)
     if found is not None:
         assert found is (next(signs._key_offsets(keys, data), None) is not None)

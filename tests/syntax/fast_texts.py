@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from equipage.core.path import walk
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.yaml import places, simple
+from equipage.syntax.yaml.events import Events
 from equipage.syntax.yaml.values import construct
 
 _GOOD = (
@@ -273,7 +274,7 @@ def difference(written: str) -> str | None:
     if value is None:
         return None
     try:
-        expected = construct(written, merge=True)
+        expected = construct(written, Events(written).get_event, merge=True)
     except (SyntaxProblem, ValueError) as error:
         return f"read {value!r}, but the parser refuses: {error!r}"
     except Exception as error:  # libyaml's own errors

@@ -23,7 +23,7 @@ import json, os
 from pathlib import Path
 from casefiles import cases_in
 from equipage.syntax.toml import PARSER
-from equipage.syntax.yaml.places import ENGINE
+from equipage.syntax.yaml.events import ENGINE
 assert (ENGINE, PARSER) == tuple(sys.argv[3:]), (ENGINE, PARSER)
 home = Path.cwd()
 outcomes = {}

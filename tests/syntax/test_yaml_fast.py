@@ -9,7 +9,7 @@ import pytest
 
 import lab
 from equipage.syntax.yaml import simple
-from equipage.syntax.yaml.values import construct
+from equipage.syntax.yaml.values import parse
 from syntax.fast_texts import difference, misplaced, text
 
 EXAMPLES = lab.matching(lab.EXAMPLES, "**/*.yaml")
@@ -105,5 +105,5 @@ def test_what_is_remembered_is_not_shared() -> None:
 def test_memory_of_lines_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simple, "_MAX_KNOWN_LINES", 10)
     for number in range(50):
-        assert simple.read_simple(f"a: {number}\n") == construct(f"a: {number}\n", merge=False)[0]
+        assert simple.read_simple(f"a: {number}\n") == parse(f"a: {number}\n", merge=False).value
     assert len(simple._KNOWN_LINES) <= 10

@@ -12,7 +12,7 @@ from equipage.syntax import SyntaxProblem, yaml
     [
         ("\ufeffkey: value", "value"),
         ("\ufeff# c\nkey: [1, 2]", "[1, 2]"),
-        ("key: &an:chor value", ":chor value"),
+        ("key: &an:chor value", "value"),
         ("key: &a-b_1 value", "value"),
         ("key: &a !!str value", "value"),
         ("key: !!str &a [1]", "[1]"),

@@ -13,7 +13,7 @@ import pytest
 
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.yaml import load
-from equipage.syntax.yaml.places import ENGINE
+from equipage.syntax.yaml.events import ENGINE
 from lab import REPOSITORY, SHARED
 
 SUITE = SHARED / "suites" / "yaml-test-suite.jsonl"

@@ -200,7 +200,7 @@ class Version(argparse.Action):
     """Print the version and the YAML parser in use, which only this option has to import."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
-        from equipage.syntax.yaml.places import ENGINE
+        from equipage.syntax.yaml.events import ENGINE
 
         parser._print_message(f"equipage {__version__} (YAML: {ENGINE})\n", sys.stdout)
         parser.exit(0)

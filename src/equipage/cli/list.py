@@ -23,6 +23,7 @@ from equipage.cli.arguments import (
 )
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, workspace_of
+from equipage.core.text import split_lines
 from equipage.files import is_below
 from equipage.project.kinds import KnownKind, all_known_kinds, known_kind
 from equipage.render.text import Style, table
@@ -85,7 +86,7 @@ def _columns(row: Listed) -> tuple[str, ...]:
         return kind, "", row.file, "", layer, shadow, trouble
     # The line is worth showing only for an item inside a file, not for the file as a whole.
     place = f"{row.file}:{row.line}" if row.line is not None and item.path else row.file
-    lines = (line.strip() for line in (item.description or "").splitlines())
+    lines = (line.strip() for line in split_lines(item.description or ""))
     first = next((line for line in lines if line), "")
     # What is shadowed, or does not load, no program gets to see.
     program = "" if shadow or row.errors else row.program or ""

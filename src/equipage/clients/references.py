@@ -22,7 +22,7 @@ from equipage.clients.catalogue import Convention, Field, ReferenceKind
 from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path, get
 from equipage.core.source import Span
-from equipage.core.text import Guesses, lazy_regex
+from equipage.core.text import Guesses, lazy_regex, split_lines
 from equipage.loading.format import Offer
 from equipage.loading.header import BODY
 from equipage.loading.outcome import Outcome
@@ -354,7 +354,7 @@ def size_and_checksum(outcome: Outcome) -> tuple[int, int]:
     said = zlib.crc32(body.strip().encode("utf-8", "replace"), said)
     if outcome.kind.name not in ("skill", "claude-command") or _is_hidden(fields):
         return 0, said
-    text = description or next(iter(body.strip().splitlines()), "")
+    text = description or split_lines(body.strip())[0]
     if when := fields.get("when_to_use"):
         text += f" - {when}"
     # Markup is escaped, and each entry is a line `- name: description`.

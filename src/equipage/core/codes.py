@@ -57,6 +57,7 @@ MERGE_KEY = _codes.warning("merge-key")
 NON_STRING_KEY = _codes.error("non-string-key")
 NOT_FINITE = _codes.error("not-finite")
 NUMBER_TOO_LONG = _codes.error("number-too-long")
+AMBIGUOUS_NUMBER = _codes.warning("ambiguous-number")
 DOCUMENT_EMPTY = _codes.error("document-empty")
 
 MISSING_LEVEL = _codes.error("missing-level")

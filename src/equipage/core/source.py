@@ -31,7 +31,7 @@ _SECRETS_LOCK = RLock()
 class Source(msgspec.Struct, eq=False, weakref=True):
     """A text with a name, read once.
 
-    The text keeps a leading byte order mark, so that offsets count what the author's editor counts.
+    The text keeps a leading byte order mark, which counts as an offset and not as a column.
 
     >>> source = loaded.sources[0]
     >>> source.name, source.line(1), len(source.sha256)
@@ -123,14 +123,16 @@ class Source(msgspec.Struct, eq=False, weakref=True):
 
     def _line_starts(self) -> list[int]:
         if self._starts is None:
-            self._starts = [0, *(match.end() for match in _LINE_BREAK.finditer(self.text))]
+            text = self.text
+            first = 1 if text.startswith("\ufeff") else 0  # a byte order mark is no column
+            self._starts = [first, *(match.end() for match in _LINE_BREAK.finditer(text))]
         return self._starts
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1, in code points."""
         starts = self._line_starts()
-        line = bisect.bisect_right(starts, offset)
-        return line, offset - starts[line - 1] + 1
+        line = max(1, bisect.bisect_right(starts, offset))
+        return line, max(0, offset - starts[line - 1]) + 1
 
     def line(self, number: int) -> str:
         """The text of one line (from 1) without its line break."""

@@ -40,6 +40,19 @@ class _LazyRegex:
         return getattr(compiled, name)
 
 
+# ------------------------------------------------------------------------------------------ lines
+
+_LINE_BREAK = lazy_regex(r"\r\n|\r|\n")
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text, without their breaks, as editors count them; an empty text is one.
+
+    `str.splitlines` also breaks lines at characters that are part of the text in every format here.
+    """
+    return _LINE_BREAK.split(text)
+
+
 # ------------------------------------------------------------------------------------------ names
 # Other spellings of the same words come first: `maxDepth`, `max-depth` and `MAX_DEPTH` all mean
 # `max_depth`. After them come slips of the finger, up to one wrong character in three. A guess

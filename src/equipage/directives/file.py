@@ -127,7 +127,7 @@ def _load_content(source: Source, node: Node, expansion: Expansion) -> Tree:
         msgspec.structs.replace(each, severity="warning") if each in odd else each for each in facts
     ]
     expansion.facts += [msgspec.structs.replace(each, also=(*each.also, *also)) for each in facts]
-    if document is None:
+    if document is None or document.is_cut:
         return _whole_file_tree(source, HOLE)
     tree = Tree.from_document(expansion.session.adopt(document, facts))
     if odd:

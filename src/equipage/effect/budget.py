@@ -34,7 +34,7 @@ from equipage.clients.context import (
 from equipage.clients.instructions import transitive_imports
 from equipage.clients.tables.conventions import CONVENTIONS
 from equipage.core.path import get
-from equipage.core.text import lazy_regex
+from equipage.core.text import lazy_regex, split_lines
 from equipage.loading.header import body_of
 from equipage.loading.outcome import Outcome
 from equipage.loading.session import Session
@@ -106,7 +106,7 @@ def _entry(outcome: Outcome) -> Entry | None:
     item = next(iter(shown.listing(fields, outcome.sources[0].name)))
     body = body_of(document).value
     # Without a description, clients show the first line of the text.
-    text = item.description or next(iter(str(body).strip().splitlines()), "")
+    text = item.description or split_lines(str(body).strip())[0]
     when = fields.get("when_to_use")
     return Entry(
         sort,

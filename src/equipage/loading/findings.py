@@ -32,7 +32,7 @@ from equipage.core.diagnostics import (
 )
 from equipage.core.path import ROOT, Path, pointer
 from equipage.core.source import Source, Span
-from equipage.core.text import Guesses, lazy_regex
+from equipage.core.text import Guesses, lazy_regex, split_lines
 from equipage.loading.tree import Origin, Provenance, Tree, locate_all
 from equipage.loading.wording import Redactor, help_of, message_of, path_of
 from equipage.syntax import Range
@@ -331,8 +331,8 @@ def _spans_lines(span: Span) -> bool:
 
 
 def _first_line(span: Span) -> Span:
-    lines = span.text().splitlines()
-    return Span(span.source, span.start, span.start + (len(lines[0].rstrip()) if lines else 0))
+    line = split_lines(span.text())[0].rstrip()
+    return Span(span.source, span.start, span.start + len(line))
 
 
 def merge_duplicates(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -494,7 +494,7 @@ def edit_of_span(document: Document, span: Span, change: Change) -> Edit | None:
 
 
 def _build_edit(document: Document, span: Span, text: str, effect: Effect) -> Edit | None:
-    if _touches_variable(document, span):
+    if document.is_cut or _touches_variable(document, span):
         return None
     # To prove the edit, the document is read again as it was read here.
     known = replace(

@@ -260,6 +260,8 @@ class Session:
         self._guesses: Guesses | None = None
         self.documents: list[Document] = []  #: those of this load, in the order of parsing
         self._parsed: dict[int, Parsed] = {}  #: by source
+        self._main: Source | None = None  #: what is loaded; all others are what it refers to
+        self._is_cut = False  #: whether parts of it are left out, see `Document`
 
     @property
     def base(self) -> str:
@@ -273,6 +275,9 @@ class Session:
         if facts.__class__ is list and not facts:
             return
         facts = iter(facts)
+        if self._is_cut:
+            # What is said about the whole of a text may come from the part that is left out of it.
+            facts = (each for each in facts if each.path or each.span or each.origin)
         first = next(facts, None)
         if first is None:
             return  # nearly always
@@ -282,9 +287,10 @@ class Session:
 
     def read(self, source: Source) -> Document | None:
         """The document of the root source; what its text has wrong is added to the facts."""
-        reader = self.kind.reading.read
+        self._main, reader = source, self.kind.reading.read
         document, facts = reader(source, self) if reader else self.parse(source, keep=False)
         self.add(facts)
+        self._is_cut = document is not None and document.is_cut
         return document
 
     def parse(
@@ -310,6 +316,8 @@ class Session:
             parsed = self._parse(source, wanted)
             if keep:
                 self.run.documents[key] = parsed
+        if parsed[0] is not None and parsed[0].is_cut and source is not self._main:
+            parsed = None, parsed[1]  # others may refer to what is left out
         self._remember(source, parsed)
         return parsed
 

@@ -16,7 +16,7 @@ from equipage.core.diagnostics import Shown, Words
 from equipage.core.frozen import levels
 from equipage.core.path import HOLE, ROOT, Path, format_path, get
 from equipage.core.source import Source
-from equipage.core.text import visible
+from equipage.core.text import split_lines, visible
 from equipage.loading.tree import Origin
 from equipage.syntax.document import Document, VariableUse
 from equipage.syntax.suspicious import mask_secrets
@@ -101,7 +101,7 @@ class Redactor:
         """Remember the values of variables by name, to find them anywhere in a sentence."""
         for name, value in secrets:
             # A sentence may quote one line of a value that has several.
-            for line in (value, *value.splitlines()):
+            for line in (value, *split_lines(value)):
                 if len(line.strip()) >= _SHORTEST_SECRET:
                     self.texts[line.strip()] = f"${{{name}}}"
 

@@ -13,14 +13,16 @@ from typing import Literal
 import msgspec
 
 from equipage.core.path import ROOT, Path, walk
+from equipage.core.text import split_lines
 from equipage.syntax.document import Document, EntrySpans, Syntax
 
 Part = Literal["key", "value", "text"]
 
+_LINES_WITH_BREAKS = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _LINE = re.compile(r"(?P<indent>[ ]*)(?P<rest>[^\r\n]*)")
 #: A key of a block and its colon: in quotes, a plain word, or one that starts with a dash.
 _KEY = re.compile(
-    r"""(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"{\[\-][^:#]*?|-[^\s:#]+)[ ]*:(?=\s|\Z)"""
+    r"""(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"{\[\-][^:#]*?|-[^\s:#]+)[ ]*:(?=[ \t\r\n]|\Z)"""
 )
 #: How a block of text begins: `|`, `>`, with signs behind it.
 _BLOCK = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?\Z")
@@ -289,7 +291,7 @@ class _YamlLines:
 def _cursor_in_yaml(text: str, offset: int) -> Cursor:
     begin = text.rfind("\n", 0, offset) + 1
     reader = _YamlLines()
-    for line in text[:begin].splitlines():
+    for line in split_lines(text[:begin]):
         if not reader.skips(line):
             reader.read(line)
     before = text[begin:offset]
@@ -329,7 +331,7 @@ def _cursor_in_yaml(text: str, offset: int) -> Cursor:
 
 def _later_keys(text: str, column: int) -> Iterator[str]:
     """The keys of a mapping below the line of one of its keys."""
-    for line in text.splitlines():
+    for line in split_lines(text):
         match = _LINE.match(line)
         assert match is not None
         if not match["rest"].strip() or len(match["indent"]) > column:
@@ -360,7 +362,7 @@ def _cursor_in_value(text: str, begin: int, offset: int, stop: int, path: Path) 
 
 def _open_bracket(text: str) -> tuple[int, Path] | None:
     """Where brackets begin that are still open at the end of a text, and their path."""
-    lines = text.splitlines(keepends=True)
+    lines = _LINES_WITH_BREAKS.findall(text)
     last = next((line for line in reversed(lines) if line.strip()), "").split(" #")[0].rstrip()
     # Where the last line ends in anything else, nothing is open, or nothing is to be added.
     if not last.endswith(("[", "{", ",")):
@@ -400,7 +402,7 @@ def _cursor_in_toml(text: str, offset: int) -> Cursor:
     base: Path = ROOT
     arrays: dict[Path, int] = {}
     keys: dict[Path, list[str]] = {}
-    for line in text[:begin].splitlines():
+    for line in split_lines(text[:begin]):
         table = _TOML_TABLE.match(line.strip())
         if table is not None:
             base = _toml_path(table["name"])

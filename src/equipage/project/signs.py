@@ -131,8 +131,6 @@ _BEFORE_ROOT = lazy_regex(
 )
 #: A text that starts otherwise may hide its keys behind tags, anchors or explicit keys.
 _PLAIN_START = lazy_regex(rb"( *)[A-Za-z0-9_\"'$]")
-#: A YAML parser also breaks lines at these: the first in ASCII, the others beyond it.
-_BREAKS = (b"\r", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
 #: Begins a key that is not written as it is: behind a tag or an anchor, or an explicit one.
 _ODD_KEYS = b"?!&*"
 _ODD_MARKS = (b"?", b"!", b"&", b"*")
@@ -145,7 +143,7 @@ def may_have_key(keys: tuple[str, ...], data: bytes) -> bool:
 
     A no is certain, a yes is not: parsing decides.
     """
-    data = _normalise_line_breaks(data)
+    data = data.replace(b"\r", b"\n")
     found = _lines_have_key(keys, data) if len(data) <= _SHORT_TEXT_BYTES else None
     return next(_key_offsets(keys, data), None) is not None if found is None else found
 
@@ -167,14 +165,6 @@ def _lines_have_key(keys: tuple[str, ...], data: bytes) -> bool | None:
         or (at > 0 and each.startswith(_ODD_MARKS))
         for at, each in enumerate(lines[first:])
     )
-
-
-def _normalise_line_breaks(data: bytes) -> bytes:
-    for each in _BREAKS[:1] if data.isascii() else _BREAKS:
-        # Most texts lack even its last byte, and one byte is found faster than several.
-        if each[-1:] in data and each in data:
-            data = data.replace(each, b"\n")
-    return data
 
 
 _ANYWHERE = -1
@@ -232,7 +222,7 @@ def may_have_sign(keys: tuple[str, ...], data: bytes) -> bool:
 
     Lists of packages that a package manager wrote are large, and no sign of anything.
     """
-    data, seen = _normalise_line_breaks(data), False
+    data, seen = data.replace(b"\r", b"\n"), False
     for hit in _key_offsets(keys, data):
         seen = True
         if hit == _ANYWHERE or _may_be_sign(keys, data, hit):

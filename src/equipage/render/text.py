@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from equipage.core.diagnostics import SEVERITIES, Diagnostic, Label
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Outline, Source, Span
-from equipage.core.text import lazy_regex, visible, visible_at_line_start
+from equipage.core.text import lazy_regex, split_lines, visible, visible_at_line_start
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def line_to_show(source: Source, number: int) -> str:
     hidden = _mask_secrets(source.text)
     if hidden is source.text:
         return source.line(number)
-    return re.split(r"\r\n|\r|\n", hidden)[number - 1]
+    return split_lines(hidden.removeprefix("\ufeff"))[number - 1]
 
 
 def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]:
@@ -307,7 +307,7 @@ def _text_diff_lines(before: str, after: str, style: Style) -> Iterator[str]:
     from difflib import unified_diff
 
     before, after = _mask_secrets(before), _mask_secrets(after)
-    found = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
+    found = unified_diff(split_lines(before), split_lines(after), lineterm="", n=1)
     for line in list(found)[2:]:  # after the names of the files
         if not line.startswith("@@"):
             yield from _mark_lines(line[0], [line[1:]], style)

@@ -9,7 +9,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import MAX_FACTS_PER_CODE, Also, Change, Effect, Fact, Remedy, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import HOLE, ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.syntax import (
     ContainingScalar,
@@ -65,6 +65,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
     substituted_text: Substituted | None = None
     #: name and parts of the values of variables that cut through the structure of the text
     escaped: tuple[tuple[str, str], ...] = ()
+    is_cut: bool = False  #: whether parts of the text were left out because they do not parse
     #: the codes of what was odd about the text, whether or not a kind minds
     odd: frozenset[str] = frozenset()
     _touches: tuple[VariableUse, ...] | None = None
@@ -209,6 +210,8 @@ def parse(
         # With variables the text is not the author's, and the fix would have no place.
         if format == "json" and env is None:
             return _parse_without_trailing_commas(document, text) or (None, found)
+        if format == "yaml" and window is None:
+            return _parse_other_blocks(document, text, problem.problems[0], found)
         return None, found
     document.value = parsed.value
     if facts:
@@ -255,6 +258,26 @@ def _parse_without_trailing_commas(
             codes.JSON_SYNTAX.at(span=span, remedy=remedy, problem=problem, hint=remedy.message)
         )
     return document, facts + irregularity_facts(document, parsed.irregularities)
+
+
+def _parse_other_blocks(
+    document: Document, text: str, error: Irregularity, found: list[Fact]
+) -> tuple[Document | None, list[Fact]]:
+    """The document with a hole for each top-level key whose block is not YAML."""
+    rest = yaml.blank_broken_blocks(text, error) if error.code == codes.YAML_SYNTAX else None
+    try:
+        parsed = None if rest is None else _load("yaml", rest[0], merge=document.merge)
+    except SyntaxProblem:
+        parsed = None
+    if rest is None or parsed is None or not isinstance(parsed.value, dict):
+        return None, found
+    names = (name for key in rest[1] for name in load_value("yaml", f"{key}:"))
+    document.value, document.is_cut = {**parsed.value, **dict.fromkeys(names, HOLE)}, True
+    if document.substituted_text is None:
+        document.substituted_text = Substituted(rest[0])
+    else:
+        document.substituted_text = msgspec.structs.replace(document.substituted_text, text=rest[0])
+    return document, found + irregularity_facts(document, parsed.irregularities)
 
 
 def _apply_substitution(document: Document, replaced: Substituted) -> list[Fact]:

@@ -63,7 +63,7 @@ _NESTED_LINE = lazy_regex(
     r"(?P<lead>[ \t]*(?:-[ ]+)?(?:[A-Za-z_][\w.-]*:[ ]+)?)(?P<value>\S[^\r\n]*?)[ \t]*\r?\n?\Z"
 )
 _BLOCK = lazy_regex(r"[|>][+-]?(?:[ \t]+#.*)?\Z")
-_COLON = lazy_regex(r":(?=\s|\Z)")
+_COLON = lazy_regex(r":(?=[ \t\r\n]|\Z)")
 #: What no unquoted text may start with, besides quotes and brackets.
 _INDICATORS = (*"*&!%@`|>", "- ", "? ")
 QUOTES = ("'", '"')

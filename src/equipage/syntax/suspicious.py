@@ -19,9 +19,9 @@ from equipage.core.text import lazy_regex
 from equipage.syntax import Range
 
 #: Runs of format characters, blanks without width, joiners, marks of direction, variation selectors
-#: beyond the common ones, and tags.
+#: beyond the common ones, tags, and what only some programs take for the end of a line.
 _INVISIBLE = lazy_regex(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "[\x85\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
 _ASCII = bytes(range(128))
@@ -77,7 +77,7 @@ def find_invisible(text: str, encoded: bytes | None = None) -> Iterator[Suspicio
 
 
 def _describe_run(run: str) -> str:
-    name = _BIDI.get(run[0]) or unicodedata.name(run[0], "no name").lower()
+    name = _BIDI.get(run[0]) or unicodedata.name(run[0], "next line").lower()
     shown = f"U+{ord(run[0]):04X} ({name})"
     if len(run) > 1:
         shown += f", and {len(run) - 1} more"

@@ -32,7 +32,7 @@ _END_OF_NAME = lazy_regex(r"\}|:[-?]")
 _HARMLESS = lazy_regex(r"[A-Za-z0-9_./@+%~-]*")
 #: What divides YAML into scalars: white space, controls, quotes and indicators.
 _SCALAR_DIVIDERS = lazy_regex(r"[\s\x00-\x20'\"{}\[\],:#&*!|>%@`?]+")
-_COMMENT = lazy_regex(r"(?:^|\s)#")
+_COMMENT = lazy_regex(r"(?:^|[ \t])#")
 #: Names that the response templates of a server use at run time. Written with one `$`, they are
 #: consumed here.
 _TEMPLATE = lazy_regex(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
@@ -256,7 +256,7 @@ def structure_changes(substituted: Substituted) -> Iterator[Irregularity]:
 
 def _starts_comment(text: str, start: int, end: int) -> bool:
     """Whether a value that is part of no node made the comment around it."""
-    line = text.rfind("\n", 0, start) + 1
+    line = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     return "#" in text[start:end] and _COMMENT.search(text[line:start]) is None
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from equipage.core.path import Path
-from equipage.syntax import ContainingScalar, Parsed, Place, Range
+from equipage.syntax import ContainingScalar, Irregularity, Parsed, Place, Range
 from equipage.syntax.yaml.simple import locate_simple, read_simple
 
 
@@ -114,3 +114,10 @@ def scalars_at(text: str, ranges: list[Range]) -> list[ContainingScalar | bool |
     from equipage.syntax.yaml import places
 
     return places.scalars_at(_replace_byte_order_mark(text), ranges)
+
+
+def blank_broken_blocks(text: str, error: Irregularity) -> tuple[str, list[str]] | None:
+    """As the function of this name in `places`."""
+    from equipage.syntax.yaml import places
+
+    return places.blank_broken_blocks(_replace_byte_order_mark(text), error)

@@ -7,10 +7,9 @@ several nodes. The texts were loaded before, so their depth and their aliases ar
 from __future__ import annotations
 
 import bisect
-import importlib
 import re
-import sys
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from math import isfinite
 from typing import Any
 
@@ -25,9 +24,7 @@ from yaml.events import (
     SequenceStartEvent,
     StreamEndEvent,
 )
-from yaml.parser import Parser as _Grammar
-from yaml.reader import Reader, ReaderError
-from yaml.scanner import Scanner, ScannerError
+from yaml.reader import ReaderError
 
 from equipage.core import codes
 from equipage.core.diagnostics import MAX_FACTS_PER_CODE
@@ -50,17 +47,16 @@ from equipage.syntax.nodes import (
     target_of,
     value_of,
 )
+from equipage.syntax.yaml.events import Events, reading_budget
 from equipage.syntax.yaml.simple import (
     NumberTooLong,
+    is_ambiguous,
     is_core_tag,
     is_known_tag,
     is_too_long,
     resolve_plain,
     resolve_tagged,
 )
-
-#: An escape in double quotes, and the number of its character if it gives one.
-_ESCAPE = lazy_regex(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|.)", re.DOTALL)
 
 
 def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:
@@ -74,7 +70,7 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
 
 def _compose(text: str, wanted: PathTrie = WANT_EVERYTHING, *, merge: bool = False) -> Node | None:
     """The root of the first document, None if there is none. With `merge`, `<<` is applied."""
-    get_event = Parser(text).get_event
+    get_event = Events(text).get_event
     # A search of the text is cheaper than looking at every mapping.
     merge = merge and "<<" in text
     tree = TreeBuilder(wanted)
@@ -118,8 +114,10 @@ def _compose(text: str, wanted: PathTrie = WANT_EVERYTHING, *, merge: bool = Fal
 
 
 def _may_be_odd(event: Any, value: object) -> bool:
-    """Whether a scalar has a tag, may be a merge key, or is a number that cannot be one."""
+    """Whether a scalar has a tag, may be a merge key, or is no number that all agree about."""
     if event.tag is not None or event.value == "<<":
+        return True
+    if event.implicit[0] and is_ambiguous(event.value):
         return True
     is_wide = isinstance(value, str) and event.implicit[0] and is_too_long(value)
     return is_wide or (isinstance(value, float) and not isfinite(value))
@@ -225,6 +223,10 @@ def _check_number(node: Scalar, path: Path) -> Iterator[Irregularity]:
         yield Irregularity(codes.NOT_FINITE, range_of(node), path, {"found": event.value})
     elif isinstance(value, str) and event.implicit[0] and event.tag is None and is_too_long(value):
         yield Irregularity(codes.NUMBER_TOO_LONG, range_of(node), path, {"digits": len(value)})
+    elif event.implicit[0] and event.tag is None and is_ambiguous(event.value):
+        here = "text here, a number" if isinstance(value, str) else f"{value} here, octal or text"
+        values = {"found": event.value, "problem": f"it is {here} to other programs"}
+        yield Irregularity(codes.AMBIGUOUS_NUMBER, range_of(node), path, values)
 
 
 def _check_keys(
@@ -310,7 +312,7 @@ def _walk_nodes(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
 
     The path is one list that changes as the walk goes on; the walk ends where it gets too deep.
     """
-    get_event = Parser(text).get_event
+    get_event = Events(text).get_event
     path: list[str | int] = []
     key_next: list[bool] = []  # for each open collection, whether a key comes next
     started = False
@@ -348,46 +350,12 @@ def _ranges_touched_by(start: int, end: int, ranges: list[Range]) -> Iterator[in
             yield number
 
 
-class _PythonParser(Reader, Scanner, _Grammar):
-    """Reader, scanner and parser in one object, as PyYAML composes them."""
-
-    def __init__(self, stream: str) -> None:
-        Reader.__init__(self, stream)
-        Scanner.__init__(self)
-        _Grammar.__init__(self)
-
-    def scan_flow_scalar_non_spaces(self, double: bool, start_mark: Any) -> list[str]:
-        """A part of a quoted scalar. Refuses what is not a character, as libyaml does."""
-        begin = self.get_mark()
-        try:
-            chunks: list[str] = super().scan_flow_scalar_non_spaces(double, start_mark)
-            "".join(chunks).encode()
-        except (ValueError, OverflowError):
-            for escape in _ESCAPE.finditer(self.buffer, begin.index):
-                number = int(escape[1] or escape[2] or escape[3] or "0", 16)
-                if number > sys.maxunicode or 0xD800 <= number <= 0xDFFF:
-                    begin.index = escape.start() + 2
-                    break
-            problem = "found invalid Unicode character escape code"
-            raise ScannerError(
-                "while parsing a quoted scalar", start_mark, problem, begin
-            ) from None
-        return chunks
-
-
-#: Makes a parser of a text; events come from its `get_event`.
-Parser: Any
-try:
-    Parser = importlib.import_module("yaml.cyaml").CParser
-    ENGINE = "libyaml"
-except ImportError:
-    Parser, ENGINE = _PythonParser, "PyYAML"
-
 ENDS = frozenset({MappingEndEvent, SequenceEndEvent})
 
-#: Anchors and tags in front of a node, with the blanks behind them. Of `&an:chor x` the name is
-#: `an`, and the text that follows it is the node.
-_PROPERTIES = lazy_regex(r"(?:&[0-9A-Za-z_-]+\s*|![^\s,\[\]{}]*\s+)+")
+#: Anchors and tags in front of a node, with the blanks behind them. A `:` ends a name.
+_PROPERTIES = lazy_regex(
+    r"(?:&[^ \t\r\n,\[\]{}]*[^ \t\r\n,\[\]{}:][ \t\r\n]*|![^ \t\r\n,\[\]{}]*[ \t\r\n]+)+"
+)
 
 
 def content_range(event: Any, text: str) -> Range:
@@ -400,7 +368,7 @@ def content_range(event: Any, text: str) -> Range:
         match = _PROPERTIES.match(text, start)
         start = match.end() if match else start
     if kind is ScalarEvent and event.style in ("|", ">"):
-        end = start + len(text[start:end].rstrip())
+        end = start + len(text[start:end].rstrip(" \t\r\n"))
     return start, max(start, end)
 
 
@@ -422,10 +390,14 @@ def scalar_value(event: Any) -> object:
 #: How many syntax errors of one file are reported.
 _MAX_SYNTAX_ERRORS = 20
 
-#: A key in the first column, bare or in quotes, with its colon.
+#: A key in the first column, bare or in quotes, with its colon; and what ends a document.
 _TOP_LEVEL_KEY = lazy_regex(
-    r"""^(?:[A-Za-z_$][^\s#:]*|"[^"\n]*"|'[^'\n]*')[ \t]*:(?=[ \t\r\n]|$)""", re.MULTILINE
+    r"""(?:\A|(?<=[\r\n]))(?P<key>[A-Za-z_$][^\s#:]*|"[^"\r\n]*"|'[^'\r\n]*')"""
+    r"[ \t]*:(?=[ \t\r\n]|\Z)"
 )
+_DOCUMENT_END = lazy_regex(r"(?<=[\r\n])(?:---|\.\.\.)(?=[ \t\r\n]|\Z)")
+#: A line in the first column that is neither a key nor part of the block above it.
+_STRAY_LINE = lazy_regex(r"[\r\n][^\s#\-\]}\"']")
 
 #: A part of libyaml's message → what to do about it.
 _HINTS = {
@@ -438,6 +410,10 @@ _HINTS = {
     "did not find expected '-' indicator": "check the indentation of this list item",
     "found unexpected end of stream": "a quote was opened and never closed",
     "found unknown escape character": "write `\\\\` for a backslash, or use single quotes",
+    "found unexpected ':'": "quote text with a `:` between brackets",
+    "expected alphabetic or numeric": "quote text that starts with `*` or `&`",
+    "where an indentation space": "indent with spaces; if the text itself starts with a tab, "
+    "write how far it is indented, as in `>2`",
     "block sequence entries are not allowed": "put the list on a line of its own below the key",
     "did not find expected <document start>": "the document ended above; indent or remove this",
 }
@@ -451,26 +427,53 @@ def syntax_errors(text: str, first: Exception) -> Iterator[Irregularity]:
     """
     error = _describe_error(first, text, 0)
     yield error
-    count, offset = 1, max(error.range[0], 0)
-    while count < _MAX_SYNTAX_ERRORS:
-        line_end = text.find("\n", offset)
-        next_line = len(text) if line_end < 0 else line_end + 1
-        starts = [match.start() for match in _TOP_LEVEL_KEY.finditer(text, next_line)]
-        for start, end in zip(starts, [*starts[1:], len(text)], strict=False):
-            problem = _block_error(text[start:end], start)
-            if problem is not None:
-                yield problem
-                count, offset = count + 1, problem.range[0]
-                break  # what follows the error may divide into other blocks than before
-        else:
-            return
+    offset, budget = error.range[0], reading_budget(text)
+    problems = (
+        _block_error(text[key.start() : end], key.start(), budget)
+        for key, end in _blocks_from(text, offset)
+        if key.start() > offset
+    )
+    yield from islice((each for each in problems if each is not None), _MAX_SYNTAX_ERRORS - 1)
 
 
-def _block_error(block: str, start: int) -> Irregularity | None:
+def _blocks_from(text: str, offset: int) -> Iterator[tuple[re.Match[str], int]]:
+    """The key and the end of the top-level block at an offset, and of those behind it."""
+    stop = _DOCUMENT_END.search(text, offset)
+    limit = len(text) if stop is None else stop.start()
+    keys = list(_TOP_LEVEL_KEY.finditer(text, 0, limit))
+    ends = [*(key.start() for key in keys[1:]), limit]
+    return ((key, end) for key, end in zip(keys, ends, strict=False) if end > offset)
+
+
+def blank_broken_blocks(text: str, error: Irregularity) -> tuple[str, list[str]] | None:
+    """The text with blanks for what top-level keys hold that is broken, and these keys.
+
+    None if it is not clear what is. A bracket or quote that is never closed breaks the block where
+    it was opened, not the one where the parser gave up.
+    """
+    offset = error.range[0]
+    for problem, (opened, _) in error.also:
+        offset = offset if problem.startswith("while parsing a block") else opened
+    budget, end, parts, keys = reading_budget(text), 0, list[str](), list[str]()
+    for key, stop in _blocks_from(text, offset):
+        start = key.start()
+        if keys and _block_error(text[start:stop], start, budget) is None:
+            continue
+        if (not keys and start > offset) or _STRAY_LINE.search(text, start, stop):
+            return None
+        keys.append(key["key"])
+        parts += text[end : key.end()], re.sub(r"[^\r\n]", " ", text[key.end() : stop])
+        end = stop
+    return ("".join(parts) + text[end:], keys) if keys else None
+
+
+def _block_error(block: str, start: int, budget: list[int]) -> Irregularity | None:
     """The syntax error of one top-level block. A block that nests too deep is not searched."""
     depth = 0
     try:
-        get_event = Parser(block).get_event  # PyYAML's own parser looks at all characters first
+        get_event = Events(
+            block, budget
+        ).get_event  # PyYAML's own parser looks at all characters first
         while depth <= MAX_DEPTH:
             kind = get_event().__class__
             if kind in STARTS:
@@ -499,7 +502,7 @@ def _describe_error(error: Exception, text: str, shift: int) -> Irregularity:
         also = ((error.context, (start, start + 1)),)
     problem = str(error.problem or error)
     hint = next((hint for part, hint in _HINTS.items() if part in problem), None)
-    if "cannot start any token" in problem and text[offset : offset + 1] == "\t":
+    if text[offset : offset + 1] == "\t" and "indentation space" not in problem:
         hint = "indent with spaces; YAML does not allow tabs"
     values = {"problem": problem, "hint": hint}
     return Irregularity(codes.YAML_SYNTAX, place, values=values, also=also)
@@ -508,9 +511,6 @@ def _describe_error(error: Exception, text: str, shift: int) -> Irregularity:
 def error_offset(error: Exception, text: str) -> int:
     """Where the parser stopped, in code points."""
     if isinstance(error, ReaderError):
-        position = int(error.position)
-        if ENGINE == "libyaml":  # it counts bytes there
-            position = len(text.encode()[:position].decode(errors="ignore"))
-        return position
+        return int(error.position)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     return len(text) if mark is None else int(mark.index)

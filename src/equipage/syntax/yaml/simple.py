@@ -30,6 +30,8 @@ _NUMBER = lazy_regex(
     r"|(?P<nan>\.(?:nan|NaN|NAN))"
 )
 NUMBER_STARTS = frozenset("+-.0123456789")
+#: Numbers of one base or another, or text: that depends on the program.
+_AMBIGUOUS = lazy_regex(r"[-+]?0(?:[0-9]+|b[01_]+)")
 _CORE_TAG_PREFIX = "tag:yaml.org,2002:"
 #: The tags of the core schema that only some plain scalars agree with.
 _TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "null": type(None)}
@@ -64,6 +66,11 @@ def resolve_plain(text: str) -> object:
     if form == "infinity":
         return float("-inf" if text[0] == "-" else "inf")
     return float("nan")
+
+
+def is_ambiguous(text: str) -> bool:
+    """Whether an unquoted scalar is a number to some programs, another or none to others."""
+    return text[:1] in NUMBER_STARTS and _AMBIGUOUS.fullmatch(text) is not None
 
 
 def is_too_long(text: str) -> bool:
@@ -353,7 +360,7 @@ def _split_simple_line(body: str, column: int) -> _Entry | None:
 
 def _number_or_text(written: str) -> Any:
     """The value of a plain scalar that begins like a number. Raises `_NotSimple`."""
-    if len(written) < 10 and written.isdecimal() and written.isascii():
+    if len(written) < 10 and written.isdecimal() and written.isascii() and written[0] != "0":
         return int(written)
     return _plain_value(written)
 
@@ -397,7 +404,7 @@ def _plain_value(written: str) -> Any:
         value = resolve_plain(written)
     except ValueError:
         raise _NotSimple from None
-    if isinstance(value, float) and not isfinite(value):
+    if is_ambiguous(written) or (isinstance(value, float) and not isfinite(value)):
         raise _NotSimple
     return value
 

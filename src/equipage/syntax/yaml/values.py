@@ -6,6 +6,7 @@ without a limit, so a few lines can fill the memory of any machine.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -27,8 +28,15 @@ from equipage.core.diagnostics import Code
 from equipage.core.text import lazy_regex
 from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem, lone_surrogates
 from equipage.syntax.nodes import key_text
-from equipage.syntax.yaml.places import Parser, find_oddities, syntax_errors
-from equipage.syntax.yaml.simple import NumberTooLong, is_known_tag, resolve_plain, resolve_tagged
+from equipage.syntax.yaml.events import Events, Parser, is_misread
+from equipage.syntax.yaml.places import find_oddities, syntax_errors
+from equipage.syntax.yaml.simple import (
+    NumberTooLong,
+    is_ambiguous,
+    is_known_tag,
+    resolve_plain,
+    resolve_tagged,
+)
 
 #: How many nodes aliases may add to a document. The plain size of a file is never punished.
 MAX_ALIAS_NODES = 250_000
@@ -36,8 +44,7 @@ MAX_ALIAS_NODES = 250_000
 CHARACTERS_PER_NODE = 64
 #: No real file declares more short forms of tags, and the parser compares each with all before it.
 MAX_TAG_DIRECTIVES = 100
-#: A directive at the beginning of a line; YAML 1.1 has three more line breaks than other formats.
-_TAG_DIRECTIVE = lazy_regex(r"(?:^|(?<=[\r\n\x85\u2028\u2029]))%TAG\b")
+_TAG_DIRECTIVE = lazy_regex(r"(?:^|(?<=[\r\n]))%TAG\b")
 
 
 def parse(text: str, *, merge: bool, oddities: bool = True) -> Parsed:
@@ -48,7 +55,12 @@ def parse(text: str, *, merge: bool, oddities: bool = True) -> Parsed:
                 problem = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
                 raise _problem_at(codes.YAML_SYNTAX, *match.span(), problem=problem, hint=None)
     try:
-        value, odd, further = construct(text, merge=merge)
+        try:
+            source = (Events if is_misread(text) else Parser)(text)
+            value, odd, further = construct(text, source.get_event, merge=merge)
+        except (MarkedYAMLError, ReaderError):
+            # Perhaps it is only what a parser of YAML 1.1 does not know.
+            value, odd, further = construct(text, Events(text).get_event, merge=merge)
     except (MarkedYAMLError, ReaderError) as error:
         raise SyntaxProblem(syntax_errors(text, error)) from None
     except UnicodeEncodeError:  # libyaml reads UTF-8
@@ -70,14 +82,15 @@ _MAX_KNOWN_SCALARS = 20_000
 _MAX_KEPT_LENGTH = 64
 
 
-def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
+def construct(
+    text: str, get_event: Callable[[], Any], *, merge: bool
+) -> tuple[object, bool, int | None]:
     """The value, whether anything about it is odd, and where a second document starts.
 
     The one hot loop of equipage: the branches are ordered by how often they are taken, and the
     rarer steps are methods of `_Builder`. The children of every open collection are collected in
     one flat list, so that keys and values need no telling apart before a mapping is complete.
     """
-    get_event = Parser(text).get_event
     builder = _Builder(merge=merge)
     anchors = builder.anchors
     if len(_KNOWN_SCALARS) > _MAX_KNOWN_SCALARS:
@@ -107,7 +120,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                         value = resolve_plain(spelled)
                     except NumberTooLong:
                         odd = True  # and too long to be kept
-                    if value.__class__ is float and not isfinite(value):
+                    if is_ambiguous(spelled) or (value.__class__ is float and not isfinite(value)):
                         odd = True
                     elif len(spelled) < _MAX_KEPT_LENGTH:
                         plain[spelled] = value
