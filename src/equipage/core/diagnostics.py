@@ -369,8 +369,8 @@ class LoadError(EquipageError):
     >>> try:
     ...     equipage.load("broken/count.tool.yaml")
     ... except equipage.LoadError as error:
-    ...     print([each.code for each in error.errors])
-    ['wrong-type']
+    ...     print([each.code for each in error.errors], len(error.warnings))
+    ['wrong-type'] 0
     """
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
@@ -379,7 +379,13 @@ class LoadError(EquipageError):
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
+        """The findings that are errors."""
         return tuple(each for each in self.diagnostics if each.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """The findings that are warnings."""
+        return tuple(each for each in self.diagnostics if each.severity == "warning")
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.errors or self.diagnostics))  # strict: warnings alone
