@@ -134,6 +134,17 @@ class System(Protocol):
         found = self.status(path)
         return found is not None and (os.name == "nt" or bool(found.st_mode & 0o100))
 
+    def others_may_write(self, folder: str, owner: int) -> bool:
+        """Whether others than root and a user may change what a folder holds, as far as it says so.
+
+        A group with the number of the folder's user is theirs alone; Windows has no such marks.
+        """
+        found = self.status(folder)
+        if found is None or os.name == "nt":
+            return False
+        by_group = found.st_mode & stat.S_IWGRP and found.st_gid != found.st_uid
+        return bool(found.st_mode & stat.S_IWOTH or by_group) or found.st_uid not in (0, owner)
+
     def is_inside(self, path: str, folder: str) -> bool:
         """Whether a path lies below a folder once every link in both is followed."""
         return self.real(path).startswith(self.real(folder).rstrip(os.sep) + os.sep)

@@ -82,8 +82,7 @@ def root_of_folder(run: Run, folder: str) -> str:
     known = run.around.cache(_ProjectRoots)
     root = known.by_folder.get(folder)
     if root is None:
-        real = _real_folder(known, folder, run)
-        marked = _nearest_marked(known, real, run)
+        real, marked = _real_folder(known, folder, run), marked_project(run, folder)
         root = marked or _innermost(real, run.request.folders, run.around.files.system)
         known.by_folder[folder] = root
         if marked is not None:
@@ -100,6 +99,12 @@ def settings_file(run: Run, root: str) -> str | None:
         return own
     # A `pyproject.toml` is parsed only if it names us: most belong to other tools.
     return os.path.join(root, SHARED_FILE) if has_equipage_table(root, system) else None
+
+
+def marked_project(run: Run, folder: str) -> str | None:
+    """The root of the project around an absolute folder, if something marks it."""
+    known = run.around.cache(_ProjectRoots)
+    return _nearest_marked(known, _real_folder(known, folder, run), run)
 
 
 def _real_folder(known: _ProjectRoots, folder: str, run: Run) -> str:
