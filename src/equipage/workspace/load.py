@@ -88,6 +88,8 @@ class _Loading:
                 # Since the walk, one of its folders has become a link to somewhere else.
                 return self.refuse(codes.LINK_OUTSIDE)
             request = _request_in(project, run)
+        elif file.named and request.reads_named:
+            request = _request_for_named(run)
         wanted = None if self.kind is None else format_named(self.kind)
         if isinstance(self.kind, Format) and not file.named and not may_be(self.kind, path):
             return FileLoad(path)
@@ -165,6 +167,14 @@ def _request_in(project: Project, run: Run) -> Request:
             unasked=request.unasked - project.requested_codes,
         )
     return known[project.root]
+
+
+def _request_for_named(run: Run) -> Request:
+    """A request for the files that the caller named, one for all of them."""
+    known = run.cache(_Requests)
+    if "" not in known:
+        known[""] = msgspec.structs.replace(run.request, confined=False)
+    return known[""]
 
 
 def bug(path: str, error: Exception, system: System) -> Diagnostic:
