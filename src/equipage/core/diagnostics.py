@@ -300,7 +300,7 @@ class Diagnostic(msgspec.Struct, frozen=True):
     message: str
     """One line, names the offending value, no final period."""
     path: str = ""
-    """The path the author wrote, as text."""
+    """The path in the whole configuration, as its author would write it."""
     pointer: str = ""
     """That path as a JSON Pointer."""
     span: Span | None = None

@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from equipage.core.path import HOLE, ROOT, Path, get
+from equipage.core.source import Source
 from equipage.syntax.document import Document, EntrySpans
 
 #: How a path became absolute; comparisons of configurations look at what the author wrote.
@@ -138,6 +139,25 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         # What `above` does not have is skipped further up.
         skip = above.skip + max(0, -left)
         return self.replace(via=above.via[: max(0, left)] + self.via, skip=skip)
+
+    def places_by_source(self) -> dict[Source, dict[Path, Path]]:
+        """For each source and path in it, the path in the whole value where that came to first.
+
+        Only what was composed has an entry; what lies below came with it.
+        """
+        found: dict[Source, dict[Path, Path]] = {}
+        stack: list[tuple[Path, Origins]] = [(ROOT, self)]
+        while stack:
+            path, node = stack.pop()
+            for each in (node.here, *(via.at for via in node.via)):
+                if each is None:
+                    continue
+                # What a directive brought is at the place of the mapping around its key.
+                is_key = bool(each.path) and str(each.path[-1]).startswith("$")
+                place = each.path[:-1] if is_key else each.path
+                found.setdefault(each.document.source, {}).setdefault(place, path)
+            stack.extend(((*path, step), child) for step, child in reversed(node.below.items()))
+        return found
 
     def paths_brought_by(self, how: str) -> Iterator[Path]:
         """The paths of the values that came to their place in this way."""
