@@ -143,20 +143,22 @@ class Origins(msgspec.Struct, eq=False, gc=False):
     def places_by_source(self) -> dict[Source, dict[Path, Path]]:
         """For each source and path in it, the path in the whole value where that came to first.
 
-        Only what was composed has an entry; what lies below came with it.
+        Only what a directive brought has an entry; what lies below came with it.
         """
         found: dict[Source, dict[Path, Path]] = {}
-        stack: list[tuple[Path, Origins]] = [(ROOT, self)]
+        stack: list[tuple[Path, Origins, bool]] = [(ROOT, self, False)]
         while stack:
-            path, node = stack.pop()
-            for each in (node.here, *(via.at for via in node.via)):
-                if each is None:
-                    continue
+            path, node, is_brought = stack.pop()
+            directives = [via.at for via in node.via if via.at is not None]
+            is_brought = is_brought or bool(directives)
+            origins = [node.here] if node.here is not None and is_brought else []
+            for each in origins + directives:
                 # What a directive brought is at the place of the mapping around its key.
                 is_key = bool(each.path) and str(each.path[-1]).startswith("$")
                 place = each.path[:-1] if is_key else each.path
                 found.setdefault(each.document.source, {}).setdefault(place, path)
-            stack.extend(((*path, step), child) for step, child in reversed(node.below.items()))
+            below = list(node.below.items())
+            stack += [((*path, step), child, is_brought) for step, child in reversed(below)]
         return found
 
     def paths_brought_by(self, how: str) -> Iterator[Path]:
