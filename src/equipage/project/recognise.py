@@ -69,6 +69,7 @@ class Recognised(msgspec.Struct, frozen=True):
     sure: bool = True  #: False for a guess, which gives no errors
     unread: str | None = None  #: what a file is that belongs to a tool and is not read
 
+    is_part: bool = False  #: whether it may be a part of another file
 
 class Claims(Protocol):
     """What a project says about its files."""
@@ -378,7 +379,7 @@ def _recognise_file_content(path: str, syntax: Syntax, files: Files, *, named: b
         is_ours = named or sure is not None or maybe is not None
         return Recognised(problem=problem) if is_ours else Recognised()
     if unread is not None:
-        return Recognised()
+        return Recognised(problem=unrecognised_finding(path, files.system, sort=unread))
     if sure is None and maybe is not None and not named:
         # A walk does not check what only may be of a kind; a note says so.
         return Recognised(problem=_finding(POSSIBLE_KIND, path, files.system, kind=maybe.kind))
@@ -390,6 +391,7 @@ def _recognise_file_content(path: str, syntax: Syntax, files: Files, *, named: b
         by="content",
         why="of what the file holds",
         sure=not is_fixture,
+        is_part=row is not None and row.part,
     )
 
 
@@ -546,9 +548,9 @@ def _match_rows(
 # Findings, and folders of one kind.
 
 
-def unrecognised_finding(path: str, system: System) -> Diagnostic:
-    """The finding that a file the caller named is of no kind."""
-    return _finding(UNRECOGNISED, path, system)
+def unrecognised_finding(path: str, system: System, sort: str | None = None) -> Diagnostic:
+    """The finding that a file the caller named is of no kind, but perhaps of a sort not read."""
+    return _finding(UNRECOGNISED, path, system, sort=sort)
 
 
 def _finding(code: Code, path: str, system: System, **values: object) -> Diagnostic:

@@ -112,7 +112,8 @@ class _Loading:
             return instead
         unsure = None if found.sure else found.why
         # A file below a folder may be a part of another one of a format of one's own.
-        is_guess = found.by == "header" or (isinstance(self.kind, Format) and not file.named)
+        is_part = found.is_part or (isinstance(self.kind, Format) and not file.named)
+        is_guess = found.by == "header" or is_part
         return FileLoad(path, outcome, guessed=is_guess, unsure=unsure)
 
     def belongs_together(self, folder: str, root: str) -> bool:

@@ -18,7 +18,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact
 from equipage.core.frozen import levels
-from equipage.core.path import Path, get, walk
+from equipage.core.path import ROOT, Path, get, walk
 from equipage.directives import expand, find, may_mention
 from equipage.directives.file import File
 from equipage.directives.include import Include
@@ -32,7 +32,7 @@ from equipage.formats.server.payloads.base import GeneratorLimits, format_size, 
 from equipage.loading.format import Limits
 from equipage.loading.project_root import marked_project
 from equipage.loading.session import Session
-from equipage.loading.tree import Tree, graft, move, remove
+from equipage.loading.tree import Origins, Tree, graft, move, remove
 
 #: Where the content of a content item goes, by its type.
 CONTENT_KEYS = {"text": "text", "image": "data"}
@@ -50,6 +50,9 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_handlers: bool = True
     """Whether responses may come from programs and web services."""
 
+
+#: What only a whole server has at its root.
+_SERVER_KEYS = {*ServerFile.__struct_fields__} - {"behavior", "metadata"}
 
 #: The name of the folder where includes start, unless somebody names another.
 LIBRARY = "library"
@@ -146,6 +149,24 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         implicit=implicit_includes,
     )
     return directive.resolve(tree, session)
+
+
+#: The name of a server that consists of one pattern.
+PATTERN_NAME = "pattern"
+
+
+def wrap_pattern(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """A pattern of the library, on its own, is a server that offers it alone."""
+    value = tree.value
+    if not isinstance(value, dict) or not _SERVER_KEYS.isdisjoint(value):
+        return tree, []
+    sort = next((each for each in ITEM_KINDS if each.name in value), None)
+    if sort is None:
+        return tree, []
+    place: Path = (sort.plural, 0)
+    whole = {"server": {"name": PATTERN_NAME}, sort.plural: [value]}
+    origins = Origins(tree.origins.here).put(place, tree.origins)
+    return Tree(whole, origins, (*tree.moves, (ROOT, place))), []
 
 
 #: What helps where an image is read as text: in a content item, and elsewhere.
