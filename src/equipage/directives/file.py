@@ -17,14 +17,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import HOLE, ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import (
-    Directive,
-    Expansion,
-    Node,
-    codes,
-    lacks_library,
-    related_places,
-)
+from equipage.directives import Directive, Expansion, Node, codes, lacks_library, related_places
 from equipage.files import display_name
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem, PathPolicy

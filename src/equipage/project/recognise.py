@@ -68,8 +68,8 @@ class Recognised(msgspec.Struct, frozen=True):
     why: str = ""  #: the same in words, as in “its path matches `.claude/agents/**/*.md`”
     sure: bool = True  #: False for a guess, which gives no errors
     unread: str | None = None  #: what a file is that belongs to a tool and is not read
-
     is_part: bool = False  #: whether it may be a part of another file
+
 
 class Claims(Protocol):
     """What a project says about its files."""
