@@ -165,7 +165,8 @@ def check(
     (False, 2, ['wrong-type'])
     """
     request = request_of(env, require_known_options(options), embedded=embedded, limits=limits)
-    request = msgspec.structs.replace(request, shared=True)  # each kind takes those it knows
+    # Each kind takes the options it knows.
+    request = msgspec.structs.replace(request, shared=True, reads_named=True)
     several, count = paths_argument("paths", paths), number_argument("jobs", jobs)
     from equipage.workspace import Workspace  # not for a program that only loads
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 import pytest
 
 from equipage.cli import COMMANDS, build_parser
@@ -23,3 +25,11 @@ from equipage.cli import COMMANDS, build_parser
 def test_options_stand_anywhere(line: str, values: dict[str, object]) -> None:
     found = vars(build_parser(*COMMANDS).read(line.split()))
     assert {name: found[name] for name in values} == values
+
+
+def test_the_help_of_serve_names_every_option_it_takes() -> None:
+    """But for `--color`, which the help of the program has."""
+    serve = build_parser(*COMMANDS).commands["serve"]
+    hidden = [each for each in serve._actions if each.help == argparse.SUPPRESS]
+    assert [each.option_strings for each in hidden] == [["--color"]]
+    assert {"--library", "--embedded", "--allow-absolute"} <= set(serve._option_string_actions)

@@ -73,3 +73,18 @@ def test_a_path_is_a_path_and_encoders_see_its_text() -> None:
 def test_span() -> None:
     span = Span(Source.of_text("a", "ab\ncd"), 3, 5)
     assert (span.line, span.column, span.text()) == (2, 1, "cd")
+
+
+def test_spans_of_one_place_are_equal_whichever_load_read_it() -> None:
+    """The rule of findings, which hold spans: two loads, and a pickle, say the same."""
+    span, again = (Span(Source.of_bytes("a", b"x: 1\ny: 2\n", path="/a"), 5, 6) for _ in range(2))
+    assert span == again == pickle.loads(pickle.dumps(span))
+    assert hash(span) == hash(again)
+    for other in (
+        Span(span.source, 5, 7),
+        Span(Source.of_bytes("b", b"x: 1\ny: 2\n", path="/a"), 5, 6),
+        Span(Source.of_bytes("a", b"x: 1\ny: 2\n", path="/b"), 5, 6),
+        Span(Source.of_bytes("a", b"x: 1 y: 2\n", path="/a"), 5, 6),
+        "a:2:1",
+    ):
+        assert span != other

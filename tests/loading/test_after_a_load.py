@@ -44,17 +44,18 @@ def test_the_texts_of_large_includes_are_let_go(tmp_path: Path) -> None:
     assert loaded.config.baseline.tools[3].tool.name == "t3"
 
 
+@pytest.mark.parametrize("embedded", [True, False])
 @pytest.mark.parametrize("show_env", [True, False])
-def test_text_that_looks_like_a_variable_survives(show_env: bool) -> None:
+def test_text_that_looks_like_a_variable_survives(show_env: bool, embedded: bool) -> None:
     text = (
         'server: {name: "a$$b $${HOME} $$$$ x$$", version: "${V:-1}"}\n'
         "tools:\n- tool: {name: n, description: 'price $5, $${A:-x}', inputSchema: {type: object}}\n"
         "  response: {content: [{type: text, text: 'cost: $$$$ ${V:-y} $${Q}'}]}\n"
     )
     env = {"V": "z${HOME}$$"}
-    loaded = equipage.loads(text, kind="server", env=env)
+    loaded = equipage.loads(text, kind="server", env=env, embedded=embedded)
     written = loaded.to_dict(show_env=show_env, escaped=True)
-    again = equipage.loads(_yaml(written), kind="server", env=env)
+    again = equipage.loads(_yaml(written), kind="server", env=env, embedded=embedded)
     assert again.config == loaded.config
 
 

@@ -32,6 +32,25 @@ execution: {kind: python, module: "a:b"}
 """
 
 
+@pytest.mark.requirement("F-008")
+def test_a_report_and_an_error_offer_errors_and_warnings_apart() -> None:
+    text = "server: {name: 5}\nunknown_methods: nope\nfoo: 1\nlogging: {level: loud, bar: 1}\n"
+    with pytest.raises(LoadError) as raised:
+        equipage.loads(text, kind="server", env={})
+    report = equipage.check_files({"s.yaml": text}, kind="server")
+    for found in (raised.value, report):
+        assert [each.code for each in found.warnings] == ["unknown-field", "unknown-field"]
+        assert {each.severity for each in found.errors} == {"error"}
+        assert len(found.diagnostics) == len(found.errors) + len(found.warnings)
+
+
+def test_equal_loads_give_equal_findings() -> None:
+    files = {"s.yaml": "server: {name: 5}\ntools: [{$include: x.yaml}]\n", "library/x.yaml": "a: 1"}
+    first, second = (equipage.check_files(files, kind="server") for _ in range(2))
+    assert first.diagnostics == second.diagnostics
+    assert len(set(first.diagnostics + second.diagnostics)) == len(first.diagnostics)
+
+
 def test_a_model_says_of_which_kind_a_file_is() -> None:
     config = equipage.loads(SERVER, models.ServerConfig, embedded=True).config
     assert isinstance(config, models.ServerConfig)

@@ -1,8 +1,8 @@
 """Files outside the allowed folders: not opened by what judges a tree, and never quoted.
 
-`load` and `show` read absolute paths of a server that the user named (EC-LOAD-014). Every other
-command reads the project, the library and the folders of `--root`, and no message, excerpt, path
-or help of any of them holds text from elsewhere.
+`load`, `show` and `check` read absolute paths of a server that the user named (EC-LOAD-014). Every
+other command, and a check of a folder, reads the project, the library and the folders of `--root`,
+and no message, excerpt, path or help of any of them holds text from elsewhere.
 """
 
 from __future__ import annotations
@@ -86,6 +86,29 @@ def test_a_command_line_can_allow_them(project: Path, capsys: pytest.CaptureFixt
     assert "absolute-unread" in capsys.readouterr().out
 
 
+@pytest.mark.requirement("EC-LOAD-014")
+@pytest.mark.parametrize("directive", ["$include", "$file"])
+def test_a_check_of_a_named_file_says_what_show_says(
+    project: Path, directive: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = project.parent / "outside/d.json"
+    text = "server: {{name: x}}\ntools: []\n$note: {{{}: {}}}\n"
+    for reference, ok in ((there, True), ("/nonexistent/t.yaml", False)):
+        (project / "s.yaml").write_text(text.format(directive, reference))
+        for arguments in (["check", "s.yaml"], ["check", "--kind", "server", "./s.yaml"]):
+            assert main([*arguments, "--output-format", "concise"]) == (0 if ok else 1)
+        found = capsys.readouterr().out
+        assert "warning[absolute-path]" in found if ok else "-not-found]" in found
+        assert CANARY not in found
+        assert equipage.check(["s.yaml"], env={}).ok is ok
+        assert main(["show", "s.yaml"]) == (0 if ok else 1)
+        capsys.readouterr()
+        # The same file, met on a walk, and by commands that judge trees.
+        assert [each.code for each in equipage.check(["."], env={}).warnings] == ["absolute-unread"]
+        main(["list", "s.yaml"])
+        assert "nonexistent" not in capsys.readouterr().out
+
+
 def test_absolute_paths_inside_the_project_are_read(project: Path) -> None:
     (project / "text.txt").write_text("hello")
     (project / "s.yaml").write_text(
@@ -119,7 +142,7 @@ def test_no_text_from_outside_is_quoted(
     for name, target in links.items():
         (project / name).symlink_to(outside / target)
     named = [name for name in links if name != "equipage.toml"]
-    for arguments in (["."], ["--allow-absolute", "."], ["--allow-absolute", *named, "s.yaml"]):
+    for arguments in (["."], [*named, "s.yaml"], ["--allow-absolute", "."]):
         main(["check", "--output-format", form, *arguments])
         assert CANARY not in "".join(capsys.readouterr())
     main(["show", "s.yaml"])

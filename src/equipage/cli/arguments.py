@@ -239,11 +239,14 @@ def add_file(command: Container) -> None:
 
 _FLAG = {"action": "store_true"}
 _SEVERAL_FOLDERS = {"metavar": "DIR", "action": "append", "default": []}
-#: A load of another kind ignores these.
-_OPTIONS_OF_SINGLE_KINDS: tuple[tuple[str, dict[str, Any], str], ...] = (
+_Options = tuple[tuple[str, dict[str, Any], str], ...]
+# A load of another kind ignores these.
+_SERVER_OPTIONS: _Options = (
     ("--library", {"metavar": "DIR"}, "start $include paths at DIR (server)"),
     ("--allow-absolute", _FLAG, "read absolute paths outside the project (server)"),
     ("--embedded", _FLAG, "allow no includes, files or environment variables (server)"),
+)
+_OTHER_OPTIONS: _Options = (
     ("--include-root", _SEVERAL_FOLDERS, "also read files from DIR (blueprint); repeatable"),
     (
         "--default-agent-kind",
@@ -260,6 +263,19 @@ def add_loading_options(command: Parser, *, layers: bool = True) -> None:
     Those of single kinds are in the help of commands about one file and of `check`, which merge
     `layers`, too. The others take them, but do not repeat them.
     """
+    group = add_common_options(command)
+    single = command.add_argument_group("options of single kinds") if layers else group
+    for name, settings, summary in (*_SERVER_OPTIONS, *_OTHER_OPTIONS):
+        single.add_argument(name, help=summary if layers else argparse.SUPPRESS, **settings)
+    if layers:
+        summary = "override a value of all layers (settings); repeatable"
+        add_list_option(single, "--config", "KEY=VALUE", summary)
+    else:
+        command.set_defaults(config=[])  # `request_of` reads it for every command
+
+
+def add_common_options(command: Parser) -> Container:
+    """Options of loading that every kind knows, in a group of their own."""
     group = command.add_argument_group("loading")
     group.add_argument(
         "--kind",
@@ -269,19 +285,19 @@ def add_loading_options(command: Parser, *, layers: bool = True) -> None:
     add_python_path(group)
     add_list_option(group, "--rules", "NAME", "also apply the rules of a package; repeatable")
     add_list_option(group, "--root", "DIR", "also allow references into DIR; repeatable")
-    single = command.add_argument_group("options of single kinds") if layers else group
-    for name, settings, summary in _OPTIONS_OF_SINGLE_KINDS:
-        single.add_argument(name, help=summary if layers else argparse.SUPPRESS, **settings)
-    if layers:
-        summary = "override a value of all layers (settings); repeatable"
-        add_list_option(single, "--config", "KEY=VALUE", summary)
-    else:
-        command.set_defaults(config=[])  # `request_of` reads it for every command
+    return group
 
 
 def add_python_path(command: Container) -> None:
     summary = "look for the module of a format in DIR, too; repeatable"
     add_list_option(command, "--python-path", "DIR", summary)
+
+
+def add_server_options(command: Parser, group: Container) -> None:
+    """Those for a command that loads no other kind with options of its own."""
+    for name, settings, summary in _SERVER_OPTIONS:
+        group.add_argument(name, help=summary.removesuffix(" (server)"), **settings)
+    command.set_defaults(include_root=[], default_agent_kind=None, local=False, config=[])
 
 
 def add_format_option(command: Container, names: Sequence[str], *, note: str = "") -> None:

@@ -61,8 +61,10 @@ def request_of(options: argparse.Namespace) -> Request:
         isolated=getattr(options, "isolated", False),
         shared=True,
         roots=roots,
-        # These two are about one file that the user named; all others judge a tree.
+        # These two are about one file that the user named; all others judge a tree, and a check
+        # judges named files as well.
         confined=options.command not in ("show", "explain"),
+        reads_named=options.command == "check",
         rules=rules_named([*_own_rules(disk), *getattr(options, "rules", ())]),
     )
 

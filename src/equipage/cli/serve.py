@@ -12,10 +12,11 @@ from equipage.cli.arguments import (
     Container,
     Parser,
     add_choice,
+    add_common_options,
     add_flag,
     add_list_option,
-    add_loading_options,
     add_number,
+    add_server_options,
 )
 from equipage.cli.lock import read_lock
 from equipage.cli.output import Output
@@ -55,9 +56,11 @@ def declare(parser: Parser) -> None:
     summary = "listen on this port (default: any free one, which is printed)"
     add_number(parser, "--port", summary, default=0)
     add_flag(parser, "--i-own-the-client", "allow a --host that other machines can reach")
-    add_loading_options(parser, layers=False)
+    add_common_options(parser)
     add_tool_options(parser.add_argument_group("options for tools and skills"))
-    _add_fault_options(parser.add_argument_group("options for server configurations"))
+    group = parser.add_argument_group("options for server configurations")
+    add_server_options(parser, group)
+    _add_fault_options(group)
 
 
 def _add_fault_options(group: Container) -> None:
@@ -89,9 +92,9 @@ def _add_fault_options(group: Container) -> None:
     add_flag(group, "--allow-handlers", "let the file run programs and call web services")
     add_list_option(group, "--handler-host", "HOST", "allow web services on HOST; repeatable")
     group.add_argument("--max-delay", metavar="DURATION", help="the longest wait (default: 10m)")
-    summary = "the most bytes of one message (default: 100mb)"
+    summary = "the most bytes of one message (default: 100mb, and room for the file's payloads)"
     group.add_argument("--max-frame-bytes", metavar="SIZE", help=summary)
-    summary = "the most bytes of the whole run (default: 1gb)"
+    summary = "the most bytes of the whole run (default: 1gb, or one message)"
     group.add_argument("--max-run-bytes", metavar="SIZE", help=summary)
 
 
@@ -131,6 +134,7 @@ def require_loopback(options: argparse.Namespace) -> None:
 
 def _serve_faults(outcomes: list[Outcome], options: argparse.Namespace, output: Output) -> int:
     from equipage.formats.server.model import ServerConfig
+    from equipage.serve.faults.caps import room_for_payloads
     from equipage.serve.faults.run import literal_texts, serve
 
     if len(outcomes) > 1:
@@ -138,12 +142,13 @@ def _serve_faults(outcomes: list[Outcome], options: argparse.Namespace, output: 
     require_loopback(options)
     options.file = options.files[0]
     loaded = loaded_of(outcomes[0], options, output)
+    config = cast(ServerConfig, loaded.config)
     for path in options.lock:
         _require_locked(loaded, path)
     return serve(
-        cast(ServerConfig, loaded.config),
+        config,
         loaded.digest,
-        _settings(options),
+        _settings(options, room_for_payloads(config)),
         lambda line: output.note(f"equipage: {line}"),
         literal=literal_texts(loaded),
     )
@@ -180,7 +185,7 @@ def _require_locked(loaded: Loaded[object], path: str) -> None:
         raise UsageError(f"{path} locks no such configuration, or it changed since")
 
 
-def _settings(options: argparse.Namespace) -> Settings:
+def _settings(options: argparse.Namespace, room: int) -> Settings:
     from equipage.serve.faults.run import Settings, caps_of, delivery_named, milliseconds
 
     lasts = options.lasts
@@ -201,5 +206,5 @@ def _settings(options: argparse.Namespace) -> Settings:
         seconds=None if lasts is None else milliseconds("--for", lasts) / 1000,
         env=tuple(options.env),
         handler_hosts=tuple(options.handler_host),
-        caps=caps_of(options.max_delay, options.max_frame_bytes, options.max_run_bytes),
+        caps=caps_of(options.max_delay, options.max_frame_bytes, options.max_run_bytes, room=room),
     )

@@ -300,7 +300,7 @@ class Diagnostic(msgspec.Struct, frozen=True):
     message: str
     """One line, names the offending value, no final period."""
     path: str = ""
-    """The path the author wrote, as text."""
+    """The path in the whole configuration, as its author would write it."""
     pointer: str = ""
     """That path as a JSON Pointer."""
     span: Span | None = None
@@ -369,8 +369,8 @@ class LoadError(EquipageError):
     >>> try:
     ...     equipage.load("broken/count.tool.yaml")
     ... except equipage.LoadError as error:
-    ...     print([each.code for each in error.errors])
-    ['wrong-type']
+    ...     print([each.code for each in error.errors], len(error.warnings))
+    ['wrong-type'] 0
 
     A program that raises one itself may give a text in place of findings.
     """
@@ -382,7 +382,13 @@ class LoadError(EquipageError):
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
+        """The findings that are errors."""
         return tuple(each for each in self.diagnostics if each.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """The findings that are warnings."""
+        return tuple(each for each in self.diagnostics if each.severity == "warning")
 
     def __str__(self) -> str:
         if self._text is not None:

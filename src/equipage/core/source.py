@@ -185,6 +185,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
     """A stretch of a source, `start` included, `end` not.
 
     A pickled span keeps its line and column, and not the text of its source; see `Report.to_bytes`.
+    Spans of one place in a file are equal, whichever load read it.
 
     >>> error = equipage.check_files({"a.tool.yaml": b"id: 5"}).errors[-1]
     >>> error.span.line, error.span.column, error.span.text()
@@ -215,6 +216,20 @@ class Span(msgspec.Struct, frozen=True, gc=False):
         """The text it covers; empty if the span was unpickled without its source."""
         return self.source.text[self.start : self.end]
 
+    def _places(self) -> _Places:
+        return tuple((each, self.source.position(each)) for each in (self.start, self.end))
+
+    # Each load, and each pickle, makes a source of its own, which is equal to itself alone.
+
+    def _key(self) -> tuple[object, ...]:
+        return self.source.name, self.source.filename, self._places()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Span) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
     def __repr__(self) -> str:
         end_line, end_column = self.source.position(self.end)
         return f"Span({self.source.name!r}, {self.line}:{self.column}-{end_line}:{end_column})"
@@ -222,8 +237,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
     def __reduce__(self) -> tuple[object, ...]:
         source, start, end = self.source, self.start, self.end
         # Line and column are worked out now: the text they come from stays behind.
-        places = ((start, source.position(start)), (end, source.position(end)))
-        return Span, (_outline(source.name, source.filename, places), start, end)
+        return Span, (_outline(source.name, source.filename, self._places()), start, end)
 
 
 def pickle_with_text(value: object) -> bytes:

@@ -225,6 +225,11 @@ def expand(
     return expansion.walk(tree), expansion.facts
 
 
+def lacks_library(library: str | None, shelf: tuple[str, ...], session: Session) -> bool:
+    """Whether there is no library, not even a link to one that may not be followed."""
+    return library is not None and not shelf and not session.files.system.is_link(library)
+
+
 def related_places(via: tuple[Via, ...]) -> tuple[Also, ...]:
     """The directives that brought a part, as related places of a finding, innermost first."""
     return tuple(Also(each.how, origin=each.at) for each in reversed(via) if each.at is not None)

@@ -17,7 +17,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import HOLE, ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import Directive, Expansion, Node, codes, related_places
+from equipage.directives import Directive, Expansion, Node, codes, lacks_library, related_places
 from equipage.files import display_name
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
@@ -64,9 +64,11 @@ class File(Directive):
         roots: tuple[str, ...] = (root, *self.shelf, *session.roots, folder)
         if isinstance(node.reference, str) and os.path.isabs(node.reference):
             roots = self.shelf  # only the library decides whether it deserves a warning
-        bases = (folder,) if self.library is None else (folder, self.library)
+        bases = [folder]
+        if self.library is not None and not lacks_library(self.library, self.shelf, session):
+            bases.append(self.library)
         try:
-            source = expansion.find_source(node, self.policy, bases=bases, roots=roots)
+            source = expansion.find_source(node, self.policy, bases=tuple(bases), roots=roots)
         except FileProblem as problem:
             self._report_problem(node, folder, problem, expansion)
             return node.hole()

@@ -24,7 +24,15 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import HOLE, ROOT, Path, get
 from equipage.core.source import Source, Span
-from equipage.directives import Directive, Expansion, Node, codes, find, related_places
+from equipage.directives import (
+    Directive,
+    Expansion,
+    Node,
+    codes,
+    find,
+    lacks_library,
+    related_places,
+)
 from equipage.files import System, display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
@@ -302,13 +310,16 @@ class Include(Directive):
         base = "the library" if self.library is not None else "the folder of the file"
         values |= {"base": base, "variable": session.limits.file_bytes_variable}
         code = problem.code
-        if code in (core_codes.FILE_MISSING, core_codes.FILE_IS_DIRECTORY):
+        is_absent = lacks_library(self.library, self.shelf, session)
+        if code in (core_codes.FILE_MISSING, core_codes.FILE_IS_DIRECTORY) or (
+            is_absent and code is core_codes.REFERENCE_ESCAPES  # there is nothing to leave
+        ):
             code = codes.INCLUDE_NOT_FOUND
             start, cwd = self._start(node, session), session.files.cwd
             if start not in self.names:
-                self.names[start] = session.files.names_below(start)
+                self.names[start] = [] if is_absent else session.files.names_below(start)
             values["referrer"] = node.tree.provenance(ROOT).origin.document.source.name
-            there = session.files.is_folder(os.path.join(cwd, start))
+            there = not is_absent and session.files.is_folder(os.path.join(cwd, start))
             name = display_name(os.path.join(cwd, start), cwd)
             name = name if there else f"{name}, which does not exist"
             values["library" if self.library is not None else "start"] = name

@@ -106,6 +106,7 @@ class Placer:
         self.sources = tuple(sources)  #: everything the load read
         self.redactor = Redactor()
         self.located: dict[tuple[int, Path], EntrySpans] = {}
+        self._came_to: dict[Source, dict[Path, Path]] | None = None
 
     def place(self, facts: Sequence[Fact]) -> list[Diagnostic]:
         """The diagnostics of `facts`, sorted by place, equal ones counted."""
@@ -232,12 +233,30 @@ class Placer:
         return story
 
     def _path_as_written(self, each: Fact | Also) -> Path:
+        """The path in the whole configuration, whichever file a fact is about."""
         if each.origin is not None:
-            path: Path = each.origin.path
+            return self._path_of_origin(each.origin)
+        if each.span is not None:
+            return self._path_of_part(each.span.source, each.path)
+        return each.path if self.tree is None else self.tree.path_as_written(each.path)
+
+    def _path_of_origin(self, origin: Origin) -> Path:
+        return self._path_of_part(origin.document.source, origin.path)
+
+    def _path_of_part(self, source: Source, path: Path) -> Path:
+        """The path in the whole configuration of what a source has at a path of its own.
+
+        A file that came to several places counts where it came first.
+        """
+        if self.tree is None or source is self.tree.document.source:
             return path
-        if each.span is not None or self.tree is None:
-            return each.path
-        return self.tree.path_as_written(each.path)
+        if self._came_to is None:
+            self._came_to = self.tree.origins.places_by_source()
+        places = self._came_to.get(source, {})
+        known = next((n for n in range(len(path), -1, -1) if path[:n] in places), None)
+        if known is None:
+            return path  # nothing of it is left in the configuration
+        return self.tree.path_as_written(places[path[:known]] + path[known:])
 
     def _diagnostic(self, each: Fact) -> Diagnostic:
         code, redactor = each.code, self.redactor
@@ -277,12 +296,13 @@ class Placer:
         """
         located = self.located.get((id(story.origin.document), story.origin.path))
         if located is not None and located.through is not None:
-            yield Label(located.through, "merged here", path_of(story.origin.path, self.redactor))
+            merged_at = path_of(self._path_of_origin(story.origin), self.redactor)
+            yield Label(located.through, "merged here", merged_at)
         places = [(via.at, via.how) for via in reversed(story.via) if via.at is not None]
         places += [(origin, "overridden here") for origin in story.merged]
         for origin, words in places:
             span = self._span(origin, "value")
-            yield Label(span, words, path_of(origin.path, self.redactor))
+            yield Label(span, words, path_of(self._path_of_origin(origin), self.redactor))
 
     def _span(self, origin: Origin, part: Part) -> Span:
         """The narrowest span for a part; for one that is missing, that of the entry around it."""

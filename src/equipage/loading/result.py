@@ -108,6 +108,7 @@ class Loaded(Generic[C]):
         "_derived",
         "_documents",
         "_dump",
+        "_replaces_variables",
         "_takes_variables",
         "_tree",
         "config",
@@ -128,11 +129,15 @@ class Loaded(Generic[C]):
     _documents: tuple[Document, ...]
     _dump: Callable[[C], Any]
     _takes_variables: bool
+    """Whether files of the kind hold variables."""
+    _replaces_variables: bool
+    """Whether this load replaced them, which an embedded one does not."""
     _derived: dict[str, Any]
     """What was worked out when it was first asked for."""
 
     def __init__(self, outcome: Outcome) -> None:
         """`outcome` is that of a load without errors."""
+        takes_variables = outcome.kind.reading.variables
         self._fill(
             config=outcome.config,
             kind=outcome.kind.name,
@@ -141,7 +146,8 @@ class Loaded(Generic[C]):
             _tree=outcome.tree,
             _documents=outcome.documents,
             _dump=outcome.kind.presentation.dump or plain_data,
-            _takes_variables=outcome.kind.reading.variables,
+            _takes_variables=takes_variables,
+            _replaces_variables=takes_variables and not outcome.session.embedded,
             _derived={},
         )
 
@@ -172,11 +178,11 @@ class Loaded(Generic[C]):
     def to_dict(self, *, show_env: bool = True, escaped: bool = False) -> Any:
         """The configuration as plain data. Without `show_env`, variables are `${NAME}`.
 
-        With `escaped`, as a file would hold it: where the kind replaces variables, text that only
+        With `escaped`, as a file would hold it: where this load replaced variables, text that only
         looks like one has its `$` doubled, so that loading the data gives the same text again.
         """
         plain = self._dump(self.config)
-        literal = escape_for_substitution if escaped and self._takes_variables else None
+        literal = escape_for_substitution if escaped and self._replaces_variables else None
         if show_env:
             return plain if literal is None else map_texts(plain, literal)
         return self._mask_variables(self._restore_written_paths(plain), literal=literal)

@@ -61,6 +61,7 @@ class Request(msgspec.Struct, frozen=True):
     limits: Limits | None = None  #: the caller's own, in place of those of the environment
     isolated: bool = False  #: whether the settings of projects and `.gitignore` have no say
     confined: bool = False  #: whether absolute paths outside the roots are left unread
+    reads_named: bool = False  #: whether they are read for a file that the caller named, even so
     #: options that the settings of the project give; each kind takes those it knows
     defaults: Mapping[str, object] = {}
     #: codes that the caller will not report: nothing is spent on their places and words

@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from equipage.core.path import HOLE, ROOT, Path, get
+from equipage.core.source import Source
 from equipage.syntax.document import Document, EntrySpans
 
 #: How a path became absolute; comparisons of configurations look at what the author wrote.
@@ -138,6 +139,27 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         # What `above` does not have is skipped further up.
         skip = above.skip + max(0, -left)
         return self.replace(via=above.via[: max(0, left)] + self.via, skip=skip)
+
+    def places_by_source(self) -> dict[Source, dict[Path, Path]]:
+        """For each source and path in it, the path in the whole value where that came to first.
+
+        Only what a directive brought has an entry; what lies below came with it.
+        """
+        found: dict[Source, dict[Path, Path]] = {}
+        stack: list[tuple[Path, Origins, bool]] = [(ROOT, self, False)]
+        while stack:
+            path, node, is_brought = stack.pop()
+            directives = [via.at for via in node.via if via.at is not None]
+            is_brought = is_brought or bool(directives)
+            origins = [node.here] if node.here is not None and is_brought else []
+            for each in origins + directives:
+                # What a directive brought is at the place of the mapping around its key.
+                is_key = bool(each.path) and str(each.path[-1]).startswith("$")
+                place = each.path[:-1] if is_key else each.path
+                found.setdefault(each.document.source, {}).setdefault(place, path)
+            below = list(node.below.items())
+            stack += [((*path, step), child, is_brought) for step, child in reversed(below)]
+        return found
 
     def paths_brought_by(self, how: str) -> Iterator[Path]:
         """The paths of the values that came to their place in this way."""

@@ -68,6 +68,7 @@ class Recognised(msgspec.Struct, frozen=True):
     why: str = ""  #: the same in words, as in “its path matches `.claude/agents/**/*.md`”
     sure: bool = True  #: False for a guess, which gives no errors
     unread: str | None = None  #: what a file is that belongs to a tool and is not read
+    is_part: bool = False  #: whether it may be a part of another file
 
 
 class Claims(Protocol):
@@ -381,7 +382,7 @@ def _recognise_file_content(
         is_ours = named or sure is not None or maybe is not None
         return Recognised(problem=problem) if is_ours else Recognised()
     if unread is not None:
-        return Recognised()
+        return Recognised(problem=unrecognised_finding(path, files.system, sort=unread))
     if sure is None and maybe is not None and not named:
         # A walk does not check what only may be of a kind; a note says so.
         return Recognised(problem=_finding(POSSIBLE_KIND, path, files.system, kind=maybe.kind))
@@ -389,7 +390,8 @@ def _recognise_file_content(
     if row is not None and not named and is_fixture(path, files.system, walked):
         # Material of tests is put beside other files before it is used, and wrong on purpose.
         return Recognised(problem=_finding(FIXTURE_SKIPPED, path, files.system, kind=row.kind))
-    return Recognised(None if row is None else row.kind, by="content")
+    part = row is not None and row.part
+    return Recognised(None if row is None else row.kind, by="content", is_part=part)
 
 
 def is_fixture(path: str, system: System, walked: Iterable[str]) -> bool:
@@ -555,9 +557,9 @@ def _match_rows(
 # Findings, and folders of one kind.
 
 
-def unrecognised_finding(path: str, system: System) -> Diagnostic:
-    """The finding that a file the caller named is of no kind."""
-    return _finding(UNRECOGNISED, path, system)
+def unrecognised_finding(path: str, system: System, sort: str | None = None) -> Diagnostic:
+    """The finding that a file the caller named is of no kind, but perhaps of a sort not read."""
+    return _finding(UNRECOGNISED, path, system, sort=sort)
 
 
 def _finding(code: Code, path: str, system: System, **values: object) -> Diagnostic:

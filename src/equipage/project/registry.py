@@ -27,12 +27,15 @@ from equipage.files.walking import PlaceIndex, hidden_folders
 from equipage.loading.format import Format, Rule
 from equipage.loading.model_classes import require_format
 from equipage.project.signs import (
+    is_attack,
     is_blueprint,
     is_bundle,
     is_docker_agent,
+    is_pattern,
     is_recipe,
     is_registry_entry,
     is_server,
+    may_be_pattern,
     may_be_server,
 )
 
@@ -55,6 +58,7 @@ class Recognition(msgspec.Struct, frozen=True, eq=False):
     #: whether it may be: enough for a file that the caller names, one note for one that a walk
     #: meets
     possibly: Callable[..., bool] | None = None
+    part: bool = False  #: whether a file that includes such a one knows better what it is
     folder: str | None = None  #: the folder of such files in a layer
     substitutes: bool = False  #: whether variables are replaced before the text is parsed
 
@@ -66,6 +70,9 @@ UNREAD_BY_CONTENT: tuple[Recognition, ...] = (
         "MCP bundle", keys=("manifest_version", "dxt_version", "server"), by_content=is_bundle
     ),
     Recognition("Docker Agent configuration", keys=("agents",), by_content=is_docker_agent),
+    Recognition(
+        "attack in the Open Agent Threat Format (OATF)", keys=("attack",), by_content=is_attack
+    ),
 )
 
 
@@ -88,6 +95,15 @@ BUILT_IN: tuple[Recognition, ...] = (
         keys=("server", "$include"),
         by_content=is_server,
         possibly=may_be_server,
+        substitutes=True,
+    ),
+    Recognition(
+        "server",
+        "equipage.formats.server",
+        keys=("response", "tool"),
+        by_content=is_pattern,
+        possibly=may_be_pattern,
+        part=True,
         substitutes=True,
     ),
     Recognition("blueprint", "equipage.formats.blueprint", keys=("flow",), by_content=is_blueprint),
@@ -151,7 +167,8 @@ def built_in_kinds() -> tuple[str, ...]:
     """The built-in kinds, in order of recognition."""
     by_path = [each.kind for each in BUILT_IN if each.paths]
     by_content = [each.kind for each in BUILT_IN if not each.paths]
-    return (*by_path, *(each.kind for each in conventions()), *by_content)
+    # One that is recognised by several contents has several rows.
+    return (*by_path, *(each.kind for each in conventions()), *dict.fromkeys(by_content))
 
 
 def known_kinds() -> tuple[str, ...]:

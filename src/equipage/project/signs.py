@@ -67,6 +67,40 @@ def _are_keys_of_server(value: dict[str, Any]) -> bool:
     return all(guesses.nearest(str(key), _SERVER_PARTS) for key in odd)
 
 
+#: What a library keeps for servers to include, and what each must have to count as a sign.
+_PATTERNS = {"tool": "inputSchema", "resource": "uri", "prompt": "name"}
+_PATTERN_KEYS = frozenset({*_PATTERNS, "response", "behavior"})
+_ANSWER_KEYS = frozenset({"content", "contents", "messages", "match", "sequence", "handler"})
+
+
+def is_pattern(value: Any) -> bool:
+    """What is offered, and a response that answers something."""
+    response = value.get("response") if isinstance(value, dict) else None
+    return (
+        isinstance(response, dict)
+        and not _ANSWER_KEYS.isdisjoint(response)
+        and any(field in _mapping(value, key) for key, field in _PATTERNS.items())
+    )
+
+
+def may_be_pattern(value: Any, *, named: bool) -> bool:
+    """One sign: what is offered beside a response, or with a schema. In a walk, nothing else."""
+    if not isinstance(value, dict) or not (named or value.keys() <= _PATTERN_KEYS):
+        return False
+    has_own = any(isinstance(value.get(key), dict) for key in _PATTERNS)
+    return has_own and ("response" in value or "inputSchema" in _mapping(value, "tool"))
+
+
+def _mapping(value: dict[str, Any], key: str) -> dict[str, Any]:
+    found = value.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def is_attack(value: Any) -> bool:
+    """An attack, and the version of the format it is written in."""
+    return isinstance(value, dict) and "oatf" in value and isinstance(value.get("attack"), dict)
+
+
 def is_blueprint(value: Any) -> bool:
     """A flow with a kind, and an id; a blueprint that forgot its id still has agents."""
     if not isinstance(value, dict) or not isinstance(value.get("flow"), dict):
@@ -289,10 +323,10 @@ def mentions_key(keys: Iterable[str], text: str) -> bool:
 #: be looked into; without one, only its name counts.
 SIGN_TYPES: dict[str, type | None] = {
     **_SERVER_PARTS,
-    **dict.fromkeys(("server", "flow", "agents"), dict),
+    **dict.fromkeys(("server", "flow", "agents", "attack", "response", *_PATTERNS), dict),
     **dict.fromkeys(("packages", "remotes", "parameters", "extensions"), list),
     **dict.fromkeys(("$include", "manifest_version", "dxt_version"), str),
-    **dict.fromkeys(("name", "id", "title", "description", "instructions", "prompt")),
+    **dict.fromkeys(("name", "id", "title", "description", "instructions", "oatf")),
 }
 #: Keys that are a sign only with another one beside them.
 _COMPANION_KEYS = {
@@ -395,13 +429,19 @@ def _decode_or_none(decoder: msgspec.json.Decoder[T], data: bytes | str | msgspe
 
 #: Begins a line of a text that does not parse: which kind its author may have meant.
 _KEY_AT_START = lazy_regex(r"""^[\ufeff{]*\s*["']?(server|flow)["']?[ \t]*:""", re.MULTILINE)
+#: The keys of a pattern, of which there must be two.
+_PATTERN_KEY_AT_START = lazy_regex(
+    rf"""^\ufeff?["']?(response|{"|".join(_PATTERNS)})["']?[ \t]*:""", re.MULTILINE
+)
 #: The same in JSON, which may be all on one line: two signs, one inside the other.
 _TWO_SIGNS = lazy_regex(r"""["'](server|flow)["']\s*:\s*\{\s*["'](?:name|kind)["']\s*:""")
 
 
 #: A key and its colon, and what may not be before it; each begins with plain text, which is found
 #: quickly.
-_BEFORE_COLON = tuple(lazy_regex(rb"%b[\"']?[ \t]*:" % each) for each in (b"server", b"flow"))
+_BEFORE_COLON = tuple(
+    lazy_regex(rb"%b[\"']?[ \t]*:" % each) for each in (b"server", b"flow", b"response")
+)
 _NOT_BEFORE_KEY = frozenset(range(33, 128)) - frozenset(b"\"'{")
 
 
@@ -417,6 +457,8 @@ def may_have_broken_keys(data: bytes) -> bool:
 def keys_of_broken_text(text: str, syntax: Syntax) -> set[str]:
     """Which keys a text that does not parse seems to have at its root."""
     found = {match[1] for match in _KEY_AT_START.finditer(text)}
+    if len(parts := set(_PATTERN_KEY_AT_START.findall(text))) > 1 and "response" in parts:
+        found.add("response")
     return found | {match[1] for match in _TWO_SIGNS.finditer(text) if syntax == "json"}
 
 

@@ -88,6 +88,8 @@ class _Loading:
                 # Since the walk, one of its folders has become a link to somewhere else.
                 return self.refuse(codes.LINK_OUTSIDE)
             request = _request_in(project, run)
+        elif file.named and request.reads_named:
+            request = _request_for_named(run)
         wanted = None if self.kind is None else format_named(self.kind)
         if isinstance(self.kind, Format) and not file.named and not may_be(self.kind, path):
             return FileLoad(path)
@@ -110,7 +112,8 @@ class _Loading:
             return instead
         unsure = None if found.sure else found.why
         # A file below a folder may be a part of another one of a format of one's own.
-        is_guess = found.by == "header" or (isinstance(self.kind, Format) and not file.named)
+        is_part = found.is_part or (isinstance(self.kind, Format) and not file.named)
+        is_guess = found.by == "header" or is_part
         return FileLoad(path, outcome, guessed=is_guess, unsure=unsure)
 
     def belongs_together(self, folder: str, root: str) -> bool:
@@ -165,6 +168,14 @@ def _request_in(project: Project, run: Run) -> Request:
             unasked=request.unasked - project.requested_codes,
         )
     return known[project.root]
+
+
+def _request_for_named(run: Run) -> Request:
+    """A request for the files that the caller named, one for all of them."""
+    known = run.cache(_Requests)
+    if "" not in known:
+        known[""] = msgspec.structs.replace(run.request, confined=False)
+    return known[""]
 
 
 def bug(path: str, error: Exception, system: System) -> Diagnostic:

@@ -48,12 +48,15 @@ def session(
         # An empty variable names nothing.
         (["p/library"], {"env": {"THOUGHTJACK_LIBRARY": ""}}, "p/library"),
         # That of the project, then the nearest one.
-        (["p/library", "p/a/b/library"], {}, "p/library"),
+        (["p/library", "p/a/b/library", "p/.git"], {}, "p/library"),
+        (["p/library", "p/a/b/library"], {}, "p/a/b/library"),
         (["p/a/b/library", "p/a/library"], {}, "p/a/b/library"),
         (["p/a/library", "here/library"], {}, "p/a/library"),
         (["library", "here/library", "p/.git"], {}, "p/library"),
-        # One of the working directory, if the file belongs to no project.
-        (["library", "here/library"], {}, "here/library"),
+        # One of the working directory, if the file belongs to no project and has none around it.
+        (["library", "here/library"], {}, "library"),
+        (["here/library"], {}, "here/library"),
+        (["here/library", "p/.git"], {}, "p/library"),
         ([], {}, "here/library"),
     ],
 )
@@ -80,8 +83,11 @@ def test_which_libraries_may_be_read(tmp_path: Path) -> None:
     assert shelf("here/library") == (str(tmp_path / "here/library"),)
     # Neither a folder elsewhere, nor a link to one, unless the caller names a library.
     for library, cwd in (("other", "here"), ("p/out", "here"), ("linked/library", "linked")):
-        assert shelf(library, cwd) == ()
-        assert shelf(library, cwd, env={"THOUGHTJACK_LIBRARY": ""}) == ()
+        of_project = {"project_library": str(tmp_path / library)}
+        assert shelf(library, cwd, defaults=of_project) == ()
+        if library != "other":
+            assert shelf(library, cwd) == ()
+            assert shelf(library, cwd, env={"THOUGHTJACK_LIBRARY": ""}) == ()
         for how in ({"options": {"library": "x"}}, {"env": {"THOUGHTJACK_LIBRARY": "x"}}):
             assert shelf(library, cwd, **how) == (str(tmp_path / library),)
 

@@ -227,3 +227,37 @@ def test_an_empty_string_is_no_empty_file(embedded: bool) -> None:
     with pytest.raises(LoadError) as error:
         equipage.loads("", kind="server", env={}, embedded=embedded)
     assert [each.message for each in error.value.diagnostics] == ["Configuration is empty"]
+
+
+@pytest.mark.requirement("F-008")
+def test_a_path_is_one_in_the_whole_configuration_whichever_file_is_at_fault() -> None:
+    """A tool that is wrong is `tools[0]`, for a directive, a text and a rule alike."""
+    answer = "response: {content: [{type: text, text: {$file: data.json}}, {type: 5}]}"
+    files = {
+        "main.yaml": "server: {name: a}\nbaseline: {tools: [{$include: one.yaml}]}\n"
+        "phases: [{$include: phase.yaml}]\n",
+        "library/one.yaml": f"tool: {{$include: two.yaml, x: 1, override: {{description: 5}}}}\n{answer}\n",
+        "library/two.yaml": "name: t\ndescription: d\ninputSchema: {$include: gone.yaml}\ntitle: a\ntitle: ${N}\n",
+        "library/data.json": '{"a": 1, "a": 2}',
+        "library/phase.yaml": "name: p\nname: q\nreplace_tools: {t: three.yaml, u: nowhere.yaml}\n",
+        "library/three.yaml": "tool: [\n",
+    }
+    outcome, _ = in_memory(files)
+    found = [(each.name, each.code, each.path) for each in outcome.diagnostics]
+    tool, phase = "baseline.tools[0]", "phases[0]"
+    assert sorted(set(found)) == [
+        ("library/data.json", "duplicate-key", f"{tool}.response.content[0].text.a"),
+        ("library/data.json", "wrong-type", f"{tool}.response.content[0].text"),
+        ("library/one.yaml", "directive-siblings", f"{tool}.tool.x"),
+        ("library/one.yaml", "wrong-type", f"{tool}.response.content[1].type"),
+        ("library/one.yaml", "wrong-type", f"{tool}.tool.description"),
+        ("library/phase.yaml", "duplicate-key", f"{phase}.name"),
+        ("library/phase.yaml", "include-not-found", f"{phase}.replace_tools.u"),
+        ("library/phase.yaml", "unknown-target", f"{phase}.replace_tools.u"),
+        ("library/three.yaml", "yaml-syntax", f"{phase}.replace_tools.t"),
+        ("library/two.yaml", "duplicate-key", f"{tool}.tool.title"),
+        ("library/two.yaml", "env-missing", f"{tool}.tool.title"),
+        ("library/two.yaml", "include-not-found", f"{tool}.tool.inputSchema.$include"),
+        ("library/two.yaml", "unknown-field", f"{tool}.tool.title"),
+    ]
+    assert all(each.pointer.count("/") >= 2 for each in outcome.diagnostics)

@@ -25,7 +25,7 @@ from clock import HANGS
 from equipage.core.diagnostics import UsageError
 from equipage.formats.server.model import NestedJson, Normal, SlowLoris
 from equipage.serve.faults import http, run
-from equipage.serve.faults.caps import Caps
+from equipage.serve.faults.caps import Caps, room_for_payloads
 from equipage.serve.faults.driver import Driver
 from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.exchange import EPOCH
@@ -365,6 +365,88 @@ def test_a_run_that_sends_too_much_ends(tmp_path: Path) -> None:
     assert done.traced("stop", "reason") == [("capped",)]
     fits = ran(tmp_path, simple(), asks(call(), call()), caps=Caps(run_bytes=152))
     assert fits.code == 0
+
+
+GARBAGE = {"$generate": {"type": "garbage", "bytes": 5_000, "charset": "binary"}}
+ESCAPES = {"$generate": {"type": "ansi_escape", "count": 900, "sequences": ["clear"]}}
+QUOTES = {"$generate": {"type": "nested_json", "depth": 900}}
+
+
+def _items(payload: Any) -> list[Any]:
+    return [{"type": "text", "text": payload}]
+
+
+PAYLOADS: dict[str, tuple[dict[str, Any], Any]] = {
+    "a response": (simple(tools=[tool(content=_items(GARBAGE))]), call()),
+    "two payloads": (simple(tools=[tool(content=_items(ESCAPES) + _items(QUOTES))]), call()),
+    "a branch": (simple(tools=[tool(match=[{"default": 1, "content": _items(ESCAPES)}])]), call()),
+    "a sequence": (simple(tools=[tool(sequence=[{"content": _items(QUOTES)}])]), call()),
+    "a resource": (
+        simple(
+            resources=[{"resource": {"uri": "u:1", "name": "r"}, "response": {"content": QUOTES}}]
+        ),
+        request("resources/read", uri="u:1"),
+    ),
+    "a prompt": (
+        simple(
+            prompts=[
+                {
+                    "prompt": {"name": "p"},
+                    "response": {"messages": [{"role": "user", "content": GARBAGE}]},
+                }
+            ]
+        ),
+        request("prompts/get", name="p"),
+    ),
+    "a schema": (
+        simple(
+            tools=[{**tool(), "tool": {"name": "t", "description": "d", "inputSchema": QUOTES}}]
+        ),
+        LIST,
+    ),
+    "a phase": (
+        phased({"name": "a", "add_tools": [tool("u", content=_items(ESCAPES))]}),
+        call(name="u"),
+    ),
+}
+
+
+@pytest.mark.requirement("F-004")
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_a_payload_arrives_whole_or_nothing_starts(name: str, tmp_path: Path) -> None:
+    config, message = PAYLOADS[name]
+    whole = ran(tmp_path, config, asks(message))
+    size = len(whole.sent)
+    assert size > 4_000
+    assert "error" not in lines(whole.sent)[0]
+    assert not whole.traced("capped")
+    fits = Caps(frame_bytes=size + 1_024)
+    assert ran(tmp_path, config, asks(message), caps=fits).sent == whole.sent
+    loaded = equipage.loads(json.dumps(config), kind="server", env={})
+    assert size - 1_000 < room_for_payloads(loaded.config)
+    for caps in (Caps(frame_bytes=size - 1), Caps(run_bytes=size - 1)):
+        with pytest.raises(UsageError, match=r"do not fit into .*; raise --max-frame-bytes"):
+            serve(loaded.config, "d1", Settings(caps=caps), str)
+
+
+def test_what_passed_a_check_fits_by_default() -> None:
+    """Limits of payloads are those of loading; the caps of a run count everything else."""
+    config = equipage.loads(
+        json.dumps(simple(tools=[tool(content=_items(GARBAGE))])), kind="server", env={}
+    ).config
+    usual, room = Caps(), 6 * 5_000
+    assert room_for_payloads(config) == room
+    assert caps_of(None, None, None, room=room).frame_bytes == usual.frame_bytes + room
+    assert caps_of(None, "2gb", None).run_bytes == 2 * 2**30
+    assert caps_of(None, None, None, room=2**31).run_bytes == usual.frame_bytes + 2**31
+
+
+def test_what_is_cut_is_said_once(tmp_path: Path) -> None:
+    done = ran(tmp_path, simple(), asks(call(), call(4)), caps=Caps(frame_bytes=20))
+    assert len(done.traced("capped")) == 2
+    assert [each for each in done.notes if "--max-frame-bytes" in each] == [
+        "an answer was cut: it is larger than --max-frame-bytes, or took --max-delay"
+    ]
 
 
 # Handlers.

@@ -149,6 +149,7 @@ FORMAT = Format(
     ),
     stages=(
         composing.include,
+        composing.wrap_pattern,
         composing.move_into_content,
         composing.load_files,
         composing.check_depth,

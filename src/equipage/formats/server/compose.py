@@ -7,24 +7,26 @@ program's, once it is valid.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
 from typing import Any, Literal, cast
 
 import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.frozen import levels
-from equipage.files import is_below, parents_of
+from equipage.files import System, parents_of
 from equipage.formats.server import codes
 from equipage.formats.server.generate import Generate
 from equipage.formats.server.grammar import ITEM_KINDS, Place, implicit_includes, is_free_data
 from equipage.formats.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from equipage.formats.server.payloads.base import GeneratorLimits, format_size, read_limit
-from equipage.loading.project_root import is_project_root
+from equipage.loading.project_root import marked_project
+from equipage.loading.tree import Origins
 from equipage.plugin import (
+    ROOT,
     Fact,
     File,
     Include,
@@ -58,6 +60,12 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_handlers: bool = True
     """Whether responses may come from programs and web services."""
 
+
+#: What only a whole server has at its root.
+_SERVER_KEYS = {*ServerFile.__struct_fields__} - {"behavior", "metadata"}
+
+#: The name of the folder where includes start, unless somebody names another.
+LIBRARY = "library"
 
 # Limits. The environment of the caller can change most of them, up to a hard cap.
 
@@ -153,6 +161,24 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     return directive.resolve(tree, session)
 
 
+#: The name of a server that consists of one pattern.
+PATTERN_NAME = "pattern"
+
+
+def wrap_pattern(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """A pattern of the library, on its own, is a server that offers it alone."""
+    value = tree.value
+    if not isinstance(value, dict) or not _SERVER_KEYS.isdisjoint(value):
+        return tree, []
+    sort = next((each for each in ITEM_KINDS if each.name in value), None)
+    if sort is None:
+        return tree, []
+    place: Path = (sort.plural, 0)
+    whole = {"server": {"name": PATTERN_NAME}, sort.plural: [value]}
+    origins = Origins(tree.origins.here).put(place, tree.origins)
+    return Tree(whole, origins, (*tree.moves, (ROOT, place))), []
+
+
 #: What helps where an image is read as text: in a content item, and elsewhere.
 _IMAGE_ADVICE = "use a content item with `type: image` and put the file under `data`"
 _TEXT_ADVICE = "name a text file, or write the text here"
@@ -182,8 +208,9 @@ def library_of(session: Session) -> str:
     """Where includes start.
 
     The caller names the library, else THOUGHTJACK_LIBRARY, else the settings of the project. If
-    none of them does, it is the folder `library` of the project, or the nearest one beside or above
-    the file. Only for a file that belongs to no project it may be that of the working directory.
+    none of them does, it is the folder `library` of the project, or the nearest one that is beside
+    or above the file, or holds it. Only for a file that belongs to no project it may be that of the
+    working directory.
     """
     named, files = _named_library(session), session.files
     if named is not None:
@@ -191,17 +218,48 @@ def library_of(session: Session) -> str:
     own = cast(ServerOptions, session.options).project_library
     if own is not None:
         return own
-    between = (each for each in parents_of(session.base) if is_below(each, session.root))
-    folders = [session.root, session.base, *between]
-    choices = [os.path.join(each, "library") for each in folders]
-    found = next((each for each in choices if files.is_folder(each)), None)
-    if found is not None:
-        return found
-    return (
-        choices[0]
-        if is_project_root(session.root, files.system)
-        else os.path.join(files.cwd, "library")
-    )
+    project = marked_project(session.run, session.base)
+    usual = os.path.join(project or files.cwd, LIBRARY)
+    choices = itertools.chain([usual] if project else (), _libraries_around(session, project))
+    return next((each for each in choices if _is_library(each, files.system)), usual)
+
+
+def _libraries_around(session: Session, project: str | None) -> Iterator[str]:
+    """Where a library may be, the nearest first: beside the file, above it, or around it.
+
+    The project ends the search. Without one, it ends before the home folder, before the root of the
+    disk, and before a folder where others than the owner of the file's could put a library.
+    """
+    system = session.files.system
+    home = session.env.get("HOME") or system.variables().get("HOME")
+    start = system.real_folder(session.base)
+    status = system.status(start)
+    owner = 0 if status is None else status.st_uid
+    yield os.path.join(start, LIBRARY)
+    for folder in (start, *parents_of(start)):
+        above, name = os.path.split(folder)
+        if project is None and (
+            above == folder
+            or (home and folder == system.real_folder(home))
+            or system.others_may_write(folder, owner)
+        ):
+            return
+        if name == LIBRARY:
+            yield folder
+        yield os.path.join(folder, LIBRARY)
+        if folder == project:
+            return
+
+
+def _is_library(path: str, system: System) -> bool:
+    """Whether there is a folder of exactly this name."""
+    if not system.is_folder(path):
+        return False
+    above, name = os.path.split(path)
+    # Where letter case makes no difference, this is another name of it: `Library` of macOS, say.
+    if not system.exists(os.path.join(above, name.upper())):
+        return True
+    return any(each.name == name for each in system.entries(above))
 
 
 def _named_library(session: Session) -> str | None:
@@ -214,13 +272,17 @@ def library_roots(library: str, session: Session) -> tuple[str, ...]:
     """The folders of the library that references may lead into: the library, or none.
 
     One that the caller did not name may come with the project, as a link to anywhere: it must lie
-    in the project, or be a folder of the working directory itself.
+    in the project, or be no link. That of the settings must lie in the project.
     """
-    files, here = session.files, os.path.join(session.files.cwd, "library")
-    is_own = files.is_within(library, session.root) or (
-        library == here and not files.system.is_link(here)
-    )
-    return (library,) if is_own or _named_library(session) else ()
+    if _named_library(session):
+        return (library,)
+    files, of_project = session.files, cast(ServerOptions, session.options).project_library
+    is_own = files.is_within(library, session.root)
+    if library != of_project:
+        is_own = _is_library(library, files.system) and (
+            is_own or not files.system.is_link(library)
+        )
+    return (library,) if is_own else ()
 
 
 def _path_policy(session: Session, max_bytes: int) -> PathPolicy:
@@ -245,7 +307,7 @@ def slot_of(path: Path) -> str:
 
 def check_depth(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Report nesting that is deeper than `MAX_DEPTH`."""
-    deepest = next(islice(levels(tree.value), MAX_DEPTH, None), [])
+    deepest = next(itertools.islice(levels(tree.value), MAX_DEPTH, None), [])
     if not any(deepest):  # empty mappings and lists do not count
         return tree, []
     path = next(path for path, _ in walk(tree.value) if len(path) > MAX_DEPTH)

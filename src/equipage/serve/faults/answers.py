@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -26,7 +27,7 @@ from equipage.formats.server.model import (
 )
 from equipage.serve.faults.matching import condition_holds
 from equipage.serve.faults.templates import Context
-from equipage.serve.faults.views import Item, View
+from equipage.serve.faults.views import Item, View, identity
 from equipage.serve.faults.wire import TextPayload, error_body
 
 JSON = dict[str, Any]
@@ -186,6 +187,30 @@ def _embedded_resource(resource: EmbeddedResource, context: Context) -> JSON:
 
 def _message(message: Message, context: Context) -> JSON:
     return {"role": message.role, "content": _content(message.content, context)}
+
+
+# What can be known before anybody asks.
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
+
+def canned_answers(view: View) -> Iterator[tuple[str, JSON]]:
+    """Every answer that needs no handler, under the method or item, as for an empty request."""
+    for method, make in LISTS.items():
+        yield method, make(view)
+    for item in view.items:
+        uri = identity(item)
+        variables = variables_of(item, 1, {"uri": uri})
+        context = Context(variables, lambda _: None, str, lambda: (_EPOCH, 0))
+        for source in _sources(item.response):
+            yield uri, _result(item, source, context)
+
+
+def _sources(response: Any) -> Iterator[Any]:
+    """A response, its branches, and the entries of all their sequences."""
+    for each in () if response is None else (response, *(response.match or ())):
+        yield each
+        yield from each.sequence or ()
 
 
 # Replies of handlers: `{content: […]}`, `{text}` or `{error}`.

@@ -6,6 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
+from equipage.core.diagnostics import UsageError
+from equipage.core.frozen import plain_data
+from equipage.core.path import get
+from equipage.core.text import visible
+from equipage.directives import find
+from equipage.formats.server.generate import KEY, Generated
 from equipage.formats.server.model import (
     BatchAmplify,
     Behavior,
@@ -20,9 +26,16 @@ from equipage.formats.server.model import (
     SlowLoris,
     UnboundedLine,
 )
+from equipage.formats.server.payloads.base import format_size
+from equipage.serve.faults.answers import canned_answers
 from equipage.serve.faults.views import views_of
+from equipage.serve.faults.wire import encode_pieces, is_streamed
 
 MEBIBYTE = 1024 * 1024
+#: The most bytes that one byte of a payload becomes in a JSON string, as in `\u0000`.
+_MOST_BYTES_ESCAPED = 6
+#: Room for what is around an answer.
+_ENVELOPE_BYTES = 1024
 
 
 class Caps(msgspec.Struct, frozen=True):
@@ -45,6 +58,34 @@ class Caps(msgspec.Struct, frozen=True):
     streams: int = 16  #: event streams without an answer at once
     sessions: int = 256  #: sessions at once
     handlers: int = 4  #: handlers at once
+
+
+def room_for_payloads(config: ServerConfig) -> int:
+    """The most bytes that the payloads of a configuration take on the wire, all together."""
+    plain = plain_data(config)
+    places = find(plain, lambda mapping: KEY in mapping)
+    sizes = (Generated(get(plain, (*path, KEY))).estimated_size for path in places)
+    return _MOST_BYTES_ESCAPED * sum(sizes)
+
+
+def require_room(config: ServerConfig, caps: Caps) -> None:
+    """Raise `UsageError` if an answer with payloads does not fit: it would arrive cut."""
+    room, most = room_for_payloads(config), min(caps.frame_bytes, caps.run_bytes)
+    # Measuring makes the payloads: only where the caps were set lower than what always fits.
+    if not room or most >= Caps().frame_bytes + room:
+        return
+    for view in views_of(config):
+        for name, answer in canned_answers(view):
+            if is_streamed(answer) and _is_larger(answer, most - _ENVELOPE_BYTES):
+                raise UsageError(
+                    f"the payloads that `{visible(name)}` answers with do not fit into "
+                    f"{format_size(most)}; raise --max-frame-bytes and "
+                    "--max-run-bytes, or leave them out"
+                )
+
+
+def _is_larger(answer: object, size: int) -> bool:
+    return any((size := size - len(piece)) < 0 for piece in encode_pieces(answer))
 
 
 def cap_warnings(config: ServerConfig, caps: Caps) -> Iterator[str]:

@@ -26,7 +26,7 @@ from equipage.formats.server.model import Delivery, ServerConfig
 from equipage.formats.server.payloads.base import read_limit
 from equipage.loading.result import Loaded
 from equipage.serve.faults import expect, trace
-from equipage.serve.faults.caps import Caps, cap_warnings
+from equipage.serve.faults.caps import Caps, cap_warnings, require_room
 from equipage.serve.faults.driver import Driver, Transport
 from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.eras import BANNER
@@ -34,6 +34,14 @@ from equipage.serve.faults.exchange import EPOCH, Options
 from equipage.serve.faults.handlers import make_asker
 
 Note = Callable[[str], None]
+
+#: What the log says when a run meets a cap, by the word of the trace.
+_CAPPED = {
+    "frame": "an answer was cut: it is larger than --max-frame-bytes, or took --max-delay",
+    "run": "the run ends: it sent more than --max-run-bytes",
+    "queue": "a request is lost: its client sent more than wait for an answer",
+    "connections": "a client is refused: there are too many connections",
+}
 
 _LEVELS = ("debug", "info", "warn", "error")
 #: When to look for garbage, as Python does by default.
@@ -83,6 +91,7 @@ def serve(
     # One stream cannot carry two languages; a client would call the log a violation.
     if config.logging.output == "stdout" and settings.transport == "stdio":
         raise UsageError("`logging.output: stdout` would mix with the messages on standard output")
+    require_room(config, settings.caps)
     wanted = expect.read(settings.expect) if settings.expect is not None else None
     # The command looks for garbage rarely, because it ends soon; a server does not.
     gc.set_threshold(*_GC_THRESHOLDS)
@@ -116,9 +125,13 @@ def milliseconds(option: str, written: str) -> int:
     return found
 
 
-def caps_of(delay: str | None, frame: str | None, run: str | None) -> Caps:
-    """The caps, with those that the command line changes. Raises `UsageError`."""
-    given: dict[str, int] = {}
+def caps_of(delay: str | None, frame: str | None, run: str | None, *, room: int = 0) -> Caps:
+    """The caps, with those that the command line changes; the others leave `room` for payloads.
+
+    Raises `UsageError`.
+    """
+    usual = Caps()
+    given = {"frame_bytes": usual.frame_bytes + room}
     if delay is not None:
         given["delay_ms"] = milliseconds("--max-delay", delay)
     for name, written in (("frame", frame), ("run", run)):
@@ -127,7 +140,7 @@ def caps_of(delay: str | None, frame: str | None, run: str | None) -> Caps:
             raise UsageError(f"--max-{name}-bytes {written}: expected a size, such as 20mb")
         if size is not None:
             given[f"{name}_bytes"] = size
-    return Caps(**given)
+    return Caps(**{"run_bytes": max(usual.run_bytes, given["frame_bytes"]), **given})
 
 
 def delivery_named(name: str | None) -> Delivery | None:
@@ -198,6 +211,7 @@ class _Run:
         self._log_file = self._open_log(files)
         self._methods: Counter[str] = Counter()
         self._phases: list[str] = []
+        self._noted: set[str] = set()
         # Chosen here and written to the trace, so that a run without a seed can be repeated.
         seed = random.SystemRandom().getrandbits(32) if settings.seed is None else settings.seed
         self._seed = seed
@@ -296,7 +310,9 @@ class _Run:
     def _record(self, record: trace.Record) -> None:
         if self.settings.expect is not None and len(self.records) < _MAX_RECORDS:
             self.records.append(record)
-        if record["e"] == "recv" and record["kind"] == "request":
+        if record["e"] == "capped" and record["what"] in _CAPPED:
+            self._note_once(_CAPPED[record["what"]])
+        elif record["e"] == "recv" and record["kind"] == "request":
             # A client may invent methods without end.
             known = len(self._methods) < 50 or record["method"] in self._methods
             self._methods[record["method"] if known else "others"] += 1
@@ -304,6 +320,11 @@ class _Run:
             self._phases.append(record["to"])
         if self._file is not None:
             self._file.write(trace.encode_line(trace.limit_body(record, self.settings.bodies)))
+
+    def _note_once(self, line: str) -> None:
+        if line not in self._noted:
+            self._noted.add(line)
+            self._note(line)
 
     def _log(self, level: str, text: str) -> None:
         """A line of the log: no control characters but tabs, and not too long."""
