@@ -564,7 +564,7 @@ def _lock_code(outcome: Outcome, root: str, files: dict[str, str], run: Run) -> 
     folder, roots = os.path.dirname(outcome.session.path), (outcome.session.root,)
     known = run.cache(CodeCache)
     try:
-        code = code_of(outcome.config.execution, folder, roots, programs=False, known=known)
+        code = code_of(outcome.config, folder, roots, programs=False, known=known)
     except CodeProblem as error:
         return LockedCode("", problem=str(error))
     own = {_real_path_from_root(each.path, root): each.sha256 for each in code.files}
