@@ -15,12 +15,12 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from equipage.serve.outcome import Failure
 from equipage.serve.platform import PACKAGE_FOLDER
-from equipage.serve.supervisor import GRACE_SECONDS, remove_folder
+from equipage.serve.supervisor import GRACE_SECONDS, removal
 
 #: How much of standard error is kept.
 STDERR_KEPT = 2048
@@ -289,8 +289,8 @@ class Children:
             os.set_blocking(descriptor, False)
         loop = asyncio.get_running_loop()
         child = Child(next(self._numbers), loop, ours, cap)
-        # In a thread: a tool may have left a hundred thousand files.
-        child.status.add_done_callback(lambda _: loop.run_in_executor(None, remove_folder, home))
+        steps = removal(home)
+        child.status.add_done_callback(lambda _: _go_on(loop, steps))
         self._children[child.number] = child
         message = {"op": "spawn", "id": child.number, "key": key, "home": home}
         try:
@@ -339,7 +339,8 @@ class Children:
             else:
                 process.kill()
                 process.wait()
-            remove_folder(home)
+            for _ in removal(home):
+                continue
 
     # Messages.
 
@@ -420,6 +421,12 @@ class Children:
 
 
 _background: set[asyncio.Future[None]] = set()
+
+
+def _go_on(loop: asyncio.AbstractEventLoop, steps: Iterator[None]) -> None:
+    """Take some steps, and let others have their turn: a tool may leave any number of files."""
+    if sum(1 for _ in itertools.islice(steps, 100)) == 100:
+        loop.call_soon(_go_on, loop, steps)
 
 
 async def wait_writable(loop: asyncio.AbstractEventLoop, control: socket.socket | int) -> None:

@@ -32,7 +32,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from equipage.serve import jail, worker
@@ -309,18 +309,20 @@ class Supervisor:
             except ChildProcessError:
                 break
             time.sleep(0.005)
-        remove_folder(self.home)
+        for _ in removal(self.home):
+            continue
 
 
-def remove_folder(top: str) -> None:
-    """Remove a folder that tools filled, however deep and with whatever modes; what cannot be
-    removed stays."""
+def removal(top: str) -> Iterator[None]:
+    """Remove a folder that tools filled, however deep and with whatever modes, an entry for each
+    step; what cannot be removed stays."""
     names = (f"{top}/{os.urandom(8).hex()}-{number}" for number in itertools.count())
     waiting = [top]
     while waiting:
         folder = waiting.pop()
         with contextlib.suppress(OSError):
             for each in list(os.scandir(folder)):
+                yield
                 with contextlib.suppress(OSError):
                     if not each.is_dir(follow_symlinks=False):
                         os.unlink(each.path)

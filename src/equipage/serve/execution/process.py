@@ -224,9 +224,10 @@ def _read_value(tool: Tool, child: Child, names: Mapping[str, Any]) -> Any:
 def _describe_end(tool: Tool, child: Child, status: int, names: Mapping[str, Any]) -> str:
     """How a process ended, and what it said about that."""
     written = child.errors.decode("utf-8", "backslashreplace")
-    errors = sentence(written, hidden_texts(tool, names))
-    if status == NOT_STARTED and errors.startswith("equipage: "):
-        return f"the tool {errors.removeprefix('equipage: ')}"
+    said = written.removeprefix("equipage: ") if status == NOT_STARTED else written
+    errors = sentence(said, hidden_texts(tool, names))
+    if said != written:
+        return f"the tool {errors}"
     how = f"exit {status}" if status > 0 else f"signal {-status}"
     return f"the tool ended with {how}" + (f": {errors}" if errors else "")
 
