@@ -231,9 +231,13 @@ def _start_of(execution: Mapping[str, Any], cover: _CodeCollector) -> tuple[str,
     if kind == "php":
         program = execution.get("phpBinary") or "php"
         # By its own name, too: a link may be called whatever its maker likes.
-        for name in (program, real_path(program) if os.path.isabs(program) else program):
-            if not _PHP.fullmatch(os.path.basename(name)):
-                raise CodeProblem(f"`phpBinary: {program}` is not PHP; `kind: cli` runs programs")
+        real = real_path(program) if os.path.isabs(program) else program
+        names = (os.path.basename(program), os.path.basename(real))
+        if not all(map(_PHP.fullmatch, names)) or cover.root_of(real) is not None:
+            raise CodeProblem(
+                f"`phpBinary: {program}` is not PHP as this machine has it; "
+                "`kind: cli` runs programs"
+            )
         return cover.add(execution.get("php") or execution["script"]), program, b""
     return cover.add_node(execution), "node", b""
 
@@ -319,15 +323,16 @@ class _CodeCollector:
             shapes = {name, name.lstrip("/"), name.partition("/")[2], name.replace(".", "/")}
             for base, shape in product({folder, *self.roots}, shapes):
                 path = os.path.normpath(os.path.join(base, shape))
-                if self._root_of(path) and self.known.is_there(path):
+                if self.root_of(path) and self.known.is_there(path):
                     found += (self._add_path(path + ending) for ending in _IMPLIED_ENDINGS)
         return list(filter(None, found))
 
     def _add_path(self, path: str) -> str | None:
         """The real path of a file in a root that may be code."""
-        root = self._root_of(path)
-        is_data = any(is_below(path, each) for each in self.written) and not _may_be_code(path)
-        if root is None or is_data or is_private(path) or "node_modules" in path.split(os.sep):
+        root = self.root_of(path)
+        is_written = any(is_below(path, each) for each in self.written)
+        is_code = not is_written or _CODE_ENDINGS.search(path) is not None
+        if root is None or not is_code or is_private(path) or "node_modules" in path.split(os.sep):
             return None
         if not self.known.disk.is_file(path):
             return None
@@ -339,7 +344,8 @@ class _CodeCollector:
             return None
         return self.add(name, root)
 
-    def _root_of(self, path: str) -> str | None:
+    def root_of(self, path: str) -> str | None:
+        """The root that a path is in."""
         return next((each for each in self.roots if is_below(path, each)), None)
 
     # Python.

@@ -207,8 +207,15 @@ _KERNEL_CALLS: dict[str, tuple[int, ...]] = {
     "x86_64": (272, 308, 323, 321, 298),
     "aarch64": (97, 268, 282, 280, 241),
 }
-#: The calls of io_uring, with one number everywhere: filters do not see its requests.
-_IO_URING_CALLS = (425, 426, 427)
+#: By machine, what looks into other processes: ptrace, process_vm_readv, process_vm_writev, kcmp,
+#: move_pages and migrate_pages.
+_FOREIGN_CALLS: dict[str, tuple[int, ...]] = {
+    "x86_64": (101, 310, 311, 312, 279, 256),
+    "aarch64": (117, 270, 271, 272, 239, 238),
+}
+#: With one number everywhere: pidfd_getfd and process_madvise, which do so, too; and the three of
+#: io_uring, whose requests filters do not see.
+_NEW_CALLS = (438, 440, 425, 426, 427)
 #: By machine: sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr, prlimit. Each
 #: changes the process that the first argument names, so that one could be starved, or killed by a
 #: limit on its time. 0 is the caller.
@@ -274,7 +281,8 @@ def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = N
         *_NEW_ATTRIBUTE_CALLS,
         *_SHARED_RESOURCE_CALLS[machine],
         *_KERNEL_CALLS[machine],
-        *_IO_URING_CALLS,
+        *_FOREIGN_CALLS[machine],
+        *_NEW_CALLS,
     ):
         program += _answer_call(number, _REFUSE)
     for number in _PROCESS_CALLS[machine]:

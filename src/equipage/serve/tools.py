@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.files.sandbox import REPOSITORY_ENTRIES, is_below, real_path
+from equipage.files.sandbox import REPOSITORY_ENTRIES, is_below, parents_of, real_path
 from equipage.formats.toolpack.model import Toolpack
 from equipage.record.dependencies import (
     SYSTEM_PATH,
@@ -347,7 +347,9 @@ def _module_folders(tool: Tool) -> list[str]:
 
 def readable_paths(tool: Tool) -> list[str]:
     """What a tool may read without asking: its folder, its code, and what runs it."""
-    own = [*_own_paths(tool.folder), *(each.path for each in tool.code.files)]
+    own = _own_paths(tool.folder)
+    granted, files = frozenset(own), (each.path for each in tool.code.files)
+    own += (each for each in files if granted.isdisjoint((each, *parents_of(each))))
     if tool.code.program is not None:
         own.append(os.path.realpath(tool.code.program.path))
     if tool.kind == "python":

@@ -100,7 +100,8 @@ def _tool_lines(tool: Tool) -> Iterator[str]:
         yield f"works in: {tool.base}"
     if names := [each.name for each in tool.code.files]:
         more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-        yield f"code: {', '.join(names[:_MAX_NAMES])}{more}, sha256 {tool.code.digest[:16]}"
+        shown = ", ".join(names[:_MAX_NAMES])
+        yield f"code: {len(names)} files, sha256 {tool.code.digest[:16]} ({shown}{more})"
     if absent := missing_variables(tool):
         yield f"variables that are not set: {', '.join(absent)}"
     # Python compares what it imports; other programs load what they can read.
