@@ -425,7 +425,7 @@ _background: set[asyncio.Future[None]] = set()
 
 def _go_on(loop: asyncio.AbstractEventLoop, steps: Iterator[None]) -> None:
     """Take some steps, and let others have their turn: a tool may leave any number of files."""
-    if sum(1 for _ in itertools.islice(steps, 100)) == 100:
+    if sum(1 for _ in itertools.islice(steps, 20)) == 20:
         loop.call_soon(_go_on, loop, steps)
 
 
