@@ -253,6 +253,7 @@ NOT_REUSED: list[dict[str, Any]] = [
     {"execution": "s.py"},
     {"settings": {"reuse": False}},
     {"settings": {"reuse": True, "warm": 0}},
+    {"caps": {"subprocess": True}},
     {"platform": OLD, "settings": {"reuse": True, "isolation": "best"}},
 ]
 

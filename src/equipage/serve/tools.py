@@ -182,12 +182,11 @@ def _with_targets(caps: Mapping[str, Any], base: str) -> dict[str, Any]:
 
 def _is_reused(pack: Toolpack, settings: Settings, confinement: Confinement) -> bool:
     """Whether calls may share a process: the pack must say that they do not affect each other."""
-    # A script is run once by its nature, and without Landlock one call could leave files to the
-    # next.
-    can = bool(pack.execution.get("module")) and pack.execution["kind"] == "python"
-    return (
-        settings.reuse and settings.warm > 0 and pack.deterministic and can and confinement.landlock
-    )
+    # A script is run once by its nature, and one call could leave files to the next without
+    # Landlock, and processes where it may start some.
+    is_callable = bool(pack.execution.get("module")) and pack.execution["kind"] == "python"
+    holds = confinement.landlock and not confinement.forks
+    return settings.reuse and settings.warm > 0 and pack.deterministic and is_callable and holds
 
 
 class _Attempts:

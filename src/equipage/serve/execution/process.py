@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from equipage.serve.children import DRAIN_SECONDS, Child, Children
+from equipage.serve.children import DRAIN_SECONDS, EXIT_SECONDS, Child, Children
 from equipage.serve.framing import decode_answer, unwrap_answer
 from equipage.serve.outcome import Failure, sentence
 from equipage.serve.supervisor import NOT_STARTED
@@ -62,11 +62,12 @@ class Processes:
                 if not tool.reused and self._can_be_warm(tool):
                     # After the answer is on its way: a fork beside the call would slow it down.
                     self._refill_later(tool, names)
-                if answered:
+                if answered and not tool.confinement.forks:
                     self._release(tool, child)
                 else:
-                    # Also when the call was cancelled: the process must be gone before we are.
-                    await _run_to_completion(self.children.end(child))
+                    # Also when the call was cancelled: the process, and what it started, must be
+                    # gone before we are.
+                    await _run_to_completion(self._end(child, leaves=answered))
         finally:
             self._calls[tool.key] -= 1
             if tool.key in self._leaving:
@@ -81,6 +82,11 @@ class Processes:
             ready.append(child)
             return
         self.children.end_soon(child, leaves=not tool.reused)
+
+    async def _end(self, child: Child, *, leaves: bool) -> None:
+        if leaves:  # it has answered, and does so by itself
+            await asyncio.wait([child.status], timeout=EXIT_SECONDS)
+        await self.children.end(child)
 
     # Processes, some of them made before they are needed.
 
