@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import platform
+import socket
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +20,7 @@ import pytest
 pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 
 from equipage.loading.session import Request
+from equipage.serve import jail
 from equipage.serve.engine import Engine
 from equipage.serve.log import CallLog, mask_secrets
 from equipage.serve.outcome import Result
@@ -31,7 +36,7 @@ only_with_time = pytest.mark.skipif(not EVERYTHING, reason="`make test-serve` ru
 def calls(
     folder: Path,
     *wanted: tuple[str, dict[str, Any]],
-    platform: Platform | None = None,
+    machine: Platform | None = None,
     env: dict[str, str] | None = None,
     observer: Any = None,
     **settings: Any,
@@ -39,12 +44,12 @@ def calls(
     """The results of some calls at once, through an engine of its own."""
     chosen = Settings(allow=frozenset({"python", "php", "cli"}), isolation="best")
     chosen = msgspec.structs.replace(chosen, **settings)
-    platform = platform or this_platform()
-    snapshot = take_snapshot([str(folder)], Request(env={}), chosen, platform)
+    machine = machine or this_platform()
+    snapshot = take_snapshot([str(folder)], Request(env={}), chosen, machine)
     assert not snapshot.refused, snapshot.refused
 
     async def main() -> list[Result]:
-        engine = Engine(snapshot.tools, chosen, platform, env or {}, observer)
+        engine = Engine(snapshot.tools, chosen, machine, env or {}, observer)
         try:
             return await asyncio.gather(*(engine.call(name, given) for name, given in wanted))
         finally:
@@ -147,8 +152,8 @@ def f(p):
     packs = [pack("t.f", "t:f"), pack("t.s", "s.py", **caps)]
     packs.append(pack("t.c", {"kind": "cli", "cmd": ["sh", "-c", "sleep 60 & echo '{}'"]}, **caps))
     folder = write_packs(tmp_path / "pack", packs, {"t.py": code, "s.py": script})
-    platform = Platform("linux", bwrap=path, root=os.getuid() == 0)
-    found = calls(folder, ("t.f", {"port": 9}), ("t.s", WORDS), ("t.c", {}), platform=platform)
+    bubble = Platform("linux", bwrap=path, root=os.getuid() == 0)
+    found = calls(folder, ("t.f", {"port": 9}), ("t.s", WORDS), ("t.c", {}), machine=bubble)
     assert [each.text for each in found] == ["", "", ""]
     inside = found[0].data
     assert inside.pop("own") == "allowed"
@@ -156,6 +161,216 @@ def f(p):
     assert "allowed" not in inside.values(), inside
     assert found[1].stats.isolation == "bubblewrap"
 
+
+#: Tries everything that a process may want to do, and says what the kernel let it do.
+TRIES = """
+import ctypes, os, platform, signal, socket, sys, threading
+libc = ctypes.CDLL(None, use_errno=True)
+def call(*given):
+    if libc.syscall(*given) < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+def clone(flags):
+    pid = libc.syscall(56, flags | signal.SIGCHLD, 0, 0, 0, 0)
+    if pid == 0: os._exit(0)
+    if pid < 0: raise OSError(ctypes.get_errno(), "refused")
+    os.waitpid(pid, 0)
+def fork():
+    pid = os.fork()
+    if not pid: os._exit(0)
+    os.waitpid(pid, 0)
+def starts(*command):
+    import subprocess
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+def thread():
+    one = threading.Thread(target=int)
+    one.start()
+    one.join()
+def f(p):
+    outside, unix, port = p["outside"], p["unix"], p["port"]
+    parent, home = os.getppid(), os.environ["TMPDIR"]
+    io = ctypes.create_string_buffer(64)
+    def made(name): return os.path.join(home, name)
+    def pair(*sort): return socket.socketpair(socket.AF_UNIX, *sort)[0]
+    def temporary():
+        with open(made("x"), "w") as file: file.write("x")
+    tries = {
+        "read: its code": lambda: open(__file__).read(),
+        "read: a file beside it": lambda: open("data.txt").read(),
+        "read: a hidden file beside it": lambda: open(".env").read(),
+        "read: the project": lambda: open("../other.txt").read(),
+        "read: what is declared": lambda: open("../in/x").read(),
+        "read: a file of its user": lambda: open(outside).read(),
+        "read: by its inode": lambda: call(304, -100, io, 0),
+        "read: /etc/passwd": lambda: open("/etc/passwd").read(),
+        "read: other processes": lambda: open(f"/proc/{parent}/environ").read(),
+        "read: itself in /proc": lambda: open("/proc/self/maps").read(),
+        "read: random numbers": lambda: open("/dev/urandom", "rb").read(1),
+        "read: memory of the machine": lambda: open("/dev/kmsg").read(1),
+        "list: its folder": lambda: os.listdir("."),
+        "list: the project": lambda: os.listdir(".."),
+        "list: temporary folders of others": lambda: os.listdir(os.path.dirname(home)),
+        "list: /proc": lambda: os.listdir("/proc"),
+        "write: its folder": lambda: open("made", "w"),
+        "write: its code": lambda: open(__file__, "a"),
+        "write: what is declared": lambda: open("../out/x", "w").write("x"),
+        "write: a temporary file": temporary,
+        "write: /tmp": lambda: open("/tmp/equipage-test", "w"),
+        "write: /dev/null": lambda: open(os.devnull, "r+b").write(b"x"),
+        "write: shared memory": lambda: open("/dev/shm/equipage-test", "w"),
+        "make: a link out": lambda: os.symlink(outside, made("link")),
+        "make: a pipe": lambda: os.mkfifo(made("pipe")),
+        "make: another name for a file": lambda: os.link(outside, made("name")),
+        "make: a device": lambda: os.mknod(made("disk"), 0o60600, os.makedev(8, 0)),
+        "make: a socket that others find": lambda: socket.socket(socket.AF_UNIX).bind(made("s")),
+        "change: a mode": lambda: os.chmod(made("x"), 0o777),
+        "change: an owner": lambda: os.chown(made("x"), os.getuid(), -1),
+        "change: times": lambda: os.utime(made("x")),
+        "change: attributes": lambda: os.setxattr(made("x"), "user.x", b"x"),
+        "start: a thread": thread,
+        "start: a process": fork,
+        "start: a program": lambda: starts("/bin/echo"),
+        "start: its own file": lambda: starts(made("x")),
+        "net: IPv4": lambda: socket.create_connection(("127.0.0.1", port), 1),
+        "net: IPv6": lambda: socket.socket(socket.AF_INET6),
+        "net: datagrams": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+        "net: raw packets": lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW),
+        "net: raw IP": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW),
+        "net: a socket of the machine": lambda: socket.socket(socket.AF_UNIX).connect(unix),
+        "net: the same through a pair": lambda: pair(socket.SOCK_DGRAM).connect(unix),
+        "net: netlink": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW),
+        "net: virtual machines": lambda: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM),
+        "net: cryptography": lambda: socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET),
+        "net: a pair of streams": lambda: pair(),
+        "net: a pair of packets": lambda: pair(socket.SOCK_SEQPACKET),
+        "processes: signal itself": lambda: os.kill(os.getpid(), 0),
+        "processes: signal its parent": lambda: os.kill(parent, 0),
+        "processes: limit itself": lambda: call(302, 0, 4, io, None),
+        "processes: limit its parent": lambda: call(302, parent, 7, None, io),
+        "processes: lower its priority": lambda: os.nice(1),
+        "processes: that of its parent": lambda: os.setpriority(os.PRIO_PROCESS, parent, 5),
+        "processes: bind its parent": lambda: os.sched_setaffinity(parent, {0}),
+        "processes: trace its parent": lambda: call(101, 16, parent, 0, 0),
+        "processes: trace itself": lambda: call(101, 0, 0, 0, 0),
+        "processes: memory of its parent": lambda: call(310, parent, io, 1, io, 1, 0),
+        "processes: files of its parent": lambda: call(438, os.pidfd_open(parent), 0, 0),
+        "space: of users": lambda: call(272, 0x10000000),
+        "space: of mounts": lambda: call(272, 0x20000),
+        "space: of users, by clone": lambda: clone(0x10000000),
+        "space: of networks, by clone": lambda: clone(0x50000000),
+        "space: by clone3": lambda: call(435, io, 64),
+        "space: that of another": lambda: call(308, os.pidfd_open(parent), 0),
+        "kernel: bpf": lambda: call(321, 0, io, 64),
+        "kernel: perf": lambda: call(298, io, 0, -1, -1, 0),
+        "kernel: userfaultfd": lambda: call(323, 1),
+        "kernel: io_uring": lambda: call(425, 1, io),
+        "kernel: keys": lambda: call(250, 0, -3, 0),
+        "kernel: shared memory": lambda: call(29, 4711, 64, 0o1600),
+        "kernel: semaphores": lambda: call(64, 4711, 1, 0o1600),
+        "kernel: queues": lambda: call(68, 4711, 0o1600),
+        "kernel: memory that is a file": lambda: os.memfd_create("x"),
+        "kernel: watch files of others": lambda: call(300, 0, 0),
+        "root: mount": lambda: call(165, b"none", home.encode(), b"tmpfs", 0, None),
+        "root: change the root": lambda: os.chroot(home),
+        "root: the name of the machine": lambda: socket.sethostname("x"),
+        "root: modules": lambda: call(313, 0, b"", 0),
+        "root: the clock": lambda: call(227, 0, io),
+        "root: another user": lambda: os.setuid(12345),
+        "root: rights": lambda: call(126, (ctypes.c_uint * 2)(0x20080522, 0), (ctypes.c_uint * 6)(*[2**32 - 1] * 6)),
+    }
+    allowed = []
+    for name, act in tries.items():
+        try:
+            act()
+            allowed.append(name)
+        except OSError:
+            continue
+    return {"allowed": allowed, "tried": len(tries)}
+"""
+#: What every tool may do,
+ALLOWED = [
+    "read: its code",
+    "read: a file beside it",
+    "read: random numbers",
+    "list: its folder",
+    "write: a temporary file",
+    "write: /dev/null",
+    "make: a link out",
+    "make: a pipe",
+    "start: a thread",
+    "net: a pair of streams",
+    "net: a pair of packets",
+    "processes: signal itself",
+    "processes: limit itself",
+    "processes: lower its priority",
+    "kernel: memory that is a file",
+]
+#: what a pack may ask for, and what it may do then.
+ASKED: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "nothing": ({}, []),
+    "files": (
+        {"filesystem": {"read": ["../in"], "write": ["../out"]}},
+        ["read: what is declared", "write: what is declared"],
+    ),
+    "processes": ({"subprocess": True}, ["start: a process", "start: a program"]),
+    "the network": ({"network": ["https"]}, ["net: IPv4", "net: IPv6", "net: datagrams"]),
+}
+
+
+@pytest.mark.parametrize("asked", [*ASKED, "everything"])
+@pytest.mark.parametrize("who", ["this user", "another user"])
+def test_a_tool_may_do_this_and_nothing_else(asked: str, who: str) -> None:
+    """A list of what is allowed, not of what is refused: what is new has to be added here."""
+    if platform.machine() != "x86_64":
+        pytest.skip("the numbers of the calls are those of x86-64")
+    if not (jail.landlock_version() >= jail.SCOPES_SINCE and jail.knows_this_machine()):
+        pytest.skip("this kernel has no such jail")
+    chosen = [each for name, each in ASKED.items() if asked in (name, "everything")]
+    caps = {key: value for each, _ in chosen for key, value in each.items()}
+    allowed = {*ALLOWED, *(name for _, names in chosen for name in names)}
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as made:
+        project = Path(made)
+        files = {"in/x": "", "other.txt": "", "pack/data.txt": "", "pack/.env": "", "out/x": ""}
+        write_packs(project, [], {**files, "outside": "", "pack/t.py": TRIES})
+        write_packs(project / "pack", [pack("t.f", "t:f", caps=caps)], {})
+        for each in (project, *project.rglob("*")):
+            each.chmod(0o777 if each.is_dir() or "out" in each.parts else 0o644)
+        with (
+            socket.create_server(("127.0.0.1", 0)) as server,
+            socket.socket(socket.AF_UNIX) as listening,
+        ):
+            listening.bind(str(project / "socket"))
+            listening.listen()
+            outside, unix = str(project / "outside"), str(project / "socket")
+            given = {"outside": outside, "unix": unix, "port": server.getsockname()[1]}
+            data, text = _called_by(who, project / "pack", given)
+    assert text == ""
+    assert data["tried"] > 80
+    assert set(data["allowed"]) == allowed
+
+
+def _called_by(who: str, folder: Path, given: dict[str, Any]) -> Any:
+    """The value and the failure of a call; a user that is not root has no rights at all."""
+    if who == "this user":
+        (found,) = calls(folder, ("t.f", given), isolation="best")
+        return found.data, found.text
+    need("setpriv")
+    if os.getuid() != 0:
+        pytest.skip("only root can become another user")
+    done = subprocess.run(
+        [*_OTHER, sys.executable, "-c", AS_A_USER, json.dumps([sys.path, str(folder), given])],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+#: Another user, who may read this Python, wherever it is.
+_MAY = "+dac_read_search"
+_OTHER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+_OTHER += [f"--inh-caps={_MAY}", f"--ambient-caps={_MAY}"]
 
 BOMB = """
 import os, time
@@ -173,10 +388,11 @@ def f(p):
 """
 AS_A_USER = """
 import json, sys
-sys.path[:0] = json.loads(sys.argv[1])
+paths, folder, given = json.loads(sys.argv[1])
+sys.path[:0] = paths
 from serve.test_attacks import calls
 from pathlib import Path
-found = calls(Path(sys.argv[2]), ("t.f", {}), isolation="strict")[0]
+found = calls(Path(folder), ("t.f", given), isolation="strict")[0]
 print(json.dumps([found.data, found.text]))
 """
 
@@ -184,13 +400,7 @@ print(json.dumps([found.data, found.text]))
 @only_with_time
 def test_a_fork_bomb_ends_at_the_limit_of_the_user(tmp_path: Path) -> None:
     """Only users that are not root have such a limit; root plays one that may read this Python."""
-    import subprocess
-    import tempfile
-
     need("setpriv")
-    may = "+dac_read_search"
-    other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    other += [f"--inh-caps={may}", f"--ambient-caps={may}"]
     with tempfile.TemporaryDirectory(dir="/var/tmp") as made:
         folder = Path(made)
         write_packs(folder, [pack("t.f", "t:f", caps={"subprocess": True})], {"t.py": BOMB})
@@ -199,8 +409,8 @@ def test_a_fork_bomb_ends_at_the_limit_of_the_user(tmp_path: Path) -> None:
             each.chmod(0o644)
         done = subprocess.run(
             [
-                *(other if os.getuid() == 0 else []),
-                *(sys.executable, "-c", AS_A_USER, json.dumps(sys.path), made),
+                *(_OTHER if os.getuid() == 0 else []),
+                *(sys.executable, "-c", AS_A_USER, json.dumps([sys.path, made, {}])),
             ],
             capture_output=True,
             text=True,

@@ -21,6 +21,7 @@ from clock import HANGS
 from equipage.serve import children
 from equipage.serve.children import Child, Children, mark_done, wait_writable
 from equipage.serve.outcome import Failure
+from lab import NOWHERE, write
 from serve.talk import wait_until
 
 
@@ -342,10 +343,10 @@ def test_a_jail_that_cannot_be_had_fails_for_all() -> None:
 
 def test_a_process_is_started_with_four_descriptors() -> None:
     async def use(wire: Wire) -> None:
-        child = await wire.started.spawn("it", {"A": "1"}, ["x"], cap=5)
+        child = await wire.started.spawn("it", {"A": "1"}, ["x"], home=NOWHERE, cap=5)
         assert not any(map(os.get_blocking, (child._input, child._output, child._errors)))
         data, descriptors, _, _ = socket.recv_fds(wire.theirs, 1 << 16, 16)
-        assert json.loads(data[4:]) == {"op": "spawn", "id": 1, "key": "it"}
+        assert json.loads(data[4:]) == {"op": "spawn", "id": 1, "key": "it", "home": NOWHERE}
         assert len(descriptors) == 4
         with os.fdopen(descriptors[3], "rb") as file:
             assert json.loads(file.read()) == {"env": {"A": "1"}, "argv": ["x"]}
@@ -357,8 +358,8 @@ def test_a_process_is_started_with_four_descriptors() -> None:
         assert (child.output, child.errors, child._cap) == (b"out\n", b"err", 5)
         for each in descriptors[:3]:
             os.close(each)
-        other = await wire.started.spawn("it", {}, cap=5)
-        assert wire.received() == [{"op": "spawn", "id": 2, "key": "it"}, 4]
+        other = await wire.started.spawn("it", {}, home=NOWHERE, cap=5)
+        assert wire.received() == [{"op": "spawn", "id": 2, "key": "it", "home": NOWHERE}, 4]
         other.errors += b"before; "
         await wire.send({"id": 2, "failed": "the tool is gone"}, {"id": 1, "status": 3})
         assert (child.status.result(), other.status.result()) == (3, 125)
@@ -376,7 +377,7 @@ def test_a_process_is_started_with_four_descriptors() -> None:
 
 def test_a_process_is_ended_and_waited_for() -> None:
     async def use(wire: Wire) -> None:
-        child = await wire.started.spawn("it", {}, cap=5)
+        child = await wire.started.spawn("it", {}, home=NOWHERE, cap=5)
         wire.received()
         ending = asyncio.ensure_future(wire.started.end(child))
         await rounds()
@@ -392,7 +393,7 @@ def test_a_process_is_ended_and_waited_for() -> None:
 
 def test_a_process_may_be_ended_without_waiting() -> None:
     async def use(wire: Wire) -> None:
-        child = await wire.started.spawn("it", {}, cap=5)
+        child = await wire.started.spawn("it", {}, home=NOWHERE, cap=5)
         wire.received()
         wire.started.end_soon(child)
         assert not is_open(child._output)
@@ -416,7 +417,7 @@ def test_a_process_that_leaves_by_itself_has_a_moment(
     monkeypatch.setattr(children, "EXIT_SECONDS", 0.02)
 
     async def use(wire: Wire) -> None:
-        child = await wire.started.spawn("it", {}, cap=5)
+        child = await wire.started.spawn("it", {}, home=NOWHERE, cap=5)
         wire.received()
         wire.started.end_soon(child, leaves=True)
         await rounds()
@@ -436,8 +437,8 @@ def test_a_process_that_leaves_by_itself_has_a_moment(
 
 def test_without_a_supervisor_everything_has_ended() -> None:
     async def use(wire: Wire) -> None:
-        child = await wire.started.spawn("it", {}, cap=5)
-        done = await wire.started.spawn("it", {}, cap=5)
+        child = await wire.started.spawn("it", {}, home=NOWHERE, cap=5)
+        done = await wire.started.spawn("it", {}, home=NOWHERE, cap=5)
         done.status.set_result(0)
         defining = asyncio.ensure_future(wire.started.define("it", dict))
         await rounds()
@@ -467,7 +468,7 @@ def test_a_message_that_cannot_be_sent() -> None:
     async def use(wire: Wire) -> None:
         wire.theirs.close()
         wire.started._loop.remove_reader(wire.started._socket)  # type: ignore[union-attr,arg-type]
-        task = asyncio.ensure_future(wire.started.spawn("it", {}, cap=5))
+        task = asyncio.ensure_future(wire.started.spawn("it", {}, home=NOWHERE, cap=5))
         await asyncio.wait([task])
         assert failure(task) == GONE
         assert not wire.started._children
@@ -497,7 +498,7 @@ async def given_up(wire: Wire) -> asyncio.Lock:
     """A start waits to be sent, and its caller is gone; releasing the lock sends it."""
     held = wire.started._sending
     await held.acquire()
-    task = asyncio.ensure_future(wire.started.spawn("it", {}, cap=5))
+    task = asyncio.ensure_future(wire.started.spawn("it", {}, home=NOWHERE, cap=5))
     await rounds()
     task.cancel()
     await asyncio.wait([task])
@@ -509,11 +510,33 @@ def test_a_start_that_was_sent_is_ended_if_its_caller_is_gone() -> None:
         held = await given_up(wire)
         held.release()
         await rounds(10)
-        assert wire.received() == [{"op": "spawn", "id": 1, "key": "it"}, 4]
+        assert wire.received() == [{"op": "spawn", "id": 1, "key": "it", "home": NOWHERE}, 4]
         assert wire.received() == [{"op": "kill", "id": 1, "grace": 0}, 0]
         await wire.send({"id": 1, "status": -9})
 
     with_wire(use)
+
+
+def test_the_folder_of_a_process_goes_with_it(tmp_path: Path) -> None:
+    """However much is in it: others have their turn meanwhile."""
+    home = write(tmp_path / "home", {f"{number}/file": "" for number in range(50)})
+
+    left: list[int] = []
+
+    async def use(wire: Wire) -> None:
+        child = await wire.started.spawn("it", {}, home=str(home), cap=5)
+        wire.received()
+        await rounds(10)
+        left.append(len(os.listdir(home)))
+        await wire.send({"id": 1, "status": 0})
+        while home.exists():
+            left.append(len(os.listdir(home)))
+            await rounds(1)
+        child.close()
+
+    with_wire(use)
+    assert left[0] == 50
+    assert len(left) > 3
 
 
 def test_a_start_that_failed_for_nobody_is_no_error() -> None:
@@ -568,7 +591,10 @@ def test_nothing_is_started_after_the_end() -> None:
 
     async def use(wire: Wire) -> None:
         await wire.started.close()
-        for start in (wire.started.spawn("it", {}, cap=5), wire.started.ensure_started()):
+        for start in (
+            wire.started.spawn("it", {}, home=NOWHERE, cap=5),
+            wire.started.ensure_started(),
+        ):
             task = asyncio.ensure_future(start)
             await asyncio.wait([task])
             assert failure(task) == GONE

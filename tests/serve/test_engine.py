@@ -48,6 +48,7 @@ def echo(p): return p
 def gives(p): return p["value"]
 def pid(p): return {"pid": os.getpid()}
 def raises(p): raise ValueError(p.get("text", ""))
+def fails(p): raise ValueError("no " + p["page"] + " for " + os.environ["KEY"])
 def ends(p): os._exit(p["code"])
 def killed(p): os.kill(os.getpid(), 9)
 def sleeps(p):
@@ -221,10 +222,10 @@ AFTER: dict[str, tuple[Any, Any, str, str]] = {
         "the value is not JSON: Object of type set is not JSON serializable",
     ),
     "an exception": (
-        "raises",
-        {"text": f"no {SECRET}"},
+        "fails",
+        {"page": "the page"},
         "INTERNAL_ERROR",
-        "the tool raised ValueError: no ***",
+        "the tool raised ValueError: no *** for ***",
     ),
     "an exception without words": ("raises", {}, "INTERNAL_ERROR", "the tool raised ValueError"),
     "an end": ("ends", {"code": 3}, "INTERNAL_ERROR", "the tool ended with exit 3"),
@@ -255,12 +256,17 @@ def test_what_a_callable_gives(name: str, tmp_path: Path) -> None:
     assert result.stats.duration_ms >= (300 if code == "TIMEOUT" else 0)
 
 
-SH = {"kind": "cli", "cmd": ["sh", "-c", "{{ input.run }}"]}
+SH = {"kind": "cli", "cmd": ["sh", "run.sh"]}
 FREE = {"caps": {"subprocess": True}}
 #: What a program does, and what comes of it.
 PROGRAMS: dict[str, tuple[str, Any, str]] = {
     "a value": ("echo '{\"a\":1}'", {"a": 1}, ""),
     "an envelope": ('echo \'{"ok": true, "data": {"a": 1}}\'', {"a": 1}, ""),
+    "a value with those names": (
+        'echo \'{"ok": true, "data": 1, "total": 9}\'',
+        {"ok": True, "data": 1, "total": 9},
+        "",
+    ),
     "an end": (
         "echo '{}'; echo disk is full >&2; exit 3",
         "INTERNAL_ERROR",
@@ -300,8 +306,9 @@ PROGRAMS: dict[str, tuple[str, Any, str]] = {
 def test_what_a_program_gives(name: str, tmp_path: Path) -> None:
     script, expected, message = PROGRAMS[name]
     fields: dict[str, Any] = {"timeoutMs": 600} if expected == "TIMEOUT" else {}
-    made = tools(tmp_path, pack("a.b", SH, env={"passthrough": ["KEY"]}, **FREE, **fields))
-    (result,) = called(made, ("a.b", {"run": script}))
+    content = pack("a.b", SH, env={"passthrough": ["KEY"]}, **FREE, **fields)
+    made = tools(tmp_path, content, files={"run.sh": script})
+    (result,) = called(made, ("a.b", {}))
     if message:
         assert (result.code, result.message) == (expected, message)
     else:
@@ -316,9 +323,12 @@ def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
     assert result.message == "the tool cannot start x.sh: No such file or directory"
 
 
+LONG = "def long(p): raise ValueError('x' * 5000)\n"
+
+
 def test_messages_have_a_longest_length(tmp_path: Path) -> None:
-    made = tools(tmp_path, pack("a.b", "t:raises"))
-    (result,) = called(made, ("a.b", {"text": "x" * 5000}))
+    made = tools(tmp_path, pack("a.b", "t:long"), files={"t.py": LONG})
+    (result,) = called(made, ("a.b", {}))
     assert len(result.message) == LONGEST
 
 
@@ -331,7 +341,8 @@ def test_a_process_has_the_variables_of_its_pack(tmp_path: Path) -> None:
         return result.data, engine._children.home
 
     seen, home = with_engine(made, use)
-    assert (seen["KEY"], seen["A"], seen["HOME"]) == (SECRET, "1", home)
+    assert (seen["KEY"], seen["A"], seen["HOME"]) == (SECRET, "1", seen["TMPDIR"])
+    assert os.path.dirname(seen["HOME"]) == home
     assert heard == ["progress 1"]
 
 
@@ -391,14 +402,14 @@ def test_answers_of_a_worker(tmp_path: Path) -> None:
     )
     # The answer of a callable has some bytes around its value.
     assert (process._output_cap(callable_), process._output_cap(script)) == (84, 20)
-    env = {"KEY": SECRET}
-    assert process._parse_answer(b'{"result": {"a": 1}}', callable_, env) == {"a": 1}
+    names = {"env": {"KEY": SECRET}, "input": {}}
+    assert process._parse_answer(b'{"result": {"a": 1}}', callable_, names) == {"a": 1}
     for answer, code, message in (
         (b"{}", "INTERNAL_ERROR", "the tool ended without an answer"),
         (b'{"unfit": "%b"}' % SECRET.encode(), "INVALID_OUTPUT", "the value is not JSON: ***"),
     ):
         with pytest.raises(Failure) as failed:
-            process._parse_answer(answer, callable_, env)
+            process._parse_answer(answer, callable_, names)
         assert (failed.value.code, failed.value.message) == (code, message)
 
 

@@ -239,8 +239,8 @@ def test_a_service_that_breaks_off(name: str, tmp_path: Path) -> None:
     assert (failed.value.code, failed.value.message) == BROKEN
 
 
-def test_a_message_of_a_service_has_no_value_of_a_variable(tmp_path: Path) -> None:
-    text = b'{"ok":false,"error":{"message":"no hunter2hunter2"}}'
+def test_a_message_of_a_service_has_no_value_of_a_variable_or_the_input(tmp_path: Path) -> None:
+    text = b'{"ok":false,"error":{"message":"no About us for hunter2hunter2"}}'
     fields = {"limits": {"maxInputBytes": 100, "maxOutputBytes": 200}}
 
     async def main() -> Any:
@@ -255,13 +255,14 @@ def test_a_message_of_a_service_has_no_value_of_a_variable(tmp_path: Path) -> No
             )
             write_packs(tmp_path, [content], {})
             tool = prepare(load_packs(tmp_path)[0], Settings(allow=frozenset({"http"})), FULL)
-            return await Requests(PARENT, private_addresses=True).run(tool, {}, b"")
+            names = names_for_templates(tool, {"page": "about us"}, PARENT)
+            return await Requests(PARENT, private_addresses=True).run(tool, names, b"")
 
     with pytest.raises(Failure) as failed:
         asyncio.run(main())
     assert (failed.value.code, failed.value.message) == (
         "INTERNAL_ERROR",
-        "the tool reports: no ***",
+        "the tool reports: no *** for ***",
     )
 
 
@@ -312,6 +313,20 @@ def test_the_connection_is_closed_after_the_answer(tmp_path: Path) -> None:
         ("224.0.0.1", False),
         ("ff0e::1", False),
         ("100.64.0.1", False),
+        # IPv4 in IPv6: NAT64, also of one's own network, 6to4, compatible, translated, Teredo.
+        ("64:ff9b::7f00:1", False),
+        ("64:ff9b::169.254.169.254", False),
+        ("64:ff9b::8.8.8.8", True),
+        ("64:ff9b:1::808:808", False),
+        ("2002:7f00:1::", False),
+        ("2002:a00:1::5", False),
+        ("2002:808:808::1", True),
+        ("::127.0.0.1", False),
+        ("::192.168.0.1", False),
+        ("::ffff:0:127.0.0.1", False),
+        ("2001:0:808:808::", False),
+        ("fec0::1", False),
+        ("::", False),
     ],
 )
 def test_what_is_public(address: str, is_public: bool) -> None:
@@ -334,14 +349,14 @@ def resolving(*addresses: str) -> Found:
     ("url", "port"),
     [("https://a.example/", 443), ("http://a.example/", 80), ("https://a.example:8080/", 8080)],
 )
-def test_the_address_that_was_judged_is_connected_to(
+def test_the_addresses_that_were_judged_are_connected_to(
     url: str, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[Any] = []
 
     async def connect(*place: Any, **how: Any) -> Any:
-        given.extend([place, how])
-        raise OSError(111, "refused")
+        given.append((place, how))
+        raise OSError(111, f"refused by {place[0]}")
 
     monkeypatch.setattr(socket, "getaddrinfo", resolving("8.8.8.8", "8.8.4.4"))
     monkeypatch.setattr(asyncio, "open_connection", connect)
@@ -350,16 +365,40 @@ def test_the_address_that_was_judged_is_connected_to(
         asyncio.run(Requests({}, private_addresses=False).run(tool, {}, b""))
     assert (failed.value.code, failed.value.message) == (
         "UNAVAILABLE",
-        "cannot connect to a.example: refused",
+        "cannot connect to a.example: refused by 8.8.4.4",
     )
-    place, how = given
-    assert place == ("8.8.8.8", port)
+    assert [place for place, _ in given] == [("8.8.8.8", port), ("8.8.4.4", port)]
+    how = given[0][1]
     if url.startswith("https"):
         assert how["server_hostname"] == "a.example"
         assert how["ssl"].verify_mode is ssl.CERT_REQUIRED
         assert how["ssl"].check_hostname
     else:
         assert how == {"ssl": None, "server_hostname": None}
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_the_first_address_that_answers_is_used(
+    silent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that never answers takes its part of the time, and no more."""
+    connect = asyncio.open_connection
+
+    async def connecting(address: str, port: int, **how: Any) -> Any:
+        if address == "127.0.0.1":
+            return await connect(address, port, **how)
+        await asyncio.sleep(HANGS if silent else 0)
+        raise OSError(111, "refused")
+
+    async def main() -> Any:
+        async with Service(answer(b'{\n "a": [\n  1\n ]\n}\n')) as service:
+            url = f"http://a.example:{service.port}/"
+            return await Requests({}, private_addresses=True).run(made(tmp_path, url), {}, b"")
+
+    found = [(socket.AF_INET, 1, 6, "", (each, 0)) for each in ("127.0.0.9", "127.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    monkeypatch.setattr(asyncio, "open_connection", connecting)
+    assert asyncio.run(main()) == {"a": [1]}
 
 
 def test_an_error_without_words_has_its_name(

@@ -292,12 +292,71 @@ def test_arguments_that_are_nested_too_deep(runtime: Runtime) -> None:
 def test_a_daemon_is_gone_after_the_call(runtime: Runtime, folder: Path) -> None:
     """A process with a session of its own survives a signal to the group of the tool."""
     assert runtime.call("s.daemon").data == {"a": 1}
-    pid = int((folder / "daemon.pid").read_text() or 0)
-    for _ in range(200):
-        if not Path(f"/proc/{pid}").exists():
-            return
-        time.sleep(0.01)
-    raise AssertionError("the daemon is still there")
+    assert not Path(f"/proc/{(folder / 'daemon.pid').read_text()}").exists()
+
+
+DAEMONS = """
+import os, signal, time
+def leaves(p):
+    for _ in range(3):
+        if not os.fork():
+            os.setsid()
+            if os.fork(): os._exit(0)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            with open(p["file"], "a") as file: file.write(f"{os.getpid()}\\n")
+            time.sleep(60)
+    while not os.path.exists(p["file"]) or open(p["file"]).read().count("\\n") < 3:
+        time.sleep(0.001)
+    time.sleep(p["seconds"])
+    return {}
+"""
+
+
+def test_nothing_that_a_call_started_outlives_it(tmp_path: Path) -> None:
+    """Neither a return nor a timeout, while other processes wait for the next calls."""
+    caps = {"subprocess": True, "filesystem": {"write": ["out"]}}
+    packs = [pack("t.leaves", "daemons:leaves", caps=caps, timeoutMs=1000, deterministic=True)]
+    write_packs(tmp_path, packs, {"daemons.py": DAEMONS, "out/x": ""})
+    how: dict[str, Any] = {"allow": ["python"], "isolation": "best", "reuse": True}
+    with Runtime(load_packs(tmp_path), **how) as runtime:
+        for number in range(6):
+            file = tmp_path / "out" / str(number)
+            result = runtime.call("t.leaves", {"file": str(file), "seconds": 60 * (number % 2)})
+            assert result.code == ("TIMEOUT" if number % 2 else None)
+            pids = file.read_text().split()
+            assert len(pids) == 3
+            assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+TEMPORARY = """
+import os, subprocess, sys, tempfile
+def keeps(p):
+    with tempfile.NamedTemporaryFile("w", delete=False) as file: file.write("x")
+    with open(os.devnull, "w") as nothing: nothing.write("x")
+    others = os.path.dirname(os.environ["TMPDIR"])
+    try:
+        found = os.listdir(others)
+    except PermissionError:
+        found = None
+    return {"name": file.name, "there": os.listdir(os.environ["HOME"]), "others": found}
+def null(p):
+    done = subprocess.run(["/bin/echo", "x"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    return {"status": done.returncode}
+"""
+
+
+def test_temporary_files_are_those_of_one_call(tmp_path: Path) -> None:
+    packs = [pack("t.keeps", "temporary:keeps")]
+    packs.append(pack("t.null", "temporary:null", caps={"subprocess": True}))
+    write_packs(tmp_path, packs, {"temporary.py": TEMPORARY})
+    with Runtime(load_packs(tmp_path), allow=["python"], isolation="best") as runtime:
+        found = [runtime.call("t.keeps").data for _ in range(3)]
+        assert runtime.call("t.null").data == {"status": 0}
+        for each in found:
+            wait_until(lambda each=each: not os.path.exists(each["name"]), 10)
+    assert [each["others"] for each in found] == [None] * 3
+    assert [each["there"] for each in found] == [[os.path.basename(f["name"])] for f in found]
+    assert len({os.path.dirname(each["name"]) for each in found}) == 3
 
 
 def test_a_tool_sees_only_declared_variables(runtime: Runtime) -> None:
@@ -313,7 +372,8 @@ def test_a_pack_without_caps_can_do_nothing(runtime: Runtime, tmp_path: Path) ->
     with socket_listening() as port:
         arguments = {"outside": str(secret), "port": port, "pid": os.getpid()}
         found = runtime.call("t.jail", arguments).data
-    assert found.pop("own") == "allowed"
+    # Its own code, and a folder of its own that is gone after the call.
+    assert (found.pop("own"), found.pop("tmp")) == ("allowed", "allowed")
     assert set(found.values()) == {"PermissionError"}, found
 
 

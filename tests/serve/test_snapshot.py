@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,29 @@ import pytest
 pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
 
 from equipage.core.diagnostics import LoadError
+from equipage.files import MAX_BYTES
 from equipage.loading.session import Request
-from equipage.record import lock
+from equipage.record import dependencies, lock
 from equipage.serve import trust
 from equipage.serve.platform import Platform
 from equipage.serve.snapshot import Snapshot, ToolDescription, take_snapshot
 from equipage.serve.tools import Settings
 from lab import write
-from serve.packs import KINDS, pack, write_packs
+from serve.packs import KINDS, need, pack, write_packs
 from serve.test_confinement import BUBBLE, FULL, OLD
 
 CODE = {"t.py": "def f(p): return {}\n", "s.py": "print('{}')\n", "s.php": "<?php"}
 SKILL = "---\nname: {}\ndescription: Writes.\n---\nDo it.\n"
-PHP = {"kind": "php", "script": "s.php", "phpBinary": sys.executable}
+PHP = {"kind": "php", "script": "s.php"}
+
+
+@pytest.fixture(autouse=True)
+def php(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A program that is called PHP, whether there is one or not."""
+    programs = write(tmp_path_factory.mktemp("programs"), {"php": ""})
+    searched = f"{programs}:{dependencies.SYSTEM_PATH}"
+    monkeypatch.setattr(dependencies, "SYSTEM_PATH", searched)
+    return str(programs / "php")
 
 
 @pytest.fixture
@@ -212,6 +221,112 @@ def test_the_code_of_a_tool_is_that_which_was_locked(folder: Path) -> None:
     }
 
 
+FREE = {"caps": {"subprocess": True}}
+CHANGED = "the code that it runs changed since the lock was written"
+#: What runs, its files, and one of these that is code.
+LOADED: dict[str, tuple[Any, dict[str, str], str]] = {
+    "a script of a shell": (["sh", "c.sh"], {"c.sh": ""}, "c.sh"),
+    "what that reads": (["sh", "c.sh"], {"c.sh": ". ./lib/d\n", "lib/d": ""}, "lib/d"),
+    "by a variable": (["sh", "c.sh"], {"c.sh": '. "$HERE/lib/d.rc"', "lib/d.rc": ""}, "lib/d.rc"),
+    "by a name that is made up": (
+        ["sh", "a/c.sh"],
+        {"a/c.sh": '. "$1"', "a/b/d.sh": ""},
+        "a/b/d.sh",
+    ),
+    "by a text": (["sh", "-c", "cd lib && . ./d.rc"], {"lib/d.rc": "", "d.rc": ""}, "d.rc"),
+    "a link": (["sh", "c.sh"], {"c.sh": ". ./x", "x": "LINK real.txt", "real.txt": ""}, "real.txt"),
+    "by an absolute path": (["sh", "FOLDER/c.sh"], {"c.sh": ""}, "c.sh"),
+    "the program itself": (["FOLDER/c.sh"], {"c.sh": ""}, "c.sh"),
+    "by a name with a blank": (["sh", "my c.txt"], {"my c.txt": ""}, "my c.txt"),
+    "a module of Python": (["python3", "m.py"], {"m.py": "import a.b", "a/b.py": ""}, "a/b.py"),
+    "beside it": (["python3", "-m", "u"], {"u.py": "", "v.pyc": ""}, "v.pyc"),
+    "for another language": (["awk", "-f", "x.awk"], {"x.awk": ""}, "x.awk"),
+    "PHP": ("p.php", {"p.php": "<?php require __DIR__ . '/inc.txt';", "inc.txt": ""}, "inc.txt"),
+    "PHP above it": ("a/s.php", {"a/s.php": "<?php require '../i.php';", "i.php": ""}, "i.php"),
+    "PHP by a name made up": ("p.php", {"p.php": "<?php require $x;", "a/x.inc": ""}, "a/x.inc"),
+    "Node.js": ("a/s.js", {"a/s.js": "require('../u')", "u.js": ""}, "u.js"),
+}
+
+
+def made_of(folder: Path, execution: Any, files: dict[str, str]) -> dict[str, Any]:
+    """A pack that runs a command or a script, and its files."""
+    for name, text in files.items():
+        path = folder / name
+        if text.startswith("LINK "):
+            path.symlink_to(text[5:])
+        else:
+            write(folder, {name: text})
+    if isinstance(execution, list):
+        command = [each.replace("FOLDER", os.path.realpath(folder)) for each in execution]
+        return pack("a.b", {"kind": "cli", "cmd": command}, **FREE)
+    return pack("a.b", {"kind": "node" if execution.endswith("js") else "php", "script": execution})
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_a_lock_covers_what_a_program_loads(name: str, folder: Path) -> None:
+    execution, files, changed = LOADED[name]
+    if "js" in changed:
+        need("node")
+    snapshot = taken(folder, made_of(folder, execution, files), isolation="best")
+    (tool,) = snapshot.tools
+    assert changed in [each.name for each in tool.code.files]
+    assert changed in str(plan(snapshot))
+    ours = [locked(folder, root=folder)]
+    assert trust.differences(snapshot, ours) == {}
+    (folder / changed).write_text("other")
+    assert trust.differences(taken(folder, isolation="best"), ours) == {"a.b": CHANGED}
+
+
+def test_code_may_be_named_by_arguments_and_variables(folder: Path) -> None:
+    """And by the code of a Python tool that may start processes."""
+    write(folder, {"x.rc": "", "y.rc": "", "z.rc": "", "n.py": "RUN = ['sh', 'z.rc']\n"})
+    shell = {"kind": "cli", "cmd": ["bash", "-c", "true"], "args": ["--rcfile=x.rc"]}
+    packs = [
+        pack("a.b", shell, env={"set": {"BASH_ENV": "./y.rc"}}, **FREE),
+        pack("c.d", "n:f", **FREE),
+        pack("e.f", "n:f"),
+    ]
+    found = [
+        [each.name for each in tool.code.files]
+        for tool in taken(folder, *packs, isolation="best").tools
+    ]
+    assert found == [["x.rc", "y.rc"], ["n.py", "s.php", "s.py", "t.py", "z.rc"], ["n.py"]]
+
+
+def test_what_a_tool_writes_is_no_code_of_it_unless_it_is_named_like_code(folder: Path) -> None:
+    caps = {"subprocess": True, "filesystem": {"write": ["out"]}}
+    script = "echo > out/log.txt; echo > out/state; . ./out/x.sh; . ./.env; cat node_modules/n/x.js"
+    files = {"out/log.txt": "", "out/state": "", "out/x.sh": "", ".env": "", "c.sh": script}
+    write(folder, {**files, "node_modules/n/x.js": ""})
+    content = pack("a.b", {"kind": "cli", "cmd": ["sh", "c.sh"]}, caps=caps)
+    (tool,) = taken(folder, content, isolation="best").tools
+    names = [each.name for each in tool.code.files]
+    assert names == ["c.sh", "out/x.sh", "s.php", "s.py", "t.py"]
+
+
+def test_code_that_a_lock_cannot_cover_is_named(folder: Path, tmp_path_factory: Any) -> None:
+    outside = write(tmp_path_factory.mktemp("outside"), {"d.rc": ""})
+    write(folder, {"c.sh": ". ./big.rc; . ./away.rc"})
+    (folder / "away.rc").symlink_to(outside / "d.rc")
+    with (folder / "big.rc").open("w") as file:
+        file.truncate(MAX_BYTES + 1)
+    caps = {"subprocess": True, "filesystem": {"read": ["data"]}}
+    content = pack("a.b", {"kind": "cli", "cmd": ["sh", "c.sh"]}, caps=caps)
+    lines = plan(taken(folder, content, isolation="best"))
+    named = f"away.rc, big.rc, what it loads from {os.path.realpath(folder)}/data"
+    assert f"  code that no lock covers: {named}" in lines
+
+
+def test_more_code_than_a_lock_takes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dependencies, "MAX_FILES", 5)
+    write(folder, {"c.sh": "", **{f"lib/{number}.sh": "" for number in range(5)}})
+    shell = {"kind": "cli", "cmd": ["sh", "c.sh"]}
+    snapshot = taken(folder, pack("a.b", shell, **FREE), isolation="best")
+    assert snapshot.refused == {
+        "a.b": ("the code has more than 5 files: give the pack a folder of its own",)
+    }
+
+
 def test_a_lock_of_a_workspace_covers_its_tools(folder: Path) -> None:
     packs = [pack("a.b", "t:f"), pack("c.d", PHP)]
     snapshot = taken(folder, *packs)
@@ -228,9 +343,8 @@ def test_a_lock_of_a_workspace_covers_its_tools(folder: Path) -> None:
     empty = msgspec.structs.replace(ours[0], items={})
     assert trust.differences(snapshot, [empty, *ours]) == {}
     changed = taken(folder, files={"t.py": "def f(p): return 1\n"})
-    assert trust.differences(changed, ours) == {
-        "a.b": "the code that it runs changed since the lock was written"
-    }
+    # Code beside a script that is not parsed may be a part of it.
+    assert trust.differences(changed, ours) == {"a.b": CHANGED, "c.d": CHANGED}
     without = {
         name: msgspec.structs.replace(item, code=None) for name, item in ours[0].items.items()
     }
@@ -287,9 +401,11 @@ def test_a_plan_is_exactly_this(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         "  isolation: best (none)",
         *(f"  enforced: {each}" for each in tool.confinement.enforced),
         *(f"  not enforced: {each}" for each in tool.confinement.open),
-        f"  code: 2 files, sha256 {tool.code.digest[:16]}",
+        f"  code: 2 files, sha256 {tool.code.digest[:16]} (t.py, u.py)",
         "  variables that are not set: UNSET, MISSING",
-        "  code that no lock covers: another_one, other_module",
+        # Where nothing keeps a tool from starting programs, these load what they can read.
+        f"  code that no lock covers: another_one, other_module, what it loads from {folder}/in",
+        f"  paths that are not there: {folder}/in, {folder}/out, {folder}/x",
         "notes (skill)",
         f"  serves: 2 files, {size} bytes",
         f"  left out: {', '.join(snapshot.skills[0].left_out)}",
@@ -301,13 +417,12 @@ def test_a_plan_is_exactly_this(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     assert sorted(snapshot.skills[0].left_out) == [".hidden", "b.bak"]
 
 
-FREE = {"caps": {"subprocess": True}}
 NET = {"caps": {"network": ["https"]}}
 #: The execution, other fields, the lines about what runs and what it may do.
 RUNS: list[tuple[Any, dict[str, Any], str, str]] = [
     ("t:f", {}, "t:f", "none"),
     ("s.py", FREE, "python s.py", "subprocess"),
-    (PHP, {}, f"{sys.executable} s.php", "none"),
+    (PHP, {}, "PHP s.php", "none"),
     ({"kind": "cli", "cmd": ["sh", "-c", "x y"]}, FREE, "sh -c x y", "subprocess"),
     ({"kind": "http", "url": "https://a.example/"}, NET, "POST https://a.example/", "https"),
     (
@@ -321,8 +436,9 @@ RUNS: list[tuple[Any, dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("execution", "fields", "runs", "caps"), RUNS)
 def test_what_runs(
-    execution: Any, fields: dict[str, Any], runs: str, caps: str, tmp_path: Path
+    execution: Any, fields: dict[str, Any], runs: str, caps: str, tmp_path: Path, php: str
 ) -> None:
+    runs = runs.replace("PHP", php)
     lines = plan(taken(tmp_path, pack("a.b", execution, **fields), isolation="best"))
     assert lines[1:3] == [f"  runs: {runs}", f"  caps: {caps}"]
     assert any(line.startswith("  enforced: ") for line in lines)
@@ -332,8 +448,6 @@ def test_what_runs(
 
 
 def test_a_module_of_node_runs_by_its_file(folder: Path) -> None:
-    from serve.packs import need
-
     need("node")
     files = {"node_modules/n/package.json": {"main": "x.js"}, "node_modules/n/x.js": ""}
     snapshot = taken(folder, pack("a.b", {"kind": "node", "module": "n"}), files=files)

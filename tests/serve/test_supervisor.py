@@ -17,6 +17,7 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -84,6 +85,7 @@ def spec(folder: Path, run: dict[str, Any], **changes: Any) -> dict[str, Any]:
         "read": ["/", "/no/such/path", str(folder / "tools.py")],
         # The count of lines is a file, too.
         "write": [str(REPOSITORY)] if MEASURED else [],
+        "listed": [],
     }
     return {**plain, **changes}
 
@@ -107,7 +109,8 @@ def run(
         started = Children()
         try:
             await started.define("it", lambda: jail)
-            child = await started.spawn("it", env or {}, argv, cap=65536)
+            home = tempfile.mkdtemp(dir=started.home)
+            child = await started.spawn("it", env or {}, argv, home=home, cap=65536)
             child.feed(data)
             status = await asyncio.wait_for(child.status, HANGS)
             child.drain_now()
@@ -161,7 +164,7 @@ def test_one_process_answers_again_until_a_call_raises(folder: Path) -> None:
             await started.define(
                 "it", lambda: spec(folder, callable_of(folder, "Box.double", True))
             )
-            child = await started.spawn("it", {}, cap=65536)
+            child = await started.spawn("it", {}, home=NOWHERE, cap=65536)
             answers = []
             for payload in ({"n": 1}, {"n": 2}, {}):
                 child.reset()
@@ -261,7 +264,7 @@ def test_a_jail_that_was_not_defined_starts_nothing(supervised: None) -> None:
     async def spawn() -> tuple[int, bytes]:
         started = Children()
         try:
-            child = await started.spawn("unknown", {}, cap=10)
+            child = await started.spawn("unknown", {}, home=NOWHERE, cap=10)
             status = await asyncio.wait_for(child.status, HANGS)
             child.close()
             return status, bytes(child.errors)
@@ -278,7 +281,7 @@ STUBBORN = "trap '' TERM; echo ready; while :; do sleep 1; done"
 
 async def started_with(started: Children, folder: Path, *argv: str) -> Child:
     await started.define("it", lambda: spec(folder, PROGRAM, **FREE))
-    child = await started.spawn("it", {"PATH": os.defpath}, argv, cap=100)
+    child = await started.spawn("it", {"PATH": os.defpath}, argv, home=NOWHERE, cap=100)
     await asyncio.wait_for(asyncio.shield(child.answered), HANGS)
     return child
 
@@ -428,21 +431,15 @@ def test_a_message_may_come_in_pieces_and_may_be_cut(
         supervisor._receive()
 
 
-def test_jails_are_forgotten_with_their_rules(
-    control: tuple[Supervisor, socket.socket], tmp_path: Path
-) -> None:
+def test_jails_are_forgotten(control: tuple[Supervisor, socket.socket], tmp_path: Path) -> None:
     supervisor, ours = control
     send(ours, {"op": "define", "key": "it", "jail": spec(tmp_path, PROGRAM)})
     supervisor._receive()
     assert received(ours) == {"defined": "it"}
-    rules = supervisor.jails["it"].rules
     for _ in range(2):
         send(ours, {"op": "forget", "key": "it"})
         supervisor._receive()
     assert supervisor.jails == {}
-    if rules is not None:
-        with pytest.raises(OSError, match="Bad file"):
-            os.fstat(rules)
 
 
 def send(ours: socket.socket, message: Any, descriptors: list[int] | None = None) -> None:
@@ -456,7 +453,7 @@ def test_a_start_that_fails_is_answered_and_its_descriptors_are_closed(
     supervisor, ours = control
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
-    send(ours, {"op": "spawn", "id": 3, "key": "none"}, [writer, writer])
+    send(ours, {"op": "spawn", "id": 3, "key": "none", "home": ""}, [writer, writer])
     supervisor._receive()
     assert received(ours) == {"id": 3, "failed": "the tool is gone"}
 
@@ -465,7 +462,7 @@ def test_a_start_that_fails_is_answered_and_its_descriptors_are_closed(
 
     monkeypatch.setattr(os, "fork", fails)
     supervisor.jails["it"] = supervisor_module._Jail(spec(tmp_path, PROGRAM, **FREE, filter=False))
-    send(ours, {"op": "spawn", "id": 4, "key": "it"}, [writer])
+    send(ours, {"op": "spawn", "id": 4, "key": "it", "home": ""}, [writer])
     supervisor._receive()
     assert received(ours) == {"id": 4, "failed": "cannot start"}
     os.close(writer)
@@ -484,11 +481,11 @@ def test_a_start_is_remembered(
     changes = {} if asks else {**FREE, "filter": False}
     supervisor.jails["it"] = supervisor_module._Jail(spec(tmp_path, PROGRAM, **changes))
     monkeypatch.setattr(os, "fork", lambda: 77)
-    send(ours, {"op": "spawn", "id": 5, "key": "it"})
+    send(ours, {"op": "spawn", "id": 5, "key": "it", "home": ""})
     supervisor._receive()
     process = supervisor.by_number[5]
     assert supervisor.by_pid == {77: process}
-    assert (process.number, process.pid, process.forks) == (5, 77, not asks)
+    assert (process.number, process.pid, process.kept) == (5, 77, not asks)
     # Only a fork that asks for its start is listened to.
     waiting = list(supervisor.selector.get_map().values())
     assert len(waiting) == asks
@@ -579,8 +576,8 @@ def alone(act: Any) -> Any:
     return forked(inside)
 
 
-def started(supervisor: Supervisor, number: int, pid: int, forks: bool = False) -> Any:
-    process = supervisor_module._Process(number, pid, forks)
+def started(supervisor: Supervisor, number: int, pid: int, kept: bool = False) -> Any:
+    process = supervisor_module._Process(number, pid, kept)
     supervisor.by_number[number] = supervisor.by_pid[pid] = process
     return process
 
@@ -615,8 +612,7 @@ def test_a_process_is_asked_first_and_then_ended() -> None:
     assert alone(act) == [-signal.SIGKILL, -signal.SIGKILL]
 
 
-@pytest.mark.parametrize("is_known", [False, True])
-def test_every_process_that_ended_is_answered(is_known: bool) -> None:
+def test_every_process_that_ended_is_answered() -> None:
     def act(supervisor: Supervisor, ours: socket.socket) -> Any:
         for descriptor in (supervisor._wake_reader, supervisor._wake_writer):
             os.set_blocking(descriptor, False)
@@ -626,16 +622,13 @@ def test_every_process_that_ended_is_answered(is_known: bool) -> None:
         os.write(supervisor._wake_writer, b"x" * 5000)
         for each in (first, second):
             os.kill(each.pid, signal.SIGKILL)
-        if is_known:
-            supervisor.orphans[stranger] = set()
         os.kill(stranger, signal.SIGKILL)
         left = sleeping()
         while len(found := ended_children()) < 3:
             time.sleep(0.001)
         assert supervisor_module._find_ended_child() in found  # which stays until it is collected
         supervisor._reap()
-        # Where one process lost its parent, another one may have.
-        assert supervisor.orphans == {left: set()}
+        # Where one process lost its parent, another one may have: it was ended, too.
         assert (supervisor.by_pid, supervisor.by_number) == ({}, {})
         assert waited(left) == -signal.SIGKILL
         assert supervisor_module._find_ended_child() is None
@@ -651,28 +644,106 @@ def ended_children() -> list[int]:
     return [pid for pid in pids if Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"]
 
 
-def test_processes_that_lost_their_parent_end_with_the_last_call_that_may_own_them() -> None:
-    def act(supervisor: Supervisor, _: socket.socket) -> Any:
-        first = started(supervisor, 1, sleeping(), forks=True)
-        second = started(supervisor, 2, sleeping(), forks=True)
-        started(supervisor, 3, sleeping())
+def test_what_a_keeper_that_was_killed_left_is_ended() -> None:
+    def act(supervisor: Supervisor, ours: socket.socket) -> Any:
+        for descriptor in (supervisor._wake_reader, supervisor._wake_writer):
+            os.set_blocking(descriptor, False)
+        other = started(supervisor, 2, sleeping())
+        keeper = started(supervisor, 1, sleeping(), kept=True)
         orphan = sleeping()
-        supervisor._end_orphans()
-        assert supervisor.orphans == {orphan: {1, 2}}
-        del supervisor.by_pid[first.pid]
-        os.kill(first.pid, signal.SIGKILL)
-        os.waitpid(first.pid, 0)
-        supervisor._end_orphans()
-        assert supervisor.orphans == {orphan: {2}}
-        assert os.waitpid(orphan, os.WNOHANG) == (0, 0)
-        del supervisor.by_pid[second.pid]
-        os.kill(second.pid, signal.SIGKILL)
-        os.waitpid(second.pid, 0)
-        supervisor._end_orphans()
-        supervisor_module._signal_group(supervisor.by_number[3].pid, signal.SIGKILL)
+        os.kill(keeper.pid, signal.SIGKILL)
+        while not ended_children():
+            time.sleep(0.001)
+        supervisor._reap()
+        assert set(supervisor.by_pid) == {other.pid}
+        assert received(ours) == {"id": 1, "status": -signal.SIGKILL}
         return waited(orphan)
 
     assert alone(act) == -signal.SIGKILL
+
+
+#: A tool of a keeper: what it does, how it is told to end, and the status of both.
+KEPT: dict[str, tuple[str, int, int]] = {
+    "an exit": ("os._exit(7)", 0, 7),
+    "a signal": ("os.kill(os.getpid(), signal.SIGSEGV)", 0, -signal.SIGSEGV),
+    "a request": ("time.sleep(60)", signal.SIGTERM, -signal.SIGTERM),
+    "a request that is ignored": (
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN); write('x'); time.sleep(60)",
+        signal.SIGTERM,
+        -signal.SIGKILL,
+    ),
+    "an order": ("time.sleep(60)", supervisor_module._END, -signal.SIGKILL),
+}
+#: Starts processes that lose their parent, or will: in sessions and behind processes of their own.
+STARTS_MANY = """
+def left(levels):
+    if os.fork(): return
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if levels: left(levels - 1)
+    if levels == 2: os._exit(0)
+    time.sleep(60)
+for _ in range(3): left(4)
+time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_keeper_ends_last_and_as_its_tool(name: str, folder: Path) -> None:
+    """Even a process with a session of its own, whose parents are gone, is a child of a keeper."""
+    does, told, status = KEPT[name]
+    source = f"import os, signal, time\ndef write(x): os.write(1, b'x\\n')\n{STARTS_MANY}"
+    source += f"write('x')\n{does}" if "write" not in does else does
+    ran = {"source": base64.b64encode(source.encode()).decode(), "path": "x.py", "hashes": {}}
+
+    async def end() -> tuple[int, list[int]]:
+        started = Children()
+        try:
+            await started.define("it", lambda: spec(folder, ran, **FREE, filter=False))
+            child = await started.spawn("it", {}, home=NOWHERE, cap=100)
+            supervisor = started._started[0][0].pid
+            await asyncio.wait_for(asyncio.shield(child.answered), HANGS)
+            inside = descendants_of(supervisor)
+            if told:
+                await started.end(child, grace=0.1 if told == signal.SIGTERM else 0)
+            found = await asyncio.wait_for(child.status, HANGS)
+            child.close()
+            # When the end of the tool is told, nothing that it started is there.
+            return found, [each for each in inside if is_there(each)]
+        finally:
+            await started.close()
+
+    assert asyncio.run(end()) == (status, [])
+
+
+def descendants_of(pid: int) -> list[int]:
+    found, waiting = [], [pid]
+    for each in waiting:
+        path = Path(f"/proc/{each}/task/{each}/children")
+        waiting += map(int, path.read_text().split() if path.exists() else ())
+    found = waiting[1:]
+    assert len(found) > 8
+    return found
+
+
+def test_a_folder_is_removed_whatever_a_tool_left_in_it(tmp_path: Path) -> None:
+    """Deeper than Python recurses and a path may be long, without rights, and with links."""
+    (tmp_path / "kept").write_text("")
+    top = tmp_path / "top"
+    write(top, {"file": "", "closed/file": "", "closed/inner/file": ""})
+    (top / "link").symlink_to(tmp_path)
+    (top / "closed" / "link").symlink_to(tmp_path)
+    here = os.getcwd()
+    os.chdir(top)
+    for _ in range(1500):
+        os.mkdir("deeper")
+        os.chdir("deeper")
+    os.chdir(here)
+    (top / "closed").chmod(0)
+    steps = sum(1 for _ in supervisor_module.removal(str(top)))
+    assert steps > 1500
+    assert os.listdir(tmp_path) == ["kept"]
+    assert list(supervisor_module.removal(str(top))) == []
 
 
 def test_all_end_with_the_server(tmp_path: Path) -> None:
@@ -743,12 +814,19 @@ def test_a_jail_is_made_ready(
     assert made.own_filter() == (own if filters and not wanted["forks"] else plain)
     monkeypatch.setattr(jail, "landlock_version", lambda: jail.SCOPES_SINCE)
     assert made.own_filter() == plain
-    made.close()
-    assert supervisor_module._Jail({**wanted, "landlock": False}).rules is None
+    assert supervisor_module._Jail({**wanted, "landlock": False}).rules("/home/x") is None
     given: list[Any] = []
-    monkeypatch.setattr(jail, "ruleset", lambda *paths, network: given.append((*paths, network)))
-    supervisor_module._Jail(wanted)
-    assert given == [(wanted["read"], wanted["write"], True)]
+
+    def ruleset(*paths: Any, network: bool) -> int:
+        given.append((*paths, network))
+        return os.open(os.devnull, os.O_RDONLY)
+
+    monkeypatch.setattr(jail, "ruleset", ruleset)
+    made = supervisor_module._Jail(wanted)
+    rules = made.rules("/home/x")
+    assert rules is not None
+    os.close(rules)
+    assert given[1] == (wanted["read"], [*wanted["write"], "/home/x"], wanted["listed"], True)
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

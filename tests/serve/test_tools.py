@@ -33,7 +33,16 @@ CODE = {
     "run.sh": "echo '{}'\n",
 }
 ALL = frozenset(KINDS)
-PHP = {"kind": "php", "script": "s.php", "phpBinary": sys.executable}
+
+
+def php(folder: Path) -> dict[str, Any]:
+    """An execution by a program that is called PHP, whether there is one or not."""
+    program = folder.parent / f"{folder.name}-bin" / "php"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text("")
+    return {"kind": "php", "script": "s.php", "phpBinary": os.path.realpath(program)}
+
+
 GET = {"kind": "http", "url": "https://a.example/{{ input.x | urlencode }}", "method": "get"}
 #: Right by its own draft, which no validator reads.
 UNUSABLE = {"$schema": "http://json-schema.org/draft-03/schema#", "type": "object"}
@@ -127,6 +136,31 @@ def test_nothing_else_is_said_of_a_kind_that_is_not_allowed(tmp_path: Path) -> N
     )
 
 
+def test_php_is_php(tmp_path: Path) -> None:
+    """The kind says which program may run: no other one, whatever it or a link to it is called."""
+    good = php(tmp_path)["phpBinary"]
+    (tmp_path / "php").write_text("#!/bin/sh")
+    (Path(good).parent / "php8").symlink_to("/bin/sh")
+    shells = (
+        "/bin/sh",
+        "sh",
+        "php-sh",
+        "/usr/../bin/sh",
+        good + "8",
+        os.path.realpath(tmp_path / "php"),
+    )
+    for program in shells:
+        with pytest.raises(Unservable, match=r"is not PHP as this machine has it"):
+            tool(tmp_path, {"kind": "php", "script": "s.php", "phpBinary": program})
+    for name in ("php", "php8.2", "php82-cli"):
+        other = os.path.join(os.path.dirname(good), name)
+        Path(other).write_text("")
+        execution = {"kind": "php", "script": "s.php", "phpBinary": other}
+        program = tool(tmp_path, execution).code.program
+        assert program is not None
+        assert program.path == other
+
+
 # What a tool is made of.
 
 
@@ -147,6 +181,7 @@ def test_the_usual_bounds() -> None:
     assert msgspec.structs.asdict(Settings(concurrency=1)) == {
         "allow": frozenset(),
         "isolation": "strict",
+        "paths": "pack",
         "max_input_bytes": 1 << 20,
         "max_output_bytes": 2 << 20,
         "timeout_ms": 15_000,
@@ -218,6 +253,7 @@ NOT_REUSED: list[dict[str, Any]] = [
     {"execution": "s.py"},
     {"settings": {"reuse": False}},
     {"settings": {"reuse": True, "warm": 0}},
+    {"caps": {"subprocess": True}},
     {"platform": OLD, "settings": {"reuse": True, "isolation": "best"}},
 ]
 
@@ -260,8 +296,16 @@ def test_a_process_sees_these_variables_and_no_others(tmp_path: Path) -> None:
         "LANG": "de",
         "N": "1",
     }
-    assert tools.secrets_of(found, PARENT) == ["secret", "de", "1"]
-    assert tools.secrets_of(tool(tmp_path, "t:f"), PARENT) == []
+
+
+def test_messages_hide_variables_and_what_the_input_has(tmp_path: Path) -> None:
+    """Names of the input are hidden, too, unless they are the author's."""
+    schema = {"type": "object", "properties": {"page": {"type": "object"}}}
+    found = tool(tmp_path, "t:f", env=ENV, inputSchema=schema)
+    given = {"page": {"secret name": [1, 2.5, True, None, "text", {}]}, "type": "x"}
+    names = tools.names_for_templates(found, given, PARENT)
+    hidden = ["secret", "de", "1", "secret name", "1", "2.5", "true", "null", "text", "x"]
+    assert sorted(tools.hidden_texts(found, names)) == sorted(hidden)
 
 
 def test_templates_see_these_names(tmp_path: Path) -> None:
@@ -288,19 +332,19 @@ def test_python_in_a_fork_has_no_command(tmp_path: Path) -> None:
 def test_commands_are_exactly_these(tmp_path: Path) -> None:
     free = {"caps": {"subprocess": True}}
     names = {"input": {"x": "v"}}
-    php = tool(tmp_path, {**PHP, "args": ["{{ input.x }}"]})
-    entry = f"{php.folder}/s.php"
-    assert tools.command_of(php, names, "/h") == [sys.executable, entry, "v"]
+    made = tool(tmp_path, {**php(tmp_path), "args": ["{{ input.x }}"]})
+    program, entry = php(tmp_path)["phpBinary"], f"{made.folder}/s.php"
+    assert tools.command_of(made, names, "/h") == [program, entry, "v"]
     cli = tool(tmp_path, {"kind": "cli", "cmd": ["sh", "-c", "{{ input.x }}"]}, **free, **BEST)
     assert tools.command_of(cli, names, "/h") == ["/usr/bin/sh", "-c", "v"]
     own = tool(tmp_path, {"kind": "cli", "cmd": ["./run.sh", "a"]}, **free, **BEST)
-    assert tools.command_of(own, names, "/h") == [f"{php.folder}/run.sh", "a"]
-    bubbled = tool(tmp_path, PHP, BUBBLE, **free)
+    assert tools.command_of(own, names, "/h") == [f"{made.folder}/run.sh", "a"]
+    bubbled = tool(tmp_path, php(tmp_path), BUBBLE, **free)
     assert tools.command_of(bubbled, names, "/h") == [
         *bubblewrap_command(
             bubbled.confinement, tools.readable_paths(bubbled), bubbled.folder, "/h"
         ),
-        sys.executable,
+        program,
         entry,
     ]
 
@@ -316,7 +360,7 @@ def test_commands_of_node_are_exactly_these(tmp_path: Path) -> None:
     assert script.code.program is not None
     start = [script.code.program.path, "--max-old-space-size=512"]
     assert tools.command_of(script, {}, "/h") == [*start, f"{script.folder}/s.js"]
-    assert "AS" not in tools.jail_of(script, "/h", root=False)["limits"]
+    assert "AS" not in tools.jail_of(script, root=False)["limits"]
     package = tool(tmp_path, {"kind": "node", "module": "n", "args": ["a"]})
     assert tools.command_of(package, {}, "/h") == [
         *start,
@@ -377,14 +421,100 @@ def test_what_can_be_read_is_what_is_needed(
 ) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path, "/x/site-packages", "/x/dist-packages", "/x/y"])
     found = tool(tmp_path, "deep.er:f")
-    inside = [found.folder, f"{found.folder}/deep", f"{found.folder}/deep/er"]
     packages = [each for each in sys.path if each.endswith(("site-packages", "dist-packages"))]
     python = [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), *packages]
     assert packages[-2:] == ["/x/site-packages", "/x/dist-packages"]
-    assert tools.readable_paths(found) == list(dict.fromkeys([*inside, *python]))
-    php = tool(tmp_path, PHP)
-    program = os.path.dirname(os.path.realpath(sys.executable))
-    assert tools.readable_paths(php) == [php.folder, program]
+    assert tools.readable_paths(found) == list(dict.fromkeys([found.folder, *python]))
+    execution = php(tmp_path)
+    made = tool(tmp_path, execution)
+    assert tools.readable_paths(made) == [made.folder, execution["phpBinary"]]
+
+
+def test_code_from_elsewhere_can_be_read_and_nothing_beside_it(tmp_path: Path) -> None:
+    files = {
+        ".env": "KEY=1",
+        "secret.txt": "",
+        "lib/m.py": "def f(p): return {}\n",
+        "lib/x.txt": "",
+    }
+    write_packs(tmp_path, [], files)
+    root = os.path.realpath(tmp_path)
+    (tmp_path / "pack").mkdir()
+    found = tool(tmp_path / "pack", "lib.m:f", roots=[root])
+    inside = [each for each in tools.readable_paths(found) if each.startswith(root)]
+    assert inside == [found.folder, f"{root}/lib/m.py", f"{root}/lib/x.txt"]
+    assert tools.jail_of(found, root=True)["listed"] == [found.folder]
+
+
+def test_a_pack_at_the_root_of_a_project_reads_no_secrets_of_it(tmp_path: Path) -> None:
+    """Of a folder that has any, only the rest is granted; links grant nothing."""
+    kept_back = {
+        ".env": "",
+        ".git/config": "",
+        "a/id_rsa": "",
+        "a/b/.rc": "",
+        "__pycache__/t.pyc": "",
+    }
+    repository = {f"bare.git/{each}/x": "" for each in ("HEAD", "objects", "refs")}
+    rest = {"a/b/x.txt": "", "a/c/x.txt": "", "d/x.txt": "", "node_modules/n/.x": ""}
+    write_packs(tmp_path, [], {**kept_back, **repository, **rest})
+    (tmp_path / "a/link").symlink_to("/etc")
+    found = tool(tmp_path, "t:f")
+    inside = [
+        os.path.relpath(each, found.folder)
+        for each in tools.readable_paths(found)
+        if each.startswith(found.folder)
+    ]
+    code = ["a.b.tool.yaml", *(each for each in CODE if "/" not in each)]
+    wanted = [*code, "deep", "a/b/x.txt", "a/c", "d", "node_modules"]
+    assert sorted(inside) == sorted(wanted)
+
+
+# Where paths start.
+
+
+def test_paths_start_at_the_pack_or_at_the_root_of_the_project(tmp_path: Path) -> None:
+    caps = {"filesystem": {"read": ["data"], "write": ["out/../made"]}}
+    (tmp_path / "pack").mkdir()
+    root, other = os.path.realpath(tmp_path), os.path.realpath(tmp_path.parent / "other")
+    found = tool(tmp_path / "pack", "t:f", roots=[root], caps=caps)
+    assert (found.base, found.confinement.read) == (f"{root}/pack", (f"{root}/pack/data",))
+    project = {"paths": "project"}
+    found = tool(tmp_path / "pack", "t:f", roots=[other, root], caps=caps, settings=project)
+    assert (found.folder, found.base) == (f"{root}/pack", root)
+    assert (found.confinement.read, found.confinement.write) == (
+        (f"{root}/data",),
+        (f"{root}/made",),
+    )
+    # The root itself is not granted by that.
+    jail = tools.jail_of(found, root=True)
+    assert jail["folder"] == root
+    assert [each for each in jail["read"] if each.startswith(root)] == [
+        f"{root}/pack",
+        f"{root}/data",
+    ]
+    with pytest.raises(Unservable, match="no root was given"):
+        tool(tmp_path / "pack", "t:f", roots=[other], settings=project)
+
+
+def test_a_path_that_is_a_link_means_its_target_or_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    for name, target in (("inner", "real"), ("outer", "/etc"), ("up", "../elsewhere")):
+        (tmp_path / name).symlink_to(target)
+
+    def read(path: str) -> tuple[str, ...]:
+        return tool(tmp_path, "t:f", caps={"filesystem": {"read": [path]}}).confinement.read
+
+    folder = os.path.realpath(tmp_path)
+    assert read("inner/x") == (f"{folder}/real/x",)
+    assert read("../elsewhere") == (f"{os.path.dirname(folder)}/elsewhere",)
+    # An absolute path says that it is not in the folder; what it means is shown.
+    assert read(f"{folder}/outer") == ("/etc",)
+    for path, target in (("outer", "/etc"), ("./outer/passwd", "/etc/passwd")):
+        with pytest.raises(Unservable, match=f"`{path}` in `caps` is a link to {target}: write"):
+            read(path)
+    with pytest.raises(Unservable, match="is a link to"):
+        read("up")
 
 
 @pytest.mark.parametrize("root", [False, True])
@@ -392,7 +522,7 @@ def test_a_jail_is_exactly_this(root: bool, tmp_path: Path) -> None:
     caps = {"network": ["https"], "filesystem": {"read": ["in"], "write": ["out"]}}
     found = tool(tmp_path, "t:f", caps=caps, deterministic=True, settings={"reuse": True})
     entry = f"{found.folder}/t.py"
-    assert tools.jail_of(found, "/h", root=root) == {
+    assert tools.jail_of(found, root=root) == {
         "folder": found.folder,
         "folders": [found.folder],
         "limits": limits_of("python", 5000, found.confinement, root=root, calls=1000),
@@ -401,19 +531,20 @@ def test_a_jail_is_exactly_this(root: bool, tmp_path: Path) -> None:
         "network": True,
         "landlock": True,
         "filter": True,
-        "read": [*jail_read_paths(found.confinement, tools.readable_paths(found)), "/h"],
-        "write": [f"{found.folder}/out"],
+        "read": jail_read_paths(found.confinement, tools.readable_paths(found)),
+        "write": [f"{found.folder}/out", "/dev/null"],
+        "listed": [found.folder],
     }
     free = {"subprocess": True}
-    php = tool(tmp_path, PHP, OLD, caps=free, **BEST)
-    jail = tools.jail_of(php, "/h", root=root)
-    assert jail["limits"] == limits_of("php", 5000, php.confinement, root=root, calls=1)
+    made = tool(tmp_path, php(tmp_path), OLD, caps=free, **BEST)
+    jail = tools.jail_of(made, root=root)
+    assert jail["limits"] == limits_of("php", 5000, made.confinement, root=root, calls=1)
     assert {name: jail[name] for name in ("folders", "run", "forks", "network")} == {
         "folders": [],
         "run": {"program": True},
         "forks": True,
         "network": False,
     }
-    assert (jail["landlock"], jail["filter"], jail["write"]) == (False, False, [])
+    assert (jail["landlock"], jail["filter"], jail["write"]) == (False, False, ["/dev/null"])
     bubbled = tool(tmp_path, "t:f", BUBBLE, caps=free)
-    assert tools.jail_of(bubbled, "/h", root=root)["run"] == {"program": True}
+    assert tools.jail_of(bubbled, root=root)["run"] == {"program": True}

@@ -25,8 +25,11 @@ PROBLEMS: list[tuple[Any, Any, str | None]] = [
     ({"$ref": "https://json-schema.org/draft/2020-12/schema"}, 5, "type"),
     ({"enum": ["y" * 116]}, 1, f'enum: ["{"y" * 116}"]'),
     ({"enum": ["y" * 117]}, 1, "enum"),
+    ({"additionalProperties": {"type": "integer"}}, {"secret": "x"}, '`/*`: type: "integer"'),
+    ({"additionalProperties": {"type": "integer"}}, {"4711": "x"}, '`/*`: type: "integer"'),
+    ({"items": {"items": False}}, [[], [4711]], "`/1/0`: items: false"),
     (
-        {"additionalProperties": {"type": "integer"}},
+        {"properties": {LONG: {"type": "integer"}}},
         {LONG: "secret"},
         f'`/{LONG[:119]}`: type: "integer"',
     ),

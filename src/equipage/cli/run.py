@@ -75,6 +75,9 @@ def _add_trust_options(group: Container) -> None:
     )
     summary = "strict: refuse tools whose limits cannot be enforced here (default)"
     add_choice(group, "--isolation", ("strict", "best", "none"), summary)
+    summary = "where paths of packs start: pack, the folder of each (default), or project, its root"
+    choices = ("pack", "project")
+    group.add_argument("--paths", dest="start", choices=choices, default="pack", help=summary)
     add_list_option(group, "--lock", "LOCK", "serve only what LOCK has; repeatable")
     add_flag(group, "--unlocked", "run tools without a lock, after a question")
     add_flag(group, "--yes", "with --unlocked: do not ask")
@@ -262,6 +265,7 @@ def _load_tools(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot
     settings = Settings(
         allow=frozenset(filter(None, written)),
         isolation=options.isolation,
+        paths=options.start,
         private_addresses=options.allow_private,
         reuse=getattr(options, "reuse", False),
     )

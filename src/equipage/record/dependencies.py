@@ -1,8 +1,10 @@
 """The files that a configuration depends on without including them, each with its hash.
 
 The code of a tool is the script or the module with its package, every module that these import from
-the folder of the pack, and the program that is started. Modules from elsewhere are listed as
-uncovered. Commands of hooks and servers name files in their words. Nothing is run or imported.
+the folder of the pack, and the program that is started. Of languages that are not parsed here, it
+is what a script names, and all code in the folders of these files. Modules from elsewhere are
+listed as uncovered. Commands of hooks and servers name files in their words. Nothing is run or
+imported.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import msgspec
@@ -22,10 +24,11 @@ from equipage.clients.instructions import MAX_IMPORT_DEPTH, transitive_imports
 from equipage.core.diagnostics import EquipageError
 from equipage.core.path import Path
 from equipage.core.source import Source
-from equipage.files import System
+from equipage.files import Entry, System, is_below
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.files.walking import is_ignored
+from equipage.formats.toolpack.model import Toolpack
 from equipage.loading.findings import finding
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import canonical_json
@@ -36,6 +39,18 @@ _POLICY = PathPolicy(absolute="refuse", parents="refuse")
 _IGNORED_FOLDERS = frozenset({"__pycache__", "node_modules", ".git", ".hg", ".svn", ".venv"})
 #: What records the versions of the packages of a Node.js script.
 _NODE_LOCKS = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml")
+#: The endings of code, which a script may load by a name that it makes up.
+_CODE_ENDINGS = re.compile(
+    r"\.(?:awk|[ckz]?sh|bash|fish|inc|[cm]?jsx?|lua|mk|node|phar|php|phtml|p[lm]|ps1|pyc?|r|rb|sed|so|tcl"
+    r"|tsx?|wasm)\Z",
+    re.IGNORECASE,
+)
+#: What may be the path of a file, in a text of any language.
+_PATH_IN_TEXT = re.compile(r"/?[\w.+@%-]+(?:/[\w.+@%-]+)*")
+#: What languages add to a name: of a module of Python, or of one of Node.js.
+_IMPLIED_ENDINGS = ("", ".py", ".js", ".cjs", ".mjs", ".json")
+#: The programs that `php` may be.
+_PHP = re.compile(r"php[0-9.]*(?:-cli)?")
 #: Where programs are looked for, whatever the PATH of the caller is.
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -118,6 +133,7 @@ class CodeCache:
         self.sources: dict[tuple[str, str], Source] = {}  #: by base and reference
         self.modules: dict[tuple[str, str], str | None] = {}  #: by root and name: the reference
         self.imports: dict[tuple[str, str], tuple[str, ...]] = {}  #: by path and module
+        self.names: dict[str, set[str]] = {}  #: by folder: what is in it, with endings and without
 
     def real_path(self, path: str) -> str:
         if path not in self.real:
@@ -135,6 +151,14 @@ class CodeCache:
                 raise CodeProblem(f"cannot run `{reference}`: {why}") from None
             self.sources[base, reference] = found
         return found
+
+    def is_there(self, path: str) -> bool:
+        """Whether the folder of a path has an entry of this name, with any ending or none."""
+        folder, name = os.path.split(path)
+        if folder not in self.names:
+            names = {each.name for each in entries_of(folder, self.disk)}
+            self.names[folder] = names | {os.path.splitext(each)[0] for each in names}
+        return name in self.names[folder]
 
     def module_file(self, name: str, root: str) -> str | None:
         """The path below a root of the file of a module."""
@@ -154,47 +178,63 @@ class CodeCache:
 
 
 def code_of(
-    execution: Mapping[str, Any],
-    folder: str,
-    roots: Sequence[str],
-    known: CodeCache,
-    *,
-    programs: bool = True,
+    pack: Toolpack, folder: str, roots: Sequence[str], known: CodeCache, *, programs: bool = True
 ) -> Code:
-    """The code that the execution of a pack in `folder` runs. Raises `CodeProblem`.
+    """The code that a pack in `folder` runs. Raises `CodeProblem`.
 
-    Modules are also looked for in `roots`; a script must be inside the folder. Without `programs`,
-    the programs of the machine are only named: what is found is the same on every machine.
-    `known` is shared between tools whose code has files in common.
+    Modules and files that code names are also looked for in `roots`; a script must be inside the
+    folder. Without `programs`, the programs of the machine are only named: what is found is the
+    same on every machine. `known` is shared between tools whose code has files in common.
     """
-
-    def find_program(name: str) -> Program:
-        return program_named(name, known.disk) if programs else Program(name, "", "")
-
+    execution = pack.execution
     kind = execution["kind"]
-    cover = _CodeCollector(known.real_path(folder), tuple(map(known.real_path, roots)), known)
     if kind == "http":
         names = sorted(str(name).lower() for name in execution.get("headers") or {})
         request = (execution["url"], execution.get("method") or "POST", *names)
         return Code(request=request)
+    cover = _CodeCollector(known.real_path(folder), tuple(map(known.real_path, roots)), known)
+    entry, program, source = _start_of(execution, cover)
+    # Python that starts no processes runs what it imports, and nothing else.
+    if kind != "python" or pack.caps.get("subprocess"):
+        files = pack.caps.get("filesystem") or {}
+        cover.leave_out(files.get("write") or ())
+        words = [*execution.get("cmd", ()), *(execution.get("args") or ())]
+        cover.follow_names([*words, *(pack.env.get("set") or {}).values()])
+    if program is None:
+        return cover.code(entry, None, source)
+    found = program_named(program, known.disk) if programs else Program(program, "", "")
+    return cover.code(entry, found, source)
+
+
+def _start_of(execution: Mapping[str, Any], cover: _CodeCollector) -> tuple[str, str | None, bytes]:
+    """The script or module that is run, the program that runs it, and the text of a Python script.
+
+    What is found on the way is covered. Raises `CodeProblem`.
+    """
+    kind = execution["kind"]
     if kind == "cli":
         command = execution["cmd"][0]
-        if "/" in command and not os.path.isabs(command):
-            entry = cover.add(command)
-            return cover.code(entry, program=None)
-        return cover.code("", find_program(command))
+        is_own = "/" in command and not os.path.isabs(command)
+        return (cover.add(command), None, b"") if is_own else ("", command, b"")
     if kind == "python":
         # Both may be given: the module is what a runner looks at first.
         if execution.get("module"):
-            return cover.code(cover.add_module(execution["module"].partition(":")[0]), None)
+            return cover.add_module(execution["module"].partition(":")[0]), None, b""
         entry = cover.add(execution["script"])
         cover.follow_imports(entry)
-        return cover.code(entry, None, cover.sources[entry].data)
+        return entry, None, cover.sources[entry].data
     if kind == "php":
-        entry = cover.add(execution.get("php") or execution["script"])
-        return cover.code(entry, find_program(execution.get("phpBinary") or "php"))
-    entry = cover.add_node(execution)
-    return cover.code(entry, find_program("node"))
+        program = execution.get("phpBinary") or "php"
+        # By its own name, too: a link may be called whatever its maker likes.
+        real = cover.known.disk.real(program) if os.path.isabs(program) else program
+        names = (os.path.basename(program), os.path.basename(real))
+        if not all(map(_PHP.fullmatch, names)) or cover.root_of(real) is not None:
+            raise CodeProblem(
+                f"`phpBinary: {program}` is not PHP as this machine has it; "
+                "`kind: cli` runs programs"
+            )
+        return cover.add(execution.get("php") or execution["script"]), program, b""
+    return cover.add_node(execution), "node", b""
 
 
 def program_named(name: str, system: System) -> Program:
@@ -222,6 +262,7 @@ class _CodeCollector:
         self.files: dict[str, CodeFile] = {}
         self.sources: dict[str, Source] = {}
         self.uncovered: set[str] = set()
+        self.written: tuple[str, ...] = ()
 
     def code(self, entry: str, program: Program | None, source: bytes = b"") -> Code:
         files = tuple(sorted(self.files.values(), key=lambda each: each.name))
@@ -236,8 +277,71 @@ class _CodeCollector:
             self.files[source.filename] = CodeFile(name, source.filename, source.sha256)
             self.sources[source.filename] = source
             if len(self.files) > MAX_FILES:
-                raise CodeProblem(f"the code has more than {MAX_FILES} files")
+                raise CodeProblem(
+                    f"the code has more than {MAX_FILES} files: give the pack a folder of its own"
+                )
         return source.filename
+
+    # Other languages.
+
+    def leave_out(self, paths: Iterable[str]) -> None:
+        """Take what lies at these paths, which start like those of caps, for data of the tool."""
+        self.written = tuple(
+            os.path.normpath(os.path.join(root, each)) for each in paths for root in self.roots
+        )
+
+    def follow_names(self, words: Iterable[str]) -> None:
+        """Add every file that words or the texts of covered files name, and all other code in the
+        folders of these files."""
+        waiting = list(self.files)
+        for word in words:
+            waiting += self._add_named([word, *_PATH_IN_TEXT.findall(word)], self.folder)
+        seen, folders = set[str](), set[str]()
+        while waiting:
+            here = waiting.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            folder = os.path.dirname(here)
+            text = self.sources[here].data.decode("utf-8", "replace")
+            waiting += self._add_named(_PATH_IN_TEXT.findall(text), folder)
+            if folder not in folders and is_below(folder, self.folder) and _may_be_code(here):
+                folders.add(folder)
+                inner = filter(_may_be_code, _files_below(folder, self.known.disk))
+                waiting += filter(None, (self._add_path(os.path.join(folder, e)) for e in inner))
+
+    def _add_named(self, names: Iterable[str], folder: str) -> list[str]:
+        """The files that texts may name, from a folder, that of the pack, or a root."""
+        found: list[str | None] = []
+        for name in dict.fromkeys(names):
+            # As in `$HOME_OF_IT/x.sh`, `__DIR__ . '/x.php'` and `import a.b`.
+            shapes = {name, name.lstrip("/"), name.partition("/")[2], name.replace(".", "/")}
+            for base, shape in product({folder, *self.roots}, shapes):
+                path = os.path.normpath(os.path.join(base, shape))
+                if self.root_of(path) and self.known.is_there(path):
+                    found += (self._add_path(path + ending) for ending in _IMPLIED_ENDINGS)
+        return list(filter(None, found))
+
+    def _add_path(self, path: str) -> str | None:
+        """The real path of a file in a root that may be code."""
+        root = self.root_of(path)
+        is_written = any(is_below(path, each) for each in self.written)
+        is_code = not is_written or _CODE_ENDINGS.search(path) is not None
+        if root is None or not is_code or is_private(path) or "node_modules" in path.split(os.sep):
+            return None
+        if not self.known.disk.is_file(path):
+            return None
+        name = path_from_folder(path, root)
+        try:
+            self.known.source(name, root)
+        except CodeProblem:  # too large, or a link that leads out
+            self.uncovered.add(name)
+            return None
+        return self.add(name, root)
+
+    def root_of(self, path: str) -> str | None:
+        """The root that a path is in."""
+        return next((each for each in self.roots if is_below(path, each)), None)
 
     # Python.
 
@@ -328,12 +432,25 @@ class _CodeCollector:
         return entry
 
 
+def entries_of(folder: str, system: System) -> Sequence[Entry]:
+    """What is in a folder; nothing if it cannot be listed."""
+    try:
+        return system.entries(folder)
+    except (OSError, ValueError):  # a name that no folder can have is a ValueError
+        return []
+
+
+def _may_be_code(path: str) -> bool:
+    """Whether a file is code, by its name; without an ending it is."""
+    return not os.path.splitext(path)[1] or _CODE_ENDINGS.search(path) is not None
+
+
 def _files_below(folder: str, system: System) -> Iterator[str]:
     """The files of a folder at any depth, by their paths from there; links are not followed."""
     waiting = [""]
     while waiting:
         here = waiting.pop()
-        for entry in system.entries(os.path.join(folder, here)):
+        for entry in entries_of(os.path.join(folder, here), system):
             if entry.name.startswith(".") or entry.name in _IGNORED_FOLDERS:
                 continue
             if entry.is_dir(follow_symlinks=False):

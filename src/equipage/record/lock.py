@@ -566,7 +566,7 @@ def _lock_code(outcome: Outcome, root: str, files: dict[str, str], run: Run) -> 
     folder, roots = os.path.dirname(outcome.session.path), (outcome.session.root,)
     known = run.cache(CodeCache, run.files.for_next_load())
     try:
-        code = code_of(outcome.config.execution, folder, roots, known, programs=False)
+        code = code_of(outcome.config, folder, roots, known, programs=False)
     except CodeProblem as error:
         return LockedCode("", problem=str(error))
     own = {_real_path_from_root(each.path, root): each.sha256 for each in code.files}

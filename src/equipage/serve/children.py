@@ -10,18 +10,17 @@ import asyncio
 import itertools
 import json
 import os
-import shutil
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from equipage.serve.outcome import Failure
 from equipage.serve.platform import PACKAGE_FOLDER
-from equipage.serve.supervisor import GRACE_SECONDS
+from equipage.serve.supervisor import GRACE_SECONDS, removal
 
 #: How much of standard error is kept.
 STDERR_KEPT = 2048
@@ -196,7 +195,7 @@ class Children:
         self._received = bytearray()
         self._sending = asyncio.Lock()
         self._is_closed = False
-        self.home = ""  #: an empty folder, private to the tools
+        self.home = ""  #: the folder of the folders that processes have for themselves
 
     def _start(self) -> socket.socket:
         if not hasattr(os, "fork"):
@@ -252,15 +251,22 @@ class Children:
             await self._send({"op": "forget", "key": key}, ())
 
     async def spawn(
-        self, key: str, environment: Mapping[str, str], argv: Sequence[str] = (), *, cap: int
+        self,
+        key: str,
+        environment: Mapping[str, str],
+        argv: Sequence[str] = (),
+        *,
+        home: str,
+        cap: int,
     ) -> Child:
         """Start a process in a jail that was defined. Raises `Failure`.
 
-        Its output is collected from the start, up to `cap` bytes: it may write before it reads.
+        It may write to its `home`, which is removed when it has ended. Its output is collected from
+        the start, up to `cap` bytes: it may write before it reads.
         """
         # A start that was sent cannot be taken back: a caller that is cancelled meanwhile leaves
         # the process to be ended, not to be forgotten.
-        task = asyncio.ensure_future(self._spawn(key, environment, argv, cap))
+        task = asyncio.ensure_future(self._spawn(key, environment, argv, home, cap))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -272,7 +278,7 @@ class Children:
             self.end_soon(task.result())
 
     async def _spawn(
-        self, key: str, environment: Mapping[str, str], argv: Sequence[str], cap: int
+        self, key: str, environment: Mapping[str, str], argv: Sequence[str], home: str, cap: int
     ) -> Child:
         pipes = [os.pipe() for _ in range(3)]
         (its_input, our_end), *outputs = pipes
@@ -281,9 +287,12 @@ class Children:
         ours = [our_end, *(reader for reader, _ in outputs)]
         for descriptor in ours:
             os.set_blocking(descriptor, False)
-        child = Child(next(self._numbers), asyncio.get_running_loop(), ours, cap)
+        loop = asyncio.get_running_loop()
+        child = Child(next(self._numbers), loop, ours, cap)
+        steps = removal(home)
+        child.status.add_done_callback(lambda _: _go_on(loop, steps))
         self._children[child.number] = child
-        message = {"op": "spawn", "id": child.number, "key": key}
+        message = {"op": "spawn", "id": child.number, "key": key, "home": home}
         try:
             await self._send(message, theirs)
         except BaseException:
@@ -330,7 +339,8 @@ class Children:
             else:
                 process.kill()
                 process.wait()
-            shutil.rmtree(home, ignore_errors=True)
+            for _ in removal(home):
+                continue
 
     # Messages.
 
@@ -411,6 +421,12 @@ class Children:
 
 
 _background: set[asyncio.Future[None]] = set()
+
+
+def _go_on(loop: asyncio.AbstractEventLoop, steps: Iterator[None]) -> None:
+    """Take some steps, and let others have their turn: a tool may leave any number of files."""
+    if sum(1 for _ in itertools.islice(steps, 20)) == 20:
+        loop.call_soon(_go_on, loop, steps)
 
 
 async def wait_writable(loop: asyncio.AbstractEventLoop, control: socket.socket | int) -> None:

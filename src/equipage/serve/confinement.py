@@ -93,7 +93,13 @@ def confine(
     if not (platform.seccomp or bwrap):
         opened.append("the modes, owners and times of files")
     if network:
-        opened.append("the network is on, for every protocol")
+        opened.append(_NETWORK)
+        _add_phrase(
+            platform.seccomp and not bwrap,
+            "no sockets but those of IPv4 and IPv6",
+            enforced,
+            opened,
+        )
     else:
         _add_phrase(platform.seccomp or bwrap, "no network", enforced, opened)
     if forks:
@@ -128,8 +134,9 @@ def confine(
 
 _LIMITS = ("time, memory and size of files",)
 _SIGNALS = "signals to other processes of this user"
+_NETWORK = "the network is on, for every protocol over IPv4 and IPv6, also to this machine"
 #: What a pack asks for and gets; it is listed, but no reason to refuse.
-_REQUESTED_OPENINGS = ("the network is on, for every protocol", _SIGNALS)
+_REQUESTED_OPENINGS = (_NETWORK, _SIGNALS)
 
 
 def _add_phrase(holds: object, phrase: str, enforced: list[str], opened: list[str]) -> None:
@@ -138,8 +145,11 @@ def _add_phrase(holds: object, phrase: str, enforced: list[str], opened: list[st
 
 def _files_phrase(read: Sequence[str], write: Sequence[str]) -> str:
     reads = f", reads {', '.join(read)}" if read else ""
-    writes = f"writes only {', '.join(write)}" if write else "writes no files"
-    return f"reads its own folder{reads}, {writes}"
+    writes = "".join(f"{each}, " for each in write)
+    return (
+        f"reads its code and its own folder but for hidden files and secrets{reads}, "
+        f"writes only {writes}a folder that is removed after the call"
+    )
 
 
 def _absolute(path: str, folder: str) -> str:
@@ -150,10 +160,9 @@ def limits_of(
     kind: str, timeout_ms: int, confinement: Confinement, *, root: bool, calls: int = 1
 ) -> dict[str, int]:
     """The resource limits of a process that serves some calls, by the names of `setrlimit`."""
-    may_write = bool(confinement.write) or not (confinement.landlock or confinement.bwrap)
     limits = {
         "CPU": (math.ceil(timeout_ms / 1000) + 1) * calls,
-        "FSIZE": 64 * _MIB if may_write else 0,
+        "FSIZE": 64 * _MIB,
         "NOFILE": 256,
         "CORE": 0,
     }

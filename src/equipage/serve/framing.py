@@ -72,18 +72,23 @@ def is_too_deep(value: Any) -> bool:
 
 def decode_answer(data: bytes) -> Any:
     """The JSON value on the one line that a tool wrote. Raises `Failure`."""
+    lines = [line for line in decode_text(data).split("\n") if line.strip()]
+    if len(lines) > 1:
+        _refuse("has more than one line")
+    return parse_strict_json(lines[0])
+
+
+def decode_text(data: bytes) -> str:
+    """The text that a tool or a service gave. Raises `Failure`."""
     if data.startswith(b"\xef\xbb\xbf"):
         _refuse("starts with a byte order mark")
     try:
         text = data.decode()
     except UnicodeDecodeError:
         _refuse("is not UTF-8")
-    lines = [line for line in text.split("\n") if line.strip()]
-    if not lines:
+    if not text.strip():
         _refuse("is empty")
-    if len(lines) > 1:
-        _refuse("has more than one line")
-    return parse_strict_json(lines[0])
+    return text
 
 
 def parse_strict_json(text: str) -> Any:
@@ -131,7 +136,7 @@ def _refuse(reason: str) -> NoReturn:
 
 
 def unwrap_answer(value: Any) -> Any:
-    """The data in an answer: an envelope has both `ok` and `data`. Raises `Failure`.
+    """The data in an answer: an envelope has `ok` and `data` and nothing else. Raises `Failure`.
 
     A tool reports an error as `{"error": …}` or with `ok` false.
     """
@@ -139,7 +144,7 @@ def unwrap_answer(value: Any) -> Any:
         return value
     if value.get("ok") is False or (value.get("error") and set(value) <= {"error", "ok", "data"}):
         raise Failure("INTERNAL_ERROR", f"the tool reports: {_error_text(value.get('error'))}")
-    return value["data"] if "ok" in value and "data" in value else value
+    return value["data"] if value.keys() == {"ok", "data"} else value
 
 
 def _error_text(error: Any) -> str:

@@ -102,10 +102,11 @@ def landlock_version() -> int:
     return max(0, int(_libc().syscall(_CREATE_RULESET, None, 0, 1)))
 
 
-def ruleset(read: Iterable[str], write: Iterable[str], *, network: bool) -> int:
-    """A descriptor of the rules: files below `read` may be read and run, below `write` changed.
-
-    Paths that do not exist grant nothing. Made once for each tool; a fork only enters it.
+def ruleset(
+    read: Iterable[str], write: Iterable[str], listed: Iterable[str] = (), *, network: bool
+) -> int:
+    """A descriptor of the rules: files below `read` may be read and run, below `write` changed,
+    and of folders below `listed` the names seen. Paths that do not exist grant nothing.
     """
     libc, version = _libc(), landlock_version()
     rights = _RIGHTS[min(version, len(_RIGHTS)) - 1]
@@ -121,6 +122,8 @@ def ruleset(read: Iterable[str], write: Iterable[str], *, network: bool) -> int:
         _allow(libc, descriptor, path, _READ_RIGHTS & rights)
     for path in write:
         _allow(libc, descriptor, path, rights & ~_EXECUTE)
+    for path in listed:
+        _allow(libc, descriptor, path, _READ_DIR)
     return descriptor
 
 
@@ -152,6 +155,7 @@ _MACHINES: dict[str, tuple[int, dict[str, int]]] = {
         0xC000003E,
         {
             "socket": 41,
+            "socketpair": 53,
             "clone": 56,
             "fork": 57,
             "vfork": 58,
@@ -162,7 +166,14 @@ _MACHINES: dict[str, tuple[int, dict[str, int]]] = {
     ),
     "aarch64": (
         0xC00000B7,
-        {"socket": 198, "clone": 220, "execve": 221, "execveat": 281, "seccomp": 277},
+        {
+            "socket": 198,
+            "socketpair": 199,
+            "clone": 220,
+            "execve": 221,
+            "execveat": 281,
+            "seccomp": 277,
+        },
     ),
 }
 #: By machine: the calls that change the mode, owner, times and attributes of files, which Landlock
@@ -190,6 +201,21 @@ _SHARED_RESOURCE_CALLS: dict[str, tuple[int, ...]] = {
         265,
     ),
 }
+#: By machine: unshare, setns, userfaultfd, bpf and perf_event_open. In a namespace of its own a
+#: process has every right of root, and these are the parts of the kernel that exploits begin with.
+_KERNEL_CALLS: dict[str, tuple[int, ...]] = {
+    "x86_64": (272, 308, 323, 321, 298),
+    "aarch64": (97, 268, 282, 280, 241),
+}
+#: By machine, what looks into other processes: ptrace, process_vm_readv, process_vm_writev, kcmp,
+#: move_pages and migrate_pages.
+_FOREIGN_CALLS: dict[str, tuple[int, ...]] = {
+    "x86_64": (101, 310, 311, 312, 279, 256),
+    "aarch64": (117, 270, 271, 272, 239, 238),
+}
+#: With one number everywhere: pidfd_getfd and process_madvise, which do so, too; and the three of
+#: io_uring, whose requests filters do not see.
+_NEW_CALLS = (438, 440, 425, 426, 427)
 #: By machine: sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr, prlimit. Each
 #: changes the process that the first argument names, so that one could be starved, or killed by a
 #: limit on its time. 0 is the caller.
@@ -208,9 +234,15 @@ _SIGNAL_CALLS: dict[str, tuple[int, ...]] = {
     "aarch64": (129, 130, 131, 138, 240),
 }
 _PIDFD_SEND_SIGNAL = 424
-_CLONE3, _IO_URING_SETUP = 435, 425
-_CLONE_THREAD, _FIRST_X32 = 0x10000, 0x40000000
+_CLONE3, _CLONE_THREAD, _FIRST_X32 = 435, 0x10000, 0x40000000
+#: CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET.
+_NAMESPACES = 0x7E020000
+#: The first number that is not known: what newer kernels have is as if this one had it not.
+_FIRST_UNKNOWN = 470
+#: AF_INET and AF_INET6; and the bit that datagrams have and streams have not.
+_FAMILIES, _DATAGRAMS = (2, 10), 2
 _ALLOW, _DENY, _ASK, _KILL = 0x7FFF0000, 0x00050000, 0x7FC00000, 0x80000000
+_REFUSE, _MISSING = _DENY | errno.EPERM, _DENY | errno.ENOSYS
 # Where the kernel shows the number of a call, the architecture and the first two arguments.
 _NUMBER, _ARCHITECTURE, _ARGUMENT, _SECOND_ARGUMENT = 0, 4, 16, 24
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -226,8 +258,9 @@ def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = N
     kernel shows a filter no paths, so that cannot be allowed for some files only. Nor can a
     process change another one, or a resource that no process owns.
 
-    Without `network`, no socket can be made; pairs of them can. Without `forks`, there are threads
-    but no further processes; then `starts` says that the next program, and only that one, is
+    Nobody gets a namespace of its own. With `network`, sockets of IPv4 and IPv6 can be made, and
+    none without; pairs of connected ones always. Without `forks`, there are threads but no further
+    processes; then `starts` says that the next program, and only that one, is
     started with leave of the supervisor (`allow_one_start`). With `pid`, signals reach that process
     alone: what Landlock enforces from its sixth version on.
     """
@@ -239,70 +272,62 @@ def call_filter(*, network: bool, forks: bool, starts: bool, pid: int | None = N
         (_EQUAL, 1, 0, architecture),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, _NUMBER),
-        # On x86-64, the calls of x32 have numbers of their own and would pass every comparison
-        # below.
-        (_AT_LEAST, 0, 1, _FIRST_X32 if architecture == _MACHINES["x86_64"][0] else 0xFFFFFFFF),
-        (_RETURN, 0, 0, _DENY | errno.EPERM),
-        # Requests of an io_uring are not seen by filters.
-        *_answer_call(_IO_URING_SETUP, _DENY | errno.EPERM),
+        # The calls of x32, too, which would pass every comparison below, have larger numbers.
+        (_AT_LEAST, 0, 1, _FIRST_UNKNOWN),
+        (_RETURN, 0, 0, _MISSING),
     ]
     for number in (
         *_ATTRIBUTE_CALLS[machine],
         *_NEW_ATTRIBUTE_CALLS,
         *_SHARED_RESOURCE_CALLS[machine],
+        *_KERNEL_CALLS[machine],
+        *_FOREIGN_CALLS[machine],
+        *_NEW_CALLS,
     ):
-        program += _answer_call(number, _DENY | errno.EPERM)
+        program += _answer_call(number, _REFUSE)
     for number in _PROCESS_CALLS[machine]:
-        program += _allow_for_process(number, 0)
+        program += _judge_call(number, _ARGUMENT, (_EQUAL, 1, 0, 0), _REFUSAL)
     for number, one in _PRIORITY_CALLS[machine]:
-        program += [
-            (_EQUAL, 0, 6, number),
-            (_LOAD, 0, 0, _ARGUMENT),
-            (_EQUAL, 0, 2, one),
-            (_LOAD, 0, 0, _SECOND_ARGUMENT),
-            (_EQUAL, 1, 0, 0),
-            (_RETURN, 0, 0, _DENY | errno.EPERM),
-            (_RETURN, 0, 0, _ALLOW),
-        ]
+        second = (_LOAD, 0, 0, _SECOND_ARGUMENT)
+        own = ((_EQUAL, 0, 2, one), second, (_EQUAL, 1, 0, 0), _REFUSAL)
+        program += _judge_call(number, _ARGUMENT, *own)
     if pid is not None:
         for number in _SIGNAL_CALLS[machine]:
-            program += _allow_for_process(number, pid)
-        program += _answer_call(_PIDFD_SEND_SIGNAL, _DENY | errno.EPERM)
+            program += _judge_call(number, _ARGUMENT, (_EQUAL, 1, 0, pid), _REFUSAL)
+        program += _answer_call(_PIDFD_SEND_SIGNAL, _REFUSE)
     # Those of the machine itself, too: behind a socket in the file system there may be an agent
     # with keys, or a service that starts programs, and Landlock does not see connections to them.
-    if not network:
-        program += _answer_call(numbers["socket"], _DENY | errno.EPERM)
+    families = [(_EQUAL, len(_FAMILIES) - at, 0, each) for at, each in enumerate(_FAMILIES)]
+    program += _judge_call(numbers["socket"], _ARGUMENT, *(families if network else ()), _REFUSAL)
+    # Of a pair that takes datagrams, either can be connected to another socket.
+    pairs = ((_ANY_BIT, 2, 0, _DATAGRAMS), (_LOAD, 0, 0, _ARGUMENT), (_EQUAL, 1, 0, 1), _REFUSAL)
+    program += _judge_call(numbers["socketpair"], _SECOND_ARGUMENT, *pairs)
+    # The C library then makes threads and processes with `clone`, whose flags a filter can see.
+    program += _answer_call(_CLONE3, _MISSING)
+    threads = () if forks else ((_ANY_BIT, 1, 0, _CLONE_THREAD), _REFUSAL)
+    spaces = ((_ANY_BIT, 0, 1, _NAMESPACES), _REFUSAL)
+    program += _judge_call(numbers["clone"], _ARGUMENT, *spaces, *threads)
     if not forks:
         for name in ("fork", "vfork", "execveat"):
             if name in numbers:
-                program += _answer_call(numbers[name], _DENY | errno.EPERM)
-        program += _answer_call(numbers["execve"], _ASK if starts else _DENY | errno.EPERM)
-        # The C library then makes threads with `clone`, whose flags a filter can see.
-        program += _answer_call(_CLONE3, _DENY | errno.ENOSYS)
-        program += [
-            (_EQUAL, 0, 4, numbers["clone"]),
-            (_LOAD, 0, 0, _ARGUMENT),
-            (_ANY_BIT, 1, 0, _CLONE_THREAD),
-            (_RETURN, 0, 0, _DENY | errno.EPERM),
-            (_RETURN, 0, 0, _ALLOW),
-        ]
+                program += _answer_call(numbers[name], _REFUSE)
+        program += _answer_call(numbers["execve"], _ASK if starts else _REFUSE)
     program.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("HBBI", *each) for each in program)
 
 
-def _answer_call(number: int, answer: int) -> list[tuple[int, int, int, int]]:
+_Step = tuple[int, int, int, int]
+_REFUSAL: _Step = (_RETURN, 0, 0, _REFUSE)
+
+
+def _answer_call(number: int, answer: int) -> list[_Step]:
     return [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, answer)]
 
 
-def _allow_for_process(number: int, process: int) -> list[tuple[int, int, int, int]]:
-    """A call that may name one process in its first argument, and no other."""
-    return [
-        (_EQUAL, 0, 4, number),
-        (_LOAD, 0, 0, _ARGUMENT),
-        (_EQUAL, 1, 0, process),
-        (_RETURN, 0, 0, _DENY | errno.EPERM),
-        (_RETURN, 0, 0, _ALLOW),
-    ]
+def _judge_call(number: int, argument: int, *steps: _Step) -> list[_Step]:
+    """Judge a call by an argument: it is allowed unless one of the steps returns."""
+    inner = [(_LOAD, 0, 0, argument), *steps, (_RETURN, 0, 0, _ALLOW)]
+    return [(_EQUAL, 0, len(inner), number), *inner]
 
 
 def install(program: bytes, *, ask: bool = False) -> int:

@@ -1,11 +1,14 @@
 """What a call comes to: a `Result` with a value, or with a code and one sentence.
 
 The sentence never contains a value of the input or of the environment: it may be logged, shown and
-passed on to a model.
+passed on to a model. What a tool makes of a value, such as a sum, cannot be recognised.
 """
 
 from __future__ import annotations
 
+import itertools
+import json
+import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -80,10 +83,37 @@ class Result(msgspec.Struct, frozen=True):
         return self.code in RETRYABLE
 
 
-def sentence(text: str, secrets: Iterable[str] = ()) -> str:
-    """Text of a tool as it may be shown: short, without control characters and secret values."""
-    # The longest first: one value may be part of another.
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        text = text.replace(secret, "***")
-    text = visible(" ".join(text.split()))
+def sentence(text: str, hidden: Iterable[str] = ()) -> str:
+    """Text of a tool as it may be shown: short, without control characters, and without what it
+    repeats of hidden texts.
+    """
+    # Twice as much as is shown: what is hidden becomes shorter.
+    text = visible(_mask(" ".join(text.split())[: 2 * LONGEST], hidden))
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+#: So many characters of a longer text are a piece of it, and so many of any text no accident.
+_PIECE, _NO_ACCIDENT = 8, 4
+
+
+def _mask(text: str, hidden: Iterable[str]) -> str:
+    """A text with `***` for hidden ones and pieces of them, whatever the case of their letters."""
+    # Also as Python and JSON quote them.
+    written = {form for each in hidden for form in (each, repr(each)[1:-1], json.dumps(each)[1:-1])}
+    forms = {" ".join(each.lower().split()) for each in written} - {""}
+    lower = text.lower()
+    lower = lower if len(lower) == len(text) else text
+    marked = bytearray(len(text))
+    whole = "\n".join(each for each in forms if len(each) >= _PIECE)
+    for at in range(len(lower) - _PIECE + 1):
+        if lower[at : at + _PIECE] in whole:
+            marked[at : at + _PIECE] = b"x" * _PIECE
+    for each in forms:
+        if len(each) < _PIECE and each in lower:
+            pattern = (
+                re.escape(each) if len(each) >= _NO_ACCIDENT else rf"(?<!\w){re.escape(each)}(?!\w)"
+            )
+            for match in re.finditer(pattern, lower):
+                marked[match.start() : match.end()] = b"x" * len(each)
+    parts = itertools.groupby(zip(text, marked, strict=True), key=lambda pair: pair[1])
+    return "".join("***" if mark else "".join(c for c, _ in part) for mark, part in parts)

@@ -1,8 +1,9 @@
 """The process that starts every tool, watches over it, and leaves none behind.
 
 It is small and has one thread, so a fork of it costs a millisecond. It knows nothing of packs: the
-server sends it what to start, in which jail, with which descriptors. It is the parent of every
-process that loses its own, and it ends them all when a call ends or when the server is gone,
+server sends it what to start, in which jail, with which descriptors. Between it and a tool that may
+start processes is one more fork of it, the keeper: what the tool started becomes a child of the
+keeper when it loses its parent, and the keeper ends last. All of them end when the server is gone,
 whatever the reason. Only the standard library is used.
 
 Messages in both directions are a length in four bytes and that much JSON; descriptors travel with
@@ -21,6 +22,7 @@ import base64
 import contextlib
 import errno
 import gc
+import itertools
 import json
 import os
 import select
@@ -30,7 +32,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from equipage.serve import jail, worker
@@ -51,7 +53,7 @@ class _Become(Exception):
 
 
 class _Jail:
-    """A jail that is ready to be entered: its rules exist, its filter is written."""
+    """A jail that can be entered: its rules are known, its filter is written."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self.folder: str = spec["folder"]
@@ -60,13 +62,23 @@ class _Jail:
         self.run: dict[str, Any] = spec["run"]
         self.forks: bool = spec["forks"]  #: whether processes may remain when one ends
         self.starts: bool = "program" in self.run
-        self.rules = self.filter = None
-        if spec["landlock"]:
-            self.rules = jail.ruleset(spec["read"], spec["write"], network=spec["network"])
+        self.filter = None
+        self._spec = spec
+        # What a kernel refuses, it refuses here, before there is a process.
+        if (rules := self.rules(self.folder)) is not None:
+            os.close(rules)
         self._calls = {"network": spec["network"], "forks": self.forks, "starts": self.starts}
         if spec["filter"]:
             self.filter = jail.call_filter(**self._calls)
         self.asks = self.filter is not None and self.starts and not self.forks
+
+    def rules(self, home: str) -> int | None:
+        """The rules for one process, which may also write to a folder of its own."""
+        spec = self._spec
+        if not spec["landlock"]:
+            return None
+        write = [*spec["write"], home]
+        return jail.ruleset(spec["read"], write, spec["listed"], network=spec["network"])
 
     def own_filter(self) -> bytes | None:
         """The filter for this process, where Landlock does not keep signals from others."""
@@ -74,17 +86,20 @@ class _Jail:
             return self.filter
         return jail.call_filter(**self._calls, pid=os.getpid())
 
-    def close(self) -> None:
-        if self.rules is not None:
-            os.close(self.rules)
-
 
 class _Process:
-    """A process that was started for the server."""
+    """A process that was started for the server: a tool, or the keeper of one."""
 
-    def __init__(self, number: int, pid: int, forks: bool) -> None:
-        self.number, self.pid, self.forks = number, pid, forks
+    def __init__(self, number: int, pid: int, kept: bool) -> None:
+        self.number, self.pid, self.kept = number, pid, kept
         self.kill_at: float | None = None
+
+    def signal(self, number: int) -> None:
+        """Signal all that belongs to a tool; a keeper passes it on."""
+        if self.kept:
+            _signal(self.pid, _END if number == signal.SIGKILL else number)
+        else:
+            _signal_group(self.pid, number)
 
 
 class Supervisor:
@@ -95,8 +110,6 @@ class Supervisor:
         self.jails: dict[str, _Jail] = {}
         self.by_number: dict[int, _Process] = {}
         self.by_pid: dict[int, _Process] = {}
-        #: processes that lost their parent, and the calls that may have started them
-        self.orphans: dict[int, set[int]] = {}
         self.selector = selectors.DefaultSelector()
         self._wake_reader, self._wake_writer = os.pipe()
         self._processes_allowed: tuple[float, int] | None = None
@@ -135,8 +148,7 @@ class Supervisor:
         if operation == "define":
             self._define(message)
         elif operation == "forget":
-            if known := self.jails.pop(message["key"], None):
-                known.close()
+            self.jails.pop(message["key"], None)
         elif operation == "kill":
             self._kill(message["id"], message["grace"])
         else:
@@ -186,8 +198,9 @@ class Supervisor:
         # Not handled here: the fork must first unwind out of the loop, whose selector and
         # descriptors are those of the supervisor.
         if pid == 0:
-            raise _Become(lambda: _become_tool(place, descriptors, theirs, limits, parent))
-        process = _Process(number, pid, place.forks)
+            home = message["home"]
+            raise _Become(lambda: _become(place, home, descriptors, theirs, limits, parent))
+        process = _Process(number, pid, _is_kept(place))
         self.by_number[number] = self.by_pid[pid] = process
         if ours is not None and theirs is not None:
             theirs.close()
@@ -236,7 +249,7 @@ class Supervisor:
         # other.
         process.kill_at = time.monotonic() + grace
         if grace:
-            _signal_group(process.pid, signal.SIGTERM)
+            process.signal(signal.SIGTERM)
 
     def _seconds_to_next_kill(self) -> float | None:
         times = [each.kill_at for each in self.by_pid.values() if each.kill_at is not None]
@@ -246,7 +259,7 @@ class Supervisor:
         now = time.monotonic()
         for process in self.by_pid.values():
             if process.kill_at is not None and process.kill_at <= now:
-                _signal_group(process.pid, signal.SIGKILL)
+                process.signal(signal.SIGKILL)
                 process.kill_at = (
                     now + GRACE_SECONDS
                 )  # once more, should a fork have slipped through
@@ -259,36 +272,26 @@ class Supervisor:
         except BlockingIOError:
             pass
         # One signal may report many ends, so all of them are collected, not one.
-        look = bool(self.orphans)
         while (ended := _find_ended_child()) is not None:
             process = self.by_pid.pop(ended, None)
             if process is None:
-                look = True
-                self.orphans.pop(ended, None)
                 os.waitpid(ended, 0)
+                self._end_orphans()
                 continue
             # The rest of the group, before the number of the group may be used again.
             _signal_group(ended, signal.SIGKILL)
             _, status = os.waitpid(ended, 0)
             del self.by_number[process.number]
-            look = look or process.forks
-            if process.forks:
+            if process.kept:
                 self._end_orphans()
             self._send({"id": process.number, "status": os.waitstatus_to_exitcode(status)})
-        if look:
-            self._end_orphans()
 
     def _end_orphans(self) -> None:
-        """End processes that lost their parent, once every call that may own them has ended."""
-        running = {each.number for each in self.by_pid.values() if each.forks}
+        """End what a keeper left because it was killed itself: a tool may signal other processes
+        where Landlock is older than its sixth version."""
         for pid in _children():
             if pid not in self.by_pid:
-                # Which call left the process is not known. It may belong to any that ran when it
-                # was first seen, so it ends when the last of them has ended.
-                owners = self.orphans.setdefault(pid, set(running))
-                owners &= running
-                if not owners:
-                    _signal(pid, signal.SIGKILL)
+                _signal(pid, signal.SIGKILL)
 
     def _end_all(self) -> None:
         """The server is gone: end every process, then the folder it made for them."""
@@ -306,9 +309,32 @@ class Supervisor:
             except ChildProcessError:
                 break
             time.sleep(0.005)
-        import shutil  # large, and a fork of this process must be small
+        for _ in removal(self.home):
+            continue
 
-        shutil.rmtree(self.home, ignore_errors=True)
+
+def removal(top: str) -> Iterator[None]:
+    """Remove a folder that tools filled, however deep and with whatever modes, an entry for each
+    step; what cannot be removed stays."""
+    names = (f"{top}/{os.urandom(8).hex()}-{number}" for number in itertools.count())
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        with contextlib.suppress(OSError):
+            for each in list(os.scandir(folder)):
+                yield
+                with contextlib.suppress(OSError):
+                    if not each.is_dir(follow_symlinks=False):
+                        os.unlink(each.path)
+                        continue
+                    os.chmod(each.path, 0o700)
+                    # Up to the top: a path through many folders is too long for the kernel.
+                    os.rename(each.path, flat := next(names))
+                    waiting.append(flat)
+            if folder != top:
+                os.rmdir(folder)
+    with contextlib.suppress(OSError):
+        os.rmdir(top)
 
 
 def _find_ended_child() -> int | None:
@@ -343,9 +369,70 @@ def _signal(pid: int, number: int) -> None:
 
 # In the fork.
 
+#: Tells a keeper to end its tool and all that this started.
+_END = signal.SIGUSR1 if sys.platform != "win32" else 0
+
+
+def _is_kept(place: _Jail) -> bool:
+    return place.forks and sys.platform == "linux"
+
+
+def _become(
+    place: _Jail,
+    home: str,
+    descriptors: list[int],
+    asking: socket.socket | None,
+    limits: dict[str, int],
+    parent: int,
+) -> None:
+    """Become the tool; or its keeper, with the tool as a child."""
+    signal.set_wakeup_fd(-1)
+    if _is_kept(place):
+        numbers = (signal.SIGCHLD, signal.SIGTERM, _END)
+        # Before there is a tool: a keeper that ended now would leave nothing behind.
+        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+        os.setsid()
+        jail.die_with(parent)
+        jail.adopt_orphans()
+        parent = os.getpid()
+        if tool := os.fork():
+            _keep(tool, numbers)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+    _become_tool(place, home, descriptors, asking, limits, parent)
+
+
+def _keep(tool: int, numbers: tuple[int, ...]) -> None:
+    """Wait for a tool, end all that it started, and end as it did."""
+    jail.set_limits({"CORE": 0})
+    # Whoever reads from the tool must see the end of its output, not of ours.
+    os.closerange(0, 1 << 16)
+    ended: dict[int, int] = {}
+    while tool not in ended and (number := signal.sigwait(numbers)) != _END:
+        if number == signal.SIGTERM:
+            _signal_group(tool, signal.SIGTERM)
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            ended[found[0]] = found[1]
+            if found[0] == tool:
+                break
+    with contextlib.suppress(ChildProcessError):
+        # In rounds: what loses its parent in one is a child of ours in the next.
+        while True:
+            for pid in _children():
+                _signal_group(pid, signal.SIGKILL)
+            pid, status = os.waitpid(-1, 0)
+            ended[pid] = status
+    code = os.waitstatus_to_exitcode(ended[tool])
+    if code < 0:
+        with contextlib.suppress(OSError):  # SIGKILL has no other
+            signal.signal(-code, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [-code])
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
 
 def _become_tool(
     place: _Jail,
+    home: str,
     descriptors: list[int],
     asking: socket.socket | None,
     limits: dict[str, int],
@@ -357,7 +444,6 @@ def _become_tool(
         os.setsid()
         if sys.platform == "linux":
             jail.die_with(parent)
-        signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         # Python ignores SIGPIPE, and a program would inherit that: it must end when its reader is
@@ -372,7 +458,7 @@ def _become_tool(
         os.chdir(place.folder)
         jail.set_limits(limits)
         keep = None if asking is None else asking.fileno()
-        _enter_jail(place, keep)
+        _enter_jail(place, home, keep)
     except OSError as error:
         _exit_not_started(f"cannot be confined: {error}")
     if place.starts:
@@ -391,13 +477,14 @@ def _become_tool(
     worker.run_script(base64.b64decode(run["source"]), run["path"])
 
 
-def _enter_jail(place: _Jail, asking: int | None) -> None:
+def _enter_jail(place: _Jail, home: str, asking: int | None) -> None:
+    rules = place.rules(home)
     if sys.platform == "linux":
         jail.refuse_new_privileges()
-    if sys.platform == "linux" and (place.rules is not None or place.filter is not None):
+    if sys.platform == "linux" and (rules is not None or place.filter is not None):
         jail.drop_capabilities()
-    if place.rules is not None:
-        jail.enter(place.rules)
+    if rules is not None:
+        jail.enter(rules)
     listener = None
     if (program := place.own_filter()) is not None:
         listener = jail.install(program, ask=place.asks)

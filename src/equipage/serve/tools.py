@@ -8,19 +8,31 @@ once.
 from __future__ import annotations
 
 import base64
+import json
 import os
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from equipage.files import Entry, is_below, parents_of
 from equipage.files.disk import Disk
 from equipage.files.reading import Files
+from equipage.files.sandbox import REPOSITORY_ENTRIES, real_path
 from equipage.formats.toolpack.model import Toolpack
-from equipage.record.dependencies import SYSTEM_PATH, Code, CodeCache, CodeProblem, code_of
+from equipage.record.dependencies import (
+    SYSTEM_PATH,
+    Code,
+    CodeCache,
+    CodeProblem,
+    code_of,
+    entries_of,
+    folders_up,
+    is_private,
+)
 from equipage.schemas import SchemaProblem
 from equipage.serve import templates
 from equipage.serve.confinement import (
@@ -44,6 +56,9 @@ class Settings(msgspec.Struct, frozen=True):
 
     allow: frozenset[str] = frozenset()  #: the execution kinds that may run
     isolation: Level = "strict"
+    #: where paths in `caps.filesystem` start, and where tools work: the folder of their pack, or
+    #: the root of the project
+    paths: Literal["pack", "project"] = "pack"
     max_input_bytes: int = 1 << 20
     max_output_bytes: int = 2 << 20
     timeout_ms: int = 15_000
@@ -71,7 +86,8 @@ class Tool(msgspec.Struct, frozen=True):
 
     pack: Toolpack
     kind: str
-    folder: str
+    folder: str  #: that of the pack
+    base: str  #: where it works, and where paths start
     code: Code
     confinement: Confinement
     accepts: Validator
@@ -100,11 +116,13 @@ def prepare(
     if kind not in settings.allow:
         raise Unservable(f"the kind `{kind}` is not allowed; allow it with `--allow {kind}`")
     attempt = _Attempts(reasons)
+    base = attempt(lambda: _base_folder(folder, roots, settings), Unservable) or folder
+    caps = attempt(lambda: _with_targets(pack.caps, base), Unservable) or pack.caps
     confinement = attempt(
-        lambda: confine(kind, pack.caps, folder, platform, settings.isolation), Unservable
+        lambda: confine(kind, caps, base, platform, settings.isolation), Unservable
     )
     known = CodeCache(Files(Disk()))
-    code = attempt(lambda: code_of(execution, folder, roots, known), CodeProblem)
+    code = attempt(lambda: code_of(pack, folder, roots, known), CodeProblem)
     accepts = attempt(lambda: Validator(pack.input_schema), SchemaProblem)
     gives = attempt(lambda: Validator(pack.output_schema), SchemaProblem)
     written = execution.get("args") or execution.get("cmd", ())[1:]
@@ -127,6 +145,7 @@ def prepare(
         pack,
         kind,
         folder,
+        base,
         code,
         confinement,
         accepts,
@@ -142,14 +161,37 @@ def prepare(
     )
 
 
+def _base_folder(folder: str, roots: Sequence[str], settings: Settings) -> str:
+    """Where paths of a pack start. Raises `Unservable`."""
+    if settings.paths == "pack":
+        return folder
+    found = next((root for each in roots if is_below(folder, root := os.path.realpath(each))), None)
+    if found is None:
+        raise Unservable("its paths start at the root of the project, and no root was given")
+    return found
+
+
+def _with_targets(caps: Mapping[str, Any], base: str) -> dict[str, Any]:
+    """Caps whose paths are those of the files themselves. Raises `Unservable`."""
+    files: dict[str, list[str]] = {}
+    for mode, paths in (caps.get("filesystem") or {}).items():
+        for path in paths:
+            written = os.path.normpath(os.path.join(base, path))
+            target = real_path(written)
+            # A lock covers the pack, and not where a link leads.
+            if not os.path.isabs(path) and target != written and not is_below(target, base):
+                raise Unservable(f"`{path}` in `caps` is a link to {target}: write that path")
+            files.setdefault(mode, []).append(target)
+    return {**caps, "filesystem": files}
+
+
 def _is_reused(pack: Toolpack, settings: Settings, confinement: Confinement) -> bool:
     """Whether calls may share a process: the pack must say that they do not affect each other."""
-    # A script is run once by its nature, and without Landlock one call could leave files to the
-    # next.
-    can = bool(pack.execution.get("module")) and pack.execution["kind"] == "python"
-    return (
-        settings.reuse and settings.warm > 0 and pack.deterministic and can and confinement.landlock
-    )
+    # A script is run once by its nature, and one call could leave files to the next without
+    # Landlock, and processes where it may start some.
+    is_callable = bool(pack.execution.get("module")) and pack.execution["kind"] == "python"
+    holds = confinement.landlock and not confinement.forks
+    return settings.reuse and settings.warm > 0 and pack.deterministic and is_callable and holds
 
 
 class _Attempts:
@@ -224,11 +266,21 @@ def names_for_templates(tool: Tool, arguments: Any, parent: Mapping[str, str]) -
     }
 
 
-def secrets_of(tool: Tool, parent: Mapping[str, str]) -> list[str]:
-    """The values of variables, which must appear in no message."""
-    env = tool.pack.env
-    passed = [parent[name] for name in env.get("passthrough") or () if name in parent]
-    return [*passed, *(env.get("set") or {}).values()]
+def hidden_texts(tool: Tool, names: Mapping[str, Any]) -> list[str]:
+    """What no message may contain: the values of variables, and those of the input.
+
+    A name in the input is a value, too, unless the schema has it.
+    """
+    found, schema = [*names["env"].values()], json.dumps(tool.accepts.schema)
+    waiting: list[Any] = [names["input"]]
+    for each in waiting:
+        if isinstance(each, dict):
+            waiting += [*each.values(), *(key for key in each if json.dumps(key) not in schema)]
+        elif isinstance(each, list):
+            waiting += each
+        else:
+            found.append(each if isinstance(each, str) else json.dumps(each))
+    return found
 
 
 def command_of(tool: Tool, names: Mapping[str, Any], home: str) -> list[str]:
@@ -249,7 +301,7 @@ def command_of(tool: Tool, names: Mapping[str, Any], home: str) -> list[str]:
     command += [fill(names) for fill in tool.arguments]
     if tool.confinement.bwrap and command:
         own = readable_paths(tool)
-        return [*bubblewrap_command(tool.confinement, own, tool.folder, home), *command]
+        return [*bubblewrap_command(tool.confinement, own, tool.base, home), *command]
     return command
 
 
@@ -298,24 +350,61 @@ def _module_folders(tool: Tool) -> list[str]:
 
 
 def readable_paths(tool: Tool) -> list[str]:
-    """What a tool must be able to read to run at all."""
-    own = [tool.folder, *(os.path.dirname(each.path) for each in tool.code.files)]
+    """What a tool may read without asking: its folder, its code, and what runs it."""
+    own = _own_paths(tool.folder)
+    granted, files = frozenset(own), (each.path for each in tool.code.files)
+    own += (each for each in files if granted.isdisjoint((each, *parents_of(each))))
     if tool.code.program is not None:
-        own.append(os.path.dirname(os.path.realpath(tool.code.program.path)))
+        own.append(os.path.realpath(tool.code.program.path))
     if tool.kind == "python":
-        own += [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), *_module_folders(tool)]
+        own += [sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib")]
         own += [each for each in sys.path if each.endswith(("site-packages", "dist-packages"))]
         if tool.confinement.bwrap:
             own.append(PACKAGE_FOLDER)
     return list(dict.fromkeys(own))
 
 
-def jail_of(tool: Tool, home: str, *, root: bool) -> dict[str, Any]:
+def _own_paths(folder: str) -> list[str]:
+    """The folder of a pack, or as much of it as holds no secrets: the folder may be the root of a
+    project. A link in it grants nothing."""
+    partial, folders = set[str](), [folder]
+    for here in folders:
+        for each in entries_of(here, Disk()):
+            if _is_kept_back(each):
+                partial.update(folders_up(here, folder))
+            elif each.is_dir(follow_symlinks=False) and each.name != "node_modules":
+                folders.append(each.path)
+    if not partial:
+        return [folder]
+    inner = (each for here in sorted(partial) for each in entries_of(here, Disk()))
+    return [
+        each.path
+        for each in inner
+        if not (each.path in partial or each.is_symlink() or _is_kept_back(each))
+    ]
+
+
+def _is_kept_back(entry: Entry) -> bool:
+    """Whether a pack must name a file for its tool to read it."""
+    # Compiled Python would run in place of the text that was checked.
+    if entry.name.startswith(".") or entry.name == "__pycache__" or is_private(entry.path):
+        return True
+    inner = (os.path.join(entry.path, each) for each in REPOSITORY_ENTRIES)
+    return entry.is_dir(follow_symlinks=False) and all(map(os.path.exists, inner))
+
+
+def _listed_folders(tool: Tool) -> list[str]:
+    """Folders whose names a tool may see: its own, and its packages."""
+    files = (each.path for each in tool.code.files if each.path.endswith("__init__.py"))
+    return list(dict.fromkeys([tool.folder, *map(os.path.dirname, files)]))
+
+
+def jail_of(tool: Tool, *, root: bool) -> dict[str, Any]:
     """What the supervisor has to know to start processes of a tool."""
     confinement = tool.confinement
     in_fork = tool.kind == "python" and not confinement.bwrap
     return {
-        "folder": tool.folder,
+        "folder": tool.base,
         "folders": _module_folders(tool) if in_fork else [],
         "limits": limits_of(
             tool.kind, tool.timeout_ms, confinement, root=root, calls=1000 if tool.reused else 1
@@ -325,6 +414,7 @@ def jail_of(tool: Tool, home: str, *, root: bool) -> dict[str, Any]:
         "network": confinement.network,
         "landlock": confinement.landlock,
         "filter": confinement.filter,
-        "read": [*jail_read_paths(confinement, readable_paths(tool)), home],
-        "write": list(confinement.write),
+        "read": jail_read_paths(confinement, readable_paths(tool)),
+        "write": [*confinement.write, "/dev/null"],
+        "listed": _listed_folders(tool),
     }

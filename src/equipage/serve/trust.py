@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from os.path import exists
 
 import msgspec
 
@@ -84,6 +85,10 @@ def plan(snapshot: Snapshot, refused: Mapping[str, Sequence[str]]) -> Iterator[s
         yield from (f"  {reason}" for reason in reasons)
 
 
+#: The most files of code that are named.
+_MAX_NAMES = 8
+
+
 def _tool_lines(tool: Tool) -> Iterator[str]:
     yield f"runs: {_describe_run(tool)}"
     yield f"caps: {_describe_caps(tool)}"
@@ -91,12 +96,21 @@ def _tool_lines(tool: Tool) -> Iterator[str]:
     yield f"isolation: {confinement.level} ({confinement.summary})"
     yield from (f"enforced: {each}" for each in confinement.enforced)
     yield from (f"not enforced: {each}" for each in confinement.open)
-    if tool.code.files:
-        yield f"code: {len(tool.code.files)} files, sha256 {tool.code.digest[:16]}"
+    if tool.base != tool.folder:
+        yield f"works in: {tool.base}"
+    if names := [each.name for each in tool.code.files]:
+        more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+        shown = ", ".join(names[:_MAX_NAMES])
+        yield f"code: {len(names)} files, sha256 {tool.code.digest[:16]} ({shown}{more})"
     if absent := missing_variables(tool):
         yield f"variables that are not set: {', '.join(absent)}"
-    if tool.code.uncovered:
-        yield f"code that no lock covers: {', '.join(tool.code.uncovered)}"
+    # Python compares what it imports; other programs load what they can read.
+    loads = confinement.forks or tool.kind != "python"
+    read = [f"what it loads from {each}" for each in confinement.read if loads]
+    if uncovered := [*tool.code.uncovered, *read]:
+        yield f"code that no lock covers: {', '.join(uncovered)}"
+    if absent := [each for each in (*confinement.read, *confinement.write) if not exists(each)]:
+        yield f"paths that are not there: {', '.join(absent)}"
 
 
 def _describe_run(tool: Tool) -> str:

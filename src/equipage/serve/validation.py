@@ -28,11 +28,21 @@ class Validator:
         error = next(self._validator.iter_errors(value), None)
         if error is None:
             return "it does not fit"
-        place = "".join(f"/{each}" for each in error.instance_path)
+        place = self._shown_place(error.instance_path, value)
         keyword = str(error.schema_path[-1]) if error.schema_path else "false"
         wanted = self._expected_value(error.schema_path)
         rule = keyword if wanted is None else f"{keyword}: {wanted}"
         return f"`{place[:_MAX_LENGTH]}`: {rule}" if place else rule
+
+    def _shown_place(self, path: list[Any], value: Any) -> str:
+        """A place in a value, without names that only the value has: they may be secrets."""
+        known, place = json.dumps(self.schema), ""
+        for each in path:
+            # The validator gives names that are numbers as numbers.
+            is_item = isinstance(value, list)
+            value = value[each] if is_item else value.get(str(each), {})
+            place += f"/{each if is_item or json.dumps(str(each)) in known else '*'}"
+        return place
 
     def _expected_value(self, path: list[Any]) -> str | None:
         """The value in the schema that was not met; the author wrote it, so it may be shown."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.machinery
+import importlib.util
 import json
 import os
 import sys
@@ -50,13 +51,37 @@ class _HashCheckedExtensionLoader(importlib.machinery.ExtensionFileLoader):
         return super().create_module(spec)
 
 
+class _Finder(importlib.machinery.FileFinder):
+    """Finds modules without a list of the folder, which a jail may not give."""
+
+    def find_spec(self, fullname: str, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        path = os.path.join(self.path, fullname.rpartition(".")[2])
+        for inner, packages in ((os.path.join(path, "__init__"), [path]), (path, None)):
+            for loader, endings in _LOADERS:
+                for file in filter(os.path.isfile, (inner + each for each in endings)):
+                    return importlib.util.spec_from_file_location(
+                        fullname,
+                        file,
+                        loader=loader(fullname, file),
+                        submodule_search_locations=packages,
+                    )
+        if not os.path.isdir(path):
+            return None
+        spec = importlib.machinery.ModuleSpec(fullname, None)
+        spec.submodule_search_locations = [path]
+        return spec
+
+
+_LOADERS: list[tuple[Any, list[str]]] = [
+    (_HashCheckedExtensionLoader, importlib.machinery.EXTENSION_SUFFIXES),
+    (_HashCheckedLoader, [".py"]),
+]
+
+
 def search_in(folders: Sequence[str], hashes: Mapping[str, str]) -> None:
     """Import from these folders first, and there only files with these hashes."""
     _HashCheckedLoader.known = hashes
-    extensions = importlib.machinery.EXTENSION_SUFFIXES
-    find = importlib.machinery.FileFinder.path_hook(
-        (_HashCheckedExtensionLoader, extensions), (_HashCheckedLoader, [".py"])
-    )
+    find = _Finder.path_hook()
 
     def hook(path: str) -> Any:
         # Other folders are left to the finders of Python: the standard library is not covered.

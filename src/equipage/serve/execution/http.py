@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 import h11
 
-from equipage.serve.framing import decode_answer, unwrap_answer
+from equipage.serve.framing import decode_text, parse_strict_json, unwrap_answer
 from equipage.serve.outcome import Failure, sentence
-from equipage.serve.tools import Request, Tool, secrets_of
+from equipage.serve.tools import Request, Tool, hidden_texts
 
 _CHUNK = 1 << 16
 _PORTS = {"http": 80, "https": 443}
@@ -43,9 +43,9 @@ class Requests:
             text = f"the service did not answer within {tool.timeout_ms} ms"
             raise Failure("TIMEOUT", text) from None
         try:
-            return unwrap_answer(decode_answer(data))
+            return unwrap_answer(parse_strict_json(decode_text(data)))
         except Failure as failure:
-            text = sentence(failure.message, secrets_of(tool, self.parent))
+            text = sentence(failure.message, hidden_texts(tool, names))
             raise Failure(failure.code, text) from None
 
     async def _exchange(
@@ -53,17 +53,9 @@ class Requests:
     ) -> bytes:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or _PORTS[request.scheme]
-        # Connected by the address that was judged: asking for the name again could give another
-        # one.
-        address = await self._resolve(host, port)
+        addresses = await self._resolve(host, port)
         secure = ssl.create_default_context() if request.scheme == "https" else None
-        try:
-            reader, writer = await asyncio.open_connection(
-                address, port, ssl=secure, server_hostname=host if secure else None
-            )
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise Failure("UNAVAILABLE", f"cannot connect to {host}: {reason}") from None
+        reader, writer = await _connect(host, addresses, port, secure, tool.timeout_ms / 1000)
         try:
             return await _request(reader, writer, request, parts, headers, body, tool)
         except (OSError, h11.ProtocolError):
@@ -71,14 +63,14 @@ class Requests:
         finally:
             writer.close()
 
-    async def _resolve(self, host: str, port: int) -> str:
-        """An address of the host that may be reached. Raises `Failure`."""
+    async def _resolve(self, host: str, port: int) -> list[str]:
+        """The addresses of the host, all of which may be reached. Raises `Failure`."""
         loop = asyncio.get_running_loop()
         try:
             found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             raise Failure("UNAVAILABLE", f"there is no host {host}") from None
-        addresses = [str(each[4][0]) for each in found]
+        addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
         # Every address counts, because a name may lead to a public and a private one.
         for address in addresses:
             if not self.private_addresses and not _is_public(address):
@@ -86,14 +78,47 @@ class Requests:
                     "PERMISSION_DENIED",
                     f"{host} is an address of this machine or its network, which is not allowed",
                 )
-        return addresses[0]
+        return addresses
+
+
+async def _connect(
+    host: str, addresses: list[str], port: int, secure: ssl.SSLContext | None, seconds: float
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection to the first address that answers. Raises `Failure`."""
+    reason = ""
+    # Connected by the addresses that were judged: asking for the name again could give another one.
+    for address in addresses:
+        try:
+            # One that never answers leaves time for the others.
+            share = None if address == addresses[-1] else seconds / len(addresses)
+            async with asyncio.timeout(share):
+                return await asyncio.open_connection(
+                    address, port, ssl=secure, server_hostname=host if secure else None
+                )
+        except OSError as error:  # such as that its time is over
+            reason = error.strerror or type(error).__name__
+    raise Failure("UNAVAILABLE", f"cannot connect to {host}: {reason}")
+
+
+#: Where the last 32 bits of an address of IPv6 are one of IPv4: IPv4-compatible and IPv4-translated
+#: addresses, and those of NAT64.
+_EMBEDDING = [ipaddress.IPv6Network(each) for each in ("::/96", "::ffff:0:0:0/96", "64:ff9b::/96")]
+#: The addresses of NAT64 in one's own network.
+_LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")
 
 
 def _is_public(text: str) -> bool:
     address = ipaddress.ip_address(text)
-    # An IPv4 address can be written as one of IPv6; what it means decides.
-    meant = getattr(address, "ipv4_mapped", None) or address
-    return bool(meant.is_global and not meant.is_multicast)
+    if isinstance(address, ipaddress.IPv6Address):
+        # An IPv4 address can be written as one of IPv6; what it means decides.
+        meant = address.ipv4_mapped or address.sixtofour
+        if any(address in each for each in _EMBEDDING):
+            meant = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if meant is not None:
+            return _is_public(str(meant))
+        if address.is_site_local or address in _LOCAL_NAT64:
+            return False
+    return bool(address.is_global and not address.is_multicast)
 
 
 async def _request(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
+import contextlib
+import os
 import tempfile
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from equipage.serve.children import DRAIN_SECONDS, Child, Children
+from equipage.serve.children import DRAIN_SECONDS, EXIT_SECONDS, Child, Children
 from equipage.serve.framing import decode_answer, unwrap_answer
 from equipage.serve.outcome import Failure, sentence
 from equipage.serve.supervisor import NOT_STARTED
-from equipage.serve.tools import Settings, Tool, command_of, environment, jail_of, secrets_of
+from equipage.serve.tools import Settings, Tool, command_of, environment, hidden_texts, jail_of
 
 #: Processes that are kept ready for all tools together.
 MAX_WARM = 16
@@ -49,29 +50,30 @@ class Processes:
         deadline = loop.time() + tool.timeout_ms / 1000
         self._calls[tool.key] += 1
         try:
-            child, private = await self._get_child(tool, names)
+            child = await self._get_child(tool, names)
             child.heard = heard
             answered = False
             try:
                 await self._exchange(tool, child, line, deadline)
-                value = self._read_value(tool, child)
+                value = _read_value(tool, child, names)
                 answered = _is_python_callable(tool)
                 return value
             finally:
                 if not tool.reused and self._can_be_warm(tool):
                     # After the answer is on its way: a fork beside the call would slow it down.
                     self._refill_later(tool, names)
-                if answered:
-                    self._release(tool, child, private)
+                if answered and not tool.confinement.forks:
+                    self._release(tool, child)
                 else:
-                    # Also when the call was cancelled: the process must be gone before we are.
-                    await _run_to_completion(self._finish(child, private))
+                    # Also when the call was cancelled: the process, and what it started, must be
+                    # gone before we are.
+                    await _run_to_completion(self._end(child, leaves=answered))
         finally:
             self._calls[tool.key] -= 1
             if tool.key in self._leaving:
                 await self.forget(tool.key)
 
-    def _release(self, tool: Tool, child: Child, private: str | None) -> None:
+    def _release(self, tool: Tool, child: Child) -> None:
         """A process has answered: it serves the next call, or ends without being waited for."""
         ready = self._ready.get(tool.key)
         if tool.reused and ready is not None and len(ready) < self.warm and not child.has_ended:
@@ -80,17 +82,15 @@ class Processes:
             ready.append(child)
             return
         self.children.end_soon(child, leaves=not tool.reused)
-        if private is not None:
-            shutil.rmtree(private, ignore_errors=True)
 
-    async def _finish(self, child: Child, private: str | None) -> None:
+    async def _end(self, child: Child, *, leaves: bool) -> None:
+        if leaves:  # it has answered, and does so by itself
+            await asyncio.wait([child.status], timeout=EXIT_SECONDS)
         await self.children.end(child)
-        if private is not None:
-            shutil.rmtree(private, ignore_errors=True)
 
     # Processes, some of them made before they are needed.
 
-    async def _get_child(self, tool: Tool, names: Mapping[str, Any]) -> tuple[Child, str | None]:
+    async def _get_child(self, tool: Tool, names: Mapping[str, Any]) -> Child:
         if not self._can_be_warm(tool):
             return await self._start(tool, names)
         known = tool.key in self._ready
@@ -102,30 +102,24 @@ class Processes:
             wanted = min(self.warm, wanted * 2)
         self._wanted[tool.key] = wanted
         _drop_ended(ready)
-        child = ready.pop(0) if ready else (await self._start(tool, names))[0]
-        return child, None
+        return ready.pop(0) if ready else await self._start(tool, names)
 
     def _can_be_warm(self, tool: Tool) -> bool:
         """Whether a process can be made before its call: it must not act before that."""
         return self.warm > 0 and _is_python_callable(tool) and tool.confinement.landlock
 
-    async def _start(self, tool: Tool, names: Mapping[str, Any]) -> tuple[Child, str | None]:
-        await self.children.ensure_started()
-        private, home = None, self.children.home
-        if not (tool.confinement.landlock or tool.confinement.bwrap):
-            # Where writing cannot be denied, calls do not share the folder that they may write to.
-            private = home = tempfile.mkdtemp(dir=self.children.home)
+    async def _start(self, tool: Tool, names: Mapping[str, Any]) -> Child:
+        await self.children.define(tool.key, lambda: jail_of(tool, root=self.root))
+        # Calls share no folder that they may write to.
+        home = tempfile.mkdtemp(dir=self.children.home)
         try:
-            await self.children.define(
-                tool.key, lambda: jail_of(tool, self.children.home, root=self.root)
-            )
             command = command_of(tool, names, home)
             variables = environment(tool, self.parent, home)
-            child = await self.children.spawn(tool.key, variables, command, cap=_output_cap(tool))
-            return child, private
-        except BaseException:
-            if private is not None:
-                shutil.rmtree(private, ignore_errors=True)
+            cap = _output_cap(tool)
+            return await self.children.spawn(tool.key, variables, command, home=home, cap=cap)
+        except Failure:
+            with contextlib.suppress(OSError):
+                os.rmdir(home)
             raise
 
     def _refill_later(self, tool: Tool, names: Mapping[str, Any]) -> None:
@@ -150,7 +144,7 @@ class Processes:
                     break
                 self._making[tool.key] += 1
                 try:
-                    child, _ = await self._start(tool, names)
+                    child = await self._start(tool, names)
                 finally:
                     self._making[tool.key] -= 1
                 if self._ready.get(tool.key) is not ready:
@@ -216,29 +210,32 @@ class Processes:
                 "INVALID_OUTPUT", f"the output is larger than {tool.max_output_bytes} bytes"
             )
 
-    def _read_value(self, tool: Tool, child: Child) -> Any:
-        if _is_python_callable(tool) and child.output:
-            return _parse_answer(bytes(child.output), tool, self.parent)
-        status = child.status.result() if child.has_ended else 0
-        if status:
-            raise Failure("INTERNAL_ERROR", self._describe_end(tool, child, status))
-        if _is_python_callable(tool):
-            raise Failure("INTERNAL_ERROR", "the tool ended without an answer")
-        try:
-            return unwrap_answer(decode_answer(bytes(child.output)))
-        except Failure as failure:
-            message = sentence(failure.message, secrets_of(tool, self.parent))
-            raise Failure(failure.code, message) from None
 
-    def _describe_end(self, tool: Tool, child: Child, status: int) -> str:
-        """How a process ended, and what it said about that."""
-        errors = sentence(
-            child.errors.decode("utf-8", "backslashreplace"), secrets_of(tool, self.parent)
-        )
-        if status == NOT_STARTED and errors.startswith("equipage: "):
-            return f"the tool {errors.removeprefix('equipage: ')}"
-        how = f"exit {status}" if status > 0 else f"signal {-status}"
-        return f"the tool ended with {how}" + (f": {errors}" if errors else "")
+def _read_value(tool: Tool, child: Child, names: Mapping[str, Any]) -> Any:
+    """The value that a process gave. Raises `Failure`, whose message hides values."""
+    if _is_python_callable(tool) and child.output:
+        return _parse_answer(bytes(child.output), tool, names)
+    status = child.status.result() if child.has_ended else 0
+    if status:
+        raise Failure("INTERNAL_ERROR", _describe_end(tool, child, status, names))
+    if _is_python_callable(tool):
+        raise Failure("INTERNAL_ERROR", "the tool ended without an answer")
+    try:
+        return unwrap_answer(decode_answer(bytes(child.output)))
+    except Failure as failure:
+        message = sentence(failure.message, hidden_texts(tool, names))
+        raise Failure(failure.code, message) from None
+
+
+def _describe_end(tool: Tool, child: Child, status: int, names: Mapping[str, Any]) -> str:
+    """How a process ended, and what it said about that."""
+    written = child.errors.decode("utf-8", "backslashreplace")
+    said = written.removeprefix("equipage: ") if status == NOT_STARTED else written
+    errors = sentence(said, hidden_texts(tool, names))
+    if said != written:
+        return f"the tool {errors}"
+    how = f"exit {status}" if status > 0 else f"signal {-status}"
+    return f"the tool ended with {how}" + (f": {errors}" if errors else "")
 
 
 def _drop_ended(ready: list[Child]) -> None:
@@ -257,23 +254,20 @@ def _output_cap(tool: Tool) -> int:
     return tool.max_output_bytes + (64 if _is_python_callable(tool) else 0)
 
 
-def _parse_answer(data: bytes, tool: Tool, parent: Mapping[str, str]) -> Any:
+def _parse_answer(data: bytes, tool: Tool, names: Mapping[str, Any]) -> Any:
     """The value in the line of a worker. Raises `Failure`."""
     answer = decode_answer(data)
-    secrets = secrets_of(tool, parent)
     if "result" in answer:
         if not isinstance(answer["result"], dict):
             raise Failure("INVALID_OUTPUT", "the tool must return a mapping")
         return answer["result"]
+    hidden = hidden_texts(tool, names)
     if "unfit" in answer:
-        raise Failure(
-            "INVALID_OUTPUT", f"the value is not JSON: {sentence(answer['unfit'], secrets)}"
-        )
+        text = sentence(answer["unfit"], hidden)
+        raise Failure("INVALID_OUTPUT", f"the value is not JSON: {text}")
     if "raised" in answer:
-        text = sentence(answer["text"], secrets)
-        raise Failure(
-            "INTERNAL_ERROR", f"the tool raised {answer['raised']}" + (text and f": {text}")
-        )
+        name, text = (sentence(answer[key], hidden) for key in ("raised", "text"))
+        raise Failure("INTERNAL_ERROR", f"the tool raised {name}" + (text and f": {text}"))
     raise Failure("INTERNAL_ERROR", "the tool ended without an answer")
 
 
