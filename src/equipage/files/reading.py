@@ -236,7 +236,8 @@ class Files:
         # once.
         key = (reference, bases, roots, policy, tuple(home))
         known = self._referred.get(key)
-        if self.recording is not None and not os.path.isabs(reference):
+        # Nothing is asked about an absolute path that may be refused.
+        if self.recording is not None and (known or not os.path.isabs(reference)):
             for base in bases:
                 self.recording.note(os.path.join(base, reference))
         if known is None:

@@ -26,23 +26,27 @@ _WAIT_MILLISECONDS = 5000
 class Record:
     """What was looked at: paths with their stamps, taken before the look, and listed folders."""
 
-    __slots__ = ("folders", "paths")
+    __slots__ = ("folders", "paths", "real_folders")
 
     def __init__(self) -> None:
         self.paths: dict[str, Stamp | None] = {}
+        #: the folders of the paths, with links followed: moved behind a link, a file is the same
+        self.real_folders: dict[str, str] = {}
         self.folders: dict[str, int | None] = {}  #: a hash of what each held; None: unreadable
 
     def is_current(self, changes: Changes) -> bool:
-        """Whether a new look would see what was seen."""
+        """Whether a new look would see what was seen.
+
+        Two threads may share what is recorded of folders, so only copies of it are iterated.
+        """
         if not self.paths.keys().isdisjoint(changes.paths):
             return False
-        if self.folders and any(
-            changes.listing(each) != self.folders[each]
-            for each in (self.folders if changes.look else self.folders.keys() & changes.near)
-        ):
+        listed = {*self.folders} if changes.look else self.folders.keys() & changes.near
+        if any(changes.listing(each) != self.folders[each] for each in listed):
             return False
-        return not changes.look or all(
-            changes.stamp(path) == stamp for path, stamp in self.paths.items()
+        return not changes.look or (
+            all(changes.stamp(path) == stamp for path, stamp in [*self.paths.items()])
+            and all(changes.real(each) == real for each, real in [*self.real_folders.items()])
         )
 
 
@@ -59,11 +63,17 @@ class Changes:
         self._system = system
         self._stamps: dict[str, Stamp | None] = {}
         self._listings: dict[str, int | None] = {}
+        self._real: dict[str, str] = {}
 
     def stamp(self, path: str) -> Stamp | None:
         if path not in self._stamps:
             self._stamps[path] = self._system.stamp(path)
         return self._stamps[path]
+
+    def real(self, folder: str) -> str:
+        if folder not in self._real:
+            self._real[folder] = self._system.real(folder)
+        return self._real[folder]
 
     def listing(self, folder: str) -> int | None:
         if folder not in self._listings:
@@ -93,8 +103,12 @@ class Recording(System):
         """Record a path, before it is looked at."""
         if not os.path.isabs(path):
             path = self.absolute(path)
-        if path not in self.record.paths:
-            self.record.paths[path] = self.of.stamp(path)
+        record = self.record
+        if path not in record.paths:
+            folder = os.path.dirname(path)
+            if folder not in record.real_folders:
+                record.real_folders[folder] = self.of.real_folder(folder)
+            record.paths[path] = self.of.stamp(path)
         return path
 
     @property

@@ -292,9 +292,13 @@ class Workspace:
         if is_same:
             new.run.adopt(self.run)
             new._found, new._walked_around = self._found, self._walked_around
-        for file, record in self._records.items():
-            if (is_same or self._looks_alike(file, new)) and record.is_current(changes):
-                new._summaries[file], new._records[file] = self._summaries[file], record
+        # A report that was interrupted may have left records of loads without a summary.
+        for file, summary in [*self._summaries.items()]:
+            record = self._records.get(file)
+            if record is None or not (is_same or self._looks_alike(file, new)):
+                continue
+            if record.is_current(changes):
+                new._summaries[file], new._records[file] = summary, record
                 if file in self._loads:
                     new._loads[file] = self._loads[file]
         return new
