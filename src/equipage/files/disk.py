@@ -95,8 +95,8 @@ class Disk(System):
     def stamp(self, path: str) -> Stamp | None:
         found = self.status(path)
         if found is None:
-            broken_link = self.status(path, follow_links=False)
-            return None if broken_link is None else (broken_link.st_ino, -1)
+            link = self.status(path, follow_links=False)  # to nothing, or without end
+            return None if link is None else (link.st_ino, -1, link.st_ctime_ns)
         # A folder is the same folder, whatever comes and goes inside.
         if stat.S_ISDIR(found.st_mode):
             return (found.st_ino,)

@@ -93,22 +93,30 @@ def _hash_of(entries: Iterable[Entry]) -> int:
 
 
 class Recording(System):
-    """Another system, and a record of what it was asked."""
+    """Another system, and a record of what it was asked.
 
-    def __init__(self, of: System) -> None:
+    `earlier` is what the loads before saw whose results this one may share. What they looked at
+    counts as it was then: the file may have changed since.
+    """
+
+    def __init__(self, of: System, earlier: Record | None = None) -> None:
         self.of = of
         self.record = Record()
+        self._earlier = earlier or Record()
 
     def note(self, path: str) -> str:
         """Record a path, before it is looked at."""
         if not os.path.isabs(path):
             path = self.absolute(path)
-        record = self.record
+        record, earlier = self.record, self._earlier
         if path not in record.paths:
             folder = os.path.dirname(path)
-            if folder not in record.real_folders:
-                record.real_folders[folder] = self.of.real_folder(folder)
-            record.paths[path] = self.of.stamp(path)
+            if folder not in earlier.real_folders:
+                earlier.real_folders[folder] = self.of.real_folder(folder)
+            if path not in earlier.paths:
+                earlier.paths[path] = self.of.stamp(path)
+            record.real_folders[folder] = earlier.real_folders[folder]
+            record.paths[path] = earlier.paths[path]
         return path
 
     @property
