@@ -30,7 +30,7 @@ class Record:
 
     def __init__(self) -> None:
         self.paths: dict[str, Stamp | None] = {}
-        #: the folders of the paths, with links followed: moved behind a link, a file is the same
+        #: where the folders of the paths are that links lead to: moved there, a file is the same
         self.real_folders: dict[str, str] = {}
         self.folders: dict[str, int | None] = {}  #: a hash of what each held; None: unreadable
 
@@ -44,10 +44,14 @@ class Record:
         listed = {*self.folders} if changes.look else self.folders.keys() & changes.near
         if any(changes.listing(each) != self.folders[each] for each in listed):
             return False
-        return not changes.look or (
-            all(changes.stamp(path) == stamp for path, stamp in [*self.paths.items()])
-            and all(changes.real(each) == real for each, real in [*self.real_folders.items()])
+        return not changes.look or all(
+            changes.stamp(path) == stamp and changes.real_folder(path) == self._real_folder(path)
+            for path, stamp in [*self.paths.items()]
         )
+
+    def _real_folder(self, path: str) -> str:
+        folder = os.path.dirname(path)
+        return self.real_folders.get(folder, folder)
 
 
 class Changes:
@@ -63,17 +67,18 @@ class Changes:
         self._system = system
         self._stamps: dict[str, Stamp | None] = {}
         self._listings: dict[str, int | None] = {}
-        self._real: dict[str, str] = {}
+        self._real_folders: dict[str, str] = {}
 
     def stamp(self, path: str) -> Stamp | None:
         if path not in self._stamps:
             self._stamps[path] = self._system.stamp(path)
         return self._stamps[path]
 
-    def real(self, folder: str) -> str:
-        if folder not in self._real:
-            self._real[folder] = self._system.real(folder)
-        return self._real[folder]
+    def real_folder(self, path: str) -> str:
+        folder = os.path.dirname(path)
+        if folder not in self._real_folders:
+            self._real_folders[folder] = self._system.real(folder)
+        return self._real_folders[folder]
 
     def listing(self, folder: str) -> int | None:
         if folder not in self._listings:
@@ -115,7 +120,8 @@ class Recording(System):
                 earlier.real_folders[folder] = self.of.real_folder(folder)
             if path not in earlier.paths:
                 earlier.paths[path] = self.of.stamp(path)
-            record.real_folders[folder] = earlier.real_folders[folder]
+            if (real := earlier.real_folders[folder]) != folder:
+                record.real_folders[folder] = real
             record.paths[path] = earlier.paths[path]
         return path
 
