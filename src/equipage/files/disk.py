@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -103,6 +102,8 @@ class Disk(System):
         return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     def sha256(self, path: str) -> str | None:
+        import hashlib  # large, and most loads hash nothing
+
         try:
             descriptor = os.open(path, OPEN_FLAGS)
         except (OSError, ValueError):
@@ -224,6 +225,8 @@ def hash_files_below(
 
 
 def _hash_target(link: Entry) -> str:
+    import hashlib
+
     try:
         target = os.readlink(link.path)
     except OSError as error:

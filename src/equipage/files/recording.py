@@ -6,14 +6,15 @@ Listening to events needs the package watchfiles.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from equipage.core.diagnostics import UsageError
 from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System, leads_to_folder
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # not for a load that listens to nothing
+    import threading
+
     from watchfiles._rust_notify import RustNotify
 
 #: How long it must be quiet before changes are looked at, and how long a burst of them may last, in
@@ -41,9 +42,10 @@ class Record:
         """
         if not self.paths.keys().isdisjoint(changes.paths):
             return False
-        listed = {*self.folders} if changes.look else self.folders.keys() & changes.near
-        if any(changes.listing(each) != self.folders[each] for each in listed):
-            return False
+        if self.folders:
+            listed = {*self.folders} if changes.look else self.folders.keys() & changes.near
+            if any(changes.listing(each) != self.folders[each] for each in listed):
+                return False
         return not changes.look or all(
             changes.stamp(path) == stamp and changes.real_folder(path) == self._real_folder(path)
             for path, stamp in [*self.paths.items()]
