@@ -10,10 +10,12 @@ import pytest
 
 from equipage.cli import main
 from equipage.effect.budget import Measure, budget_of
+from equipage.files import OpenedFile
+from equipage.files.disk import Disk
 from equipage.loading.session import Request
 from equipage.workspace import Workspace
 from equipage.workspace.load import drop_overruled_guesses
-from lab import Link, repository
+from lab import Link, repository, write
 
 
 def measured(folder: Path, files: dict[str, Any]) -> dict[tuple[str, str], Measure]:
@@ -283,3 +285,20 @@ def test_the_command_says_what_is_over_and_fails(
 def test_a_description_may_be_a_number(tmp_path: Path) -> None:
     found = measured(tmp_path, {".defect/skills/x/SKILL.md": skill("5")})
     assert ("Agent Skills", "longest description in .defect") in found
+
+
+def test_a_file_that_becomes_a_link_out_of_the_project_is_not_counted(tmp_path: Path) -> None:
+    class Swapping(Disk):
+        def open_inside(self, base: str, reference: str, roots: tuple[str, ...]) -> OpenedFile:
+            path = Path(base, reference)
+            path.unlink()
+            path.symlink_to(tmp_path / "outside.md")
+            return super().open_inside(base, reference, roots)
+
+    folder = tmp_path / "project"
+    write(tmp_path, {"outside.md": skill("swordfish")})
+    repository(folder, {".claude/skills/a/SKILL.md": skill("writes")})
+    workspace = Workspace([str(folder)], Request(env={}, system=Swapping(), shared=True))
+    loads = list(workspace.loads())
+    assert [each.code for load in loads for each in load.diagnostics] == ["link-outside"]
+    assert budget_of(loads) == ()

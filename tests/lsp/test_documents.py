@@ -10,6 +10,8 @@ import pytest
 
 from equipage.files.recording import Recording
 from equipage.loading.session import Run
+from equipage.lsp import documents
+from equipage.lsp.protocol import uri_of
 from equipage.workspace import load as loading
 from equipage.workspace.find import File
 from workspace.editing import Workspace
@@ -38,3 +40,18 @@ def test_whatever_changes_the_state_says_what_a_fresh_check_says(
             assert known == fresh, f"seed {seed}, change {number}: {what}"
             files += sum(len(names) for _, _, names in os.walk(root))
     assert loads < files / 2  # what is known was used
+
+
+def test_findings_of_a_link_elsewhere_are_in_the_open_file_that_it_leads_to(tmp_path: Path) -> None:
+    """The file itself is of no kind; under the name of the link a client reads it."""
+    (tmp_path / ".git").mkdir()
+    text = tmp_path / "servers.json"
+    text.write_text("5 5")
+    (tmp_path / ".mcp.json").symlink_to(text)
+    workspace = documents.Workspace([str(tmp_path)], env={})
+    survey = workspace.snapshot()
+    survey.run()
+    assert workspace.take(survey)
+    opened = workspace.did_open(uri_of(str(text)), "5 5")
+    assert opened is not None
+    assert [each.code for each in workspace.check(opened)] == ["json-syntax"]

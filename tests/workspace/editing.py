@@ -9,9 +9,11 @@ import os
 import random
 import shutil
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from equipage import workspace as core
+from equipage.core.diagnostics import Diagnostic
 from equipage.files import System
 from equipage.files.disk import Disk
 from equipage.loading.session import Request
@@ -75,6 +77,11 @@ _TRACKED = (".claude/agents/a.md", ".mcp.json", "a.md", "library/a.yaml", ".clau
 _VALUES = (None, "object", "a", "swordfish-swordfish", "5")
 
 
+def _lines(findings: Iterable[Diagnostic]) -> str:
+    """Findings as text: those of two loads are in two sources, and never equal."""
+    return "\n".join(map(str, findings))
+
+
 class Workspace:
     """A project at `root`, made anew for each seed, and what knows it from the changes before."""
 
@@ -134,13 +141,13 @@ class Workspace:
         uri = self._open_text() if self.rng.random() < 0.2 else None
         if uri is not None and self.server.surveyed >= 0:
             opened, fresh = self.server.open[uri], self._fresh(self.server.system()).report()
-            found = self.server.check(opened)
-            wanted = findings_by_file(fresh, Disk()).get(opened.real, ())
+            found = _lines(self.server.check(opened))
+            wanted = _lines(findings_by_file(fresh, Disk()).get(opened.real, ()))
             # What git ignores and excluded files differ: an open text is looked at all the same.
             if found != wanted and any(
                 each.path == opened.path for each in self.server.now.files()
             ):
-                return "\n".join(map(str, found)), "\n".join(map(str, wanted))
+                return found, wanted
         known = self._take_survey()
         fresh = self._fresh(self.server.system()).report()
         if uri is not None:
@@ -368,13 +375,19 @@ class Workspace:
         path.symlink_to(target)
 
     def _folder(self) -> None:
-        """Move a folder away, or back: everything in it comes or goes at once."""
+        """Move a folder away, or back: everything in it comes or goes at once.
+
+        With a link in its place, the files are the same ones, elsewhere.
+        """
         here = self.root / self.rng.choice([".claude", ".claude/skills", "library", "plugin"])
-        away = self.root / ".git" / "away"
-        if away.is_dir() and not here.exists():
+        away = self.rng.choice([self.root / ".git", self.root, self.root.parent]) / "away"
+        if away.is_dir() and (here.is_symlink() or not here.exists()):
+            here.unlink(missing_ok=True)
             away.rename(here)
         elif here.is_dir() and not away.exists():
             here.rename(away)
+            if self.rng.random() < 0.5:
+                here.symlink_to(away)
 
     def _outside(self) -> None:
         """Change what links out of the project lead to."""

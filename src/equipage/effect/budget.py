@@ -44,9 +44,11 @@ from equipage.workspace.load import FileLoad
 def budget_of(found: Iterable[FileLoad]) -> tuple[Measure, ...]:
     """What the files cost each client, by client and folder.
 
-    A file with errors is not counted: whether a client reads it is uncertain.
+    A file with errors is not counted: whether a client reads it is uncertain. Nor is one that
+    changed so that it could not be read any more.
     """
-    outcomes = [each.outcome for each in found if each.outcome is not None and each.outcome.ok]
+    loads = [each.outcome for each in found if each.outcome is not None and each.outcome.ok]
+    outcomes = [each for each in loads if each.documents]
     measures = [
         *_listing_measures(outcomes),
         *_instruction_measures(outcomes),

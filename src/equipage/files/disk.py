@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -95,14 +94,16 @@ class Disk(System):
     def stamp(self, path: str) -> Stamp | None:
         found = self.status(path)
         if found is None:
-            broken_link = self.status(path, follow_links=False)
-            return None if broken_link is None else (broken_link.st_ino, -1)
+            link = self.status(path, follow_links=False)  # to nothing, or without end
+            return None if link is None else (link.st_ino, -1, link.st_ctime_ns)
         # A folder is the same folder, whatever comes and goes inside.
         if stat.S_ISDIR(found.st_mode):
             return (found.st_ino,)
         return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     def sha256(self, path: str) -> str | None:
+        import hashlib  # large, and most loads hash nothing
+
         try:
             descriptor = os.open(path, OPEN_FLAGS)
         except (OSError, ValueError):
@@ -224,6 +225,8 @@ def hash_files_below(
 
 
 def _hash_target(link: Entry) -> str:
+    import hashlib
+
     try:
         target = os.readlink(link.path)
     except OSError as error:

@@ -20,7 +20,6 @@ from equipage.files import (
     MAX_BYTES,
     MAX_RECURSION,
     OpenedFile,
-    Stamp,
     System,
     display_name,
     is_below,
@@ -65,7 +64,7 @@ class Files:
         # Loads that are made by `for_next_load` share these.
         self._known: dict[str, Source] = {}
         self._renamed: dict[tuple[str, str], Source] = {}  #: those with several names
-        self._stamps: dict[str, Stamp | None] = {}  #: of what was read, if it is recorded
+        self._looks = Record()  #: the first look of any of them at each path, if it is recorded
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
         self._within: dict[tuple[str, tuple[str, ...]], bool] = {}
@@ -76,7 +75,7 @@ class Files:
         other.__dict__.update(self.__dict__)
         other.within, other._sources = None, {}
         if self.recording is not None:
-            other.system = other.recording = Recording(self.recording.of)
+            other.system = other.recording = Recording(self.recording.of, self._looks)
         return other
 
     @property
@@ -92,9 +91,8 @@ class Files:
         """Count a source that another load read as one of this load."""
         if source.filename is not None:
             self._sources.setdefault(source.filename, source)
-            if self.recording is not None and source.filename in self._stamps:
-                stamp = self._stamps[source.filename]
-                self.recording.record.paths.setdefault(source.filename, stamp)
+            if self.recording is not None:
+                self.recording.note(source.filename)
         return source
 
     def exists(self, path: str) -> bool:
@@ -236,7 +234,8 @@ class Files:
         # once.
         key = (reference, bases, roots, policy, tuple(home))
         known = self._referred.get(key)
-        if self.recording is not None and not os.path.isabs(reference):
+        # Nothing is asked about an absolute path that may be refused.
+        if self.recording is not None and (known or not os.path.isabs(reference)):
             for base in bases:
                 self.recording.note(os.path.join(base, reference))
         if known is None:
@@ -350,8 +349,6 @@ class Files:
             data = opened.read(name, max_bytes)
         finally:
             opened.close()
-        if self.record is not None:
-            self._stamps[real] = self.record.paths.get(real)
         self._known[real] = Source.of_bytes(name, data, real)
         return self.note(self._known[real])
 

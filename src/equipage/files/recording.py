@@ -6,14 +6,15 @@ Listening to events needs the package watchfiles.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from equipage.core.diagnostics import UsageError
 from equipage.files import MAX_BYTES, Entry, OpenedFile, Stamp, System, leads_to_folder
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # not for a load that listens to nothing
+    import threading
+
     from watchfiles._rust_notify import RustNotify
 
 #: How long it must be quiet before changes are looked at, and how long a burst of them may last, in
@@ -26,24 +27,33 @@ _WAIT_MILLISECONDS = 5000
 class Record:
     """What was looked at: paths with their stamps, taken before the look, and listed folders."""
 
-    __slots__ = ("folders", "paths")
+    __slots__ = ("folders", "paths", "real_folders")
 
     def __init__(self) -> None:
         self.paths: dict[str, Stamp | None] = {}
+        #: where the folders of the paths are that links lead to: moved there, a file is the same
+        self.real_folders: dict[str, str] = {}
         self.folders: dict[str, int | None] = {}  #: a hash of what each held; None: unreadable
 
     def is_current(self, changes: Changes) -> bool:
-        """Whether a new look would see what was seen."""
+        """Whether a new look would see what was seen.
+
+        Two threads may share what is recorded of folders, so only copies of it are iterated.
+        """
         if not self.paths.keys().isdisjoint(changes.paths):
             return False
-        if self.folders and any(
-            changes.listing(each) != self.folders[each]
-            for each in (self.folders if changes.look else self.folders.keys() & changes.near)
-        ):
-            return False
+        if self.folders:
+            listed = {*self.folders} if changes.look else self.folders.keys() & changes.near
+            if any(changes.listing(each) != self.folders[each] for each in listed):
+                return False
         return not changes.look or all(
-            changes.stamp(path) == stamp for path, stamp in self.paths.items()
+            changes.stamp(path) == stamp and changes.real_folder(path) == self._real_folder(path)
+            for path, stamp in [*self.paths.items()]
         )
+
+    def _real_folder(self, path: str) -> str:
+        folder = os.path.dirname(path)
+        return self.real_folders.get(folder, folder)
 
 
 class Changes:
@@ -59,11 +69,18 @@ class Changes:
         self._system = system
         self._stamps: dict[str, Stamp | None] = {}
         self._listings: dict[str, int | None] = {}
+        self._real_folders: dict[str, str] = {}
 
     def stamp(self, path: str) -> Stamp | None:
         if path not in self._stamps:
             self._stamps[path] = self._system.stamp(path)
         return self._stamps[path]
+
+    def real_folder(self, path: str) -> str:
+        folder = os.path.dirname(path)
+        if folder not in self._real_folders:
+            self._real_folders[folder] = self._system.real(folder)
+        return self._real_folders[folder]
 
     def listing(self, folder: str) -> int | None:
         if folder not in self._listings:
@@ -83,18 +100,31 @@ def _hash_of(entries: Iterable[Entry]) -> int:
 
 
 class Recording(System):
-    """Another system, and a record of what it was asked."""
+    """Another system, and a record of what it was asked.
 
-    def __init__(self, of: System) -> None:
+    `earlier` is what the loads before saw whose results this one may share. What they looked at
+    counts as it was then: the file may have changed since.
+    """
+
+    def __init__(self, of: System, earlier: Record | None = None) -> None:
         self.of = of
         self.record = Record()
+        self._earlier = earlier or Record()
 
     def note(self, path: str) -> str:
         """Record a path, before it is looked at."""
         if not os.path.isabs(path):
             path = self.absolute(path)
-        if path not in self.record.paths:
-            self.record.paths[path] = self.of.stamp(path)
+        record, earlier = self.record, self._earlier
+        if path not in record.paths:
+            folder = os.path.dirname(path)
+            if folder not in earlier.real_folders:
+                earlier.real_folders[folder] = self.of.real_folder(folder)
+            if path not in earlier.paths:
+                earlier.paths[path] = self.of.stamp(path)
+            if (real := earlier.real_folders[folder]) != folder:
+                record.real_folders[folder] = real
+            record.paths[path] = earlier.paths[path]
         return path
 
     @property

@@ -178,16 +178,20 @@ def _names(workspace: Workspace, context: Context, field: str) -> dict[str, str]
     if sort == "tool":
         names |= dict.fromkeys(sorted(convention.tools or ()), f"tool of {convention.tool}")
     names |= dict.fromkeys(sorted(convention.built_in.get(sort, ())), "built in")
+    offered: dict[str, str] = {}
     for checked in workspace.known_summaries():
         offer = checked.offer
         if offer is None:
             continue
         own = SORTS.get(offer.kind, "server")
         place = os.path.basename(offer.path)
+        # The files of the workspace come first, then those of its project around it.
         if own == sort:
-            names |= dict.fromkeys(offer.names, f"{own} in {place}")
+            offered = dict.fromkeys(offer.names, f"{own} in {place}") | offered
         elif sort == "tool" and own == "server":
-            names |= dict.fromkeys((f"mcp__{each}" for each in offer.names), f"server in {place}")
+            tools = (f"mcp__{each}" for each in offer.names)
+            offered = dict.fromkeys(tools, f"server in {place}") | offered
+    names |= offered
     return names
 
 

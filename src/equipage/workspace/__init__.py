@@ -228,12 +228,16 @@ class Workspace:
         """The names by which findings may call files: links may lead to them from elsewhere."""
         system = self.system
         here, paths = system.real(system.cwd), [each.path for each in files]
+        real = {system.real(path) for path in paths}
         names = {system.name_of(path) for path in paths}
-        names |= {display_name(system.real(path), here) for path in paths}
-        known = (self._summaries.get(each) for each in files)
-        same = {each.real for each in known if each is not None and each.real is not None}
+        names |= {display_name(path, here) for path in real}
         others = (each for each in self._summaries.values() if each is not None)
-        return names | {each.name for each in others if each.real in same}
+        # The file itself may be of no kind although a link that leads to it is.
+        return names | {
+            each.name
+            for each in others
+            if (each.real if isinstance(each.real, str) else system.real(each.path)) in real
+        }
 
     def _gather_context(self, gathering: Gathering) -> None:
         """Take the files around those that were asked for: the report says about a file what that
@@ -288,9 +292,13 @@ class Workspace:
         if is_same:
             new.run.adopt(self.run)
             new._found, new._walked_around = self._found, self._walked_around
-        for file, record in self._records.items():
-            if (is_same or self._looks_alike(file, new)) and record.is_current(changes):
-                new._summaries[file], new._records[file] = self._summaries[file], record
+        # A report that was interrupted may have left records of loads without a summary.
+        for file, summary in [*self._summaries.items()]:
+            record = self._records.get(file)
+            if record is None or not (is_same or self._looks_alike(file, new)):
+                continue
+            if record.is_current(changes):
+                new._summaries[file], new._records[file] = summary, record
                 if file in self._loads:
                     new._loads[file] = self._loads[file]
         return new
