@@ -86,12 +86,12 @@ OPENS = {
     "equipage.files.disk",
     "equipage.files.writing",
     "equipage.cli.output",
-    "equipage.serve.jail",  # what a jail may reach, without reading it
-    "equipage.serve.log",  # which it only writes
-    "equipage.serve.supervisor",  # its own children, in /proc
-    "equipage.serve.worker",  # compiled code of a tool, to compare it
-    "equipage.serve.faults.run",  # traces and logs, which it only writes
-    "equipage.serve.testing",  # the traces again, for tests of clients
+    "equipage_serve.jail",  # what a jail may reach, without reading it
+    "equipage_serve.log",  # which it only writes
+    "equipage_serve.supervisor",  # its own children, in /proc
+    "equipage_serve.worker",  # compiled code of a tool, to compare it
+    "equipage_faults.run",  # traces and logs, which it only writes
+    "equipage_faults.testing",  # the traces again, for tests of clients
 }
 
 
@@ -175,7 +175,7 @@ def folders_of(room: str) -> set[str]:
 def test_nothing_that_reads_configurations_imports_what_runs_them() -> None:
     """A check, a load and an editor never import `serve`; the command does when it is asked to."""
     for name, path in MODULES.items():
-        if not name.startswith(("equipage.serve", "equipage.cli")):
+        if not name.startswith(("equipage_serve", "equipage.cli")):
             assert not [each for each in runtime_imports(path) if _is_in("serve", each)], name
     imported = python("-c", "import sys, equipage.cli, equipage.cli.check; print(*sys.modules)")
     assert imported.code == 0, imported.err
@@ -247,7 +247,7 @@ def test_a_face_only_exports(face: str) -> None:
 
 
 #: Rooms that may ask the operating system about files, folders and the environment.
-ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.serve", "equipage.__main__")
+ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage_serve", "equipage.__main__")
 SYSTEM_CALLS = re.compile(
     r"\bos\.path\.(l?exists|is(file|dir|link|mount)|realpath|expand\w+|samefile|get\w+)\b"
     r"|\bos\.(scandir|listdir|f?walk|l?stat|access|readlink|environb?|getenv|getcwd)\b"

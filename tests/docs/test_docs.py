@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from docs.pages import Page, pages
+from docs.pages import check_links, pages, play_page
 from equipage.project.registry import all_codes, built_in_kinds
-from lab import REPOSITORY, UPDATE, environment, settle
+from lab import REPOSITORY, environment, settle
 
 sys.path.insert(0, str(REPOSITORY / "docs"))
 
@@ -26,24 +26,14 @@ def test_page(
     if "$ pip install ./examples/plugin" in path.read_text(encoding="utf-8"):
         request.getfixturevalue("playbook_installed")
     settle(monkeypatch, tmp_path, environment())
-    page = Page(path, tmp_path)
-    played = page.play()
-    if UPDATE:
-        path.write_text(played, encoding="utf-8")
-        return
-    assert played == page.text
+    play_page(path, tmp_path)
 
 
 @pytest.mark.parametrize(
     "path", list(pages()), ids=lambda path: path.relative_to(REPOSITORY).as_posix()
 )
 def test_links_lead_somewhere(path: Path) -> None:
-    text = re.sub(
-        r"^(`{3,}).*?^\1", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
-        if not target.startswith("http"):
-            assert (path.parent / target).exists(), target
+    check_links(path)
 
 
 @pytest.fixture(scope="module")

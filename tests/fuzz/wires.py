@@ -17,16 +17,16 @@ import msgspec
 import equipage
 from equipage.lsp import Server, protocol
 from equipage.lsp.protocol import uri_of
-from equipage.serve.faults.engine import Engine
-from equipage.serve.faults.exchange import Options
-from equipage.serve.faults.http import BadRequest, Parser
-from equipage.serve.faults.jobs import Channel, Link
-from equipage.serve.faults.trace import Trace
-from equipage.serve.faults.web import Exchanges, Request
-from equipage.serve.faults.wire import INBOUND_LIMIT
-from equipage.serve.framing import LineSplitter, decode_answer, input_line, unwrap_answer
-from equipage.serve.outcome import Failure
-from equipage.serve.templates import (
+from equipage_faults.engine import Engine
+from equipage_faults.exchange import Options
+from equipage_faults.http import BadRequest, Parser
+from equipage_faults.jobs import Channel, Link
+from equipage_faults.trace import Trace
+from equipage_faults.web import Exchanges, Request
+from equipage_faults.wire import INBOUND_LIMIT
+from equipage_serve.framing import LineSplitter, decode_answer, input_line, unwrap_answer
+from equipage_serve.outcome import Failure
+from equipage_serve.templates import (
     MAX_LENGTH,
     TemplateProblem,
     compile_address,
@@ -256,7 +256,7 @@ def lines(data: bytes, rng: random.Random) -> int:
     """Served over standard input: the splitter agrees with a split, and each line has a verdict."""
     import mcp_types
 
-    from equipage.serve.wire.lines import problem_of
+    from equipage_serve.wire.lines import problem_of
 
     longest = rng.choice((40, 500, 100_000))
     splitter = LineSplitter(longest)

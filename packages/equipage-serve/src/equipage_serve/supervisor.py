@@ -1,0 +1,432 @@
+"""The process that starts every tool, watches over it, and leaves none behind.
+
+It is small and has one thread, so a fork of it costs a millisecond. It knows nothing of packs: the
+server sends it what to start, in which jail, with which descriptors. It is the parent of every
+process that loses its own, and it ends them all when a call ends or when the server is gone,
+whatever the reason. Only the standard library is used.
+
+Messages in both directions are a length in four bytes and that much JSON; descriptors travel with
+the length. `define` names a jail and what runs in it, `spawn` starts one process (with descriptors
+for its input, output and error, and for a file with its variables and arguments), `kill` ends one.
+Each process is answered by one message with its `id` and its `status`: an exit code, or minus the
+number of a signal.
+
+Variables and arguments never enter this process: a tool of the kind `python` is a fork of it, and
+could find in its memory what earlier tools were given.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import errno
+import gc
+import json
+import os
+import select
+import selectors
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from equipage_serve import jail, worker
+
+#: Seconds between SIGTERM and SIGKILL.
+GRACE_SECONDS = 0.3
+#: The exit code of a process whose jail or program could not be set up.
+NOT_STARTED = 125
+_LENGTH = struct.Struct(">I")
+_MAX_NEW_PROCESSES = 64
+
+
+class _Become(Exception):
+    """Raised in a fork, to leave the loop of the supervisor and run the tool."""
+
+    def __init__(self, action: Callable[[], None]) -> None:
+        self.action = action
+
+
+class _Jail:
+    """A jail that is ready to be entered: its rules exist, its filter is written."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self.folder: str = spec["folder"]
+        self.folders: list[str] = spec["folders"]
+        self.limits: dict[str, int] = spec["limits"]
+        self.run: dict[str, Any] = spec["run"]
+        self.forks: bool = spec["forks"]  #: whether processes may remain when one ends
+        self.starts: bool = "program" in self.run
+        self.rules = self.filter = None
+        if spec["landlock"]:
+            self.rules = jail.ruleset(spec["read"], spec["write"], network=spec["network"])
+        self._calls = {"network": spec["network"], "forks": self.forks, "starts": self.starts}
+        if spec["filter"]:
+            self.filter = jail.call_filter(**self._calls)
+        self.asks = self.filter is not None and self.starts and not self.forks
+
+    def own_filter(self) -> bytes | None:
+        """The filter for this process, where Landlock does not keep signals from others."""
+        if self.filter is None or self.forks or jail.landlock_version() >= jail.SCOPES_SINCE:
+            return self.filter
+        return jail.call_filter(**self._calls, pid=os.getpid())
+
+    def close(self) -> None:
+        if self.rules is not None:
+            os.close(self.rules)
+
+
+class _Process:
+    """A process that was started for the server."""
+
+    def __init__(self, number: int, pid: int, forks: bool) -> None:
+        self.number, self.pid, self.forks = number, pid, forks
+        self.kill_at: float | None = None
+
+
+class Supervisor:
+    """Serves one control socket until its other end is closed."""
+
+    def __init__(self, control: socket.socket, home: str) -> None:
+        self.control, self.home = control, home
+        self.jails: dict[str, _Jail] = {}
+        self.by_number: dict[int, _Process] = {}
+        self.by_pid: dict[int, _Process] = {}
+        #: processes that lost their parent, and the calls that may have started them
+        self.orphans: dict[int, set[int]] = {}
+        self.selector = selectors.DefaultSelector()
+        self._wake_reader, self._wake_writer = os.pipe()
+        self._processes_allowed: tuple[float, int] | None = None
+
+    def serve(self) -> None:
+        for descriptor in (self._wake_reader, self._wake_writer):
+            os.set_blocking(descriptor, False)
+        signal.set_wakeup_fd(self._wake_writer, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # only the server ends its supervisor
+        self.selector.register(self.control, selectors.EVENT_READ, self._receive)
+        self.selector.register(self._wake_reader, selectors.EVENT_READ, self._reap)
+        # Keep the collector of a fork away from objects of this process: a visit copies their page.
+        gc.collect()
+        gc.freeze()
+        try:
+            while True:
+                for key, _ in self.selector.select(self._seconds_to_next_kill()):
+                    key.data()
+                self._kill_overdue()
+        except (EOFError, ConnectionError):
+            self._end_all()
+
+    # Messages.
+
+    def _receive(self) -> None:
+        # Descriptors arrive with the first byte of a message, so they are taken with the length;
+        # the rest is plain data.
+        header, descriptors, _, _ = socket.recv_fds(self.control, _LENGTH.size, 8)
+        if not header:
+            raise EOFError
+        header += self._receive_exactly(_LENGTH.size - len(header))
+        message = json.loads(self._receive_exactly(_LENGTH.unpack(header)[0]))
+        operation = message["op"]
+        if operation == "define":
+            self._define(message)
+        elif operation == "forget":
+            if known := self.jails.pop(message["key"], None):
+                known.close()
+        elif operation == "kill":
+            self._kill(message["id"], message["grace"])
+        else:
+            try:
+                self._spawn(message, descriptors)
+            except OSError as error:
+                self._send({"id": message["id"], "failed": error.strerror or "cannot start"})
+            # Not in a `finally`: a fork leaves through here, too, and needs them.
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+    def _receive_exactly(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            more = self.control.recv(size - len(data))
+            if not more:
+                raise EOFError
+            data += more
+        return bytes(data)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        data = json.dumps(message).encode()
+        self.control.sendall(_LENGTH.pack(len(data)) + data)
+
+    def _define(self, message: dict[str, Any]) -> None:
+        try:
+            self.jails[message["key"]] = _Jail(message["jail"])
+            self._send({"defined": message["key"]})
+        except OSError as error:
+            self._send({"defined": message["key"], "failed": str(error)})
+
+    # Starting.
+
+    def _spawn(self, message: dict[str, Any], descriptors: list[int]) -> None:
+        place, number = self.jails.get(message["key"]), message["id"]
+        if place is None:
+            raise OSError(errno.ENOENT, "the tool is gone")
+        # Over this pair the fork hands us the listener of its filter, before it starts its program.
+        ours, theirs = socket.socketpair() if place.asks else (None, None)
+        limits = dict(place.limits)
+        # The kernel counts all processes of the user, not those of the jail: the limit moves with
+        # what is there.
+        if "NPROC" in limits:
+            limits["NPROC"] = self._process_limit()
+        parent = os.getpid()
+        pid = os.fork()
+        # Not handled here: the fork must first unwind out of the loop, whose selector and
+        # descriptors are those of the supervisor.
+        if pid == 0:
+            raise _Become(lambda: _become_tool(place, descriptors, theirs, limits, parent))
+        process = _Process(number, pid, place.forks)
+        self.by_number[number] = self.by_pid[pid] = process
+        if ours is not None and theirs is not None:
+            theirs.close()
+            self.selector.register(ours, selectors.EVENT_READ, lambda: self._take_listener(ours))
+
+    def _process_limit(self) -> int:
+        """How many processes and threads the user may have: those there are, and some more."""
+        now = time.monotonic()
+        if self._processes_allowed is None or self._processes_allowed[0] < now - 5:
+            there = 0
+            for name in os.listdir("/proc"):
+                try:
+                    if name.isdecimal() and os.stat(f"/proc/{name}").st_uid == os.getuid():
+                        there += len(os.listdir(f"/proc/{name}/task"))
+                except OSError:
+                    continue  # it ended meanwhile
+            self._processes_allowed = now, there + _MAX_NEW_PROCESSES
+        return self._processes_allowed[1]
+
+    def _take_listener(self, ours: socket.socket) -> None:
+        """A fork is about to start its one program: wait until the kernel asks for leave."""
+        self.selector.unregister(ours)
+        with ours:
+            _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
+        for listener in descriptors:
+            self.selector.register(
+                listener, selectors.EVENT_READ, lambda fd=listener: self._allow_start(fd)
+            )
+
+    def _allow_start(self, listener: int) -> None:
+        self.selector.unregister(listener)
+        asked = select.poll()
+        asked.register(listener, select.POLLIN)
+        if any(events & select.POLLIN for _, events in asked.poll(0)):
+            jail.allow_one_start(listener)
+        else:
+            os.close(listener)  # the process is gone
+
+    # Ending.
+
+    def _kill(self, number: int, grace: float) -> None:
+        process = self.by_number.get(number)
+        if process is None or process.kill_at is not None:
+            return
+        # The loop ends it when that time has come, so a tool that ignores the signal delays no
+        # other.
+        process.kill_at = time.monotonic() + grace
+        if grace:
+            _signal_group(process.pid, signal.SIGTERM)
+
+    def _seconds_to_next_kill(self) -> float | None:
+        times = [each.kill_at for each in self.by_pid.values() if each.kill_at is not None]
+        return max(0.0, min(times) - time.monotonic()) if times else None
+
+    def _kill_overdue(self) -> None:
+        now = time.monotonic()
+        for process in self.by_pid.values():
+            if process.kill_at is not None and process.kill_at <= now:
+                _signal_group(process.pid, signal.SIGKILL)
+                process.kill_at = (
+                    now + GRACE_SECONDS
+                )  # once more, should a fork have slipped through
+
+    def _reap(self) -> None:
+        """Collect every process that ended, and what it left."""
+        try:
+            while os.read(self._wake_reader, 4096):
+                continue
+        except BlockingIOError:
+            pass
+        # One signal may report many ends, so all of them are collected, not one.
+        look = bool(self.orphans)
+        while (ended := _find_ended_child()) is not None:
+            process = self.by_pid.pop(ended, None)
+            if process is None:
+                look = True
+                self.orphans.pop(ended, None)
+                os.waitpid(ended, 0)
+                continue
+            # The rest of the group, before the number of the group may be used again.
+            _signal_group(ended, signal.SIGKILL)
+            _, status = os.waitpid(ended, 0)
+            del self.by_number[process.number]
+            look = look or process.forks
+            if process.forks:
+                self._end_orphans()
+            self._send({"id": process.number, "status": os.waitstatus_to_exitcode(status)})
+        if look:
+            self._end_orphans()
+
+    def _end_orphans(self) -> None:
+        """End processes that lost their parent, once every call that may own them has ended."""
+        running = {each.number for each in self.by_pid.values() if each.forks}
+        for pid in _children():
+            if pid not in self.by_pid:
+                # Which call left the process is not known. It may belong to any that ran when it
+                # was first seen, so it ends when the last of them has ended.
+                owners = self.orphans.setdefault(pid, set(running))
+                owners &= running
+                if not owners:
+                    _signal(pid, signal.SIGKILL)
+
+    def _end_all(self) -> None:
+        """The server is gone: end every process, then the folder it made for them."""
+        until = time.monotonic() + 5
+        while time.monotonic() < until:
+            children = _children()
+            # In rounds, because a process can fork between the look and the signal; each round
+            # leaves fewer.
+            for pid in children:
+                _signal_group(pid, signal.SIGKILL)
+                _signal(pid, signal.SIGKILL)
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    continue
+            except ChildProcessError:
+                break
+            time.sleep(0.005)
+        import shutil  # large, and a fork of this process must be small
+
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+def _find_ended_child() -> int | None:
+    """A child that ended; it is not collected yet."""
+    try:
+        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+    return None if found is None else found.si_pid
+
+
+def _children() -> list[int]:
+    """Every child of this process, adopted ones too."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []  # not Linux: there are no adopted ones
+
+
+def _signal_group(pid: int, number: int) -> None:
+    try:
+        os.killpg(pid, number)
+    except (ProcessLookupError, PermissionError):
+        _signal(pid, number)  # it has no group of its own yet
+
+
+def _signal(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+# In the fork.
+
+
+def _become_tool(
+    place: _Jail,
+    descriptors: list[int],
+    asking: socket.socket | None,
+    limits: dict[str, int],
+    parent: int,
+) -> None:
+    """Put on the jail and become the tool."""
+    try:
+        # A group of its own: a signal to the group reaches what the tool starts, and none of us.
+        os.setsid()
+        if sys.platform == "linux":
+            jail.die_with(parent)
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        # Python ignores SIGPIPE, and a program would inherit that: it must end when its reader is
+        # gone.
+        if place.starts:
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        for target, descriptor in enumerate(descriptors[:3]):
+            os.dup2(descriptor, target)
+        with open(descriptors[3], "rb") as file:
+            given = json.loads(file.read())
+        os.umask(0o077)
+        os.chdir(place.folder)
+        jail.set_limits(limits)
+        keep = None if asking is None else asking.fileno()
+        _enter_jail(place, keep)
+    except OSError as error:
+        _exit_not_started(f"cannot be confined: {error}")
+    if place.starts:
+        argv = given["argv"]
+        try:
+            os.execve(argv[0], argv, given["env"])
+        except OSError as error:
+            _exit_not_started(f"cannot start {os.path.basename(argv[0])}: {error.strerror}")
+    # A fork of Python has no exec that would replace the environment.
+    os.environ.clear()
+    os.environ.update(given["env"])
+    run = place.run
+    worker.search_in(place.folders, run["hashes"])
+    if "callable" in run:
+        worker.run_callable(*run["callable"])
+    worker.run_script(base64.b64decode(run["source"]), run["path"])
+
+
+def _enter_jail(place: _Jail, asking: int | None) -> None:
+    if sys.platform == "linux":
+        jail.refuse_new_privileges()
+    if sys.platform == "linux" and (place.rules is not None or place.filter is not None):
+        jail.drop_capabilities()
+    if place.rules is not None:
+        jail.enter(place.rules)
+    listener = None
+    if (program := place.own_filter()) is not None:
+        listener = jail.install(program, ask=place.asks)
+    if asking is not None and listener is not None and place.asks:
+        with socket.socket(fileno=os.dup(asking)) as door:
+            socket.send_fds(door, [b"x"], [listener])
+    # Last: the listener and the rules are closed with everything else.
+    os.closerange(3, 1 << 16)
+
+
+def _exit_not_started(reason: str) -> None:
+    os.write(2, f"equipage: {reason}\n".encode(errors="backslashreplace"))
+    os._exit(NOT_STARTED)
+
+
+def main() -> None:
+    """Serve the socket that is standard input; the only argument is the folder to remove."""
+    control = socket.socket(fileno=os.dup(0))
+    home = sys.argv[1]
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    if sys.platform == "linux":
+        jail.adopt_orphans()
+        jail.preload()
+    try:
+        Supervisor(control, home).serve()
+    except _Become as fork:
+        action = fork.action
+        control.detach()  # its number may soon be that of a file of the tool
+    else:
+        return
+    action()
