@@ -29,7 +29,10 @@ help:
 	@echo "make soak    ten minutes of connections and floods against one server"
 	@echo "make docs    build the documentation and look at it; needs npm and Debian's chromium"
 
-$(VENV)/.installed: pyproject.toml constraints.txt constraints-dev.txt
+# Everything that says what is installed.
+WANTED := pyproject.toml packages/*/pyproject.toml tools/pins/*.txt
+
+$(VENV)/.installed: $(WANTED)
 	$(PYTHON) -m venv $(VENV)
 	$(PY) $(INSTALL)
 	@touch $@
@@ -54,8 +57,11 @@ types: $(VENV)/.ready
 # after the other, those with most tests first, so that what the tests of a file share is made once.
 SPREAD := -n 3 --dist loadfile
 
+# `make test PACKAGE=serve` tests one distribution; `main` is equipage itself.
+TESTS := $(if $(PACKAGE),$(if $(filter main,$(PACKAGE)),tests,packages/equipage-$(PACKAGE)/tests))
+
 unit: $(VENV)/.ready
-	sh tests/in_memory.sh $(PY) -m pytest -q $(SPREAD)
+	sh tests/in_memory.sh $(PY) -m pytest -q $(SPREAD) $(TESTS)
 
 # Every test on the other Pythons, which must be there: a command, or a version of pyenv. The lines
 # that tests run are counted on 3.13: that costs next to nothing there, and twice the time on 3.11.
@@ -64,7 +70,7 @@ COVERED := --cov --cov-report=term --cov-fail-under=95
 found = $(shell for each in python$(1) "$$HOME"/.pyenv/versions/$(1).*/bin/python; do \
 	"$$each" -c 'import venv' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.venv-3.%/.ready: pyproject.toml constraints.txt constraints-dev.txt
+.venv-3.%/.ready: $(WANTED)
 	@test -n "$(call found,3.$*)" || { echo "Python 3.$* is not here"; exit 1; }
 	"$(call found,3.$*)" -m venv .venv-3.$*
 	.venv-3.$*/bin/python $(INSTALL) --dev
@@ -90,8 +96,8 @@ test-scale:
 
 # Installs other programs (Node.js, PHP, clients) and takes some minutes. Nothing may be skipped.
 test-serve: $(VENV)/.ready
-	sh tests/serve/install.sh
-	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider tests/serve
+	sh packages/equipage-serve/tests/install.sh
+	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider packages/equipage-serve/tests
 
 # Two thousand files of every kind, each changed once; `make test` changes a sample.
 test-bytes: $(VENV)/.ready
@@ -120,7 +126,7 @@ test-lsp:
 	.venv-lsp/bin/python bench/editing.py
 
 cases: $(VENV)/.ready
-	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py
+	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py packages/*/tests/test_pages_of_*.py
 
 stubs: $(VENV)/.ready
 	$(PY) tools/faces.py
@@ -135,7 +141,7 @@ bench: $(VENV)/.ready
 # mutmut says what is changed; what tries the changes is ours. So it has an environment of its own.
 mutants:
 	$(PYTHON) -m venv .venv-mutants
-	.venv-mutants/bin/python $(PIP) mutmut==3.8.1 pytest hypothesis jsonschema pyyaml ".[serve]"
+	.venv-mutants/bin/python $(PIP) mutmut==3.8.1 pytest hypothesis jsonschema pyyaml . ./packages/equipage-serve
 	.venv-mutants/bin/python tools/mutants $(PART)
 
 # So many inputs for each surface, which are 26.

@@ -33,7 +33,7 @@ def prepare() -> None:
     ready = ENVIRONMENT / f".ready-{len(PEERS)}"  # another one for other peers
     if not ready.exists():
         venv.create(ENVIRONMENT, clear=True, with_pip=True)
-        pip(*PEERS, f"{HERE.parent}[serve]")
+        pip(*PEERS, str(HERE.parent), str(HERE.parent / "packages" / "equipage-serve"))
         ready.touch()
     pip("--force-reinstall", "--no-deps", str(HERE.parent))
     subprocess.run([PYTHON, "-m", "compileall", "-q", str(ENVIRONMENT)], check=False)

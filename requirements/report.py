@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-TESTS = ROOT / "tests"
+#: The tests of every distribution.
+TESTS = (ROOT / "tests", *sorted(ROOT.glob("packages/*/tests")))
 PAGE = ROOT / "CONFORMANCE.md"
 
 _SHOWS = re.compile(r"^Shows:\s*(.+)$", re.MULTILINE)
@@ -45,7 +46,7 @@ def claims() -> dict[str, list[str]]:
 
 
 def _from_code() -> Iterator[tuple[str, str]]:
-    for path in sorted(TESTS.rglob("*.py")):
+    for path in sorted(path for folder in TESTS for path in folder.rglob("*.py")):
         text = path.read_text()
         if "mark.requirement(" not in text:
             continue
@@ -80,7 +81,7 @@ def _is_marker(call: ast.Call) -> bool:
 
 
 def _from_cases() -> Iterator[tuple[str, str]]:
-    for path in sorted(TESTS.rglob("cases/**/*.md")):
+    for path in sorted(path for folder in TESTS for path in folder.rglob("cases/**/*.md")):
         for match in _SHOWS.finditer(path.read_text()):
             for identity in re.split(r"[,\s]+", match[1].strip()):
                 yield identity, path.relative_to(ROOT).as_posix()

@@ -4,7 +4,7 @@
     python tools/release.py reproducible    build twice, elsewhere and later, and compare the bytes
 
 Beside the wheel and the source archive lie `sbom.cdx.json` (CycloneDX 1.6: the package and every
-dependency with the hashes that constraints.txt pins) and `provenance.json` (an in-toto statement:
+dependency with the hashes that tools/pins/equipage.txt pins) and `provenance.json` (an in-toto statement:
 what was built, from which commit, by which builder). Both depend on the commit alone. They are not
 signed: a release signs the folder.
 """
@@ -37,9 +37,9 @@ def git(*words: str) -> str:
 
 
 def pinned() -> list[dict[str, Any]]:
-    """A component of CycloneDX for every package of constraints.txt."""
+    """A component of CycloneDX for every package of tools/pins/equipage.txt."""
     components = []
-    for pin in PIN.finditer((ROOT / "constraints.txt").read_text(encoding="utf-8")):
+    for pin in PIN.finditer((ROOT / "tools/pins/equipage.txt").read_text(encoding="utf-8")):
         name, version = pin["name"], pin["version"]
         hashes = re.findall(r"--hash=sha256:([0-9a-f]{64})", pin["rest"])
         components.append(
@@ -108,7 +108,7 @@ def provenance(files: list[Path], commit: str, builder: str) -> dict[str, Any]:
                                 "sha256": hashlib.sha256((ROOT / name).read_bytes()).hexdigest()
                             },
                         }
-                        for name in ("constraints.txt", "pyproject.toml")
+                        for name in ("tools/pins/equipage.txt", "pyproject.toml")
                     ),
                 ],
             },

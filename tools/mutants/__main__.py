@@ -31,124 +31,41 @@ _NOTICED = ("noticed", "ended")
 
 @dataclass(frozen=True)
 class Part:
-    """Some modules of `src/equipage`, and files of tests that are quick and need no processes of
+    """Some modules, and files of tests that are quick and need no processes of
     other programs: a change is not seen there."""
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
 
 
-def _serve(*names: str) -> tuple[str, ...]:
-    return tuple(f"serve/test_{name}.py" for name in names)
-
-
-def _files(*names: str) -> tuple[str, ...]:
-    return tuple(f"files/test_{name}.py" for name in names)
-
-
-def _security(*names: str) -> tuple[str, ...]:
-    return tuple(f"security/test_{name}.py" for name in names)
-
-
-def _faults(*names: str) -> tuple[str, ...]:
-    return tuple(f"serve/faults/{name}.py" for name in names)
-
-
-_MISBEHAVING = (
-    *_faults("test_answers", "test_bytes", "test_course", "test_examples", "test_expectations"),
-    *_faults("test_jobs", "test_phase_edges", "test_phases", "test_probes", "test_runs"),
-    *_faults("test_web"),
-    *_security("fault_server"),
-)
-_SOCKETS = (
-    *_faults("test_bytes", "test_examples", "test_expectations", "test_phases", "test_probes"),
-    *_faults("test_runs", "test_wires"),
-    *_security("fault_server"),
-)
-_CALLS = _serve("templates", "log", "framing", "cache")
+#: What the tests import.
+_SOURCES = ("src", "tests", "packages/equipage-serve/src", "packages/equipage-serve/tests")
 PARTS = {
-    "tree": Part(("loading/tree.py",), ("loading/test_tree.py",)),
-    "variables": Part(
-        ("syntax/variables.py",),
-        ("syntax/test_variables.py", "security/test_environment_values.py"),
-    ),
     "frozen": Part(
-        ("core/frozen.py",),
+        ("src/equipage/core/frozen.py",),
         (
-            "core",
-            "security/test_weight.py",
-            "formats/server/test_limits.py",
-            "loading/test_model.py",
+            "tests/core",
+            "tests/security/test_weight.py",
+            "tests/formats/server/test_limits.py",
+            "tests/loading/test_model.py",
         ),
     ),
-    "compose": Part(("formats/server/compose.py",), ("formats/server",)),
-    "syntax": Part(("syntax/__init__.py",), ("syntax/test_brackets.py", "syntax/test_json.py")),
-    "confinement": Part(("serve/confinement.py",), _serve("confinement")),
-    "jail": Part(("serve/jail.py",), _serve("jail", "filter")),
-    "calls": Part(
-        ("serve/cache.py", "serve/framing.py", "serve/log.py", "serve/outcome.py"), _CALLS
-    ),
-    "templates": Part(("serve/templates.py",), _CALLS),
-    "catalogue": Part(("serve/wire/catalogue.py",), _serve("catalogue", "skills")),
-    "lines": Part(("serve/wire/lines.py",), _serve("lines")),
-    "tools": Part(("serve/tools.py",), _serve("tools")),
-    "trust": Part(
-        ("serve/trust.py", "serve/snapshot.py", "serve/validation.py"),
-        _serve("snapshot", "validation"),
-    ),
-    "skills": Part(("serve/skills.py",), _serve("skills", "catalogue")),
-    "door": Part(("serve/wire/http.py",), _serve("door")),
-    "requests": Part(("serve/execution/http.py",), _serve("requests")),
-    "supervisor": Part(("serve/supervisor.py", "serve/worker.py"), _serve("forked", "worker")),
-    "children": Part(("serve/children.py",), _serve("children", "forked")),
-    "engine": Part(("serve/engine.py",), _serve("engine")),
-    "processes": Part(("serve/execution/process.py",), _serve("engine")),
-    "server": Part(("serve/wire/server.py", "serve/wire/run.py"), _serve("server")),
-    "runtime": Part(
-        ("serve/runtime.py", "serve/platform.py", "serve/testing.py"),
-        _serve("facade", "platform", "fixture"),
+    "jail": Part(
+        ("packages/equipage-serve/src/equipage_serve/jail.py",),
+        (
+            "packages/equipage-serve/tests/test_jail.py",
+            "packages/equipage-serve/tests/test_filter.py",
+        ),
     ),
     "sandbox": Part(
-        ("files/sandbox.py",),
-        ("files/test_sandbox.py", *_security("links", "roots", "special_files", "path_spellings")),
-    ),
-    "roots": Part(("loading/layers.py",), ("loading/test_layers.py",)),
-    "reading": Part(
-        ("files/reading.py", "files/memory.py", "files/__init__.py"),
+        ("src/equipage/files/sandbox.py",),
         (
-            *_files("arguments", "overlay", "questions", "reading", "sandbox", "systems"),
-            *_files("trees"),
-            *_security("links", "special_files", "what_is_never_read"),
-            "loading/test_options_given.py",
+            "tests/files/test_sandbox.py",
+            "tests/security/test_links.py",
+            "tests/security/test_roots.py",
+            "tests/security/test_special_files.py",
+            "tests/security/test_path_spellings.py",
         ),
-    ),
-    "writing": Part(
-        ("files/writing.py",),
-        ("files/test_writing.py", *_security("interrupted_writes", "written_places", "writes")),
-    ),
-    "walking": Part(("files/walking.py",), _files("walking", "wanted", "revisions")),
-    "lists": Part(
-        ("files/gitignore.py", "files/index.py", "files/git.py"),
-        _files("walking", "gitignore", "index", "questions", "revisions"),
-    ),
-    "looks": Part(("files/recording.py",), _files("watching")),
-    "expectations": Part(_faults("expect"), _faults("test_expectations", "test_examples")),
-    "fault-answers": Part(
-        (
-            *_faults("answers", "replies", "responding", "matching", "templates", "views"),
-            *_faults("eras", "handlers"),
-        ),
-        _MISBEHAVING,
-    ),
-    "fault-course": Part(
-        _faults("engine", "phases", "jobs", "effects", "sides", "exchange", "caps", "trace"),
-        _MISBEHAVING,
-    ),
-    "fault-bytes": Part(_faults("delivery", "wire", "routes", "web"), _MISBEHAVING),
-    "fault-wire": Part(_faults("driver", "http"), _SOCKETS),
-    "fault-runs": Part(
-        _faults("stdio", "run"),
-        _faults("test_bytes", "test_examples", "test_expectations", "test_runs", "test_wires"),
     ),
 }
 
@@ -182,7 +99,7 @@ def _run(name: str, children: int, *, again: bool) -> dict[str, Any]:
         told = {
             "root": str(root),
             "modules": part.modules,
-            "tests": [f"tests/{each}" for each in part.tests],
+            "tests": part.tests,
             "out": str(out),
             "children": children,
             "known": known,
@@ -192,7 +109,7 @@ def _run(name: str, children: int, *, again: bool) -> dict[str, Any]:
             **os.environ,
             "HOME": str(home),
             "TMPDIR": str(home),
-            "PYTHONPATH": os.pathsep.join(map(str, (root / "src", root / "tests"))),
+            "PYTHONPATH": os.pathsep.join(str(root / each) for each in _SOURCES),
         }
         here = root / "tools" / "mutants" / "running.py"
         plan = Path(made, "plan.json")  # too long for an argument, if much is known

@@ -47,6 +47,11 @@ NOTICED, BROKEN, LIVES = 1, 3, 4
 Functions = dict[tuple[str, int], list[FunctionType]]
 
 
+def _sources_of(file: Path) -> Path:
+    """The folder `src` that a module is imported from."""
+    return next(each for each in file.parents if each.name == "src")
+
+
 class Runner:
     def __init__(self, root: Path, modules: list[Path], out: Path, children: int) -> None:
         self.root, self.modules, self.out, self.children = root, modules, out, children
@@ -64,7 +69,7 @@ class Runner:
             with contextlib.suppress(ImportError, ValueError):
                 importlib.import_module(name)
         for file in self.modules:
-            importlib.import_module(module_name(file, self.root / "src"))
+            importlib.import_module(module_name(file, _sources_of(file)))
         gc.collect()
         gc.freeze()
         self._try_all(session.items, seen, started)
@@ -128,7 +133,7 @@ class Runner:
         trials = _Trials(items, seen["seconds"], self.children)
         for file in self.modules:
             source = file.read_text()
-            name = str(file.relative_to(self.root / "src" / "equipage"))
+            name = str(file.relative_to(_sources_of(file)))
             lines = seen["lines"][str(file)]
             alive = _alive(file)
             for change in changes_of(name, source):
@@ -467,10 +472,7 @@ def main(arguments: list[str]) -> int:
     told = json.loads(Path(arguments[0]).read_text())
     root = Path(told["root"])
     runner = Runner(
-        root,
-        [root / "src" / "equipage" / each for each in told["modules"]],
-        Path(told["out"]),
-        told["children"],
+        root, [root / each for each in told["modules"]], Path(told["out"]), told["children"]
     )
     runner.known = told["known"]
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "default"]

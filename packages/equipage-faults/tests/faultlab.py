@@ -10,6 +10,7 @@ from typing import Any
 
 import equipage
 from clock import HANGS
+from equipage.core.lines import LineSplitter
 from equipage_faults.driver import Driver
 from equipage_faults.engine import Engine
 from equipage_faults.exchange import Options
@@ -17,7 +18,6 @@ from equipage_faults.http import Listener
 from equipage_faults.jobs import Channel, Link
 from equipage_faults.trace import Record, Trace, encode_line
 from equipage_faults.wire import INBOUND_LIMIT
-from equipage_serve.framing import LineSplitter
 
 #: The answer to a call of the tool `t` with the id 3.
 R3 = b'{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"hi"}]}}'

@@ -178,7 +178,5 @@ def test_an_interrupt_ends_the_call(tmp_path: Path) -> None:
 
 def test_the_names_of_the_face() -> None:
     assert equipage_serve.Result is Result
-    with pytest.raises(
-        AttributeError, match=r"module 'equipage_serve' has no attribute 'Nothing'"
-    ):
+    with pytest.raises(AttributeError, match=r"module 'equipage_serve' has no attribute 'Nothing'"):
         equipage_serve.Nothing  # noqa: B018

@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, colour: str, width: int, **settings: Any) -> None:
         self.colour, self.width = colour, width
-        #: Whether `options.unknown` gets the arguments that nobody declared.
+        #: Whether `options.unknown` gets the arguments that are not declared.
         self.keeps_unknown = False
         # argparse asks for a formatter with every argument.
         formatter = partial(_Formatter, width=width)

@@ -49,7 +49,7 @@ KNOWN_COMMANDS = {
     "run": KnownWord("equipage-serve", "run one tool once"),
     "expect": KnownWord("equipage-faults", "judge a stored trace of a test server"),
 }
-#: What `equipage serve` calls; nobody types these.
+#: What `equipage serve` calls; these are not typed.
 SERVED = {
     "serve-packs": KnownWord("equipage-serve", "tools and skills"),
     "serve-server": KnownWord("equipage-faults", "server configurations"),

@@ -15,10 +15,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from equipage.core.lines import LineSplitter
 from equipage_faults.driver import Driver
 from equipage_faults.jobs import Channel, Link
 from equipage_faults.wire import INBOUND_LIMIT
-from equipage_serve.framing import LineSplitter
 
 _CHUNK = 65_536
 #: Requests that wait may have so many bytes in all before the server stops reading.

@@ -1,4 +1,4 @@
-"""Bytes cut into lines, and the lines that go to a tool and come from it.
+"""The lines that go to a tool and come from it.
 
 Nothing here touches a process or a file.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from equipage.core.frozen import is_deeper_than
@@ -15,39 +14,6 @@ from equipage_serve.outcome import Failure
 
 #: The deepest nesting of arguments and answers.
 MAX_DEPTH = 64
-
-
-class LineSplitter:
-    """Cuts bytes into lines; a line that is too long is None once, and skipped."""
-
-    def __init__(self, longest: int) -> None:
-        self.longest = longest
-        self._rest = bytearray()
-        self._skipping = False
-
-    def feed(self, data: bytes) -> Iterator[bytes | None]:
-        """The lines that are complete now. Without data, the last one."""
-        # The end of the input ends a line, too.
-        if not data and self._rest:
-            data = b"\n"  # the client need not end its last line
-        *whole, rest = (bytes(self._rest) + data).split(b"\n") if b"\n" in data else [data]
-        if b"\n" not in data:
-            self._rest += rest
-        else:
-            self._rest = bytearray(rest)
-        for line in whole:
-            # The rest of a line that was refused already.
-            if self._skipping:
-                self._skipping = False
-            elif len(line) > self.longest:
-                yield None
-            else:
-                yield line
-        if len(self._rest) > self.longest:
-            if not self._skipping:
-                self._skipping = True
-                yield None
-            self._rest.clear()
 
 
 def canonical_json(value: Any) -> bytes:

@@ -24,9 +24,9 @@ from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
 from equipage.core.diagnostics import UsageError
+from equipage.core.lines import LineSplitter
 from equipage.syntax import bracket_depth
 from equipage_serve.children import mark_done, wait_writable
-from equipage_serve.framing import LineSplitter
 
 #: The longest line, in bytes.
 MAX_LINE = 4 * 1024 * 1024
