@@ -31,11 +31,8 @@ def needs(folder: Path, *extras: str) -> list[str]:
     """What a distribution needs that is not one of ours, and what builds it."""
     data = project(folder)
     optional = data["project"].get("optional-dependencies", {})
-    named = [
-        *data["project"]["dependencies"],
-        *(each for extra in extras for each in optional[extra]),
-    ]
-    named += data["build-system"]["requires"]
+    named = [*data["project"]["dependencies"], *data["build-system"]["requires"]]
+    named += [each for extra in extras for each in optional[extra]]
     return [each for each in named if not each.startswith("equipage")]
 
 

@@ -4,8 +4,8 @@
     python tools/release.py reproducible    build twice, elsewhere and later, and compare the bytes
 
 Beside the wheel and the source archive lie `sbom.cdx.json` (CycloneDX 1.6: the package and every
-dependency with the hashes that tools/pins/equipage.txt pins) and `provenance.json` (an in-toto statement:
-what was built, from which commit, by which builder). Both depend on the commit alone. They are not
+dependency with the hashes that tools/pins has) and `provenance.json` (an in-toto statement: what
+was built, from which commit, by which builder). Both depend on the commit alone. They are not
 signed: a release signs the folder.
 """
 
