@@ -32,8 +32,12 @@ EXAMPLES = matching(lab.EXAMPLES, "*/README.md")
 PAGES = [REPOSITORY / "README.md", *matching(REPOSITORY / "docs", "**/*.md"), *EXAMPLES]
 #: Made from the code, whose examples are run when they are made; or parts of such pages.
 GENERATED = (
+    "reference/findings/",
+    "reference/clients/",
+    # Only on the site.
     "reference/kinds/",
     "reference/codes/",
+    "reference/conformance/",
     "reference/commands.md",
     "reference/python.md",
     "fixes/",
