@@ -475,6 +475,6 @@ def test_what_is_fuzzed_exists() -> None:
 
 def test_what_is_changed_to_try_the_tests_exists() -> None:
     """Parts of `make mutants`: their modules, and the tests that are to notice."""
-    for part in module_at(REPOSITORY / "tools" / "mutants" / "__main__.py").PARTS.values():
+    for part in module_at(REPOSITORY / "lab" / "mutants" / "__main__.py").PARTS.values():
         assert matching(REPOSITORY, *part.modules)
         assert matching(REPOSITORY, *part.tests)

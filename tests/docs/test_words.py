@@ -42,7 +42,7 @@ EXCUSED = {
 }
 FOLDERS = (
     "src", "packages/equipage-serve/src", "packages/equipage-faults/src", "docs", "examples",
-    "requirements", "tools", "bench", "tests/cases", "tests/cli/cases"
+    "requirements", "tools", "lab", "tests/cases", "tests/cli/cases"
 )  # fmt: skip
 SUFFIXES = {".css", ".md", ".py", ".pyi", ".toml", ".yaml", ".yml"}
 #: Folders of environments and of other people's data.

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus"
 _WORDS = ("agent", "branch", "cache", "commit", "file", "index", "memory", "merge", "prompt")
 _LARGEST = 200_000
 

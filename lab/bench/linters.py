@@ -1,6 +1,6 @@
 """Checking trees of real agents and skills beside the linters that people would pick instead.
 
-    python bench/linters.py [--quick] [--equipage PROGRAM]
+    python lab/bench/linters.py [--quick] [--equipage PROGRAM]
 
 Prints, for each tree and program, processor time, time, peak memory and the files that were
 examined: only files that a program examines are work that it did. Every round runs all programs one

@@ -1,6 +1,6 @@
 """Writes the tables of `docs/clients.md` that are data here: the clients, and every difference.
 
-python tools/clients/page.py
+python lab/clients/page.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Checks of whole repositories, as people have them, beside agnix and beside bare Python.
 
-    python bench/repositories.py [--equipage PROGRAM] FOLDER…
+    python lab/bench/repositories.py [--equipage PROGRAM] FOLDER…
 
 Each folder is a repository: mostly files that configure no agent. Prints, for each, the
 processor time of a cold `equipage check`, of agnix and of `python -I -c pass`, the least of several

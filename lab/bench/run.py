@@ -1,6 +1,6 @@
 """`make bench`: equipage against its peers, in an environment of its own.
 
-    python bench/run.py [--quick] [--save FILE] [--rows "servers commands linters …"]
+    python lab/bench/run.py [--quick] [--save FILE] [--rows "servers commands linters …"]
 
 Makes an environment with the peers, installs equipage there as its users would, and runs `table.py`
 in it. Fails if a bound of the table is missed.
@@ -14,6 +14,7 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 ENVIRONMENT = HERE / f".venv-{sys.version_info.major}.{sys.version_info.minor}"
 PYTHON = ENVIRONMENT / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 PEERS = ["PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter", "fastmcp"]
@@ -33,9 +34,9 @@ def prepare() -> None:
     ready = ENVIRONMENT / f".ready-{len(PEERS)}"  # another one for other peers
     if not ready.exists():
         venv.create(ENVIRONMENT, clear=True, with_pip=True)
-        pip(*PEERS, str(HERE.parent), str(HERE.parent / "packages" / "equipage-serve"))
+        pip(*PEERS, str(ROOT), str(ROOT / "packages" / "equipage-serve"))
         ready.touch()
-    pip("--force-reinstall", "--no-deps", str(HERE.parent))
+    pip("--force-reinstall", "--no-deps", str(ROOT))
     subprocess.run([PYTHON, "-m", "compileall", "-q", str(ENVIRONMENT)], check=False)
 
 

@@ -1,6 +1,6 @@
 """Many skills in memory, checked with Dask by two workers: is the time linear, the memory bounded?
 
-    python bench/scale.py [--quick]
+    python lab/bench/scale.py [--quick]
 
 Prints, for each number of skills, the time, the processor time of the workers, the throughput of a
 core and the largest memory of a worker. The processor time decides whether it is linear: other work
@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples/scale"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples/scale"))
 
 from on_dask import check  # found by the line above
 from partition import Item

@@ -1,4 +1,4 @@
-"""`python tools/mutants [part …]`: small wrong changes to what everything rests on, one at a time,
+"""`python lab/mutants [part …]`: small wrong changes to what everything rests on, one at a time,
 and whether the tests of that part notice. Prints a line for each part and every change that lives.
 
 It works on a copy of the repository, because what a wrong change writes or removes may be anything.
@@ -111,7 +111,7 @@ def _run(name: str, children: int, *, again: bool) -> dict[str, Any]:
             "TMPDIR": str(home),
             "PYTHONPATH": os.pathsep.join(str(root / each) for each in _SOURCES),
         }
-        here = root / "tools" / "mutants" / "running.py"
+        here = root / "lab" / "mutants" / "running.py"
         plan = Path(made, "plan.json")  # too long for an argument, if much is known
         plan.write_text(json.dumps(told))
         done = subprocess.run(

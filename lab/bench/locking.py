@@ -1,6 +1,6 @@
 """`equipage lock` against `equipage check` on real files, by the CPU time of both.
 
-    python bench/locking.py FOLDER [FILES]
+    python lab/bench/locking.py FOLDER [FILES]
 
 Below FOLDER are repositories. So many of them are copied into one project, in order of their names,
 that a lock of it holds FILES files (2,000). Both commands run in turn, three times, without what an

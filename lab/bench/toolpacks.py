@@ -1,6 +1,6 @@
 """Load 2,000 toolpacks that share their schemas, against the seed's way and parsing alone.
 
-    python bench/toolpacks.py
+    python lab/bench/toolpacks.py
 
 Peers: `yaml.safe_load` with `jsonschema`'s `check_schema` for both schemas of every pack, each
 referenced file resolved once and copied; and PyYAML's C loader, which only parses the packs.

@@ -3,7 +3,7 @@
 Each runs in its own process, whose peak resident size (`VmHWM`, Linux) is read before and after.
 Fails if one of them takes 8 MB or more.
 
-    python bench/generators.py
+    python lab/bench/generators.py
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from slips import Slip, slips
 import equipage as product
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "lab"))
 
 from linters import PINS, Said, equipage, version_of  # noqa: E402  # found there
 from peers import PEERS  # noqa: E402

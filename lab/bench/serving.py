@@ -1,6 +1,6 @@
 """What a call of a tool costs over MCP, beside FastMCP, which calls it in its own process.
 
-    python bench/serving.py
+    python lab/bench/serving.py
 
 One client speaks to every server in turn: the older revision of the protocol, one line per message.
 Every call has other arguments, so that nothing comes from a cache.

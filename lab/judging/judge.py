@@ -1,6 +1,6 @@
 """Judges every finding of `equipage check` on the repositories of `repositories.toml`.
 
-    python tools/judging/judge.py FOLDER [--clients FILE] [--list NAME] [--reports FOLDER] [--write]
+    python lab/judging/judge.py FOLDER [--clients FILE] [--list NAME] [--reports FOLDER] [--write]
 
 FOLDER holds the work trees, each as `owner+name` at the commit of the list NAME. `--reports` is a
 folder with what an earlier version said, as `owner+name.json`. A finding is *right* if

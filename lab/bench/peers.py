@@ -1,4 +1,4 @@
-"""The linters that people would pick instead, as `tools/linters.py` installs them.
+"""The linters that people would pick instead, as `lab/linters.py` installs them.
 
 A peer that cannot be installed here is skipped, with the reason.
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from linters import installed  # found there
 

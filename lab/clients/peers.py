@@ -1,6 +1,6 @@
 """Other linters beside `equipage check` on the same trees, judged by Claude Code.
 
-    python tools/clients/peers.py SAID TREE … [--write]
+    python lab/clients/peers.py SAID TREE … [--write]
 
 SAID is what `make clients` wrote with `--remember`. Each linter of `linters.toml` is installed into
 an environment of its own and run in every tree. Printed for each: its errors and

@@ -1,6 +1,6 @@
 """The language server: how long a change takes until its findings are there, and what it keeps.
 
-    python bench/editing.py
+    python lab/bench/editing.py
 
 Fails if a bound is missed, by the clock: 25 ms at 200 lines and 100 ms at 2,000 (95th percentile),
 ready within one second, a few megabytes of caches after 10,000 edits, and no more after 20,000.
@@ -36,7 +36,7 @@ _TICK = os.sysconf("SC_CLK_TCK")
 
 
 OURS = [sys.executable, "-m", "equipage", "lsp"]
-HERE = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parents[2]
 INSTALLED = HERE / ".clients" / "editing" / "node_modules" / ".bin" / "yaml-language-server"
 
 

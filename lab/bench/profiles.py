@@ -1,6 +1,6 @@
 """2,000 agent profiles: find and check all of them; python-frontmatter only reads them.
 
-python bench/profiles.py
+python lab/bench/profiles.py
 """
 
 from __future__ import annotations
