@@ -193,9 +193,10 @@ pins: $(VENV)/.ready
 	$(PY) $(PIP) uv
 	$(PY) tools/pins.py
 
-# The wheel and the source archive with what went into them; twice, to show that the bytes depend on
-# the commit alone.
-dist reproducible: $(VENV)/.ready
+# The distributions with what went into them; twice, to show that the bytes depend on the commit
+# alone. `release` does both and looks into them.
+dist reproducible release: $(VENV)/.ready
+	$(PY) $(PIP) uv
 	$(PY) tools/release.py $@
 
 clean:

@@ -170,15 +170,45 @@ def test_all_distributions_have_one_version() -> None:
 def test_a_release_says_what_went_into_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.syspath_prepend(REPOSITORY / "tools")
     release = import_module("release")
-    bom = release.sbom("1.0", "a" * 40)
-    names = {each["name"] for each in bom["components"]}
-    assert {"msgspec", "pyyaml", "jsonschema-rs"} <= names
-    assert all(each["hashes"] for each in bom["components"])
-    assert len(bom["dependencies"][0]["dependsOn"]) == 6
+    constraints, hashes = release.pinned("equipage-serve")
+    assert any(each.startswith("mcp==") for each in constraints)
+    known = {"hashes": [{"alg": "SHA-256", "content": min(hashes)}]}
+    later = {"hashes": [{"alg": "SHA-256", "content": "f" * 64}]}
+    bill = {
+        "serialNumber": "urn:uuid:1",
+        "metadata": {"timestamp": "now"},
+        "components": [{"name": "mcp", "externalReferences": [known, later]}],
+    }
+    assert release.without_chance(bill, hashes) == {
+        "metadata": {},
+        "components": [{"name": "mcp", **known}],
+    }
     wheel = tmp_path / "a.whl"
     wheel.write_bytes(b"wheel")
     (subject,) = release.provenance([wheel], "a" * 40, "hatchling 1")["subject"]
     assert subject["digest"]["sha256"] == hashlib.sha256(b"wheel").hexdigest()
+
+
+def test_a_release_looks_into_what_it_built(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Here there is nothing to look into; a wheel with a test in it is a problem, too."""
+    monkeypatch.syspath_prepend(REPOSITORY / "tools")
+    release = import_module("release")
+    assert [*release.problems([])] == [
+        "equipage: 0 wheels, 0 source archives",
+        "equipage-faults: 0 wheels, 0 source archives",
+        "equipage-serve: 0 wheels, 0 source archives",
+    ]
+    names = [
+        "a/__init__.py",
+        "a/py.typed",
+        "a/tests/x.py",
+        "other.py",
+        "a-1.dist-info/licenses/LICENSE",
+    ]
+    found = [*release.problems_of_wheel("a", names, "a-1.dist-info/")]
+    assert found == ["a: the wheel has a/tests/x.py", "a: the wheel has other.py"]
 
 
 @pytest.mark.parametrize("status", [202, 403])
