@@ -5,10 +5,10 @@
     python tools/release.py release         both, and look at what was built
 
 Each distribution is a wheel and a source archive. Beside them lie `NAME.cdx.json` (CycloneDX 1.5,
-by `uv export`: the distribution, every package that it needs in the version and with the hashes that
-tools/pins has, and which needs which) and `provenance.json` (an in-toto statement: what was built,
-from which commit, by which builder). All of it depends on the commit alone. Nothing is signed or
-published here: docs/how-to/release.md says what does.
+by `uv export`: every package that it needs, in the version and with the hashes that tools/pins
+has, and which needs which) and `provenance.json` (an in-toto statement: what was built, from which
+commit, by which builder). All of it depends on the commit alone. Nothing is signed or published
+here: docs/how-to/release.md says what does.
 """
 
 from __future__ import annotations
