@@ -27,7 +27,6 @@ FAMILIES = {
     "blueprint": ("blueprint", "Findings in blueprints and their agents"),
     "toolpack": ("toolpack", "Findings in toolpacks"),
     "defect": ("defect", "Findings in files of defect"),
-    "by_schema": ("by-schema", "Findings by a schema of your own"),
 }
 #: Kinds whose name does not begin with that of the client they belong to.
 CLIENTS = {
