@@ -52,6 +52,9 @@ TITLES = {
     "claude": "Files of Claude Code",
     "gemini": "Files of Gemini CLI",
 }
+_KIND = r"\[?`[\w-]+`(?:\]\([^)]*\))?"
+#: More than six kinds in a row. Such a list says little, and grows with every kind.
+_MANY = re.compile(rf"^(\*\*\w+\*\* · |\| ){_KIND}(?:, {_KIND}){{6,}}", re.MULTILINE)
 _FENCE = re.compile(r"^`{3,}")
 _LINK = re.compile(r"\]\((?P<folder>\.\./)?(?P<room>kinds/|codes/)?(?P<name>[\w-]+)\.md\)")
 
@@ -86,7 +89,7 @@ def _merge(title: str, about: str, names: list[str], texts: Mapping[str, str], r
     """One page of several. A section has the name of its code or kind, so that links are short."""
     lines = [f"# {title}", "", about, ""]
     for name in names:
-        head, _, text = texts[name].partition("\n")
+        head, _, text = _MANY.sub(r"\1many kinds", texts[name]).partition("\n")
         lines += [f"## {name}", ""]
         if head != f"# {name}":
             lines += [f"*{head.removeprefix('# ')}*", ""]
