@@ -20,9 +20,12 @@ class StubsHook(BuildHookInterface):  # type: ignore[type-arg]
             return  # `make stubs` writes them beside the modules
         self.folder = tempfile.TemporaryDirectory()
         root = Path(self.root)
+        # What the build may import comes by this variable, too: pip isolates a build so.
+        paths = [str(root / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        variables = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
         subprocess.run(
             [sys.executable, str(root / "tools" / "faces.py"), "--stubs", self.folder.name],
-            env={**os.environ, "PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, **variables},
             check=True,
         )
         for path in sorted(Path(self.folder.name).iterdir()):
